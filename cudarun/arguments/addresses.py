@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from cudarun.arguments.dimensions import evaluate_index
 from cudarun.arguments.packing import (
@@ -18,6 +19,8 @@ from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.slots import ParameterSlot
 from cudarun.arguments.values import AddressOf
 from cudarun.errors import RequestError
+
+Spec = TypeVar("Spec", bound=BufferSpec)
 
 
 def buffers_in(pointers: Pointers) -> Iterator[BufferSpec]:
@@ -47,47 +50,53 @@ def located(
     Raises:
         RequestError: An index is out of bounds, or a name is both a buffer and a variable.
     """
-    locator = _Locator(slots, others, integers, symbols, earlier)
+    buffers = [each for slot in slots for each in buffers_in(slot.pointers)]
+    for spec in others:
+        buffers += [spec, *buffers_in(spec.pointers)]
+    locator = Locator([*earlier.values(), *buffers], integers, symbols)
     return (
         [replace(slot, pointers=locator.pointers(slot.pointers)) for slot in slots],
         [locator.buffer(spec) for spec in others],
     )
 
 
-class _Locator:
-    """A resolver of addresses; all buffers are known."""
+class Locator:
+    """A resolver of addresses.
+
+    Args:
+        buffers: All buffers.
+        integers: The integer arguments by name, for indices.
+        symbols: Returns the names of the image's variables; only called for addresses.
+    """
 
     def __init__(
         self,
-        slots: Sequence[ParameterSlot],
-        others: Sequence[BufferSpec],
+        buffers: Iterable[BufferSpec],
         integers: Mapping[str, int],
         symbols: Callable[[], Collection[str]],
-        earlier: Mapping[str, BufferSpec],
     ) -> None:
-        found = [each for slot in slots for each in buffers_in(slot.pointers)]
-        for spec in others:
-            found += [spec, *buffers_in(spec.pointers)]
-        self._buffers = {**earlier, **{spec.name: spec for spec in found}}
+        self._buffers = {spec.name: spec for spec in buffers}
         self._integers = integers
         self._symbols = symbols
 
-    def buffer(self, spec: BufferSpec) -> BufferSpec:
+    def buffer(self, spec: Spec) -> Spec:
+        """Return a buffer or a variable with resolved addresses in its contents."""
         return replace(spec, pointers=self.pointers(spec.pointers)) if spec.pointers else spec
 
     def pointers(self, pointers: Pointers) -> Pointers:
-        return tuple((offset, self.pointee(each)) for offset, each in pointers)
+        """Return addresses resolved."""
+        return tuple((offset, self._pointee(each)) for offset, each in pointers)
 
-    def pointee(self, pointee: Pointee) -> Pointee:
+    def _pointee(self, pointee: Pointee) -> Pointee:
         match pointee:
             case BufferSpec():
                 return self.buffer(pointee)
             case AddressOf():
-                return self.place(pointee)
+                return self._place(pointee)
             case _:
                 return pointee
 
-    def place(self, address: AddressOf) -> BufferElement | VariableElement:
+    def _place(self, address: AddressOf) -> BufferElement | VariableElement:
         index = 0 if address.index is None else evaluate_index(address.index, self._integers)
         spec = self._buffers.get(address.name)
         symbols = self._symbols()

@@ -35,7 +35,6 @@ from cudarun.arguments.values import (
     ArrayValue,
     Buffer,
     Bytes,
-    Element,
     FileBuffer,
     Member,
     Null,
@@ -120,10 +119,7 @@ def parse_setting(text: str) -> Argument:
     found = scanner.match(_SETTING)
     if found is None:
         raise scanner.error("expected NAME=VALUE", start, hint="example: 'coef=f32[5]:zeros'")
-    start = scanner.skip_space()
     value = _ArgumentParser(scanner).whole_value(found["name"])
-    if isinstance(value, AddressOf | Null) or _contains_address(value):
-        raise scanner.error("an address cannot be written to a variable", start)
     return Argument(found["name"], value, text)
 
 
@@ -143,14 +139,6 @@ def parse_buffer(text: str) -> Argument:
             hint="examples: f32[n]:zeros, @x.npy",
         )  # fmt: skip
     return argument
-
-
-def _contains_address(value: Value) -> bool:
-    """Return whether a struct has members that are pointers."""
-    if not isinstance(value, StructValue):
-        return False
-    parts = [member.value for member in value.members]
-    return any(not isinstance(part, Element) or _contains_address(part) for part in parts)
 
 
 def parse_arguments(texts: Iterable[str], *, references: bool = False) -> tuple[Argument, ...]:

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from dataclasses import field
+
 from cudarun.images.demangler import demangle
 from cudarun.images.kinds import ImageKind
 from cudarun.parameters import Parameter
@@ -62,6 +64,7 @@ class VariableFacts:
         managed: True for ``__managed__``: in space ``global``, at one address everywhere.
         type: The PTX type (``"u32"``, ``"f32[4]"``) unless it is a byte array; nvcc emits C arrays
             and structs as byte arrays.
+        is_zero: Whether a constant of PTX is zero until the host writes it; ``None`` if unknown.
     """
 
     name: str
@@ -70,6 +73,7 @@ class VariableFacts:
     alignment: int | None = None
     managed: bool = False
     type: str | None = None
+    is_zero: bool | None = field(default=None, compare=False)
 
     @property
     def demangled(self) -> str:

@@ -20,7 +20,15 @@ from cudarun.images.kinds import ImageKind
 from cudarun.parameters import Parameter
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import SHORT, lazy_module
-from cudarun.ptx.tree import TYPE_BYTES, Function, Module, Variable
+from cudarun.ptx.tree import (
+    TYPE_BYTES,
+    Float,
+    Function,
+    Integer,
+    Module,
+    SymbolValue,
+    Variable,
+)
 
 # String literals and the file names of assert(): variables without a name in the source.
 _UNNAMED = re.compile(r"\$|__unnamed_|__PRETTY_FUNCTION__|__func__")
@@ -137,7 +145,21 @@ def _variable(variable: Variable) -> VariableFacts:
         alignment=_alignment(variable),
         managed="managed" in variable.attributes,
         type=None if is_bytes else _type_text(variable),
+        is_zero=None
+        if variable.space != "const"
+        else not any(map(_has_bits, variable.initial or ())),
     )
+
+
+def _has_bits(element: Integer | Float | SymbolValue) -> bool:
+    """Return whether an element of an initializer is not zero."""
+    match element:
+        case Integer(value):
+            return value != 0
+        case Float(bits):
+            return bits != 0
+        case _:
+            return True
 
 
 def _element_bytes(variable: Variable) -> int:

@@ -129,7 +129,7 @@ def test_forms_of_values(run: Run, value: str, expected: str | None) -> None:
         (["--set", "counter=f32[1]"], "--set: f32[1] has no initializer"),
         (["--set", "counter=1.5"], "--set: counter: "),
         (["--set", "counter=1", "--set", "counter=2"], "--set: counter is set twice"),
-        (["--set", "counter=&flag"], "--set: an address cannot be written to a variable"),
+        (["--set", "counter=&flag"], "--set: counter: an address is 8 bytes, not 4"),
         (["--set", "counter"], "--set: expected NAME=VALUE"),
         (["--print", "coef"], "the image does not contain the type of coef (20 bytes)"),
         (["--print", 'symbol("counter", f64)'], "counter has 4 bytes, not a multiple of f64"),
@@ -193,3 +193,77 @@ def test_the_reference_device_gets_the_same_variables(run: Run) -> None:
     ran = run(*launch("--set", "coef=f32[5]:rand", "--reference", "cpu", "--check", "y == coef"))
     assert ran.code == 0, ran.err
     assert "PASS coef as on cpu" in ran.out
+
+
+POINTERS = """
+.version 7.0
+.target sm_80
+.address_size 64
+
+.global .align 8 .b8 table[16];
+.global .align 8 .b8 task[16];
+.const .align 8 .u64 one;
+.const .align 4 .f32 unset[2];
+.const .align 4 .f32 other[2];
+.const .align 4 .u32 given = 1;
+
+.func (.param .b32 result) first_of_unset();
+
+.visible .entry sum(.param .u64 y)
+{
+    .reg .b64 %rd<6>;
+    .reg .f32 %f<6>;
+    .reg .b32 %n;
+    .param .b32 got;
+    ld.param.u64 %rd0, [y];
+    ld.global.u64 %rd1, [table + 8];
+    ld.global.f32 %f1, [%rd1];
+    ld.global.u64 %rd2, [task];
+    ld.global.f32 %f2, [%rd2];
+    ld.const.u64 %rd3, [one];
+    ld.global.f32 %f3, [%rd3];
+    ld.const.u32 %n, [given];
+    call.uni (got), first_of_unset, ();
+    ld.param.f32 %f4, [got];
+    add.f32 %f1, %f1, %f2;
+    add.f32 %f1, %f1, %f3;
+    add.f32 %f1, %f1, %f4;
+    st.global.f32 [%rd0], %f1;
+    ret;
+}
+
+.func (.param .b32 result) first_of_unset()
+{
+    .reg .f32 %f;
+    ld.const.f32 %f, [unset];
+    st.param.f32 [result], %f;
+    ret;
+}
+"""
+
+
+def test_addresses_as_values_and_constants_that_nobody_sets(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "p.ptx").write_text(POINTERS)
+    words = (
+        "launch",
+        "p.ptx",
+        "-d",
+        "cpu",
+        "--threads",
+        "1",
+        "y=f32[1]",
+        "--buffer",
+        "a=f32[2]:[3,5]",
+    )
+    table = ("--set", "table=ptr[2]:[&a, &a[1]]", "--set", "task={p=f32[1]:20, n=i32:1}")
+    ran = run(*words, *table, "--set", "one=&a[1]", "--check", "y == 30", "--print", "task.p")
+    assert ran.code == 0, ran.out + ran.err
+    assert "task.p = [20.]" in ran.out
+    told = "note: sum reads the constant unset, which is zero: --set 'unset=…' sets it (8 bytes)"
+    assert [line for line in ran.err.splitlines() if "constant" in line] == [told]
+    ran = run(*words, *table, "--set", "one=&table", "--set", "unset=f32[2]:1", "--dry-run")
+    assert ran.code == 0, ran.err
+    assert "constant" not in ran.out + ran.err
+    assert "task.p" in ran.out
+    ran = run(*words, "--set", "one=&a[3]")
+    assert "error: --set: &a[3] is out of bounds: a has 2 elements" in ran.err

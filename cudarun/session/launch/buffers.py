@@ -84,13 +84,19 @@ class Buffers:
         memory[first], memory[second] = memory[second], memory[first]
 
     def staged(
-        self, variables: Sequence[ImageVariable], seed: int
+        self,
+        variables: Sequence[ImageVariable],
+        seed: int,
+        addresses: Mapping[str, int],
+        places: Mapping[VariableElement, int],
     ) -> tuple[tuple[FixedMemory, DeviceBuffer], ...]:
         """Return variables with buffers that contain their values, to copy within the device.
 
         Args:
             variables: The variables, with their addresses.
             seed: The seed of random numbers.
+            addresses: The address behind the name of each buffer.
+            places: Device addresses in variables of the image.
 
         Raises:
             DeviceFailed: Out of device memory.
@@ -99,7 +105,7 @@ class Buffers:
         staged = []
         for variable in variables:
             value = self._allocate(variable.name, variable.nbytes)
-            self._write(variable, value.address, seed)
+            self._write(variable, value.address, seed, addresses, places)
             memory = FixedMemory(self._session.driver, variable.address, variable.nbytes)
             staged.append((memory, value))
         return tuple(staged)
@@ -120,7 +126,9 @@ class Buffers:
         """
         kept: Values = {}
         for variable in self._written:
-            self._write(variable, variable.address, seed)
+            self._write(
+                variable, variable.address, seed, self.addresses, places.get(variable.name, {})
+            )
         for name, spec in self._specs.items():
             buffer = self._buffers[name]
             if isinstance(spec, ImageVariable):
@@ -135,7 +143,7 @@ class Buffers:
             with in_memory(f"{name}, {spec},"):
                 data = contents(spec.initial, spec.type, spec.shape, seeded(seed, name))
                 if spec.pointers:
-                    data = self._with_addresses(spec, data, places[name])
+                    data = _with_addresses(spec, data, self.addresses, places[name])
                 if name in keep:
                     check_free_memory(spec.nbytes)
                     array = data.array()
@@ -144,20 +152,22 @@ class Buffers:
                 self._filler.fill(buffer.address, data, self._progress(f"filling {name}"))
         return kept
 
-    def _write(self, variable: ImageVariable, address: int, seed: int) -> None:
+    def _write(
+        self,
+        variable: ImageVariable,
+        address: int,
+        seed: int,
+        addresses: Mapping[str, int],
+        places: Mapping[VariableElement, int],
+    ) -> None:
         """Write the value of a variable to an address."""
         with in_memory(f"{variable.name}, {variable},"):
             assert variable.initial is not None, "a variable is written with a value"
             chance = seeded(seed, variable.name)
             data = contents(variable.initial, variable.type, variable.shape, chance)
+            if variable.pointers:
+                data = _with_addresses(variable, data, addresses, places)
             self._filler.fill(address, data, self._progress(f"writing {variable.name}"))
-
-    def _with_addresses(
-        self, spec: BufferSpec, data: Contents, places: Mapping[VariableElement, int]
-    ) -> Contents:
-        raw = bytearray(data.array().tobytes())
-        write_addresses(raw, spec.pointers, self.addresses, places)
-        return ArrayContents(np.frombuffer(raw, spec.dtype()))
 
     def keep_originals(self) -> None:
         """Copy all that is initialized within the device, which makes `restore` fast.
@@ -320,6 +330,18 @@ class Buffers:
         buffer = DeviceBuffer(self._session.driver, name, nbytes, guard_bytes)
         self._session.add_release(buffer.free)
         return buffer
+
+
+def _with_addresses(
+    spec: BufferSpec,
+    data: Contents,
+    addresses: Mapping[str, int],
+    places: Mapping[VariableElement, int],
+) -> Contents:
+    """Return contents with the addresses in them."""
+    raw = bytearray(data.array().tobytes())
+    write_addresses(raw, spec.pointers, addresses, places)
+    return ArrayContents(np.frombuffer(raw, spec.dtype()))
 
 
 class _Counter:

@@ -191,7 +191,12 @@ def _plan_step(
     from cudarun.session.launch.geometry import resolve_geometry
     from cudarun.session.launch.missing_arguments import complete_command
     from cudarun.session.launch.swaps import resolve_swaps
-    from cudarun.session.launch.variables import buffer_rows, variable_names, variables_of
+    from cudarun.session.launch.variables import (
+        buffer_rows,
+        completed,
+        variable_names,
+        variables_of,
+    )
 
     image = _with_facts(request.image, timeout, request.kernel)
     kernels = {kernel.name: kernel for kernel in image.facts.kernels} if image.facts else {}
@@ -220,6 +225,9 @@ def _plan_step(
         lambda: facts.variables if facts else (),
         binding.integers,
         (),
+    )
+    binding, variables = completed(
+        binding, variables, image, kernel, lambda: facts.variables if facts else ()
     )
     geometry = resolve_geometry(request.geometry, binding, lambda: kernel)
     resolve_swaps(request, binding, binding.following)

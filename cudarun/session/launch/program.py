@@ -86,10 +86,12 @@ class Program:
         behind = {name: name for name in buffers.addresses}
         found = []
         for step in steps:
+            written = step.variables.written if step.number > 1 else ()
+            addresses = {name: buffers.addresses[other] for name, other in behind.items()}
+            writes = buffers.staged(written, request.seed, addresses, step.places())
             launchers, exchanges = self._launchers(device, step, behind)
             for _ in range(exchanges):
                 behind = step.swapped(behind)
-            writes = buffers.staged(step.variables.written, request.seed) if step.number > 1 else ()
             found.append(StepLaunches(step, launchers, writes, self.stream, exchanges))
         self.steps = tuple(found)
 

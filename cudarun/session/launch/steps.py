@@ -22,8 +22,10 @@ from cudarun.session.launch.missing_arguments import complete_command
 from cudarun.session.launch.request import Geometry, LaunchRequest
 from cudarun.session.launch.swaps import resolve_swaps
 from cudarun.session.launch.variables import (
+    ImageVariable,
     VariableUse,
     buffer_rows,
+    completed,
     element_address,
     variable_names,
     variables_of,
@@ -104,7 +106,8 @@ class BoundStep:
         """Return the addresses in variables of the image, in the current context."""
         written = self.variables.written
         return {
-            each: element_address(each, self.library, written) for each in self.binding.variables
+            each: element_address(each, self.library, written)
+            for each in (*self.binding.variables, *self.variables.places)
         }
 
     def swapped(self, names: Mapping[str, str]) -> dict[str, str]:
@@ -150,6 +153,7 @@ def bind_steps(
     scope = Scope()
     bound: list[BoundStep] = []
     taken: dict[str, None] = {}
+    written: dict[int, list[ImageVariable]] = {}
     for step, library in zip(request.steps, libraries, strict=True):
         number, count = len(bound) + 1, len(request.steps)
         since = len(library.logs.error)
@@ -171,10 +175,15 @@ def bind_steps(
                 symbols=_symbols(library),
                 scope=scope,
             )  # fmt: skip
+            taken |= dict.fromkeys((*binding.following.buffers, *binding.scalars))
+            variables = variables_of(step, library.variables, binding.integers, taken)
+            before = written.setdefault(id(library), [])
+            binding, variables = completed(
+                binding, variables, library.image, kernel, library.variables, before
+            )
+            before += variables.written
             said += binding.warnings
             scope = binding.following
-            taken |= dict.fromkeys((*scope.buffers, *binding.scalars))
-            variables = variables_of(step, library.variables, binding.integers, taken)
             geometry = resolve_geometry(
                 step.geometry,
                 binding,

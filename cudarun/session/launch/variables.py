@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
+from cudarun.arguments.addresses import Locator, buffers_in
+from cudarun.arguments.binding import Binding
 from cudarun.arguments.buffer_resolution import BufferResolver
-from cudarun.arguments.packing import BufferSpec, VariableElement
+from cudarun.arguments.packing import BufferSpec, Pointers, VariableElement, pack
 from cudarun.arguments.parameter_match import ParameterMismatch, fit
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.syntax import CONSTANTS, NamedVariable
@@ -20,17 +23,22 @@ from cudarun.arguments.values import (
     Element,
     FileBuffer,
     Initial,
+    Leaf,
     ListInitial,
     Scalar,
     UntypedNumber,
+    Value,
+    value_type,
 )
 from cudarun.errors import RequestError
-from cudarun.images.facts import VariableFacts
+from cudarun.images.facts import KernelFacts, VariableFacts
+from cudarun.images.kinds import ImageKind
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.report.types import MemoryRow
+from cudarun.session.image.image import Image
 from cudarun.session.launch.request import LaunchRequest
-from cudarun.session.load.library import Library
+from cudarun.session.load.library import Kernel, Library
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*")
 
@@ -86,6 +94,21 @@ class VariableUse:
 
         return VariableUse(placed(self.written), placed(self.read))
 
+    @property
+    def places(self) -> tuple[VariableElement, ...]:
+        """The places in other variables to which the values point."""
+        pointees = (pointee for each in self.written for _, pointee in each.pointers)
+        return tuple(each for each in pointees if isinstance(each, VariableElement))
+
+    @property
+    def buffers(self) -> tuple[BufferSpec, ...]:
+        """The buffers in the values of variables."""
+        return tuple(each for variable in self.written for each in buffers_in(variable.pointers))
+
+    def resolved(self, locator: Locator) -> VariableUse:
+        """Return the variables with the addresses in their values resolved."""
+        return VariableUse(tuple(map(locator.buffer, self.written)), self.read)
+
 
 def variables_of(
     request: LaunchRequest,
@@ -119,6 +142,70 @@ def variables_of(
         elif name in symbols:
             raise resolver.unknown(symbols[name].name, name)
     return VariableUse(written, tuple(read))
+
+
+def completed(
+    binding: Binding,
+    variables: VariableUse,
+    image: Image,
+    kernel: Kernel | KernelFacts,
+    known: Callable[[], Sequence[VariableFacts]],
+    earlier: Sequence[ImageVariable] = (),
+) -> tuple[Binding, VariableUse]:
+    """Resolve the addresses in the values of variables, and note constants without a value.
+
+    Args:
+        binding: The arguments; it gets the buffers in the values, and the notes.
+        variables: The variables.
+        image: The image.
+        kernel: The kernel to launch.
+        known: Returns the image's variables; only called for addresses.
+        earlier: The variables that earlier steps write.
+
+    Raises:
+        RequestError: An index is out of bounds, or a name is in use.
+    """
+    notes = tuple(_unset_constants(image, kernel, (*earlier, *variables.written)))
+    binding = replace(binding, warnings=(*binding.warnings, *notes))
+    if not any(each.pointers for each in variables.written):
+        return binding, variables
+    taken = {spec.name for spec in binding.buffers} | {slot.name for slot in binding.slots}
+    for spec in variables.buffers:
+        if spec.name in taken:
+            raise RequestError(f"the name '{spec.name}' is already in use", option="--set")
+    buffers = (*binding.scope.buffers.values(), *binding.buffers, *variables.buffers)
+    locator = Locator(buffers, binding.integers, lambda: variable_names(known()))
+    try:
+        resolved = variables.resolved(locator)
+    except RequestError as error:
+        raise error.of(option="--set") from None
+    pointees = (pointee for each in resolved.written for _, pointee in each.pointers)
+    found = (each for each in pointees if isinstance(each, BufferSpec))
+    return replace(binding, others=(*binding.others, *found)), resolved
+
+
+def _unset_constants(
+    image: Image, kernel: Kernel | KernelFacts, written: Sequence[ImageVariable]
+) -> Iterator[str]:
+    """Yield a note for each constant that a kernel of PTX uses, and that nobody has set."""
+    facts = image.facts
+    if facts is None or facts.kind is not ImageKind.PTX:  # machine code does not name them
+        return
+    constants = {each.name: each for each in facts.variables if each.is_zero}
+    for variable in written:
+        constants.pop(variable.symbol, None)
+    if not constants:
+        return
+    from cudarun.images.ptx_facts import ptx_text
+    from cudarun.images.ptx_references import references
+
+    used = references(ptx_text(image.code), kernel.name, constants)
+    for name, each in constants.items():
+        if name in used:
+            yield (
+                f"{kernel.demangled} reads the constant {each.demangled}, which is zero: "
+                f"--set '{each.demangled}=…' sets it ({each.size} bytes)"
+            )
 
 
 def variable_type(facts: VariableFacts) -> ScalarType | None:
@@ -242,13 +329,19 @@ class _VariableResolver:
         shape: tuple[int, ...] = ()
         element: Type
         initial: Initial
+        pointers: Pointers = ()
         match value:
             case Buffer() | FileBuffer():
                 spec = self._buffers.buffer(setting, value, name)
                 if spec.initial is None:
                     example = f"{name}={value}:zeros"
                     raise RequestError(f"{value} has no initializer", hint=f"example: {example}")
-                element, shape, initial = spec.type, spec.shape, spec.initial
+                element, shape, initial, pointers = (
+                    spec.type,
+                    spec.shape,
+                    spec.initial,
+                    spec.pointers,
+                )
             case Bytes(data):
                 scalar = variable_type(facts) or BYTE
                 if len(data) % scalar.size:
@@ -257,9 +350,10 @@ class _VariableResolver:
                 initial = ListInitial(tuple(_scalars(data, scalar)))
             case _:
                 typed = self._typed(value, facts)
-                element, initial = typed.type, ListInitial((typed,))
+                element, initial = value_type(typed), ListInitial((typed,))
+                pointers = pack(typed, name, partial(self._buffers.buffer, setting)).pointers
         variable = ImageVariable(
-            name, element, shape, initial, symbol=facts.name, space=facts.space
+            name, element, shape, initial, pointers, symbol=facts.name, space=facts.space
         )
         if variable.nbytes != facts.size:
             raise RequestError(
@@ -267,13 +361,12 @@ class _VariableResolver:
             )
         return variable
 
-    def _typed(self, value: object, facts: VariableFacts) -> Element:
+    def _typed(self, value: Value, facts: VariableFacts) -> Leaf:
         """Return a value passed as itself; a number gets the type of the variable.
 
         Raises:
             RequestError: It does not match the variable.
         """
-        assert isinstance(value, Element | UntypedNumber), "the parser refuses addresses"
         element = variable_type(facts)
         if isinstance(value, UntypedNumber) and element is None:
             raise RequestError(
@@ -293,7 +386,7 @@ class _VariableResolver:
             typed = fit(value, Parameter(0, 0, facts.size, None, facts.type if element else None))
         except ParameterMismatch as mismatch:
             raise RequestError(f"{facts.demangled}: {mismatch}") from None
-        assert isinstance(typed, Element), "a number has received its type"
+        assert isinstance(typed, Leaf), "a number has received its type"
         return typed
 
     def refuse_written_twice(self, written: Sequence[ImageVariable]) -> None:

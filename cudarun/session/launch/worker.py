@@ -181,6 +181,7 @@ def _run(
             everything = [*specs, *read.values()]
             buffers = Buffers(session, everything, written, bare=request.profile)
             places = {spec.name: step.places() for step in steps for spec in step.binding.buffers}
+            places |= {each.name: steps[0].places() for each in written}
             before = buffers.fill(request.seed, old_names(request, everything), places)
             program = Program(session, device, request, steps, buffers)
             ran = _Launch(steps, buffers, before, seen)

@@ -19,6 +19,7 @@ from cudarun.arguments.element_mismatches import (
     element_mismatches,
     mismatch_refusal,
 )
+from cudarun.arguments.frameworks import FilledArray, numba_parameters
 from cudarun.arguments.packing import BufferSpec, VariableElement, pack
 from cudarun.arguments.parameter_match import (
     Agreement,
@@ -110,7 +111,7 @@ class Binding:
 
         found: dict[str, Any] = {}
         for slot in self.slots:
-            if isinstance(slot.value, Element):
+            if isinstance(slot.value, Element | FilledArray):
                 data = by_value(slot.value.type, slot.data)
                 found.update(_with_members(slot.name, slot.value, data))
         return found
@@ -168,7 +169,7 @@ def bind(
             file cannot be resolved, or two names are the same.
     """
     scope = scope or Scope()
-    arguments = [*map(scope.resolved, arguments)]
+    arguments = numba_parameters([*map(scope.resolved, arguments)], directory)
     if parameters is None:
         parameters = _own_layout(arguments, kernel)
     order = in_order(arguments, parameters, kernel)
@@ -232,7 +233,7 @@ def _with_members(name: str, value: Value, data: Any) -> Iterator[tuple[str, Any
     if isinstance(value, StructValue):
         fields = value.type.member_names
         for index, (member, field) in enumerate(zip(value.members, fields, strict=True)):
-            if isinstance(member.value, Element) and field in data.dtype.names:
+            if isinstance(member.value, Element | FilledArray) and field in data.dtype.names:
                 label = f"{name}.{member.name or index}"
                 yield from _with_members(label, member.value, data[field])
 

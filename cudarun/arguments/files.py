@@ -12,6 +12,7 @@ from pathlib import Path
 from cudarun.arguments.values import (
     Argument,
     Buffer,
+    Descriptor,
     FileBuffer,
     FileInitial,
     Leaf,
@@ -46,6 +47,8 @@ def _relocated(value: Value, move: Callable[[str], str]) -> Value:
         case StructValue(members):
             moved = (Member(m.name, _relocated(m.value, move)) for m in members)
             return StructValue(tuple(moved))
+        case Descriptor():
+            return value.mapped(lambda part: _relocated(part, move))
         case _:
             return value
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from cudarun.arguments.buffers import BufferRules
 from cudarun.arguments.dimensions import read_dimension
+from cudarun.arguments.frameworks import FRAMEWORKS, FrameworkRules
 from cudarun.arguments.numbers import NUMBER_AHEAD
 from cudarun.arguments.paths import ORDERS
 from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
@@ -181,7 +181,7 @@ def parse_type(text: str) -> Type:
     return found
 
 
-class _ArgumentParser(BufferRules):
+class _ArgumentParser(FrameworkRules):
     """The values and types of arguments."""
 
     def whole_value(self, name: str | None) -> Value:
@@ -247,6 +247,8 @@ class _ArgumentParser(BufferRules):
             return Null()
         if word == "bytes" and scanner.accept(":"):
             return self.bytes()
+        if word in FRAMEWORKS and scanner.peek("("):
+            return self.framework(word, start)
         if word == "ptr":
             return self.after_type(ADDRESS)
         if word in ORDERS and scanner.peek("("):
@@ -286,7 +288,7 @@ class _ArgumentParser(BufferRules):
         if scanner.peek("["):
             return self.buffer(element)
         if scanner.accept(":"):
-            return self.member_value(element)
+            return self.filled_array(element) or self.member_value(element)
         return element
 
     def array_type(self, element: Type) -> ArrayType:

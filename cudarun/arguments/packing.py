@@ -16,6 +16,7 @@ from cudarun.arguments.values import (
     ArrayValue,
     Buffer,
     Bytes,
+    Descriptor,
     Element,
     FileBuffer,
     Initial,
@@ -222,6 +223,11 @@ class _Packer:
                 self.pointers.append((offset, spec))
                 initial = "" if spec.initial is None else f":{spec.initial}"
                 self.note(value, name, offset, padding, f"{spec}{initial}", f"{spec.type}*")
+            case Descriptor():
+                data, pointers, text = value.packed(name, self.resolve)
+                self.data[offset : offset + len(data)] = data
+                self.pointers += ((offset + at, pointee) for at, pointee in pointers)
+                self.note(value, name, offset, padding, text, value.type_name)
             case AddressOf():
                 self.pointers.append((offset, value))
                 self.note(value, name, offset, padding, str(value))

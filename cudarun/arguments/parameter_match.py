@@ -24,6 +24,7 @@ from cudarun.arguments.types import (
 from cudarun.arguments.values import (
     AddressOf,
     Buffer,
+    Descriptor,
     FileBuffer,
     Null,
     Scalar,
@@ -88,6 +89,8 @@ def fit(value: Value, parameter: Parameter) -> Value:
     expected = expected_type(parameter.type)
     if isinstance(value, UntypedNumber):
         value = _typed(value, expected, parameter.size)
+    if isinstance(value, Descriptor):
+        value = value.fitted(parameter.size)
     given = value_type(value)
     if isinstance(value, Buffer | FileBuffer | AddressOf | Null):
         _fit_address(expected)
@@ -97,6 +100,7 @@ def fit(value: Value, parameter: Parameter) -> Value:
         _fit_vector(given, expected)
     if given.size != parameter.size:
         what = "an address" if isinstance(given, PointerType) else str(given)
+        what = value.type_name or what if isinstance(value, Descriptor) else what
         raise ParameterMismatch(f"{what} is {given.size} bytes, not {parameter.size}")
     if parameter.offset % given.alignment:
         raise ParameterMismatch(

@@ -7,10 +7,10 @@ text as the user wrote it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from enum import Enum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cudarun.arguments import literals
 from cudarun.arguments.syntax import Expression
@@ -225,11 +225,56 @@ class Null:
         return "null"
 
 
+class Descriptor:
+    """A value whose bytes follow from a buffer, a file or dimensions, which binding resolves."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # at run time it would be the default of a field
+
+        @property
+        def type(self) -> Type:
+            """The type in the parameter list."""
+
+    @property
+    def type_name(self) -> str | None:
+        """The type's name, if it has one."""
+        return None
+
+    def mapped(self, change: Callable[[Value], Value]) -> Descriptor:
+        """Return the value with the buffer in it changed."""
+        return self
+
+    def fitted(self, size: int) -> Descriptor:
+        """Return the value for a parameter of this size in bytes."""
+        return self
+
+    def packed(self, name: str, resolve: Callable[..., Any]) -> tuple[bytes, Any, str]:
+        """Return the bytes, the offsets of addresses in them, and a text for the layout table.
+
+        Args:
+            name: The argument's name.
+            resolve: Returns the buffer to allocate for a value and its name.
+
+        Raises:
+            RequestError: A file or a dimension cannot be resolved.
+        """
+        raise NotImplementedError
+
+
 Element: TypeAlias = Scalar | VectorValue | ArrayValue | StructValue
 """The parsed value of an element."""
 
 Value: TypeAlias = (
-    Element | UntypedNumber | Bytes | Buffer | FileBuffer | AddressOf | Null | Reference
+    Element
+    | UntypedNumber
+    | Bytes
+    | Buffer
+    | FileBuffer
+    | AddressOf
+    | Null
+    | Reference
+    | Descriptor
 )
 
 Pointer: TypeAlias = Buffer | FileBuffer | AddressOf | Null
@@ -248,7 +293,7 @@ def value_type(value: Value) -> Type:
         TypeError: A :class:`UntypedNumber` has no type until it is bound to a parameter.
     """
     match value:
-        case Scalar() | VectorValue() | ArrayValue() | StructValue():
+        case Scalar() | VectorValue() | ArrayValue() | StructValue() | Descriptor():
             return value.type
         case Bytes():
             return ArrayType(BYTE, len(value.data))
@@ -389,6 +434,15 @@ def initials_in(value: Value) -> Iterator[Initial]:
         case StructValue(members):
             for member in members:
                 yield from initials_in(member.value)
+        case Descriptor():
+            found: list[Initial] = []
+
+            def collect(buffer: Value) -> Value:
+                found.extend(initials_in(buffer))
+                return buffer
+
+            value.mapped(collect)
+            yield from found
 
 
 # --- the argument itself -------------------------------------------------------------------------

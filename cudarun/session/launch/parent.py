@@ -191,12 +191,8 @@ def _plan_step(
     from cudarun.session.launch.geometry import resolve_geometry
     from cudarun.session.launch.missing_arguments import complete_command
     from cudarun.session.launch.swaps import resolve_swaps
-    from cudarun.session.launch.variables import (
-        buffer_rows,
-        completed,
-        variable_names,
-        variables_of,
-    )
+    from cudarun.session.launch.variable_addresses import completed
+    from cudarun.session.launch.variables import buffer_rows, variable_names, variables_of
 
     image = _with_facts(request.image, timeout, request.kernel)
     kernels = {kernel.name: kernel for kernel in image.facts.kernels} if image.facts else {}

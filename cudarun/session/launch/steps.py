@@ -21,12 +21,11 @@ from cudarun.session.launch.geometry import resolve_geometry
 from cudarun.session.launch.missing_arguments import complete_command
 from cudarun.session.launch.request import Geometry, LaunchRequest
 from cudarun.session.launch.swaps import resolve_swaps
+from cudarun.session.launch.variable_addresses import completed, element_address
 from cudarun.session.launch.variables import (
     ImageVariable,
     VariableUse,
     buffer_rows,
-    completed,
-    element_address,
     variable_names,
     variables_of,
 )

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import partial
 
 from cudarun.arguments.addresses import Locator, buffers_in
-from cudarun.arguments.binding import Binding
 from cudarun.arguments.buffer_resolution import BufferResolver
+from cudarun.arguments.frameworks import FilledArray
 from cudarun.arguments.packing import BufferSpec, Pointers, VariableElement, pack
 from cudarun.arguments.parameter_match import ParameterMismatch, fit
 from cudarun.arguments.scanner import did_you_mean
@@ -20,6 +20,7 @@ from cudarun.arguments.values import (
     Argument,
     Buffer,
     Bytes,
+    Descriptor,
     Element,
     FileBuffer,
     Initial,
@@ -31,14 +32,11 @@ from cudarun.arguments.values import (
     value_type,
 )
 from cudarun.errors import RequestError
-from cudarun.images.facts import KernelFacts, VariableFacts
-from cudarun.images.kinds import ImageKind
+from cudarun.images.facts import VariableFacts
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.report.types import MemoryRow
-from cudarun.session.image.image import Image
 from cudarun.session.launch.request import LaunchRequest
-from cudarun.session.load.library import Kernel, Library
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*")
 
@@ -144,70 +142,6 @@ def variables_of(
     return VariableUse(written, tuple(read))
 
 
-def completed(
-    binding: Binding,
-    variables: VariableUse,
-    image: Image,
-    kernel: Kernel | KernelFacts,
-    known: Callable[[], Sequence[VariableFacts]],
-    earlier: Sequence[ImageVariable] = (),
-) -> tuple[Binding, VariableUse]:
-    """Resolve the addresses in the values of variables, and note constants without a value.
-
-    Args:
-        binding: The arguments; it gets the buffers in the values, and the notes.
-        variables: The variables.
-        image: The image.
-        kernel: The kernel to launch.
-        known: Returns the image's variables; only called for addresses.
-        earlier: The variables that earlier steps write.
-
-    Raises:
-        RequestError: An index is out of bounds, or a name is in use.
-    """
-    notes = tuple(_unset_constants(image, kernel, (*earlier, *variables.written)))
-    binding = replace(binding, warnings=(*binding.warnings, *notes))
-    if not any(each.pointers for each in variables.written):
-        return binding, variables
-    taken = {spec.name for spec in binding.buffers} | {slot.name for slot in binding.slots}
-    for spec in variables.buffers:
-        if spec.name in taken:
-            raise RequestError(f"the name '{spec.name}' is already in use", option="--set")
-    buffers = (*binding.scope.buffers.values(), *binding.buffers, *variables.buffers)
-    locator = Locator(buffers, binding.integers, lambda: variable_names(known()))
-    try:
-        resolved = variables.resolved(locator)
-    except RequestError as error:
-        raise error.of(option="--set") from None
-    pointees = (pointee for each in resolved.written for _, pointee in each.pointers)
-    found = (each for each in pointees if isinstance(each, BufferSpec))
-    return replace(binding, others=(*binding.others, *found)), resolved
-
-
-def _unset_constants(
-    image: Image, kernel: Kernel | KernelFacts, written: Sequence[ImageVariable]
-) -> Iterator[str]:
-    """Yield a note for each constant that a kernel of PTX uses, and that nobody has set."""
-    facts = image.facts
-    if facts is None or facts.kind is not ImageKind.PTX:  # machine code does not name them
-        return
-    constants = {each.name: each for each in facts.variables if each.is_zero}
-    for variable in written:
-        constants.pop(variable.symbol, None)
-    if not constants:
-        return
-    from cudarun.images.ptx_facts import ptx_text
-    from cudarun.images.ptx_references import references
-
-    used = references(ptx_text(image.code), kernel.name, constants)
-    for name, each in constants.items():
-        if name in used:
-            yield (
-                f"{kernel.demangled} reads the constant {each.demangled}, which is zero: "
-                f"--set '{each.demangled}=…' sets it ({each.size} bytes)"
-            )
-
-
 def variable_type(facts: VariableFacts) -> ScalarType | None:
     """Return the type of a variable's elements, if the image has it."""
     found = _PTX_TYPE.fullmatch(facts.type or "")
@@ -215,41 +149,6 @@ def variable_type(facts: VariableFacts) -> ScalarType | None:
         return None
     letter = "i" if found["letter"] == "s" else found["letter"]
     return SCALARS[f"{letter}{found['bits']}"]
-
-
-def element_address(
-    element: VariableElement, library: Library, written: Sequence[ImageVariable]
-) -> int:
-    """Return the device address of an element of a variable, in the current context.
-
-    Args:
-        element: The element.
-        library: The loaded image.
-        written: The variables of ``--set``, whose types precede those of the image.
-
-    Raises:
-        RequestError: There is no such variable, its type is unknown, or the index is out of bounds.
-    """
-    facts = find_variable(element.name, library.variables())
-    address = library.symbol(element.name if facts is None else facts.name)
-    if not element.index:
-        return address
-    shown = f"&{element.name}[{element.index}]"
-    known: Type | None = None
-    if facts is not None:
-        with_value = (each.type for each in written if each.symbol == facts.name)
-        known = next(with_value, None) or variable_type(facts)
-    if facts is None or known is None:
-        raise RequestError(
-            f"{shown}: the image does not contain the type of {element.name}",
-            hint=f"--set {element.name}=TYPE[…]:… sets it",
-        )
-    count = facts.size // known.size
-    if not 0 <= element.index <= count:
-        raise RequestError(
-            f"{shown} is out of bounds: {element.name} has {count} element{'s' * (count != 1)}"
-        )
-    return address + element.index * known.size
 
 
 def find_variable(name: str, known: Sequence[VariableFacts]) -> VariableFacts | None:
@@ -325,7 +224,9 @@ class _VariableResolver:
             raise error.of(option="--set") from None
 
     def _written(self, name: str, facts: VariableFacts, setting: Argument) -> ImageVariable:
-        value = setting.value
+        value = setting.value.buffer if isinstance(setting.value, FilledArray) else setting.value
+        if isinstance(value, Descriptor):
+            raise RequestError(f"{value} cannot be written to a variable")
         shape: tuple[int, ...] = ()
         element: Type
         initial: Initial

@@ -202,6 +202,8 @@ def _run(
             if until_then is not None:
                 error.findings, error.statistics = until_then.findings, until_then.statistics
         last = steps[-1]
+        said = dict.fromkeys(each for step in steps for each in step.notes)
+        error.warnings = error.warnings or notes(said)
         raise error.at(file=last.request.image.origin, kernel=last.kernel.demangled) from None
 
 

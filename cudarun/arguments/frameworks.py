@@ -1,0 +1,324 @@
+"""Arguments as frameworks pass them, and arrays by value with an initializer.
+
+- numba: ``numba(f32[n,m]:rand)`` is 5 + 2·dimensions parameters of 8 bytes: ``meminfo`` and
+  ``parent`` (null), the numbers of elements and of bytes of one, the address, the shape, and the
+  strides in bytes (``_prepare_args`` in numba-cuda's ``dispatcher.py``).
+- Warp: ``warp(f32[n,m]:rand)`` is an ``array_t`` (``warp/native/array.h``), and ``bounds(n,m)`` a
+  ``launch_bounds_t`` (``warp/native/builtin.h``), the first parameter of every kernel.
+- ``i32*8000:@x.npy``, ``f32*9:ones``: an array that is passed by value.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field, replace
+from pathlib import Path
+
+from cudarun.arguments.buffers import BufferRules
+from cudarun.arguments.dimensions import parse_count, read_dimension
+from cudarun.arguments.files import locate
+from cudarun.arguments.packing import BufferSpec, Pointers, Resolve
+from cudarun.arguments.syntax import Expression
+from cudarun.arguments.types import (
+    ADDRESS,
+    SCALARS,
+    ArrayType,
+    StructMember,
+    StructType,
+    Type,
+    has_pointers,
+)
+from cudarun.arguments.values import (
+    Argument,
+    Buffer,
+    Descriptor,
+    FileBuffer,
+    Null,
+    Value,
+)
+from cudarun.errors import RequestError
+from cudarun.records import dataclass
+
+FRAMEWORKS = ("numba", "warp", "bounds")
+"""The words of this module."""
+
+MAX_DIMENSIONS = 4
+"""Of an array and of a launch in Warp."""
+
+_INITIAL_AHEAD = re.compile(r"@|(?:cast|corder|asis)\s*\(|(?:zeros|ones|iota)\b")
+_INT64, _INT32 = SCALARS["i64"], SCALARS["i32"]
+
+
+@dataclass(frozen=True, slots=True)
+class NumbaArray(Descriptor):
+    """An array of numba, several parameters; `numba_parameters` replaces it before binding."""
+
+    buffer: Buffer | FileBuffer
+
+    def mapped(self, change: Callable[[Value], Value]) -> NumbaArray:
+        """Return it with another buffer."""
+        return NumbaArray(_buffer(change(self.buffer)))
+
+    def __str__(self) -> str:
+        return f"numba({self.buffer})"
+
+
+@dataclass(frozen=True, slots=True)
+class NumbaField(Descriptor):
+    """One of the integers of an array of numba.
+
+    Attributes:
+        buffer: The array.
+        name: ``nitems``, ``itemsize``, ``shape`` or ``strides``.
+        axis: The axis of a shape or a stride.
+    """
+
+    buffer: Buffer | FileBuffer
+    name: str
+    axis: int = 0
+    type: Type = field(default=_INT64, init=False)
+
+    def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
+        """Return the integer."""
+        spec = resolve(self.buffer, name)
+        match self.name:
+            case "nitems":
+                number = math.prod(spec.shape)
+            case "itemsize":
+                number = spec.type.size
+            case "shape":
+                number = spec.shape[self.axis]
+            case _:
+                number = _strides(spec)[self.axis]
+        return number.to_bytes(8, "little"), (), str(number)
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.buffer}"
+
+
+@dataclass(frozen=True, slots=True)
+class WarpArray(Descriptor):
+    """``array_t`` of Warp: data, gradient (null), four extents and strides, ``ndim``, ``flags``.
+
+    Up to Warp 1.12 the last two are ``int``, later ``uint16_t``: with flags of 0 the same bytes.
+    """
+
+    buffer: Buffer | FileBuffer
+    type: Type = field(default=StructType((
+        StructMember("data", ADDRESS), StructMember("grad", ADDRESS),
+        StructMember("shape", ArrayType(_INT32, MAX_DIMENSIONS)),
+        StructMember("strides", ArrayType(_INT32, MAX_DIMENSIONS)),
+        StructMember("ndim", _INT32), StructMember("flags", _INT32),
+    )), init=False, repr=False, compare=False)  # fmt: skip
+
+    @property
+    def type_name(self) -> str:
+        """The name in Warp."""
+        return "array_t"
+
+    def mapped(self, change: Callable[[Value], Value]) -> WarpArray:
+        """Return it with another buffer."""
+        return WarpArray(_buffer(change(self.buffer)))
+
+    def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
+        """Return the structure; the buffer in it has its name."""
+        spec = resolve(self.buffer, name)
+        dimensions = len(spec.shape)
+        if dimensions > MAX_DIMENSIONS:
+            raise RequestError(f"{self}: an array of Warp has at most {MAX_DIMENSIONS} dimensions")
+        numbers = [0] * (2 * MAX_DIMENSIONS)
+        numbers[:dimensions] = spec.shape
+        numbers[MAX_DIMENSIONS : MAX_DIMENSIONS + dimensions] = _strides(spec)
+        if max(numbers) > _INT32.maximum:
+            raise RequestError(f"{self}: the extents and strides of Warp are 32-bit integers")
+        data = b"".join(each.to_bytes(4, "little") for each in (*numbers, dimensions, 0))
+        return bytes(16) + data, ((0, spec),), f"warp({_described(spec)})"
+
+    def __str__(self) -> str:
+        return f"warp({self.buffer})"
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchBounds(Descriptor):
+    """``launch_bounds_t`` of Warp: the dimensions of a launch and their product.
+
+    Up to Warp 1.12 it is ``{int shape[4]; int ndim; size_t size;}``, later
+    ``{uint32_t shape[N]; size_t size; size_t coord_mult;}``. The size of the parameter tells which;
+    where both have 32 bytes, with three and four dimensions, it is the later one.
+
+    Attributes:
+        dimensions: One to four.
+        size: The bytes of the parameter.
+    """
+
+    dimensions: tuple[Expression, ...]
+    size: int = 32
+
+    @property
+    def type(self) -> Type:
+        """The size, aligned to 8 bytes."""
+        return StructType((StructMember("shape", ArrayType(SCALARS["u64"], self.size // 8)),))
+
+    @property
+    def type_name(self) -> str:
+        """The name in Warp."""
+        return "launch_bounds_t"
+
+    def fitted(self, size: int) -> LaunchBounds:
+        """Return the layout for a parameter of this size; the parser has the first that fits."""
+        return replace(self, size=size if size in (self._least, 32) else self._least)
+
+    @property
+    def _least(self) -> int:
+        return 24 if len(self.dimensions) <= 2 else 32
+
+    def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
+        """Return the structure."""
+        shape = resolve(Buffer(SCALARS["u8"], self.dimensions), name).shape
+        if any(extent > SCALARS["u32"].maximum for extent in shape):
+            raise RequestError(f"{self}: the dimensions of Warp are 32-bit integers")
+        count = math.prod(shape).to_bytes(8, "little")
+        if self.size == self._least:
+            head = b"".join(extent.to_bytes(4, "little") for extent in shape)
+            data = head.ljust(self.size - 16, b"\0") + count + (1).to_bytes(8, "little")
+        else:
+            padded = (*shape, *[0] * (MAX_DIMENSIONS - len(shape)), len(shape), 0)
+            data = b"".join(extent.to_bytes(4, "little") for extent in padded) + count
+        return data, (), f"bounds({','.join(map(str, shape))})"
+
+    def __str__(self) -> str:
+        return f"bounds({','.join(map(str, self.dimensions))})"
+
+
+@dataclass(frozen=True, slots=True)
+class FilledArray(Descriptor):
+    """An array by value with an initializer, ``i32*8000:@x.npy``.
+
+    Attributes:
+        type: The type of the array.
+        buffer: Its elements, as a buffer.
+    """
+
+    type: ArrayType
+    buffer: Buffer
+
+    def mapped(self, change: Callable[[Value], Value]) -> FilledArray:
+        """Return it with another file."""
+        changed = change(self.buffer)
+        assert isinstance(changed, Buffer), "the kind of a value does not change"
+        return FilledArray(self.type, changed)
+
+    def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
+        """Return the elements, read from the file."""
+        from cudarun.arguments.initializers import fill, seeded  # numpy
+
+        try:
+            spec = resolve(self.buffer, name)
+        except RequestError as error:  # its hints are for buffers
+            count = f"{self.buffer.type}[{self.type.count}]"
+            error.hint = error.hint and error.hint.replace(count, str(self.type))
+            raise
+        assert spec.initial is not None, "the parser requires an initializer"
+        array = fill(spec.initial, spec.type, spec.shape, seeded(0, name))
+        return array.tobytes(), (), str(spec.initial)
+
+    def __str__(self) -> str:
+        return f"{self.type}:{self.buffer.initial}"
+
+
+def _buffer(value: Value) -> Buffer | FileBuffer:
+    assert isinstance(value, Buffer | FileBuffer), "the kind of a value does not change"
+    return value
+
+
+def _strides(spec: BufferSpec) -> list[int]:
+    """Return the distance of neighbors along each axis, in bytes."""
+    return [math.prod(spec.shape[axis + 1 :]) * spec.type.size for axis in range(len(spec.shape))]
+
+
+def _described(spec: BufferSpec) -> str:
+    return str(spec) if spec.initial is None else f"{spec}:{spec.initial}"
+
+
+def numba_parameters(arguments: Sequence[Argument], directory: Path) -> list[Argument]:
+    """Return the arguments with an argument per parameter for each array of numba.
+
+    The buffer has the name of the array: ``x``; the others are ``x.meminfo``, ``x.shape0``, ….
+
+    Raises:
+        RequestError: A file cannot be read.
+    """
+    return [part for each in arguments for part in _parts(each, directory)]
+
+
+def _parts(argument: Argument, directory: Path) -> Iterator[Argument]:
+    if not isinstance(argument.value, NumbaArray):
+        yield argument
+        return
+    buffer = argument.value.buffer
+    if isinstance(buffer, FileBuffer):
+        from cudarun.arguments.array_files import npy_header  # numpy
+
+        path = locate(buffer.path, directory)
+        dimensions = len(npy_header(path, buffer, argument.pasted)[1])
+    else:
+        dimensions = len(buffer.dimensions)
+    axes = range(dimensions)
+
+    def part(name: str, value: Value) -> Argument:
+        own = argument.name and (f"{argument.name}.{name}" if name else argument.name)
+        return Argument(own, value, f"{name} of {argument.text or argument}")
+
+    yield part("meminfo", Null())
+    yield part("parent", Null())
+    yield part("nitems", NumbaField(buffer, "nitems"))
+    yield part("itemsize", NumbaField(buffer, "itemsize"))
+    yield replace(part("", buffer), text=argument.text)
+    yield from (part(f"shape{axis}", NumbaField(buffer, "shape", axis)) for axis in axes)
+    yield from (part(f"strides{axis}", NumbaField(buffer, "strides", axis)) for axis in axes)
+
+
+class FrameworkRules(BufferRules):
+    """The values of this module in the grammar."""
+
+    def framework(self, word: str, start: int) -> Descriptor:
+        """Parse the rest of a value that starts with a word of `FRAMEWORKS`."""
+        scanner = self.scanner
+        if word == "numba" and self.closing:
+            raise scanner.error(
+                "an array of numba is several parameters and cannot be a member", start
+            )
+        scanner.expect("(", f"after {word}")
+        with self.enclosed(")"):
+            found: Descriptor
+            if word == "bounds":
+                dimensions = [read_dimension(scanner)]
+                while scanner.accept(","):
+                    dimensions.append(read_dimension(scanner))
+                if len(dimensions) > MAX_DIMENSIONS:
+                    raise scanner.error(
+                        f"a launch of Warp has at most {MAX_DIMENSIONS} dimensions", start
+                    )
+                found = LaunchBounds(tuple(dimensions))
+            else:
+                inside = scanner.skip_space()
+                buffer = self.pointer()
+                if not isinstance(buffer, Buffer | FileBuffer):
+                    raise scanner.error(
+                        f"expected a buffer, found {buffer}", inside, hint=f"{word}(f32[n]:zeros)"
+                    )
+                found = NumbaArray(buffer) if word == "numba" else WarpArray(buffer)
+        scanner.expect(")", f"after the value of {word}")
+        return found
+
+    def filled_array(self, element: Type) -> FilledArray | None:
+        """Parse the initializer of an array by value; ``None`` if there is none."""
+        if not isinstance(element, ArrayType) or not self.scanner.looks_at(_INITIAL_AHEAD):
+            return None
+        if has_pointers(element):
+            return None
+        count = (parse_count(str(element.count)),)
+        initial = self.initial(element.element, count)
+        return FilledArray(element, Buffer(element.element, count, initial))

@@ -62,15 +62,15 @@ class StepLines:
         mark, style = _MARKS[step.verdict]
         line = Text(f"{step.number:3} ").append(mark, style=style)
         line.append(f" {step.text:{self._width}}  ")
-        line.append(f"{_result(step):{_RESULT_WIDTH}}", style=style if step.exit_code else "")
+        line.append(f"{_result(step):{_RESULT_WIDTH - 2}}  ", style=style if step.exit_code else "")
         if self._times:
             spent = "" if step.milliseconds is None else f"{step.milliseconds:.3f} ms"
             line.append(f"{spent:>12}  ", style="dim")
         line.append(_stacks(step))
         line.rstrip()
         self._out.print(line, soft_wrap=True)
-        for reason in (step.reason or "").splitlines():
-            self._out.print(Text(f"      | {reason}"), soft_wrap=True)
+        for remark in step.remarks:
+            self._out.print(Text(f"      | {remark}"), soft_wrap=True)
         self._out.file.flush()  # a kernel's printf writes beside us
 
 

@@ -98,7 +98,7 @@ def _step(step: StepReport) -> StepRecord:
         "expected": step.expected,
         "verdict": step.verdict,
         "milliseconds": step.milliseconds,
-        "reason": step.reason,
+        "reason": "\n".join(step.remarks) or None,
         "stacks": [
             {
                 "thread": stack.thread,

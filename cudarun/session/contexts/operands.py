@@ -6,25 +6,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
-from cudarun.arguments.dimensions import parse_extent, parse_size
+from cudarun.arguments.addresses import buffers_in
+from cudarun.arguments.buffer_resolution import BufferResolver
+from cudarun.arguments.dimensions import evaluate_index, parse_extent, parse_size
+from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.frameworks import FilledArray, numba_parameters
 from cudarun.arguments.grammar import parse_argument, parse_type
 from cudarun.arguments.literals import Form, LiteralError, read
-from cudarun.arguments.packing import element_bytes
+from cudarun.arguments.packing import BufferSpec, Pointee, Pointers, VariableElement, pack
 from cudarun.arguments.scanner import did_you_mean
+from cudarun.arguments.statements import Check, parse_check
 from cudarun.arguments.syntax import Expression
-from cudarun.arguments.types import StructType, Type
+from cudarun.arguments.types import StructType
 from cudarun.arguments.values import (
+    BYTE,
     AddressOf,
     Argument,
     Buffer,
     Bytes,
+    Descriptor,
     Element,
     FileBuffer,
+    ListInitial,
+    Scalar,
     StructValue,
     UntypedNumber,
+    value_type,
 )
 from cudarun.errors import ArgumentSyntaxError, RequestError
 from cudarun.records import dataclass
@@ -49,11 +62,11 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(slots=True)
 class NamedObject:
-    """The properties of a name: its kind, a primary context's device, the value last written."""
+    """The properties of a name: its kind, a primary context's device, and the type of memory."""
 
     kind: str
     dev: int = 0
-    type: Type | None = None
+    spec: BufferSpec | None = None
 
 
 class OperandReader:
@@ -82,23 +95,132 @@ class OperandReader:
             raise self.error(f"{token.text} is a {known.kind}, not a {wanted}", token)
         return token.text
 
-    def argument(self, token: Token) -> Argument | NameReference:
-        """Parse one ARG: the name of memory, or a value."""
-        known = self.names.get(token.text)
+    def argument(self, token: Token) -> Argument:
+        """Parse one ARG: that of ``launch``, or the name of memory, which is its address."""
+        name, equals, value = token.text.rpartition("=")
+        known = self.names.get(value)
         if known is not None and known.kind in _KINDS["B"]:
-            return NameReference(token.text)
+            address = Token(f"{name}{equals}&{value}", token.column)
+            argument = self.written(address)
+            return Argument(argument.name, argument.value, token.text)
         return self.written(token)
 
     def written(self, token: Token) -> Argument:
-        """Parse an ARG that is a value."""
+        """Parse an ARG in the grammar of ``launch``."""
         argument: Argument = self.based(token, lambda: parse_argument(token.text))
-        if isinstance(argument.value, Buffer | FileBuffer | AddressOf):
-            raise self.error(
-                f"{token.text!r} is an address; a script refers to memory by name",
-                token,
-                hint="create a name with 'alloc B SIZE' or 'global B M.NAME'",
-            )
         return argument
+
+    def buffers(
+        self, argument: Argument, integers: dict[str, int], token: Token
+    ) -> Iterator[BufferSpec]:
+        """Yield the buffers that an ARG of a launch allocates, and check the addresses in it.
+
+        Args:
+            argument: The argument.
+            integers: The integers of the arguments, for dimensions.
+            token: Its text.
+        """
+        resolver = BufferResolver(integers, Path())
+
+        def packed() -> list[Pointers]:
+            parts = numba_parameters([argument], Path())
+            return [
+                pack(part.value, part.name or "", partial(resolver.buffer, part)).pointers
+                for part in parts
+                if not isinstance(part.value, UntypedNumber)
+            ]
+
+        for pointers in self.based(token, packed):
+            specs = list(buffers_in(pointers))
+            yield from specs
+            for each in (pointers, *(spec.pointers for spec in specs)):
+                for _, pointee in each:
+                    if isinstance(pointee, AddressOf):
+                        self.old_name(Token(pointee.name, token.column), "B")
+
+    def contents(self, token: Token) -> BufferSpec:
+        """Parse a value to write: its type, shape and contents."""
+        spec = self._spec(token)
+        if spec.initial is None:
+            raise self.error(f"{token.text} has no contents", token, hint=f"{token.text}:zeros")
+        return spec
+
+    def memory(self, token: Token) -> int | BufferSpec:
+        """Parse a size in bytes, or memory with a type, and perhaps contents."""
+        is_number = isinstance(self.written(token).value, UntypedNumber)
+        return self.number(token) if is_number else self._spec(token)
+
+    def _spec(self, token: Token) -> BufferSpec:
+        argument = self.written(token)
+        value = argument.value
+        if isinstance(value, FilledArray):
+            value = value.buffer
+        if isinstance(value, UntypedNumber):
+            raise self.error(f"{value} needs a type", token, hint=f"example: i32:{value}")
+        if isinstance(value, Descriptor):
+            raise self.error(f"{token.text!r} cannot be written", token)
+        resolve = partial(BufferResolver({}, Path()).buffer, argument)
+        match value:
+            case Buffer() | FileBuffer() as buffer:
+                spec = self.based(token, lambda: resolve(buffer, ""))
+            case Bytes(data):
+                scalars = tuple(Scalar(BYTE, byte) for byte in data)
+                spec = BufferSpec("", BYTE, (len(data),), ListInitial(scalars))
+            case element:
+                packed = self.based(token, lambda: pack(element, "", resolve))
+                initial = ListInitial((element,))
+                spec = BufferSpec("", value_type(element), (), initial, packed.pointers)
+        pointers = tuple((at, self._element(each, token)) for at, each in spec.pointers)
+        return replace(spec, pointers=pointers)
+
+    def _element(self, pointee: Pointee, token: Token) -> VariableElement:
+        """Return the place of an address in contents."""
+        if not isinstance(pointee, AddressOf):
+            raise self.error(
+                "contents refer to memory by name", token,
+                hint="create a name with 'alloc B VALUE', and write &B",
+            )  # fmt: skip
+        self.old_name(Token(pointee.name, token.column), "B")
+        index = 0 if pointee.index is None else evaluate_index(pointee.index, {})
+        return VariableElement(pointee.name, index)
+
+    def known(self, names: Iterable[str]) -> dict[str, BufferSpec]:
+        """Return the types and shapes of memory with these names, as far as they are known."""
+        found = {name: self.names[name].spec for name in names if name in self.names}
+        return {
+            name: replace(spec, initial=None, pointers=())
+            for name, spec in found.items()
+            if spec is not None
+        }
+
+    def expression(self, token: Token) -> Expression:
+        """Parse an expression over memory."""
+        return self._usable(self.based(token, lambda: parse_expression(token.text)), token)
+
+    def check(self, token: Token) -> Check:
+        """Parse a check over memory."""
+        check: Check = self.based(token, lambda: parse_check(token.text))
+        self._usable(check.expression, token)
+        return check
+
+    def _usable(self, expression: Expression, token: Token) -> Expression:
+        """Refuse names without a value, and values from before a launch."""
+        if expression.old_names or expression.symbols:
+            raise self.error("a script has no old(…) and symbol(…): read or name the value", token)
+        usable = [
+            name for name, each in self.names.items()
+            if each.kind == "value" or (each.kind in _KINDS["B"] and each.spec is not None)
+        ]  # fmt: skip
+        for name in sorted(expression.names):
+            known = self.names.get(name)
+            if known is not None and known.kind in _KINDS["B"] and known.spec is None:
+                raise self.error(
+                    f"the type of {name} is unknown", token,
+                    hint=f"write to it, or create it with a type: "
+                    f"{'alloc' if known.kind == 'buffer' else 'global'} {name} … f32[4]",
+                )  # fmt: skip
+        self.based(token, lambda: expression.check_names(usable))
+        return expression
 
     def based(self, token: Token, parse: Callable[[], T], skipped: int = 0) -> T:
         """Parse part of a token; an error's column is converted to the line's.
@@ -181,21 +303,14 @@ class OperandReader:
             )
         return Symbol(self.old_name(Token(owner, token.column), "M"), name)
 
-    def value(self, token: Token) -> tuple[bytes, Type | None]:
-        """Parse a value to write: its bytes, and its type if it has one."""
-        value = self.written(token).value
-        if isinstance(value, Bytes):
-            return value.data, None
-        if isinstance(value, UntypedNumber):
-            raise self.error(f"{value} needs a type", token, hint=f"example: i32:{value}")
-        if not isinstance(value, Element):
-            raise self.error(f"{token.text!r} cannot be written", token)
-        return element_bytes(value), value.type
-
-    def type(self, token: Token) -> Type:
-        """Parse a type without a value."""
-        found: Type = self.based(token, lambda: parse_type(token.text))
-        return found
+    def type(self, token: Token) -> BufferSpec:
+        """Parse a type without a value, perhaps with dimensions."""
+        if not token.text.endswith("]"):
+            return BufferSpec("", self.based(token, lambda: parse_type(token.text)), ())
+        spec = self._spec(token)
+        if spec.initial is not None:
+            raise self.error("expected a type, found a value", token)
+        return spec
 
     # --- the operands of comparisons ---
 
@@ -229,18 +344,21 @@ class OperandReader:
         """Parse flags."""
         return self.words(token)
 
-    def compared_data(self, token: Token, verb: Verb, operands: Operands) -> bytes:
+    def compared_data(self, token: Token, verb: Verb, operands: Operands) -> BufferSpec:
         """Parse a value of the type that is read; only structs repeat the type."""
-        type_: Type = operands["as_type"]
-        prefix = "" if isinstance(type_, StructType) else f"{type_}:"
+        spec: BufferSpec = operands["as_type"]
+        if spec.shape:
+            text = f"{spec}:"
+            return self.contents(Token(text + token.text, token.column - len(text)))
+        prefix = "" if isinstance(spec.type, StructType) else f"{spec.type}:"
         value = self.based(
             token, lambda: parse_argument(prefix + token.text), skipped=len(prefix)
         ).value
-        if not isinstance(value, Element) or value.type.size != type_.size:
-            raise self.error(f"{token.text!r} is not a value of type {type_}", token)
-        if isinstance(value, StructValue) and str(value.type) != str(type_):
-            raise self.error(f"{token.text!r} is {value.type}, not {type_}", token)
-        return element_bytes(value)
+        if not isinstance(value, Element) or value.type.size != spec.type.size:
+            raise self.error(f"{token.text!r} is not a value of type {spec.type}", token)
+        if isinstance(value, StructValue) and str(value.type) != str(spec.type):
+            raise self.error(f"{token.text!r} is {value.type}, not {spec.type}", token)
+        return replace(spec, initial=ListInitial((value,)))
 
 
 # --- the placeholders of usage texts -------------------------------------------------------------
@@ -278,8 +396,9 @@ OPERANDS: Mapping[str, Operand] = {
     "M": Operand("owner", "a module or library", _reference("M")),
     "L": Operand("owner", "a library", _reference("M")),
     "M.NAME": Operand("symbol", "M.NAME", OperandReader.symbol),
-    "SIZE": Operand("size", "a size in bytes", OperandReader.number),
-    "VALUE": Operand("value", "a value", OperandReader.value),
+    "SIZE|VALUE": Operand("memory", "a size in bytes or a buffer", OperandReader.memory),
+    "VALUE": Operand("value", "a value", OperandReader.contents),
+    "EXPR": Operand("expression", "an expression", OperandReader.expression),
     "TYPE": Operand("as_type", "a type", OperandReader.type),
     "IMAGE": Operand("image", "an image", OperandReader.image),
     "LIMIT[=SIZE]": Operand("limit", "the name of a limit", OperandReader.limit),

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from cudarun.arguments.literals import Form, read
+from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.scanner import did_you_mean
-from cudarun.arguments.values import Argument
+from cudarun.arguments.values import Argument, Scalar, UntypedNumber, Value
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.session.contexts.lines import Line, Token
 from cudarun.session.contexts.operands import (
@@ -29,7 +32,6 @@ from cudarun.session.contexts.script import (
     FAILURE,
     MAIN,
     Expectation,
-    NameReference,
     Operands,
     Script,
     Step,
@@ -69,6 +71,8 @@ class _StepParser:
         self.names = names
         self.tokens = tokens
         self.position = 0
+        self.variable_type: BufferSpec | None = None
+        self.made: dict[str, BufferSpec] = {}  # by the ARGs of a launch
         last = tokens[-1]
         self.end = last.column + len(last.text)
 
@@ -145,6 +149,8 @@ class _StepParser:
                 given["name"] = self.new_name(verb)
             elif placeholder == "ARG…":
                 given[operand.key] = self.arguments(options, given)
+            elif placeholder == "EXPR":
+                given |= self.expression(verb)
             elif not optional or self.operand_follows():
                 given[operand.key] = operand.read(self.reader, self.take(operand.described))
         self.options(options, given)
@@ -173,17 +179,20 @@ class _StepParser:
             known_dev = self.names[given["name"]].dev
             if given.setdefault("dev", known_dev) != known_dev:
                 raise self.error(f"{given['name']} is the primary context of dev={known_dev}", None)
-        if verb.name == "write":
-            given["data"], given["as_type"] = given.pop("value")
+        if verb.makes == "variable":
+            self.variable_type = given.pop("as_type", None)
+        value = given.get("memory", given.get("value"))
+        if isinstance(value, BufferSpec) and value.pointers:
+            given["known"] = self.reader.known(self.names)
         if verb.name == "read" and "as_type" not in given:
-            known = self.names[given["buffer"]].type
+            known = self.names[given["buffer"]].spec
             if known is None:
                 raise self.error(
                     f"the type of {given['buffer']} is unknown: the script did not write to it",
                     None,
                     hint=f"specify the type: read {given['buffer']} i32",
                 )
-            given["as_type"] = known
+            given["as_type"] = replace(known, initial=None, pointers=())
 
     def new_name(self, verb: Verb) -> str:
         """Parse a name that this step creates."""
@@ -200,15 +209,49 @@ class _StepParser:
             raise self.error(f"{name} is already the name of a {known.kind}", token)
         return name
 
-    def arguments(
-        self, options: Mapping[str, str], given: dict[str, Any]
-    ) -> tuple[Argument | NameReference, ...]:
-        """Parse the ARGs of a launch, which may be mixed with options."""
-        found: list[Argument | NameReference] = []
+    def arguments(self, options: Mapping[str, str], given: dict[str, Any]) -> tuple[Argument, ...]:
+        """Parse the ARGs of a launch, which may be mixed with options; they may create names."""
+        found: list[tuple[Argument, Token]] = []
         while self.operand_follows():
-            found.append(self.reader.argument(self.take("an argument")))
+            token = self.take("an argument")
+            found.append((self.reader.argument(token), token))
             self.options(options, given)
-        return tuple(found)
+        integers = {
+            argument.name: number
+            for argument, _ in found
+            if argument.name and (number := _integer(argument.value)) is not None
+        }
+        self.made = {}
+        for argument, token in found:
+            for spec in self.reader.buffers(argument, integers, token):
+                if not spec.name:
+                    raise self.error(
+                        f"{token.text} has no name", token, hint=f"name it: x={token.text}"
+                    )
+                if spec.name in self.names or spec.name in self.made:
+                    raise self.error(f"the name {spec.name} is already in use", token)
+                self.made[spec.name] = spec
+        if found:
+            given["known"] = self.reader.known(self.names)
+        return tuple(argument for argument, _ in found)
+
+    def expression(self, verb: Verb) -> dict[str, Any]:
+        """Parse the expression of a check or a print, up to ``->`` or the end of the step."""
+        first = self.tokens[self.position] if self.position < len(self.tokens) else None
+        if first is None:
+            raise self.error("expected an expression", None)
+        end = self.end
+        for token in self.tokens[self.position :]:
+            if token.text == "->":
+                end = token.column
+                break
+            self.position += 1
+        whole = Token(self.line.text[first.column : end].rstrip(), first.column)
+        if verb.name == "check":
+            check = self.reader.check(whole)
+            return {"check": check, "known": self.reader.known(check.expression.names)}
+        expression = self.reader.expression(whole)
+        return {"expression": expression, "known": self.reader.known(expression.names)}
 
     # --- clauses ---
 
@@ -228,6 +271,8 @@ class _StepParser:
     def expectation(self, verb: Verb, operands: Operands) -> Expectation | None:
         """Parse ``-> RESULT`` or a comparison."""
         first = self.peek()
+        if first is None and verb.name == "check":
+            return Expectation("true", operator="==", operand=True)
         if first is None or first.text == "as" or first.text not in _CLAUSES:
             return None
         self.take("a clause")
@@ -272,11 +317,24 @@ class _StepParser:
         if verb.name == "new-process":
             self.names.clear()
         if verb.makes is not None:
-            self.names[operands["name"]] = NamedObject(verb.makes, operands.get("dev", 0))
+            spec = operands.get("memory", self.variable_type)
+            spec = None if isinstance(spec, int) else spec
+            self.names[operands["name"]] = NamedObject(verb.makes, operands.get("dev", 0), spec)
         if verb.name == "write":
-            self.names[operands["buffer"]].type = operands["as_type"]
+            self.names[operands["buffer"]].spec = operands["value"]
+        self.names |= {name: NamedObject("buffer", spec=spec) for name, spec in self.made.items()}
         if label is not None:
             self.names[label] = NamedObject("value")
+
+
+def _integer(value: Value) -> int | None:
+    """Return the number of an argument, if it is an integer."""
+    if isinstance(value, UntypedNumber):
+        literal = read(value.text)
+        return literal.integer if literal.form is Form.INTEGER else None
+    if isinstance(value, Scalar) and value.type.is_integer:
+        return int(value.value)
+    return None
 
 
 @cache

@@ -75,11 +75,14 @@ CHAPTERS: Mapping[str, tuple[Verb, ...]] = {
              gives="words", words=tuple(FLAGS)),
     ),
     "Memory": (
-        Verb("alloc", "B SIZE", "cuMemAlloc: allocate in the current context",
+        Verb("alloc", "B SIZE|VALUE",
+             "cuMemAlloc: SIZE bytes, or a buffer as of launch: f32[256], f32[256]:iota, @x.npy",
              makes="buffer", gives="number"),
-        Verb("write", "B VALUE", "cuMemcpyHtoD: write a value such as i32:5 (argument grammar)"),
-        Verb("read", "B [TYPE]", "cuMemcpyDtoH: read as TYPE (default: the type last written)",
-             gives="data"),
+        Verb("write", "B VALUE", "cuMemcpyHtoD: a value as of launch: i32:5, f32[4]:[1,2,3,4]"),
+        Verb("read", "B [TYPE]", "cuMemcpyDtoH: read as TYPE, such as i32 or f32[4] (default: the "
+             "type last written)", gives="data"),
+        Verb("check", "EXPR", "cuMemcpyDtoH: a check as of launch, over memory with a known type"),
+        Verb("print", "EXPR", "cuMemcpyDtoH: print the value of an expression"),
         Verb("free", "B", "cuMemFree"),
         Verb("memory", "", "cuMemGetInfo: the free device memory in bytes", gives="number"),
     ),
@@ -88,14 +91,14 @@ CHAPTERS: Mapping[str, tuple[Verb, ...]] = {
         Verb("library", "L IMAGE", "cuLibraryLoadData: for all contexts, including later ones",
              makes="library"),
         Verb("function", "F M.NAME", "cuModuleGetFunction or cuLibraryGetKernel", makes="function"),
-        Verb("global", "B M.NAME", "cuModuleGetGlobal or cuLibraryGetGlobal: a variable's address",
+        Verb("global", "B M.NAME [TYPE]",
+             "cuModuleGetGlobal or cuLibraryGetGlobal: a variable's address",
              makes="variable", gives="number"),
-        Verb("managed", "B M.NAME", "cuLibraryGetManaged: a managed variable's address",
+        Verb("managed", "B M.NAME [TYPE]", "cuLibraryGetManaged: a managed variable's address",
              makes="variable", gives="number"),
         Verb("launch", "F [grid=X,Y,Z] [block=X,Y,Z] [smem=BYTES] [stream=S] [ARG…]",
-             "cuLaunchKernel: an ARG is the name of a buffer or a value in the argument grammar; "
-             "grid, "
-             "block and smem can be expressions over them"),
+             "cuLaunchKernel: an ARG is that of launch, or the name of memory (x, in=x, &x[8]); "
+             "ARGs that are buffers are allocated; grid, block and smem can be expressions"),
         Verb("unload", "M", "cuModuleUnload or cuLibraryUnload"),
     ),
     "Streams and events": (

@@ -14,11 +14,13 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from cudarun.arguments.packing import BufferSpec
 from cudarun.report.context_types import StackEntry, StepReport, ThreadStack, Verdict
+from cudarun.session.contexts.answers import Answer, NotRun, NotSupported
 from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.contexts.image import builtin_image
 from cudarun.session.contexts.script import NameReference, Step, short_name
-from cudarun.session.contexts.steps import Answer, NotRun, NotSupported, Steps
+from cudarun.session.contexts.steps import Steps
 from cudarun.session.contexts.verbs import BUILTIN
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
@@ -148,6 +150,8 @@ class ScriptRunner:
         operand = expected.operand
         if isinstance(operand, NameReference):
             operand = self._steps.value_of(operand.text)
+        elif isinstance(operand, BufferSpec):
+            operand = self._steps.data_of(operand, {})
         elif operand is None:
             operand = 0  # no context
         return "passed" if _OPERATORS[expected.operator](answer.value, operand) else "failed"
@@ -184,6 +188,7 @@ class ScriptRunner:
             verdict=verdict,
             milliseconds=answer.milliseconds if answer else None,
             reason=reason,
+            check=answer.check if answer else None,
             stacks=stacks,
             floating=tuple(map(self._contexts.name, floating)),
         )

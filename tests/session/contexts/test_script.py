@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from cudarun.arguments.initializers import fill, seeded
+from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.types import SCALARS, ArrayType
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.session.contexts.facts import FACTS
 from cudarun.session.contexts.parser import parse_script
@@ -45,7 +48,7 @@ def test_steps_are_separated_by_semicolons_and_lines() -> None:
         ("limit stack", {"limit": Limit("stack", None)}),
         ("limit printf-fifo=4Ki", {"limit": Limit("printf-fifo", 4096)}),
         ("cache l1", {"prefer": "l1"}),
-        ("alloc B 0x10", {"name": "B", "size": 16}),
+        ("alloc B 0x10", {"name": "B", "memory": 16}),
         ("module M 'x", {"name": "M", "image": "'x"}),
         ('library L "a b;c#d.ptx"', {"name": "L", "image": "a b;c#d.ptx"}),
         ("library L builtin; function F L._Z1fPf", {"name": "F", "symbol": Symbol("L", "_Z1fPf")}),
@@ -58,13 +61,24 @@ def test_operands(text: str, operands: dict[str, object]) -> None:
     assert only(text).operands == operands
 
 
-def test_what_is_written_is_bytes_and_remembered_for_reading() -> None:
-    script = parse_script("alloc B 8; write B i32*2:1,-1; read B; write B bytes:00ff; read B u8")
-    write, read, raw, byte = script.steps[1:]
-    assert write.operands["data"] == b"\1\0\0\0\xff\xff\xff\xff"
-    assert str(read.operands["as_type"]) == "i32*2"
-    assert raw.operands["data"] == b"\0\xff"
-    assert str(byte.operands["as_type"]) == "u8"
+def test_what_is_written_is_remembered_for_reading() -> None:
+    script = parse_script(
+        "alloc B 8; write B i32*2:1,-1; read B; write B bytes:00ff; read B u8; "
+        "write B f32[2]:[1,2]; read B; alloc C f32[3]:iota; read C == iota; read C f32[2]"
+    )
+    write, read, raw, byte, _, listed, _, _, part = script.steps[1:]
+    assert content(write.operands["value"]) == b"\1\0\0\0\xff\xff\xff\xff"
+    assert read.operands["as_type"] == BufferSpec("", ArrayType(SCALARS["i32"], 2), ())
+    assert content(raw.operands["value"]) == b"\0\xff"
+    assert str(byte.operands["as_type"].type) == "u8"
+    assert str(listed.operands["as_type"]) == "f32[2]"
+    assert str(part.operands["as_type"]) == "f32[2]"
+
+
+def content(spec: BufferSpec) -> bytes:
+    """The bytes that a value is written as."""
+    assert spec.initial is not None
+    return fill(spec.initial, spec.type, spec.shape, seeded(0, "")).tobytes()
 
 
 def test_a_launch_takes_values_names_and_options_in_any_order() -> None:
@@ -77,7 +91,7 @@ def test_a_launch_takes_values_names_and_options_in_any_order() -> None:
     assert [str(each) for each in step.operands["block"]] == ["4", "8"]
     assert str(step.operands["smem"]) == "4*v"
     name, value = step.operands["arguments"]
-    assert name == NameReference("B")
+    assert (name.name, str(name.value), name.text) == (None, "&B", "B")
     assert (value.name, str(value.value)) == ("v", "u32:7")
 
 
@@ -106,16 +120,25 @@ def test_a_script_tells_what_it_needs() -> None:
         ("state == active", Expectation("== active", operator="==", operand="active")),
         ("flags >= spin,map-host",
          Expectation(">= spin,map-host", operator=">=", operand=frozenset({"spin", "map-host"}))),
-        ("alloc B 4; write B f32:1; read B == 1",
-         Expectation("== 1", operator="==", operand=b"\0\0\x80?")),
-        ("alloc B 8; read B u16*2 == 1,2",
-         Expectation("== 1,2", operator="==", operand=b"\1\0\2\0")),
-        ("alloc B 8; read B {u8, u16} == {u8:1, u16:2}",
-         Expectation("== {u8:1, u16:2}", operator="==", operand=b"\1\0\2\0")),
     ],
 )  # fmt: skip
 def test_expectations(text: str, expected: Expectation | None) -> None:
     assert only(text).expected == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "operand"),
+    [
+        ("alloc B 4; write B f32:1; read B == 1", b"\0\0\x80?"),
+        ("alloc B 8; read B u16*2 == 1,2", b"\1\0\2\0"),
+        ("alloc B 8; read B {u8, u16} == {u8:1, u16:2}", b"\1\0\2\0"),
+        ("alloc B 8; read B u16[2] == [1,2]", b"\1\0\2\0"),
+    ],
+)
+def test_expected_contents(text: str, operand: bytes) -> None:
+    expected = only(text).expected
+    assert expected is not None
+    assert content(expected.operand) == operand
 
 
 @pytest.mark.parametrize(
@@ -178,9 +201,20 @@ def test_names_of_results(full: str, short: str) -> None:
         ("cache l2", "'l2' is not one of none, shared, l1, equal", 6),
         ("alloc B 4; write B 5", "5 needs a type", 19),
         ("alloc B 4; write B i3:5", "unknown type 'i3'", 19),
-        ("alloc B 4; write B null", "'null' cannot be written", 19),
-        ("alloc B 4; write B f32[2]", "'f32[2]' is an address; a script refers to memory by name",
-         19),
+        ("alloc B 4; write B bounds(3)", "'bounds(3)' cannot be written", 19),
+        ("alloc B 4; write B f32[2]", "f32[2] has no contents", 19),
+        ("alloc B 8; write B &C", "no buffer or variable is named 'C'", 19),
+        ("alloc B 8; write B ptr[1]:[f32[3]]", "contents refer to memory by name", 19),
+        ("alloc B 8; check B == 1", "the type of B is unknown", 17),
+        ("alloc B f32[2]; check b == 1", "unknown name 'b'; known names: B", 22),
+        ("alloc B f32[2]; check B == ", "expected a value, found the end", 26),
+        ("alloc B f32[2]; check old(B) == B",
+         "a script has no old(…) and symbol(…): read or name the value", 22),
+        ("check", "expected an expression", 5),
+        ("module M builtin; function F M.store; alloc B 4; launch F B=f32[2]:ones",
+         "the name B is already in use", 58),
+        ("module M builtin; function F M.store; launch F f32[2]:ones 1",
+         "f32[2]:ones has no name", 47),
         ("alloc B 4; read B", "the type of B is unknown: the script did not write to it", 17),
         ("alloc B 4; read B i32 == x", "'x' is not a number", 25),
         ("alloc B 4; read B i32 >= 1", "values of 'read' can only be compared with == and !=", 22),
@@ -249,7 +283,7 @@ def test_every_verb_can_be_carried_out(verb: str) -> None:
 
 
 def test_nothing_can_be_carried_out_that_is_no_verb() -> None:
-    methods = {name for name in vars(Steps) if name.startswith("_do_")}
+    methods = {name for name in dir(Steps) if name.startswith("_do_")}
     assert methods == {f"_do_{v.replace('-', '_')}" for v in VERBS if v != "new-process"}
 
 

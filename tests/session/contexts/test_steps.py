@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from cudarun.session.contexts.answers import NotSupported
 from cudarun.session.contexts.handles import ScriptContexts
-from cudarun.session.contexts.steps import NotSupported, Steps
+from cudarun.session.contexts.steps import Steps
 from cudarun.session.driver.devices import Device
 
 

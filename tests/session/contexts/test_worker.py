@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from cudarun.errors import ImageRefused, OutOfTime, RequestError
@@ -274,3 +276,38 @@ def test_a_kernel_by_the_name_that_c_plus_plus_has_for_it(owner: str) -> None:
     *_, mangled, missing = ran(script, file=Image("file", text)).steps
     assert mangled.reason == "the driver accepts only mangled names: _Z4savev"
     assert missing.reason == f"the {owner} does not contain a kernel 'nothing'"
+
+
+SAXPY = Path(__file__).parents[3] / "samples/saxpy.ptx"
+
+
+def test_values_checks_and_prints_are_those_of_launch() -> None:
+    text = """
+        library L builtin; create A
+        alloc x f32[8]:iota; alloc w 64
+        module M saxpy; function F M.saxpy
+        launch F block=n a=2 in=x y=f32[n]:ones n=8
+        check y == 2*x + 1; check y == x; print y[6:]
+        launch F block=2 0 &x[6] &y[6] 2
+        read y f32[2] == [1,3]; read x == iota; read x == ones
+        alloc p ptr[2]:[&x, &y[4]]; write w {p=&y[1], n=i32:5}
+        memory as free; check free > 1000
+        global G L.counter u32; check G == 5
+        check x == 0 -> SUCCESS
+    """
+    report = ran(text, saxpy=Image("saxpy", SAXPY.read_bytes()))
+    assert report.error is None
+    said = {step.text: step for step in report.steps}
+    assert said["check y == 2*x + 1"].verdict == "passed"
+    failed = said["check y == x"]
+    assert failed.verdict == "failed"
+    assert failed.remarks[0].startswith("8 of 8 elements mismatched")
+    assert said["print y[6:]"].value == "[13., 15.]"
+    assert said["read y f32[2] == [1,3]"].verdict == "passed"
+    assert said["read x == iota"].verdict == "passed"
+    assert said["read x == ones"].verdict == "failed"
+    assert said["check free > 1000"].verdict == said["check G == 5"].verdict == "passed"
+    assert said["check x == 0 -> SUCCESS"].verdict == "passed"
+    beyond = ran("create A; alloc x f32[4]; alloc p ptr[1]:[&x[5]]").error
+    assert isinstance(beyond, RequestError)
+    assert beyond.message == "&x[5] is out of bounds: x has 4 elements"

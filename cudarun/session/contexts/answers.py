@@ -1,0 +1,166 @@
+"""The answers of steps, and the objects that a script has created."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any, TypeAlias
+
+from cudarun.images.facts import KernelFacts
+from cudarun.records import dataclass
+from cudarun.report.types import CheckResult
+from cudarun.session.contexts.handles import ScriptContexts
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.devices import Device
+from cudarun.session.image.image import Image
+
+
+class NotSupported(Exception):
+    """The step cannot be carried out here; the message says what is missing."""
+
+
+class NotRun(Exception):
+    """The step's object was never created; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The outcome of a call.
+
+    Attributes:
+        call: The function's name.
+        result: A ``CUresult`` or ``cudaError_t``.
+        milliseconds: The duration.
+        value: The value for later steps and comparisons: an int, a word, words, bytes.
+        text: The value for display.
+        log: The compiler's log.
+        check: The result of a check.
+    """
+
+    call: str
+    result: IntEnum
+    milliseconds: float
+    value: Any = None
+    text: str | None = None
+    log: str | None = None
+    check: CheckResult | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Return whether the result is success."""
+        return int(self.result) == 0
+
+    def giving(self, value: object, text: str | None = None, *, log: str | None = None) -> Answer:
+        """Return the same answer with a value."""
+        return Answer(self.call, self.result, self.milliseconds, value, text, log)
+
+
+Asked: TypeAlias = tuple[Answer, Any]
+"""An answer, and the first value that the call returned."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptObject:
+    """The object of a name: a handle or an address, and its kind."""
+
+    kind: str
+    value: int
+    image: Image | None = None
+    kernel: KernelFacts | None = None
+
+
+class StepBase:
+    """The objects of a script, and the calls that create them.
+
+    Args:
+        driver: The initialized driver.
+        contexts: The record of contexts.
+        images: The files that the script loads, by their names in it.
+        trace: Trace calls of the runtime API, too.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        contexts: ScriptContexts,
+        images: Mapping[str, Image],
+        *,
+        trace: bool = False,
+    ) -> None:
+        self.driver = driver
+        self.contexts = contexts
+        self.devices = contexts.devices
+        self.images = images
+        self.trace = trace
+        self.objects: dict[str, ScriptObject] = {}
+        self._runtime: Driver | None = None
+
+    def value_of(self, name: str) -> int:
+        """Return the handle or address of a name."""
+        return self.object_of(name).value
+
+    def keep(self, label: str, value: int) -> None:
+        """Store the value of a step, ``as LABEL``."""
+        self.objects[label] = ScriptObject("value", value)
+
+    def object_of(self, name: str) -> ScriptObject:
+        """Return the object of a name.
+
+        Raises:
+            NotRun: The step that creates it failed.
+        """
+        thing = self.objects.get(name)
+        if thing is None:
+            raise NotRun(f"{name} was not created")
+        return thing
+
+    def ask(self, call: str, *arguments: object) -> Asked:
+        """Call the driver; return the answer and the first returned value."""
+        return timed(self.driver, call, *arguments)
+
+    def made(self, asked: Asked, name: str, kind: str, image: Image | None = None) -> Answer:
+        """Return the answer of a call that creates the object ``name``."""
+        answer, handle = asked
+        if not answer.succeeded:
+            return answer
+        self.objects[name] = ScriptObject(kind, int(handle), image)
+        return answer.giving(int(handle))
+
+    def addressed(self, asked: Asked, name: str, kind: str) -> Answer:
+        """Return the answer of a call that returns the address of ``name``."""
+        answer = self.made(asked, name, kind)
+        if not answer.succeeded:
+            return answer
+        address = self.value_of(name)
+        return answer.giving(address, hex(address))
+
+    def contextual(self, asked: Asked) -> Answer:
+        """Return the answer of a call that returns a context."""
+        answer, handle = asked
+        if not answer.succeeded:
+            return answer
+        value = int(handle)
+        return answer.giving(value, self.contexts.name(value) if value else "none")
+
+    def numbered(self, asked: Asked) -> Answer:
+        """Return the answer of a call that returns a number."""
+        answer, number = asked
+        return answer.giving(int(number), str(int(number))) if answer.succeeded else answer
+
+    def device_of(self, dev: int) -> Device:
+        """Return the device of ``dev=``."""
+        return self.devices[dev]
+
+
+def timed(api: Driver, call: str, *arguments: object) -> Asked:
+    """Make a call; return the answer and the first returned value."""
+    answer, values = timed_all(api, call, *arguments)
+    return answer, values[0] if values else None
+
+
+def timed_all(api: Driver, call: str, *arguments: object) -> tuple[Answer, list[Any]]:
+    """Make a call; return the answer and all returned values."""
+    started = time.perf_counter()
+    result, *values = api.attempt(call, *arguments)
+    return Answer(call, result, (time.perf_counter() - started) * 1e3), values

@@ -1,0 +1,186 @@
+"""Steps of context scripts on code: modules, libraries, launches; streams and events."""
+
+from __future__ import annotations
+
+import ctypes
+
+from cudarun.arguments.binding import Binding, bind
+from cudarun.arguments.dimensions import evaluate_extent, evaluate_size
+from cudarun.arguments.syntax import Expression
+from cudarun.arguments.values import Argument
+from cudarun.errors import ImageRefused, RequestError
+from cudarun.images.facts import KernelFacts
+from cudarun.session.contexts.answers import Answer, NotSupported, ScriptObject
+from cudarun.session.contexts.memory_steps import Known, MemorySteps
+from cudarun.session.contexts.script import Symbol
+from cudarun.session.image.debug_parameters import DebugReader
+from cudarun.session.image.image import Image
+
+_LOG_BYTES = 1 << 16
+
+
+class CodeSteps(MemorySteps):
+    """The verbs on code."""
+
+    # --- code ---
+
+    def _do_module(self, name: str, image: str) -> Answer:
+        file, log = self.images[image], bytearray(_LOG_BYTES)
+        options, values = self._log_options(log)
+        asked = self.ask(
+            "cuModuleLoadDataEx", file.code + b"\0", len(options), options, values
+        )  # fmt: skip
+        answer = self.made(asked, name, "module", file)
+        return answer.giving(None, log=_log_text(log))
+
+    def _do_library(self, name: str, image: str) -> Answer:
+        file, log = self.images[image], bytearray(_LOG_BYTES)
+        options, values = self._log_options(log)
+        asked = self.ask(
+            "cuLibraryLoadData", file.code + b"\0", options, values, len(options), [], [], 0
+        )
+        answer = self.made(asked, name, "library", file)
+        return answer.giving(None, log=_log_text(log))
+
+    def _do_function(self, name: str, symbol: Symbol) -> Answer:
+        owner = self.object_of(symbol.owner)
+        wanted = symbol.name.encode()
+        if owner.kind == "module":
+            handle = self.driver.CUmodule(owner.value)
+            answer, function = self.ask("cuModuleGetFunction", handle, wanted)
+        else:
+            library = self.driver.CUlibrary(owner.value)
+            answer, function = self.ask("cuLibraryGetKernel", library, wanted)
+        if answer.succeeded:
+            kernel = _kernel_facts(owner.image, symbol.name)
+            self.objects[name] = ScriptObject("function", int(function), owner.image, kernel)
+            return answer
+        return answer.giving(None, log=_mangled_names(owner.image, symbol.name))
+
+    def _do_global(self, name: str, symbol: Symbol) -> Answer:
+        owner = self.object_of(symbol.owner)
+        wanted = symbol.name.encode()
+        if owner.kind == "module":
+            handle = self.driver.CUmodule(owner.value)
+            return self.addressed(self.ask("cuModuleGetGlobal", handle, wanted), name, "variable")
+        library = self.driver.CUlibrary(owner.value)
+        return self.addressed(self.ask("cuLibraryGetGlobal", library, wanted), name, "variable")
+
+    def _do_managed(self, name: str, symbol: Symbol) -> Answer:
+        owner = self.object_of(symbol.owner)
+        if owner.kind == "module":
+            raise NotSupported("managed variables require a library, not a module")
+        library = self.driver.CUlibrary(owner.value)
+        asked = self.ask("cuLibraryGetManaged", library, symbol.name.encode())
+        return self.addressed(asked, name, "variable")
+
+    def _do_launch(
+        self,
+        function: str,
+        arguments: tuple[Argument, ...] = (),
+        grid: tuple[Expression, ...] = (),
+        block: tuple[Expression, ...] = (),
+        smem: Expression | None = None,
+        stream: str | None = None,
+        known: Known | None = None,
+    ) -> Answer:
+        found = self.object_of(function)
+        if found.kernel is None:
+            raise RequestError(f"{function}: the image does not contain this kernel's parameters")
+        parameters = found.kernel.parameters
+        if found.image is not None:
+            parameters = DebugReader(found.image).read(found.kernel.name, parameters).parameters
+        binding = bind(arguments, parameters, kernel=found.kernel.demangled)
+        extents = (*_extent("grid=", grid, binding), *_extent("block=", block, binding))
+        for spec in binding.buffers:
+            answer = self.allocated(spec.name, spec, known or {})
+            if not answer.succeeded:
+                return answer
+        addresses = {spec.name: self.value_of(spec.name) for spec in binding.buffers}
+        packed = binding.pack(addresses, self.places(binding.variables, known or {}))
+        buffer = ctypes.create_string_buffer(packed, max(1, len(packed)))
+        start = ctypes.addressof(buffer)
+        pointers = [start + parameter.offset for parameter in parameters]
+        array = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
+        handle = 0 if stream is None else self.value_of(stream)
+        return self.ask(
+            "cuLaunchKernel", self.driver.CUfunction(found.value), *extents, _size(smem, binding),
+            self.driver.CUstream(handle), ctypes.addressof(array), 0,
+        )[0]  # fmt: skip
+
+    def _do_unload(self, owner: str) -> Answer:
+        found = self.object_of(owner)
+        if found.kind == "module":
+            return self.ask("cuModuleUnload", self.driver.CUmodule(found.value))[0]
+        return self.ask("cuLibraryUnload", self.driver.CUlibrary(found.value))[0]
+
+    def _log_options(self, log: bytearray) -> tuple[list[object], list[object]]:
+        option = self.driver.CUjit_option
+        options = {
+            option.CU_JIT_ERROR_LOG_BUFFER: log,
+            option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: len(log),
+        }
+        return [*options], [*options.values()]
+
+    # --- streams and events ---
+
+    def _do_stream(self, name: str) -> Answer:
+        return self.made(self.ask("cuStreamCreate", 0), name, "stream")
+
+    def _do_event(self, name: str) -> Answer:
+        return self.made(self.ask("cuEventCreate", 0), name, "event")
+
+    def _do_record(self, event: str, stream: str | None = None) -> Answer:
+        handle = 0 if stream is None else self.value_of(stream)
+        recorded = self.driver.CUevent(self.value_of(event))
+        return self.ask("cuEventRecord", recorded, self.driver.CUstream(handle))[0]
+
+
+def _extent(option: str, wanted: tuple[Expression, ...], binding: Binding) -> tuple[int, ...]:
+    """Evaluate a grid or a block over the integer arguments; one by default."""
+    try:
+        return (*evaluate_extent(wanted, binding.integers, least=0), 1, 1, 1)[:3]
+    except RequestError as error:
+        raise error.of(option=option) from None
+
+
+def _size(wanted: Expression | None, binding: Binding) -> int:
+    """Evaluate the shared memory over the integer arguments; none by default."""
+    try:
+        return 0 if wanted is None else evaluate_size(wanted, binding.integers)
+    except RequestError as error:
+        raise error.of(option="smem=") from None
+
+
+def _log_text(log: bytearray) -> str | None:
+    """Return the text that a compiler wrote into its buffer."""
+    return log.split(b"\0", 1)[0].decode(errors="replace").strip() or None
+
+
+def _kernel_facts(image: Image | None, name: str) -> KernelFacts | None:
+    """Return an image's facts about a kernel; ``None`` if it cannot be read."""
+    return next((kernel for kernel in _kernels(image) if kernel.name == name), None)
+
+
+def _mangled_names(image: Image | None, name: str) -> str | None:
+    """Return the mangled name of a kernel if ``name`` is its C++ name."""
+    from cudarun.images.demangler import spellings
+
+    names = [kernel.name for kernel in _kernels(image)]
+    found = [mangled for mangled in names if name in spellings(mangled)[1:]]
+    if not found or name in names:
+        return None
+    return f"the driver accepts only mangled names: {', '.join(found)}"
+
+
+def _kernels(image: Image | None) -> tuple[KernelFacts, ...]:
+    """Return an image's kernels; none if it cannot be read."""
+    from cudarun.images.reader import read_image
+
+    if image is None:
+        return ()
+    try:
+        facts = image.facts or read_image(image.data, image.origin, whole=False)
+    except ImageRefused:
+        return ()
+    return tuple(facts.kernels)

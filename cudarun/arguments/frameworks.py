@@ -47,6 +47,9 @@ FRAMEWORKS = ("numba", "warp", "bounds")
 MAX_DIMENSIONS = 4
 """Of an array and of a launch in Warp."""
 
+MAX_BY_VALUE = 1 << 26
+"""The bytes of an array by value; those of a kernel's parameters are far fewer."""
+
 _INITIAL_AHEAD = re.compile(r"@|(?:cast|corder|asis)\s*\(|(?:zeros|ones|iota)\b")
 _INT64, _INT32 = SCALARS["i64"], SCALARS["i32"]
 
@@ -319,6 +322,10 @@ class FrameworkRules(BufferRules):
             return None
         if has_pointers(element):
             return None
+        if element.size > MAX_BY_VALUE:
+            raise self.scanner.error(
+                f"{element} has {element.size} bytes; an array by value has at most {MAX_BY_VALUE}"
+            )
         count = (parse_count(str(element.count)),)
         initial = self.initial(element.element, count)
         return FilledArray(element, Buffer(element.element, count, initial))

@@ -108,6 +108,7 @@ def test_files_and_initializers_within() -> None:
         ("{x=numba(f32[3])}", "an array of numba is several parameters"),
         ("numba(3)", "expected an address, found 3"),
         ("warp(null)", "expected a buffer, found null"),
+        ("i32*1000000*1000:zeros", "an array by value has at most 67108864"),
         ("bounds(1,2,3,4,5)", "a launch of Warp has at most 4 dimensions"),
     ],
 )

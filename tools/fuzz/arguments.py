@@ -41,7 +41,7 @@ _DIMENSIONS = (
 )
 _WORDS = (
     *_TYPES, *_INITIALS, *_DIMENSIONS, *text.NUMBERS, "x=", "=", ":", "[", "]", "{", "}", "(", ")",
-    ",", "@", "&", "null", "bytes:", "bytes:00ff", "&counter", '"a b"', "*",
+    ",", "@", "&", "null", "bytes:", "bytes:00ff", "&counter", '"a b"', "*", "numba(", "warp(", "bounds(n,",
 )  # fmt: skip
 _GEOMETRY = (
     ("--threads", "n"), ("--threads", "2**40"), ("--threads", "8,8,8,8"), ("--grid", "0"),
@@ -91,6 +91,8 @@ def _argument(chance: random.Random) -> str:
             made = chance.choice(("null", "bytes:00ff", "bytes:0", "&counter", "i32:8", "f32:2"))
         case _:
             made = f"{kind}[{chance.choice(_DIMENSIONS)}]:{chance.choice(_INITIALS)}"
+    if chance.randrange(8) == 0:
+        made = f"{chance.choice(('numba', 'warp', 'bounds'))}({made})"
     if chance.randrange(3) == 0:
         made = text.damaged(made, chance, _WORDS, most=3)
     return name + made

@@ -41,7 +41,8 @@ _DIMENSIONS = (
 )
 _WORDS = (
     *_TYPES, *_INITIALS, *_DIMENSIONS, *text.NUMBERS, "x=", "=", ":", "[", "]", "{", "}", "(", ")",
-    ",", "@", "&", "null", "bytes:", "bytes:00ff", "&counter", '"a b"', "*", "numba(", "warp(", "bounds(n,",
+    ",", "@", "&", "null", "bytes:", "bytes:00ff", "&counter", '"a b"', "*",
+    "numba(", "warp(", "bounds(n,",
 )  # fmt: skip
 _GEOMETRY = (
     ("--threads", "n"), ("--threads", "2**40"), ("--threads", "8,8,8,8"), ("--grid", "0"),

@@ -272,7 +272,8 @@ def _parts(argument: Argument, directory: Path) -> Iterator[Argument]:
 
     def part(name: str, value: Value) -> Argument:
         own = argument.name and (f"{argument.name}.{name}" if name else argument.name)
-        return Argument(own, value, f"{name} of {argument.text or argument}")
+        whole = argument.text or str(argument)
+        return Argument(own, value, f"{name} of {whole}", whole)
 
     yield part("meminfo", Null())
     yield part("parent", Null())

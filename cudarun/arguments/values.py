@@ -456,11 +456,13 @@ class Argument:
         name: The name in expressions, if one is given.
         value: The parsed value.
         text: The text as the user wrote it.
+        whole: Of one of several parameters, the text of the argument for all of them.
     """
 
     name: str | None
     value: Value
     text: str = field(default="", compare=False)
+    whole: str = field(default="", compare=False)
 
     def pasted(self, value: object) -> str:
         """Return the argument with another value, quoted for the shell; a struct's member alone."""

@@ -19,6 +19,7 @@ IMAGES = sorted(each.relative_to(SAMPLES.parent).as_posix() for each in SAMPLES.
 FAILING = {
     "deadlock": 5,
     "far_past": 5,
+    "batched_matmul": 5,  # its parameters point to pointers
     "banks": 5,  # its integer is a stride in shared memory
     "double_buffer": 5,  # its array in shared memory is two arrays
     "pipeline": 5,  # half of its block produces for the other half
@@ -149,3 +150,13 @@ def test_offline_too(run: Run) -> None:
     assert file["kernels"][0]["launch"].startswith("cudarun launch samples/saxpy.ptx --threads")
     [file] = run("load", "--offline", "samples/link/main.ptx", "--json").document["files"]
     assert file["kernels"][0]["launch"] is None  # it has to be linked first
+
+
+def test_arrays_of_numba_are_suggested_as_one_argument(run: Run) -> None:
+    [command] = suggested(run, "samples/nbody.ptx").values()
+    arrays = ["numba(f32[32,32]:rand)", "numba(f32[32,32]:rand)", "numba(f32[32,32])"]
+    assert words(command)[-4:] == [*arrays, "f32:1"]
+    ran = run("launch", "samples/nbody.ptx", "-d", "cpu", "p=numba(f32[8,4]:rand)")
+    assert ran.err.splitlines()[-1].endswith(
+        "'p=numba(f32[8,4]:rand)' 'numba(f32[32,32]:rand)' 'numba(f32[32,32])' f32:1"
+    )

@@ -24,6 +24,7 @@ from cudarun.images.demangler import spellings
 from cudarun.images.ptx_usage import KernelUsage, KernelUsages, PointerUse
 from cudarun.records import dataclass
 from cudarun.session.image.image import STDIN
+from cudarun.session.image.numba_kernels import numba_arrays
 from cudarun.session.image.triton import read_triton
 
 if TYPE_CHECKING:
@@ -96,9 +97,16 @@ def suggest_launch(
     words += ["-k", chosen] if chosen else []
     words += given.options
     words += [] if given.has_geometry else _geometry(kernel, sizes)
+    arrays = numba_arrays(kernel.name, len(kernel.parameters), kernel.usage)
+    covered = 0  # the parameters before this index have an argument
     for index, parameter in enumerate(kernel.parameters):
+        if index < covered:
+            continue
+        if index in arrays:
+            covered = index + arrays[index].count
         own = given.arguments[index] if index < len(given.arguments) else None
-        words.append(own or _argument(kernel, parameter, sizes))
+        other = arrays[index].text if index in arrays else None
+        words.append(own or other or _argument(kernel, parameter, sizes))
     return shlex.join(words)
 
 

@@ -50,7 +50,9 @@ def complete_command(
             request.kernel,
             (*image_words(request.image), *device_words(device), *geometry),
             bool(geometry),
-            tuple(None if each is None else each.text or str(each) for each in arguments),
+            tuple(
+                None if each is None else each.whole or each.text or str(each) for each in arguments
+            ),
             tuple(_integers(arguments)),
         )
         suggestions = Suggestions(image, request.image.origin)

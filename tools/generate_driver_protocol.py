@@ -23,7 +23,7 @@ TARGET = SESSION / "driver" / "protocol.pyi"
 _LINE = 100 + len("\n")
 _DRIVERS = {"driver", "_driver", "_onlooker"}  # what the session's code calls a `Driver`
 _CALL = re.compile(r"cu[A-Z]")
-_TYPE = re.compile(r"CU[a-z]")
+_TYPE = re.compile(r"CU[a-z]|CUDA_")
 _OF_BINDINGS = re.compile(r"\b(CU\w+|cuuint\d+_t)\b")
 
 _HEAD = '''\

@@ -8,14 +8,18 @@ from dataclasses import replace
 from typing import TypeVar
 
 from cudarun.arguments.dimensions import evaluate_index
+from cudarun.arguments.object_resolution import ObjectLocator
 from cudarun.arguments.packing import (
+    ArraySpec,
     BufferElement,
     BufferSpec,
+    ObjectSpec,
     Pointee,
     Pointers,
     VariableElement,
 )
 from cudarun.arguments.scanner import did_you_mean
+from cudarun.arguments.scope import Scope
 from cudarun.arguments.slots import ParameterSlot
 from cudarun.arguments.values import AddressOf
 from cudarun.errors import RequestError
@@ -24,8 +28,13 @@ Spec = TypeVar("Spec", bound=BufferSpec)
 
 
 def buffers_in(pointers: Pointers) -> Iterator[BufferSpec]:
-    """Yield the buffers that addresses point to, and those that these point to."""
+    """Yield the buffers that addresses point to, and those that these point to.
+
+    Those of a texture or surface are the levels of its array.
+    """
     for _, pointee in pointers:
+        if isinstance(pointee, ObjectSpec) and pointee.owns:
+            yield from pointee.levels
         if isinstance(pointee, BufferSpec):
             yield pointee
             yield from buffers_in(pointee.pointers)
@@ -36,7 +45,7 @@ def located(
     others: Sequence[BufferSpec],
     integers: Mapping[str, int],
     symbols: Callable[[], Collection[str]],
-    earlier: Mapping[str, BufferSpec],
+    earlier: Scope,
 ) -> tuple[list[ParameterSlot], list[BufferSpec]]:
     """Resolve the addresses in arguments and in the contents of buffers.
 
@@ -45,7 +54,7 @@ def located(
         others: The buffers that are not arguments.
         integers: The integer arguments by name, for indices.
         symbols: Returns the names of the image's variables; only called for addresses.
-        earlier: The buffers of earlier steps, by name.
+        earlier: The buffers and objects of earlier steps.
 
     Raises:
         RequestError: An index is out of bounds, or a name is both a buffer and a variable.
@@ -53,7 +62,12 @@ def located(
     buffers = [each for slot in slots for each in buffers_in(slot.pointers)]
     for spec in others:
         buffers += [spec, *buffers_in(spec.pointers)]
-    locator = Locator([*earlier.values(), *buffers], integers, symbols)
+    everything = [slot.pointers for slot in slots] + [spec.pointers for spec in buffers]
+    pointees = (each for pointers in everything for _, each in pointers)
+    objects = [each for each in pointees if isinstance(each, ObjectSpec)]
+    locator = Locator(
+        [*earlier.buffers.values(), *buffers], integers, symbols, [*earlier.objects, *objects]
+    )
     return (
         [replace(slot, pointers=locator.pointers(slot.pointers)) for slot in slots],
         [locator.buffer(spec) for spec in others],
@@ -67,6 +81,7 @@ class Locator:
         buffers: All buffers.
         integers: The integer arguments by name, for indices.
         symbols: Returns the names of the image's variables; only called for addresses.
+        objects: All texture and surface objects.
     """
 
     def __init__(
@@ -74,8 +89,10 @@ class Locator:
         buffers: Iterable[BufferSpec],
         integers: Mapping[str, int],
         symbols: Callable[[], Collection[str]],
+        objects: Iterable[ObjectSpec] = (),
     ) -> None:
         self._buffers = {spec.name: spec for spec in buffers}
+        self._objects = ObjectLocator([*objects], self._buffers)
         self._integers = integers
         self._symbols = symbols
 
@@ -93,6 +110,8 @@ class Locator:
                 return self.buffer(pointee)
             case AddressOf():
                 return self._place(pointee)
+            case ObjectSpec():
+                return self._objects.located(pointee)
             case _:
                 return pointee
 
@@ -109,6 +128,11 @@ class Locator:
             raise RequestError(
                 f"{address}: '{address.name}' is both a buffer and a variable of the image",
                 hint="rename the buffer",
+            )
+        if isinstance(spec, ArraySpec):
+            raise RequestError(
+                f"{address}: {address.name} is an array, which has no address",
+                hint=f"pass its texture or surface: texture({address.name})",
             )
         count = math.prod(spec.shape)
         if not 0 <= index <= count:  # the end is a valid address, too

@@ -1,4 +1,4 @@
-"""Arrays in files: numpy's ``.npy`` format and raw bytes.
+"""Arrays in files: numpy's ``.npy`` format, PNG images and raw bytes.
 
 The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 """
@@ -16,8 +16,9 @@ import numpy as np
 
 from cudarun.arguments.contents import ArrayContents, Contents, ConvertedContents, FileContents
 from cudarun.arguments.dtypes import Array, DType, element_dtype, element_type
-from cudarun.arguments.files import check_raw_size, is_npy, unreadable
+from cudarun.arguments.files import check_raw_size, is_npy, is_png, unreadable
 from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.png import png_header, read_png
 from cudarun.arguments.types import ScalarType, StructType, Type, inner_shape, innermost
 from cudarun.arguments.values import FileBuffer, FileInitial, FileOrder
 from cudarun.errors import RequestError
@@ -29,7 +30,9 @@ Paste = Callable[[object], str]
 def npy_header(
     path: Path, value: FileBuffer | None = None, paste: Paste = str
 ) -> tuple[Type, tuple[int, ...]]:
-    """Return the element type and shape of a ``.npy`` file without reading its contents.
+    """Return the element type and shape of a ``.npy`` file or a PNG image.
+
+    The contents of a ``.npy`` file are not read.
 
     As stored, an array in Fortran order has the shape of its transpose.
 
@@ -39,9 +42,14 @@ def npy_header(
         paste: Returns the value in a hint.
 
     Raises:
-        RequestError: The file is not in this format, its type is unsupported, or it is in Fortran
+        RequestError: The file is in another format, its type is unsupported, or it is in Fortran
             order.
     """
+    if is_png(path) and (value is None or value.order is not FileOrder.STORED):
+        header = png_header(path)
+        scalar = element_type(header.dtype)
+        assert scalar is not None, "it is u8 or u16"
+        return scalar, header.shape
     if not is_npy(path):
         raise RequestError(
             f"{path} is not a .npy file, so its type is unknown",
@@ -60,13 +68,15 @@ def npy_header(
 
 
 def load_npy(path: Path) -> Array:
-    """Return the array of a ``.npy`` file in native byte order; pickled objects are refused.
+    """Return the array of a ``.npy`` file in native byte order, or the pixels of a PNG image.
 
-    The file is mapped: its size is no claim on memory.
+    A ``.npy`` file is mapped: its size is no claim on memory. Pickled objects are refused.
 
     Raises:
         RequestError: The file cannot be read, is not in this format, or holds Python objects.
     """
+    if is_png(path):
+        return read_png(path)
     if not is_npy(path):
         raise RequestError(f"{path} is not a .npy file", file=str(path))
     return _native(np.asarray(_mapped(path)))
@@ -85,7 +95,8 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
         RequestError: The file cannot be read, is in Fortran order, or its type or its number of
             items does not match.
     """
-    if not is_npy(path):
+    image = _is_image(path, initial)
+    if not image and not is_npy(path):
         if initial.cast or initial.order is FileOrder.C:
             word = "cast" if initial.cast else "corder"
             raise RequestError(
@@ -93,7 +104,9 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
             )
         check_raw_size(path, spec.nbytes, str(spec))
         return
-    array = _mapped(path)
+    # The pixels of an image are decoded where they are needed: here is only their shape.
+    header = png_header(path) if image else None
+    array = _mapped(path) if header is None else np.empty(header.shape, header.dtype)
 
     def written(**changes: Any) -> str:
         return paste(f"{spec}:{replace(initial, **changes)}")
@@ -119,6 +132,8 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
             hint=f"convert it: {written(cast=True)}" if is_castable else None,
             file=str(path),
         )
+    if header is not None and _gets_alpha(array.shape, spec):
+        return
     if array.size * _width(array.dtype) != math.prod(spec.array_shape):
         raise RequestError(f"{path} has shape {array.shape}; the buffer is {spec}", file=str(path))
 
@@ -126,8 +141,8 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
 def file_contents(initial: FileInitial, spec: BufferSpec) -> Contents:
     """Return a file's contents as the contents of a buffer.
 
-    The file is read in chunks. Only an array in another byte order or in Fortran order is loaded
-    into memory.
+    The file is read in chunks. Only an image, and an array in another byte order or in Fortran
+    order, is loaded into memory.
 
     Raises:
         RequestError: The file cannot be read, or does not match; see `check_file`.
@@ -135,6 +150,12 @@ def file_contents(initial: FileInitial, spec: BufferSpec) -> Contents:
     path = Path(initial.path)
     check_file(path, spec, initial)
     dtype, count = spec.dtype(), math.prod(spec.array_shape)
+    if _is_image(path, initial):
+        pixels = _with_alpha(read_png(path), spec).reshape(-1)
+        scalar = innermost(spec.type)
+        if initial.cast and isinstance(scalar, ScalarType):
+            return ConvertedContents(pixels, scalar)
+        return ArrayContents(pixels.view(dtype))
     if not is_npy(path):
         return FileContents(path, 0, dtype, count)
     array = _mapped(path)
@@ -148,6 +169,24 @@ def file_contents(initial: FileInitial, spec: BufferSpec) -> Contents:
     if stored or (native and array.flags.c_contiguous):
         return FileContents(path, array.offset, dtype, count)
     return ArrayContents(_native(array).reshape(-1).view(dtype))
+
+
+def _is_image(path: Path, initial: FileInitial) -> bool:
+    """Return whether the pixels of a PNG image are the contents; ``asis`` requests its bytes."""
+    return is_png(path) and initial.order is not FileOrder.STORED
+
+
+def _gets_alpha(shape: tuple[int, ...], spec: BufferSpec) -> bool:
+    """Return whether a buffer has an alpha channel that its image lacks."""
+    return len(shape) == 3 and shape[2] == 3 and spec.array_shape == (*shape[:2], 4)
+
+
+def _with_alpha(pixels: Array, spec: BufferSpec) -> Array:
+    """Return the pixels with an opaque alpha channel if the buffer has one and they do not."""
+    if not _gets_alpha(pixels.shape, spec):
+        return pixels
+    alpha = np.full((*pixels.shape[:2], 1), np.iinfo(pixels.dtype).max, pixels.dtype)
+    return np.concatenate((pixels, alpha), axis=2)
 
 
 def _is_numeric(dtype: DType) -> bool:

@@ -20,7 +20,14 @@ from cudarun.arguments.element_mismatches import (
     mismatch_refusal,
 )
 from cudarun.arguments.frameworks import FilledArray, numba_parameters
-from cudarun.arguments.packing import BufferSpec, VariableElement, pack
+from cudarun.arguments.packing import (
+    BufferSpec,
+    Handles,
+    ObjectSpec,
+    Pointee,
+    VariableElement,
+    pack,
+)
 from cudarun.arguments.parameter_match import (
     Agreement,
 )
@@ -80,10 +87,19 @@ class Binding:
     @property
     def variables(self) -> tuple[VariableElement, ...]:
         """The places in variables of the image whose addresses are needed, each once."""
+        found = (each for each in self._pointees if isinstance(each, VariableElement))
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def objects(self) -> tuple[ObjectSpec, ...]:
+        """The texture and surface objects to create."""
+        return tuple(each for each in self._pointees if isinstance(each, ObjectSpec))
+
+    @property
+    def _pointees(self) -> Iterator[Pointee]:
         everything = [slot.pointers for slot in self.slots]
         everything += [spec.pointers for spec in self.buffers]
-        pointees = (pointee for pointers in everything for _, pointee in pointers)
-        return tuple(dict.fromkeys(each for each in pointees if isinstance(each, VariableElement)))
+        return (pointee for pointers in everything for _, pointee in pointers)
 
     @property
     def integers(self) -> dict[str, int]:
@@ -97,7 +113,7 @@ class Binding:
             (slot.name, given, slot.value)
             for slot, given in zip(self.slots, self.given, strict=True)
         ]
-        return self.scope.including(self.buffers, values)
+        return self.scope.including(self.buffers, values, self.objects)
 
     @property
     def scalars(self) -> dict[str, Any]:
@@ -121,12 +137,12 @@ class Binding:
         """The size of the parameter buffer in bytes, up to the end of the last parameter."""
         return max((s.parameter.offset + s.parameter.size for s in self.slots), default=0)
 
-    def pack(self, addresses: Mapping[str, int], variables: Mapping[VariableElement, int]) -> bytes:
+    def pack(self, addresses: Mapping[str, int], handles: Handles) -> bytes:
         """Return the whole parameter buffer.
 
         Args:
             addresses: Device addresses by buffer name; an empty buffer without one is null.
-            variables: Device addresses in variables of the image.
+            handles: Device addresses in variables of the image, and handles of objects.
 
         Raises:
             KeyError: An address is missing.
@@ -134,7 +150,7 @@ class Binding:
         data = bytearray(self.size)
         for slot in self.slots:
             start = slot.parameter.offset
-            data[start : start + slot.parameter.size] = slot.pack(addresses, variables)
+            data[start : start + slot.parameter.size] = slot.pack(addresses, handles)
         return bytes(data)
 
 
@@ -183,7 +199,7 @@ def bind(
     end = 0
     for argument, name, value, parameter in zip(arguments, names, values, parameters, strict=True):
         try:
-            packed = pack(value, name, partial(resolver.buffer, argument))
+            packed = pack(value, name, partial(resolver.resolve, argument))
         except RequestError as error:
             raise error.at(argument=argument.text or str(argument), kernel=kernel) from None
         slots.append(ParameterSlot(name, parameter, value, packed.data, packed.pointers))
@@ -199,7 +215,7 @@ def bind(
             further.append(resolver.buffer(other, other.value, name))
         except RequestError as error:
             raise error.of(option="--buffer").at(argument=other.text) from None
-    slots, further = located(slots, further, integers, symbols, scope.buffers)
+    slots, further = located(slots, further, integers, symbols, scope)
     warnings = [*order_remarks(arguments, parameters)]
     refused: list[ElementMismatch] = []
     for mismatch in element_mismatches(arguments, slots, scope.buffers):

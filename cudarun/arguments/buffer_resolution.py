@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from cudarun.arguments.dimensions import evaluate_dimension
-from cudarun.arguments.files import check_raw_size, is_npy, locate
-from cudarun.arguments.packing import BufferSpec, Pointee, pack
-from cudarun.arguments.types import has_pointers, inner_shape, innermost
+from cudarun.arguments.files import check_raw_size, is_npy, is_png, locate
+from cudarun.arguments.object_resolution import resolve_object
+from cudarun.arguments.packing import BufferSpec, ObjectSpec, Pointee, pack
+from cudarun.arguments.types import VECTORS, has_pointers, inner_shape, innermost
 from cudarun.arguments.values import (
     Argument,
     Buffer,
@@ -19,6 +20,7 @@ from cudarun.arguments.values import (
     FileOrder,
     Initial,
     ListInitial,
+    ObjectValue,
 )
 from cudarun.errors import RequestError
 
@@ -32,6 +34,25 @@ class BufferResolver:
     def __init__(self, integers: dict[str, int], directory: Path) -> None:
         self.integers = integers
         self.directory = directory
+
+    def resolve(
+        self, argument: Argument, value: Buffer | FileBuffer | ObjectValue, name: str
+    ) -> BufferSpec | ObjectSpec:
+        """Return the buffer to allocate, or the object to create, for a value with this name."""
+        if isinstance(value, ObjectValue):
+            return resolve_object(value, name, partial(self.level, argument))
+        return self.buffer(argument, value, name)
+
+    def level(self, argument: Argument, value: Buffer | FileBuffer, name: str) -> BufferSpec:
+        """Return the contents of a texture: channels of an image are components of its texels."""
+        spec = self.buffer(argument, value, name)
+        if not isinstance(value, FileBuffer) or len(spec.shape) != 3:
+            return spec
+        if not is_png(locate(value.path, self.directory)):
+            return spec
+        components = 2 if spec.shape[2] == 2 else 4  # CUDA has no texels of 3
+        texel = VECTORS[f"{'uchar' if spec.type.size == 1 else 'ushort'}{components}"]
+        return replace(spec, type=texel, shape=spec.shape[:2])
 
     def buffer(self, argument: Argument, value: Buffer | FileBuffer, name: str) -> BufferSpec:
         """Return the buffer to allocate for a value with this name."""
@@ -54,7 +75,7 @@ class BufferResolver:
             return
         step = innermost(spec.type).size
         for index, leaf in enumerate(spec.initial.leaves):
-            packed = pack(leaf, f"{spec.name}.{index}", partial(self.buffer, argument))
+            packed = pack(leaf, f"{spec.name}.{index}", partial(self.resolve, argument))
             yield from ((index * step + offset, pointee) for offset, pointee in packed.pointers)
 
     def initial(
@@ -72,7 +93,8 @@ class BufferResolver:
             )
         if isinstance(initial, FileInitial):
             path = locate(initial.path, self.directory)
-            if is_npy(path) or initial.cast or initial.order is not FileOrder.PLAIN:
+            is_array = is_npy(path) or is_png(path)
+            if is_array or initial.cast or initial.order is not FileOrder.PLAIN:
                 from cudarun.arguments.array_files import check_file
 
                 check_file(path, spec, initial, argument.pasted)

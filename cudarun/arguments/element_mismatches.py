@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cudarun.arguments.files import is_npy, locate
+from cudarun.arguments.files import is_npy, is_png, locate
 from cudarun.arguments.members import pointer_at
 from cudarun.arguments.packing import BufferElement, BufferSpec
 from cudarun.arguments.parameter_match import (
@@ -101,7 +101,8 @@ def _matching(mismatch: ElementMismatch, directory: Path) -> str | None:
     if isinstance(value, FileBuffer):
         initial = FileInitial(value.path, value.order)
     if isinstance(initial, FileInitial):
-        if is_npy(locate(initial.path, directory)):
+        path = locate(initial.path, directory)
+        if is_npy(path) or is_png(path):
             initial = _converting(initial, innermost(spec.type), expected)
         elif spec.type.size == 1 and spec.nbytes % expected.size == 0:  # raw bytes
             spec = replace(spec, type=expected, shape=(spec.nbytes // expected.size,))

@@ -18,12 +18,14 @@ from cudarun.arguments.values import (
     Leaf,
     ListInitial,
     Member,
+    ObjectValue,
     StructValue,
     Value,
 )
 from cudarun.errors import RequestError
 
 _NPY_MAGIC = b"\x93NUMPY"
+_PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 
 
 def locate(path: str, directory: Path) -> Path:
@@ -49,8 +51,18 @@ def _relocated(value: Value, move: Callable[[str], str]) -> Value:
             return StructValue(tuple(moved))
         case Descriptor():
             return value.mapped(lambda part: _relocated(part, move))
+        case ObjectValue(source=tuple(levels)):
+            return replace(value, source=tuple(_relocated_buffer(each, move) for each in levels))
         case _:
             return value
+
+
+def _relocated_buffer(
+    value: Buffer | FileBuffer, move: Callable[[str], str]
+) -> Buffer | FileBuffer:
+    moved = _relocated(value, move)
+    assert isinstance(moved, Buffer | FileBuffer), "the kind of a value does not change"
+    return moved
 
 
 def _relocated_list(items: ListInitial, move: Callable[[str], str]) -> ListInitial:
@@ -59,7 +71,7 @@ def _relocated_list(items: ListInitial, move: Callable[[str], str]) -> ListIniti
     for item in items.items:
         if isinstance(item, ListInitial):
             moved.append(_relocated_list(item, move))
-        elif isinstance(item, Buffer | FileBuffer | StructValue):
+        elif isinstance(item, Buffer | FileBuffer | StructValue | ObjectValue):
             changed = _relocated(item, move)
             assert isinstance(changed, Leaf), "the kind of a value does not change"
             moved.append(changed)
@@ -110,10 +122,23 @@ def is_npy(path: Path) -> bool:
     Raises:
         RequestError: It cannot be read.
     """
+    return _starts_with(path, _NPY_MAGIC)
+
+
+def is_png(path: Path) -> bool:
+    """Return whether a file is a PNG image; its name does not matter.
+
+    Raises:
+        RequestError: It cannot be read.
+    """
+    return _starts_with(path, _PNG_MAGIC)
+
+
+def _starts_with(path: Path, magic: bytes) -> bool:
     regular_size(path)
     try:
         with path.open("rb") as stream:
-            return stream.read(len(_NPY_MAGIC)) == _NPY_MAGIC
+            return stream.read(len(magic)) == magic
     except OSError as error:
         raise unreadable(path, error) from None
 

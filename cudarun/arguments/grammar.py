@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.frameworks import FRAMEWORKS, FrameworkRules
 from cudarun.arguments.numbers import NUMBER_AHEAD
+from cudarun.arguments.objects import OBJECTS, ObjectRules
 from cudarun.arguments.paths import ORDERS
 from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
 from cudarun.arguments.syntax import RESERVED
@@ -44,6 +45,7 @@ from cudarun.arguments.values import (
     UntypedNumber,
     Value,
     VectorValue,
+    objects_in,
 )
 from cudarun.errors import RequestError
 
@@ -119,7 +121,13 @@ def parse_setting(text: str) -> Argument:
     found = scanner.match(_SETTING)
     if found is None:
         raise scanner.error("expected NAME=VALUE", start, hint="example: 'coef=f32[5]:zeros'")
+    start = scanner.skip_space()
     value = _ArgumentParser(scanner).whole_value(found["name"])
+    for each in objects_in(value):
+        raise scanner.error(
+            f"a {each.word} cannot be written to a variable", start,
+            hint="pass it as an argument; CUDA 12 has no texture references",
+        )  # fmt: skip
     return Argument(found["name"], value, text)
 
 
@@ -181,7 +189,7 @@ def parse_type(text: str) -> Type:
     return found
 
 
-class _ArgumentParser(FrameworkRules):
+class _ArgumentParser(ObjectRules, FrameworkRules):
     """The values and types of arguments."""
 
     def whole_value(self, name: str | None) -> Value:
@@ -254,6 +262,8 @@ class _ArgumentParser(FrameworkRules):
         if word in ORDERS and scanner.peek("("):
             scanner.position = start
             return FileBuffer(*self.ordered_path())
+        if word in OBJECTS and scanner.peek("("):
+            return self.object(word)
         if word == "cast" and scanner.peek("("):
             raise scanner.error(
                 "cast requires the type of the buffer", start, hint="example: x=f32[n]:cast(@x.npy)"

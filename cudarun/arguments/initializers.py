@@ -34,6 +34,7 @@ from cudarun.arguments.types import (
     innermost,
 )
 from cudarun.arguments.values import (
+    BoxFilter,
     Constant,
     Eye,
     FileInitial,
@@ -85,6 +86,8 @@ def contents(
     """
     whole = shape + inner_shape(element)
     match initial, innermost(element):
+        case BoxFilter(), ScalarType() as scalar:
+            return ArrayContents(_box_filtered(initial, element, scalar, rng))
         case FileInitial(), _:
             return file_contents(initial, BufferSpec("", element, shape))
         case ListInitial(), _:
@@ -181,3 +184,22 @@ def _eye(scalar: ScalarType, shape: tuple[int, ...]) -> Array:
     diagonal = np.arange(min(shape[-2:]))
     result[..., diagonal, diagonal] = 1
     return result
+
+
+def _box_filtered(
+    filtered: BoxFilter, element: Type, scalar: ScalarType, rng: np.random.Generator
+) -> Array:
+    """Return a level of a mipmapped array: the means of boxes of level 0, rounded once.
+
+    A box has 2 texels of the level above it along each axis of more than one texel; at an odd size,
+    the last texel is not part of any.
+    """
+    level = _array(filtered.initial, element, filtered.shape, rng).astype(np.float64)
+    for _ in range(filtered.level):
+        for axis in range(filtered.outer, len(filtered.shape)):
+            half = level.shape[axis] // 2
+            if half:
+                pairs = np.take(level, np.arange(2 * half), axis)
+                split = (*level.shape[:axis], half, 2, *level.shape[axis + 1 :])
+                level = pairs.reshape(split).mean(axis + 1)
+    return convert(np.rint(level) if scalar.is_integer else level, scalar)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
+from cudarun.arguments.sampling import ArrayForm, Sampling
 from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape
 from cudarun.arguments.values import (
     AddressOf,
     ArrayValue,
+    BoxFilter,
     Buffer,
     Bytes,
     Descriptor,
@@ -22,6 +25,7 @@ from cudarun.arguments.values import (
     Initial,
     Leaf,
     Null,
+    ObjectValue,
     Scalar,
     StructValue,
     UntypedNumber,
@@ -65,6 +69,16 @@ class BufferSpec:
         return self.initial is None
 
     @property
+    def seed_name(self) -> str:
+        """The name that its random numbers depend on."""
+        return self.name
+
+    @property
+    def text(self) -> str:
+        """The type, the shape and the initializer in the grammar."""
+        return f"{self}{'' if self.initial is None else f':{self.initial}'}"
+
+    @property
     def array_shape(self) -> tuple[int, ...]:
         """The shape of the numpy array: vectors and arrays add their axes at the end."""
         return self.shape + inner_shape(self.type)
@@ -77,6 +91,68 @@ class BufferSpec:
 
     def __str__(self) -> str:
         return f"{self.type}[{','.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySpec(BufferSpec):
+    """A CUDA array to allocate and fill, or a level of a mipmapped array.
+
+    Attributes:
+        array: The name of the array, which is that of level 0.
+        form: The form of the array.
+        level: The number of the level.
+        levels: The number of levels of the array.
+    """
+
+    array: str = ""
+    form: ArrayForm = field(default=ArrayForm())
+    level: int = 0
+    levels: int = 1
+
+    @property
+    def seed_name(self) -> str:
+        """The name that its random numbers depend on: a computed level has those of level 0."""
+        return self.array if isinstance(self.initial, BoxFilter) else self.name
+
+    def __str__(self) -> str:
+        return BufferSpec.__str__(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectSpec:
+    """A texture or a surface object to create.
+
+    Attributes:
+        name: The name of the argument.
+        source: The name of its array or buffer.
+        levels: The levels of its array, or its buffer; empty until binding finds those of another
+            argument.
+        owns: Whether the array or buffer is its own, not that of another argument.
+        form: The options of the array in its text.
+        sampling: The way a texture is read; ``None`` for a surface.
+    """
+
+    name: str
+    source: str
+    levels: tuple[BufferSpec, ...]
+    owns: bool
+    form: ArrayForm
+    sampling: Sampling | None
+
+    @property
+    def word(self) -> str:
+        """The word in the grammar."""
+        return "surface" if self.sampling is None else "texture"
+
+    @property
+    def text(self) -> str:
+        """The object in the grammar, with resolved dimensions."""
+        given = [each.text for each in self.levels if not isinstance(each.initial, BoxFilter)]
+        if not self.owns:
+            given = [self.source]
+        source = given[0] if len(given) == 1 else f"[{', '.join(given)}]"
+        options = self.form.texts + ([] if self.sampling is None else self.sampling.texts)
+        return f"{self.word}({', '.join([source, *options])})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +171,14 @@ class VariableElement:
     index: int = 0
 
 
-Pointee: TypeAlias = BufferSpec | AddressOf | BufferElement | VariableElement
-"""The object that an address points to; binding resolves ``AddressOf``."""
+Pointee: TypeAlias = BufferSpec | ObjectSpec | AddressOf | BufferElement | VariableElement
+"""The object that an address points to, or whose handle it is; binding resolves ``AddressOf``."""
+
+HandleOwner: TypeAlias = VariableElement | ObjectSpec
+"""A part of a parameter that only the driver has: an address in the image, or a handle."""
+
+Handles: TypeAlias = Mapping[HandleOwner, int]
+"""Device addresses in variables of the image, and the handles of objects."""
 
 Pointers: TypeAlias = tuple[tuple[int, Pointee], ...]
 """Addresses: their offsets, and the objects that they point to."""
@@ -106,23 +188,23 @@ def write_addresses(
     data: bytearray,
     pointers: Pointers,
     addresses: Mapping[str, int],
-    variables: Mapping[VariableElement, int],
+    handles: Handles,
 ) -> None:
-    """Write addresses into the bytes of a parameter or of a buffer.
+    """Write addresses and handles into the bytes of a parameter or of a buffer.
 
     Args:
         data: The bytes.
         pointers: The addresses in them.
         addresses: Device addresses by the name of the buffer; an empty one without is null.
-        variables: Device addresses in variables of the image.
+        handles: Device addresses in variables of the image, and handles of objects.
 
     Raises:
         KeyError: An address is missing.
     """
     for offset, pointee in pointers:
         match pointee:
-            case VariableElement():
-                address = variables[pointee]
+            case VariableElement() | ObjectSpec():
+                address = handles[pointee]
             case BufferElement(name, shift):
                 address = addresses[name] + shift
             case BufferSpec(name=name) if pointee.nbytes == 0:
@@ -153,8 +235,12 @@ class Packed:
 Resolve: TypeAlias = Callable[[Buffer | FileBuffer, str], BufferSpec]
 """A function that returns the buffer to allocate for a value and its name."""
 
+ResolveAll: TypeAlias = Callable[[Buffer | FileBuffer | ObjectValue, str], BufferSpec | ObjectSpec]
+"""A function that returns the buffer to allocate, or the object to create, for a value and its
+name."""
 
-def pack(value: Value, name: str, resolve: Resolve) -> Packed:
+
+def pack(value: Value, name: str, resolve: ResolveAll) -> Packed:
     """Pack a value into the bytes of its parameter, little-endian, with zero padding.
 
     Args:
@@ -201,7 +287,7 @@ def _write(element: Element, data: bytearray, offset: int) -> None:
 class _Packer:
     """A writer of a value and its members into ``data``, with a layout row for each."""
 
-    def __init__(self, data: bytearray, resolve: Resolve) -> None:
+    def __init__(self, data: bytearray, resolve: ResolveAll) -> None:
         self.data = data
         self.resolve = resolve
         self.pointers: list[tuple[int, Pointee]] = []
@@ -218,13 +304,13 @@ class _Packer:
             case Bytes():
                 self.data[offset : offset + len(value.data)] = value.data
                 self.note(value, name, offset, padding, value.data.hex())
-            case Buffer() | FileBuffer():
+            case Buffer() | FileBuffer() | ObjectValue():
                 spec = self.resolve(value, name)
                 self.pointers.append((offset, spec))
-                initial = "" if spec.initial is None else f":{spec.initial}"
-                self.note(value, name, offset, padding, f"{spec}{initial}", f"{spec.type}*")
+                type_text = f"{spec.type}*" if isinstance(spec, BufferSpec) else None
+                self.note(value, name, offset, padding, spec.text, type_text)
             case Descriptor():
-                data, pointers, text = value.packed(name, self.resolve)
+                data, pointers, text = value.packed(name, self.buffer)
                 self.data[offset : offset + len(data)] = data
                 self.pointers += ((offset + at, pointee) for at, pointee in pointers)
                 self.note(value, name, offset, padding, text, value.type_name)
@@ -235,6 +321,12 @@ class _Packer:
                 self.note(value, name, offset, padding, "null")
             case UntypedNumber():
                 raise TypeError(f"the number {value} has no type")
+
+    def buffer(self, value: Buffer | FileBuffer, name: str) -> BufferSpec:
+        """Return the buffer for a value."""
+        spec = self.resolve(value, name)
+        assert isinstance(spec, BufferSpec), "it is no object"
+        return spec
 
     def members(self, struct: StructValue, name: str, offset: int) -> None:
         end = 0

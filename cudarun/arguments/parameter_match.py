@@ -14,6 +14,7 @@ from cudarun.arguments.literals import Form, LiteralError, read
 from cudarun.arguments.types import (
     NAMED,
     SCALARS,
+    ObjectType,
     PointerType,
     ScalarType,
     Type,
@@ -34,6 +35,14 @@ from cudarun.arguments.values import (
 )
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
+
+_OBJECTS = {
+    "cudaTextureObject_t": "cudaTextureObject_t",
+    "CUtexObject": "cudaTextureObject_t",
+    "cudaSurfaceObject_t": "cudaSurfaceObject_t",
+    "CUsurfObject": "cudaSurfaceObject_t",
+}
+"""The types of objects in declarations; mangled names have `unsigned long long` instead."""
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usbf])(?P<bits>8|16|32|64)")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|restrict|struct|enum)\b")
@@ -92,6 +101,7 @@ def fit(value: Value, parameter: Parameter) -> Value:
     if isinstance(value, Descriptor):
         value = value.fitted(parameter.size)
     given = value_type(value)
+    _fit_object(given, parameter.type)
     if isinstance(value, Buffer | FileBuffer | AddressOf | Null):
         _fit_address(expected)
     elif isinstance(given, ScalarType):
@@ -99,7 +109,7 @@ def fit(value: Value, parameter: Parameter) -> Value:
     elif isinstance(given, VectorType) and isinstance(expected, VectorType):
         _fit_vector(given, expected)
     if given.size != parameter.size:
-        what = "an address" if isinstance(given, PointerType) else str(given)
+        what = "an address" if type(given) is PointerType else str(given)
         what = value.type_name or what if isinstance(value, Descriptor) else what
         raise ParameterMismatch(f"{what} is {given.size} bytes, not {parameter.size}")
     if parameter.offset % given.alignment:
@@ -164,6 +174,23 @@ def _fit_address(expected: Expected) -> None:
             raise ParameterMismatch(f"it is {expected} by value, not a pointer")
         case PtxType(letter="f"):
             raise ParameterMismatch("it is a float by value, not a pointer")
+
+
+def _fit_object(given: Type, text: str | None) -> None:
+    """Compare with a parameter that is an object by its declaration, or compare an object."""
+    declared = _OBJECTS.get(_plain(text or ""))
+    if declared is not None and isinstance(given, PointerType):
+        if given != ObjectType(declared):
+            word = "texture" if "Texture" in declared else "surface"
+            raise ParameterMismatch(f"it is a {word} object: pass {word}(…)")
+    elif isinstance(given, ObjectType):
+        match expected_type(text):
+            case PointerType():
+                raise ParameterMismatch("it is a pointer: pass a buffer, &symbol or null")
+            case ScalarType() | VectorType() as expected if expected.name not in ("u64", "i64"):
+                raise ParameterMismatch(f"it is {expected}, not a handle")
+            case PtxType("f"):
+                raise ParameterMismatch("it is a float, not a handle")
 
 
 def _fit_scalar(given: ScalarType, expected: Expected) -> None:

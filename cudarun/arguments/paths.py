@@ -16,7 +16,7 @@ ORDERS = ("corder", "asis")
 _QUOTED = re.compile(r'"(?P<path>(?:[^"\\]|\\["\\])*)"')
 _PATH_WITHIN = {closing: re.compile(rf"[^,\{closing}]*") for closing in "]})"}
 _PATH = re.compile(r".*", re.DOTALL)
-_PATH_ALONE = re.compile(r"(?P<path>[\w./~+-]+\.(?P<suffix>npy|bin|raw|dat))\s*$")
+_PATH_ALONE = re.compile(r"(?P<path>[\w./~+-]+\.(?P<suffix>npy|png|bin|raw|dat))\s*$")
 
 _Kept = TypeVar("_Kept")
 
@@ -28,7 +28,7 @@ class PathRules(NumberRules):
         """Refuse the path of a file without ``@``."""
         scanner = self.scanner
         if path := _PATH_ALONE.match(scanner.text, scanner.skip_space()):
-            typed = "" if before.endswith(":") or path["suffix"] == "npy" else "f32[n]:"
+            typed = "" if before.endswith(":") or path["suffix"] in ("npy", "png") else "f32[n]:"
             raise scanner.error(
                 f"{path['path']!r} is a path without '@'",
                 hint=f"did you mean {before}{typed}@{path['path']}?",

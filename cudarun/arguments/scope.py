@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
-from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.packing import BufferSpec, ObjectSpec
+from cudarun.arguments.sampling import ArrayForm
 from cudarun.arguments.scanner import did_you_mean
-from cudarun.arguments.values import AddressOf, Argument, Element, Reference, Scalar, Value
+from cudarun.arguments.values import (
+    AddressOf,
+    Argument,
+    Element,
+    ObjectValue,
+    Reference,
+    Scalar,
+    Value,
+)
 from cudarun.errors import RequestError
 from cudarun.records import dataclass
 
@@ -21,11 +30,13 @@ class Scope:
         values: The values of earlier steps as given, by name: a number without a type gets the
             type of each parameter that it is passed to.
         integers: The integers among them, for dimensions and the geometry.
+        objects: The textures and surfaces of earlier steps that have arrays of their own.
     """
 
     buffers: Mapping[str, BufferSpec] = field(default_factory=dict)
     values: Mapping[str, Value] = field(default_factory=dict)
     integers: Mapping[str, int] = field(default_factory=dict)
+    objects: tuple[ObjectSpec, ...] = ()
 
     def resolved(self, argument: Argument) -> Argument:
         """Return an argument with the value that it refers to; a buffer becomes its address.
@@ -36,6 +47,8 @@ class Scope:
         if not isinstance(argument.value, Reference):
             return argument
         name = argument.value.name
+        if isinstance(self.values.get(name), ObjectValue):
+            return replace(argument, value=self.values[name])
         if name in self.buffers:
             return replace(argument, value=AddressOf(name))
         if name in self.values:
@@ -64,15 +77,24 @@ class Scope:
                 )
 
     def including(
-        self, buffers: Sequence[BufferSpec], values: Sequence[tuple[str, Value, Value]]
+        self,
+        buffers: Sequence[BufferSpec],
+        values: Sequence[tuple[str, Value, Value]],
+        objects: Sequence[ObjectSpec],
     ) -> Scope:
         """Return the scope of the next step; later values replace earlier ones of the same name.
 
         Args:
             buffers: The buffers of this step.
             values: The name of each argument, its value as given, and with its type.
+            objects: The textures and surfaces of this step.
         """
         plain = {name: given for name, given, typed in values if isinstance(typed, Element)}
+        plain |= {
+            name: _shown_again(name, typed)
+            for name, _, typed in values
+            if isinstance(typed, ObjectValue)
+        }
         numbers = {
             name: int(typed.value)
             for name, _, typed in values
@@ -82,4 +104,11 @@ class Scope:
             {**self.buffers, **{spec.name: spec for spec in buffers}},
             {**self.values, **plain},
             {name: n for name, n in self.integers.items() if name not in plain} | numbers,
+            (*self.objects, *(each for each in objects if each.owns)),
         )
+
+
+def _shown_again(name: str, value: ObjectValue) -> ObjectValue:
+    """Return a texture or surface of the same array or buffer as that of an argument."""
+    source = value.source if isinstance(value.source, str) else name
+    return ObjectValue(source, ArrayForm(linear=value.form.linear), value.sampling)

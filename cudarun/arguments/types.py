@@ -148,6 +148,16 @@ class PointerType:
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectType(PointerType):
+    """The handle of a texture or surface object; ``pointee`` is CUDA's name of its type."""
+
+    @property
+    def name(self) -> str:
+        """The type as in CUDA."""
+        return self.pointee
+
+
+@dataclass(frozen=True, slots=True)
 class StructMember:
     """A member of a struct type; ``name`` is ``None`` if the text has none."""
 

@@ -13,11 +13,13 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cudarun.arguments import literals
+from cudarun.arguments.sampling import ArrayForm, Sampling
 from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import (
     SCALARS,
     ArrayType,
     Kind,
+    ObjectType,
     PointerType,
     ScalarType,
     StructMember,
@@ -262,23 +264,41 @@ class Descriptor:
         raise NotImplementedError
 
 
+@dataclass(frozen=True, slots=True)
+class ObjectValue:
+    """A texture or a surface object, passed by its handle: ``texture(f32[h,w]:rand)``.
+
+    Attributes:
+        source: Its memory: the levels of a new array, level 0 first, or the name of an array or a
+            buffer of the launch.
+        form: The form of a new array.
+        sampling: The way a texture is read; ``None`` for a surface.
+    """
+
+    source: tuple[Buffer | FileBuffer, ...] | str
+    form: ArrayForm = field(default=ArrayForm())
+    sampling: Sampling | None = None
+
+    @property
+    def word(self) -> str:
+        """The word in the grammar."""
+        return "surface" if self.sampling is None else "texture"
+
+    def __str__(self) -> str:
+        source = self.source if isinstance(self.source, str) else ", ".join(map(str, self.source))
+        if not isinstance(self.source, str) and len(self.source) > 1:
+            source = f"[{source}]"
+        options = self.form.texts + ([] if self.sampling is None else self.sampling.texts)
+        return f"{self.word}({', '.join([source, *options])})"
+
+
 Element: TypeAlias = Scalar | VectorValue | ArrayValue | StructValue
 """The parsed value of an element."""
 
-Value: TypeAlias = (
-    Element
-    | UntypedNumber
-    | Bytes
-    | Buffer
-    | FileBuffer
-    | AddressOf
-    | Null
-    | Reference
-    | Descriptor
-)
+Pointer: TypeAlias = Buffer | FileBuffer | AddressOf | Null | ObjectValue
+"""The value of an address or a handle."""
 
-Pointer: TypeAlias = Buffer | FileBuffer | AddressOf | Null
-"""The value of a pointer."""
+Value: TypeAlias = Element | UntypedNumber | Bytes | Pointer | Reference | Descriptor
 
 Leaf: TypeAlias = Element | Pointer
 """The value of an element in a list."""
@@ -299,6 +319,8 @@ def value_type(value: Value) -> Type:
             return ArrayType(BYTE, len(value.data))
         case Buffer():
             return PointerType(str(value.type))
+        case ObjectValue(sampling=sampling):
+            return ObjectType("cudaSurfaceObject_t" if sampling is None else "cudaTextureObject_t")
         case UntypedNumber():
             raise TypeError(f"the number {value} has no type")
         case _:
@@ -420,7 +442,29 @@ class FileInitial:
         return f"cast({text})" if self.cast else text
 
 
-Initial: TypeAlias = Constant | Iota | Rand | Randn | RandInt | Eye | ListInitial | FileInitial
+@dataclass(frozen=True, slots=True)
+class BoxFilter:
+    """A level of a mipmapped array, computed from level 0; no text has it.
+
+    Attributes:
+        initial: The contents of level 0.
+        shape: The elements of level 0 along each dimension.
+        outer: The axes of layers and faces, which have the same size in all levels.
+        level: The number of the level.
+    """
+
+    initial: Initial
+    shape: tuple[int, ...]
+    outer: int
+    level: int
+
+    def __str__(self) -> str:
+        return f"level {self.level} of {self.initial}"
+
+
+Initial: TypeAlias = (
+    Constant | Iota | Rand | Randn | RandInt | Eye | ListInitial | FileInitial | BoxFilter
+)
 
 
 def initials_in(value: Value) -> Iterator[Initial]:
@@ -443,6 +487,22 @@ def initials_in(value: Value) -> Iterator[Initial]:
 
             value.mapped(collect)
             yield from found
+        case ObjectValue(source=tuple(levels)):
+            for level in levels:
+                yield from initials_in(level)
+
+
+def objects_in(value: Value) -> Iterator[ObjectValue]:
+    """Yield the texture and surface objects in a value."""
+    match value:
+        case ObjectValue():
+            yield value
+        case Buffer(initial=ListInitial() as initial):
+            for leaf in initial.leaves:
+                yield from objects_in(leaf)
+        case StructValue(members):
+            for member in members:
+                yield from objects_in(member.value)
 
 
 # --- the argument itself -------------------------------------------------------------------------
@@ -465,10 +525,11 @@ class Argument:
     whole: str = field(default="", compare=False)
 
     def pasted(self, value: object) -> str:
-        """Return the argument with another value, quoted for the shell; a struct's member alone."""
+        """Return the argument with another value, quoted for the shell; a part of one alone."""
         import shlex  # only hints need it
 
-        is_named = self.name is not None and not isinstance(self.value, StructValue)
+        is_whole = not isinstance(self.value, StructValue | ObjectValue)
+        is_named = self.name is not None and is_whole
         return shlex.quote(f"{self.name}={value}" if is_named else str(value))
 
     def __str__(self) -> str:

@@ -177,8 +177,9 @@ def command(quiet: bool, **values: Any) -> int:
     """Launch a kernel of IMAGE (PTX, cubin, fatbin or .cu; - is stdin) with typed arguments.
 
     An ARG is [NAME=]VALUE. Values: f32:2.5 (scalar), f32[n]:iota (buffer), {f32:1, float4:1,2,3,4}
-    (struct), @x.npy (file), &counter (variable). Pass ARGs in the order of the kernel's parameters.
-    If the parameters have names, as in a .cu, NAME=VALUE can be at any position.
+    (struct), @x.npy (file), &counter (variable), texture(f32[h,w]:rand), surface(u8[h,w]). Pass
+    ARGs in the order of the kernel's parameters. If the parameters have names, as in a .cu,
+    NAME=VALUE can be at any position.
 
     \b
     cudarun launch samples/saxpy.ptx -d cpu --threads 1000 --block 256 \\

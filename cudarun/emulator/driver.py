@@ -13,8 +13,8 @@ the number of devices, ``CUDARUN_CPU_PTX`` the newest PTX.
 
 Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`,
 `watch`, `variants` and `seen` for the detectors of data races and uninitialized reads,
-`never_written` and `unwritten_bytes` for memory that no kernel wrote, `compile_on_demand` and
-`unchecked_kernels` for long PTX texts, and `newest_ptx`.
+`never_written` and `unwritten_bytes`, `never_written_array` and `unwritten_array` for memory that
+no kernel wrote, `compile_on_demand` and `unchecked_kernels` for long PTX texts, and `newest_ptx`.
 """
 
 from __future__ import annotations
@@ -146,6 +146,19 @@ def unwritten_bytes(address: int, size: int) -> npt.NDArray[np.uint8]:
     if where is None:
         raise ValueError(f"no allocation at {address:#x}")
     return where.unwritten_at(address, size)
+
+
+def never_written_array(array: Handle) -> None:
+    """Mark all bytes of a CUDA array as never written; see `never_written`."""
+    arrays.array_of(array).mark_unwritten()
+
+
+def unwritten_array(array: Handle) -> npt.NDArray[np.uint8]:
+    """Return 1 for each byte of a CUDA array that nothing has written since it was marked.
+
+    The padding of rows is left out.
+    """
+    return arrays.array_of(array).unwritten()
 
 
 def compile_on_demand() -> None:

@@ -52,6 +52,9 @@ _FLOATS = {
     name: name.removesuffix("x2") for name in ("f16", "f16x2", "bf16", "bf16x2", "f32", "f64")
 }
 _UNTYPED = frozenset({*_LOADS, *_ATOMIC, "st", "mov", "cvt", "selp"})  # say nothing about operands
+_TEXTURES = frozenset({"tex", "tld4"})
+_SURFACES = frozenset({"suld", "sust", "sured"})
+_GEOMETRIES = frozenset({"1d", "2d", "3d", "a1d", "a2d", "cube", "acube"})
 _OWN_SPACES = frozenset({"param", "shared", "local", "const"})
 _AXES = "xyz"
 _INDEXES = ("%tid.", "%ctaid.")
@@ -67,12 +70,16 @@ class PointerUse:
         width: The number of elements of the widest access: 4 for ``float4``.
         is_read: Whether the kernel reads it.
         is_written: Whether the kernel writes it.
+        geometry: The geometry of the texture or surface, ``a2d``, if it is the handle of one.
+        is_surface: Whether that is a surface.
     """
 
     element: str | None = None
     width: int = 1
     is_read: bool = False
     is_written: bool = False
+    geometry: str | None = None
+    is_surface: bool = False
 
 
 @dataclass(slots=True)
@@ -262,6 +269,9 @@ class _Reader:
     def _record(
         self, it: Instruction, kind: str | None, use: PointerUse, data: Iterable[str]
     ) -> None:
+        if it.opcode in _TEXTURES or it.opcode in _SURFACES:
+            self._record_object(it, kind, use)
+            return
         use.is_read |= it.opcode != "st"
         use.is_written |= it.opcode == "st" or it.opcode in _ATOMIC
         if it.opcode not in (*_LOADS, *_ATOMIC, "st") or kind is None:
@@ -273,6 +283,18 @@ class _Reader:
             use.element = kind
         use.width = max(use.width, width)
         self._untyped += ((use, register) for register in data)
+
+    def _record_object(self, it: Instruction, kind: str | None, use: PointerUse) -> None:
+        """Record an access to a texture or a surface."""
+        use.is_surface |= it.opcode in _SURFACES
+        use.is_read |= it.opcode != "sust"
+        use.is_written |= it.opcode in ("sust", "sured")
+        use.geometry = next((word for word in it.modifiers if word in _GEOMETRIES), None)
+        if not use.is_surface:  # before the type of the coordinates
+            kind = next((word for word in it.modifiers if word in TYPE_BYTES), None)
+        use.element = use.element or kind
+        if use.is_surface:
+            use.width = next((_WIDTHS[word] for word in it.modifiers if word in _WIDTHS), 1)
 
     def _resolve_floats(self) -> None:
         """Make ``b32`` a float where the instructions that use the data say so."""

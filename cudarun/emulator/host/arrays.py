@@ -195,6 +195,17 @@ class CudaArray:
         by_row: Bytes = memory.reshape(slices, rows, -1)[:, :, :width]
         return by_row
 
+    def mark_unwritten(self) -> None:
+        """Count all bytes as never written, whatever they contain."""
+        self.context.device.memory.mark_unwritten(self.address, len(self.bytes))
+
+    def unwritten(self) -> Bytes:
+        """Return 1 for each byte that was never written, without the padding of rows."""
+        slices, rows, columns = self.shape.extent
+        marks = self.context.device.memory.unwritten_at(self.address, len(self.bytes))
+        by_row: Bytes = marks.reshape(slices, rows, -1)[:, :, : columns * self.texel.bytes]
+        return by_row.reshape(-1)
+
     def texels(self, texel: TexelFormat) -> Texels | None:
         """Return the texels for textures, in some format; ``None`` once the array is destroyed."""
         if not self.live:

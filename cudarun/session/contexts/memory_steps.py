@@ -12,7 +12,7 @@ import numpy as np
 from cudarun.arguments.checks import run_check
 from cudarun.arguments.evaluation import Evaluator
 from cudarun.arguments.initializers import contents, in_memory, seeded
-from cudarun.arguments.packing import BufferSpec, VariableElement, write_addresses
+from cudarun.arguments.packing import BufferSpec, HandleOwner, VariableElement, write_addresses
 from cudarun.arguments.statements import Check
 from cudarun.arguments.syntax import Expression
 from cudarun.arguments.tolerance import Tolerance
@@ -62,9 +62,7 @@ class MemorySteps(StepBase):
         write_addresses(data, spec.pointers, {}, self.places(pointees, known))
         return bytes(data)
 
-    def places(
-        self, elements: Iterable[VariableElement], known: Known
-    ) -> dict[VariableElement, int]:
+    def places(self, elements: Iterable[VariableElement], known: Known) -> dict[HandleOwner, int]:
         """Return the addresses of elements of memory with a name.
 
         Raises:

@@ -34,9 +34,11 @@ from cudarun.arguments.values import (
     Element,
     FileBuffer,
     ListInitial,
+    Reference,
     Scalar,
     StructValue,
     UntypedNumber,
+    objects_in,
     value_type,
 )
 from cudarun.errors import ArgumentSyntaxError, RequestError
@@ -108,6 +110,8 @@ class OperandReader:
     def written(self, token: Token) -> Argument:
         """Parse an ARG in the grammar of ``launch``."""
         argument: Argument = self.based(token, lambda: parse_argument(token.text))
+        for each in objects_in(argument.value):
+            raise self.error(f"{each.word}(…): scripts have no textures and surfaces", token)
         return argument
 
     def buffers(
@@ -125,7 +129,7 @@ class OperandReader:
         def packed() -> list[Pointers]:
             parts = numba_parameters([argument], Path())
             return [
-                pack(part.value, part.name or "", partial(resolver.buffer, part)).pointers
+                pack(part.value, part.name or "", partial(resolver.resolve, part)).pointers
                 for part in parts
                 if not isinstance(part.value, UntypedNumber)
             ]
@@ -157,16 +161,17 @@ class OperandReader:
             value = value.buffer
         if isinstance(value, UntypedNumber):
             raise self.error(f"{value} needs a type", token, hint=f"example: i32:{value}")
-        if isinstance(value, Descriptor):
+        if isinstance(value, Descriptor | Reference):
             raise self.error(f"{token.text!r} cannot be written", token)
-        resolve = partial(BufferResolver({}, Path()).buffer, argument)
+        resolver = BufferResolver({}, Path())
         match value:
             case Buffer() | FileBuffer() as buffer:
-                spec = self.based(token, lambda: resolve(buffer, ""))
+                spec = self.based(token, lambda: resolver.buffer(argument, buffer, ""))
             case Bytes(data):
                 scalars = tuple(Scalar(BYTE, byte) for byte in data)
                 spec = BufferSpec("", BYTE, (len(data),), ListInitial(scalars))
             case element:
+                resolve = partial(resolver.resolve, argument)
                 packed = self.based(token, lambda: pack(element, "", resolve))
                 initial = ListInitial((element,))
                 spec = BufferSpec("", value_type(element), (), initial, packed.pointers)

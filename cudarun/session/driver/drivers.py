@@ -34,6 +34,10 @@ def _keep(address: int, size: int) -> None:
     """Ignore the memory: a GPU does not track uninitialized memory."""
 
 
+def _keep_array(array: Handle) -> None:
+    """Ignore the array: a GPU does not track uninitialized memory."""
+
+
 def _compile_whole() -> None:
     """Do nothing: a GPU's driver compiles PTX as a whole."""
 
@@ -95,6 +99,9 @@ class DriverTraits:
         never_written: Marks memory, by address and size, as never written.
         unwritten_bytes: Returns 1 for each byte of marked memory, by address and size, that nothing
             has written since; ``None`` where the driver does not know.
+        never_written_array: Marks a CUDA array as never written.
+        unwritten_array: Returns 1 for each byte of a marked CUDA array that nothing has written
+            since; ``None`` where the driver does not know.
         compile_on_demand: Lets the driver compile each kernel of a long PTX text when it is used.
         unchecked_kernels: Returns the number of kernels of a library that it has not compiled.
         find_logs: Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
@@ -113,6 +120,8 @@ class DriverTraits:
     thread_states: Callable[[], str | None] | None = None
     never_written: Callable[[int, int], None] = _keep
     unwritten_bytes: Callable[[int, int], npt.NDArray[np.uint8]] | None = None
+    never_written_array: Callable[[Handle], None] = _keep_array
+    unwritten_array: Callable[[Handle], npt.NDArray[np.uint8]] | None = None
     compile_on_demand: Callable[[], None] = _compile_whole
     unchecked_kernels: Callable[[Handle], int] = _all_checked
     find_logs: Callable[[], LogCalls | None] = _no_logs
@@ -162,6 +171,8 @@ def choose_driver(name: DriverName) -> DriverChoice:
             thread_states=emulator.standing,
             never_written=emulator.never_written,
             unwritten_bytes=emulator.unwritten_bytes,
+            never_written_array=emulator.never_written_array,
+            unwritten_array=emulator.unwritten_array,
             compile_on_demand=emulator.compile_on_demand,
             unchecked_kernels=emulator.unchecked_kernels,
             find_logs=lambda: logs,

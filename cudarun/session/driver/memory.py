@@ -64,6 +64,11 @@ class DeviceBuffer:
         if self.nbytes:
             self.driver.cuMemcpyDtoDAsync(self.address, other.address, self.nbytes, stream)
 
+    @property
+    def knows_unwritten(self) -> bool:
+        """True if the driver knows which bytes nothing has written."""
+        return self.driver.traits.unwritten_bytes is not None
+
     def unwritten_bytes(self) -> Array | None:
         """Return 1 for each byte that nothing has written since `poison`, if the driver knows."""
         known = self.driver.traits.unwritten_bytes

@@ -40,6 +40,7 @@ _SHARED = "16Ki"
 _ADDRESS = 8
 _WARP = 32
 _BLOCK = 256  # the default with --threads
+_WIDEST = 1 << 14  # texels of an array of one dimension, which all devices support
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,6 +348,8 @@ def _number(scalar: ScalarType | VectorType, sizes: _Sizes) -> str:
 
 
 def _buffer(parameter: Parameter, use: PointerUse | None, sizes: _Sizes) -> str:
+    if use is not None and use.geometry is not None:
+        return _object(use, sizes)
     element, width = pointee_type(parameter), _pointee_width(parameter)
     if element is None:
         element = _scalar(use.element) if use is not None and use.element else None
@@ -360,6 +363,32 @@ def _buffer(parameter: Parameter, use: PointerUse | None, sizes: _Sizes) -> str:
     elif is_input and element.is_float:
         filled = ":iota"  # zeros are valid indexes, other integers may be none
     return f"{element}[{sizes.extent(width)}]{filled}"
+
+
+_SHAPES = {
+    "1d": ("{0}", ""),
+    "2d": ("{0},{0}", ""),
+    "3d": ("{0},{0},{0}", ""),
+    "a1d": ("8,{0}", ", layered"),
+    "a2d": ("8,{0},{0}", ", layered"),
+    "cube": ("6,{0},{0}", ", cube"),
+    "acube": ("2,6,{0},{0}", ", cube, layered"),
+}
+"""The dimensions and options of an array for each geometry of PTX; ``{0}`` is the size."""
+
+
+def _object(use: PointerUse, sizes: _Sizes) -> str:
+    """Return a texture or a surface object."""
+    scalar = _scalar(use.element or "f32") or NAMED["f32"]
+    element = str(scalar)
+    if use.width > 1:
+        base = {"u8": "uchar", "i16": "short", "f32": "float"}.get(element, "int")
+        element = f"{base}{use.width}"
+    shape, options = _SHAPES[use.geometry or "2d"]
+    size = min(sizes.elements, _WIDEST) if use.geometry == "1d" else min(sizes.value, _BLOCK)
+    filled = ":zeros" if use.is_surface and use.is_read else "" if use.is_surface else ":iota"
+    word = "surface" if use.is_surface else "texture"
+    return f"{word}({element}[{shape.format(size)}]{filled}{options})"
 
 
 def _is_constant(parameter: Parameter) -> bool:

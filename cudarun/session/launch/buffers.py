@@ -12,11 +12,19 @@ import numpy as np
 from cudarun.arguments.contents import ArrayContents, Contents, RepeatedContents
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.initializers import contents, in_memory, seeded
-from cudarun.arguments.packing import BufferSpec, VariableElement, write_addresses
+from cudarun.arguments.packing import (
+    ArraySpec,
+    BufferSpec,
+    HandleOwner,
+    Handles,
+    ObjectSpec,
+    write_addresses,
+)
 from cudarun.errors import DeviceFailed
 from cudarun.report.types import BufferResult
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory, unwritten_items
 from cudarun.session.driver.transfers import LARGE, ChunkSink, ProgressCallback, Transfers
+from cudarun.session.launch.arrays import ArrayMemory, LaunchArrays
 from cudarun.session.launch.initialization import BufferInitializer
 from cudarun.session.launch.variables import ImageVariable
 from cudarun.session.workers.session import Session
@@ -34,6 +42,7 @@ class Buffers:
         session: The session; the context that owns the buffers must be current.
         specs: The buffers to allocate, and the variables to read, with their addresses.
         written: The variables that are written with the buffers, with their addresses.
+        writable: The names of the arrays that kernels can write.
         bare: Run only the launch's kernel on the device: without guard zones, kernels of cudarun,
             poison pattern and verification.
 
@@ -46,6 +55,7 @@ class Buffers:
         session: Session,
         specs: Sequence[BufferSpec],
         written: Sequence[ImageVariable] = (),
+        writable: Collection[str] = (),
         *,
         bare: bool,
     ) -> None:
@@ -56,6 +66,7 @@ class Buffers:
         self._originals: dict[str, DeviceBuffer] = {}
         self._never_written: dict[str, int] = {}
         self._copies: dict[str, tuple[Array, range]] = {}  # with the rows that were copied
+        self._arrays = LaunchArrays(session, writable)
         self._buffers = {name: self._memory(spec) for name, spec in self._specs.items()}
         self._transfers = Transfers(session.driver)
         session.add_release(self._transfers.free)
@@ -83,12 +94,26 @@ class Buffers:
         memory = self._buffers
         memory[first], memory[second] = memory[second], memory[first]
 
+    def handles(
+        self, objects: Sequence[ObjectSpec], behind: Mapping[str, str] | None = None
+    ) -> dict[HandleOwner, int]:
+        """Return the handles of texture and surface objects.
+
+        Args:
+            objects: The objects.
+            behind: The array or buffer behind each name, if names have been exchanged.
+
+        Raises:
+            DeviceFailed: The driver refuses an object.
+        """
+        return self._arrays.handles(objects, self.addresses, behind or {})
+
     def staged(
         self,
         variables: Sequence[ImageVariable],
         seed: int,
         addresses: Mapping[str, int],
-        places: Mapping[VariableElement, int],
+        handles: Handles,
     ) -> tuple[tuple[FixedMemory, DeviceBuffer], ...]:
         """Return variables with buffers that contain their values, to copy within the device.
 
@@ -96,7 +121,7 @@ class Buffers:
             variables: The variables, with their addresses.
             seed: The seed of random numbers.
             addresses: The address behind the name of each buffer.
-            places: Device addresses in variables of the image.
+            handles: Device addresses in variables of the image, and handles of objects.
 
         Raises:
             DeviceFailed: Out of device memory.
@@ -105,20 +130,19 @@ class Buffers:
         staged = []
         for variable in variables:
             value = self._allocate(variable.name, variable.nbytes)
-            self._write(variable, value.address, seed, addresses, places)
+            self._write(variable, value.address, seed, addresses, handles)
             memory = FixedMemory(self._session.driver, variable.address, variable.nbytes)
             staged.append((memory, value))
         return tuple(staged)
 
-    def fill(
-        self, seed: int, keep: Collection[str], places: Mapping[str, Mapping[VariableElement, int]]
-    ) -> Values:
+    def fill(self, seed: int, keep: Collection[str], places: Mapping[str, Handles]) -> Values:
         """Initialize every buffer, and write variables; return the arrays of those in ``keep``.
 
         Args:
             seed: The seed of random numbers.
             keep: The names of buffers.
-            places: Device addresses in variables of the image, by the buffer that contains them.
+            places: Device addresses in variables of the image, and handles of objects, by the
+                buffer that contains them.
 
         Raises:
             RequestError: An initializer does not match its buffer, or the kept arrays exceed the
@@ -138,10 +162,11 @@ class Buffers:
             if spec.initial is None:
                 if not self._bare:
                     buffer.poison()
+                    _store(buffer)
                 continue
             self._session.progress.report(f"filling {name}")
             with in_memory(f"{name}, {spec},"):
-                data = contents(spec.initial, spec.type, spec.shape, seeded(seed, name))
+                data = contents(spec.initial, spec.type, spec.shape, seeded(seed, spec.seed_name))
                 if spec.pointers:
                     data = _with_addresses(spec, data, self.addresses, places[name])
                 if name in keep:
@@ -150,6 +175,7 @@ class Buffers:
                     kept[name] = array.reshape(spec.array_shape)
                     data = data if isinstance(data, RepeatedContents) else ArrayContents(array)
                 self._filler.fill(buffer.address, data, self._progress(f"filling {name}"))
+                _store(buffer)
         return kept
 
     def _write(
@@ -158,7 +184,7 @@ class Buffers:
         address: int,
         seed: int,
         addresses: Mapping[str, int],
-        places: Mapping[VariableElement, int],
+        handles: Handles,
     ) -> None:
         """Write the value of a variable to an address."""
         with in_memory(f"{variable.name}, {variable},"):
@@ -166,7 +192,7 @@ class Buffers:
             chance = seeded(seed, variable.name)
             data = contents(variable.initial, variable.type, variable.shape, chance)
             if variable.pointers:
-                data = _with_addresses(variable, data, addresses, places)
+                data = _with_addresses(variable, data, addresses, handles)
             self._filler.fill(address, data, self._progress(f"writing {variable.name}"))
 
     def keep_originals(self) -> None:
@@ -192,6 +218,7 @@ class Buffers:
                 buffer.copy_from(self._originals[name], stream)
             else:
                 buffer.poison(stream)
+            _store(buffer, stream)
 
     # --- after the run, or after a step ----------------------------------------------------------
 
@@ -219,6 +246,7 @@ class Buffers:
         Raises:
             RequestError: The host is out of memory.
         """
+        self._load(name)
         row_bytes = self._specs[name].nbytes // max(self._specs[name].array_shape[0], 1)
         whole = self._empty(name, len(rows) * row_bytes)
         part = whole[rows.start : rows.stop].reshape(-1)
@@ -269,10 +297,11 @@ class Buffers:
             into: A flat array for the whole buffer.
         """
         spec = self._specs[name]
+        self._load(name)
         progress = self._progress(f"copying {name} from the device")
         count = math.prod(spec.array_shape)
         counter = _Counter()
-        counts = self._counts(name) and self._buffers[name].driver.traits.unwritten_bytes is None
+        counts = self._counts(name) and not self._buffers[name].knows_unwritten
         if counts:
             takes = (*takes, counter)
         self._transfers.download(
@@ -320,7 +349,15 @@ class Buffers:
     def _progress(self, what: str) -> ProgressCallback:
         return lambda done: self._session.progress.report(what, done)
 
+    def _load(self, name: str) -> None:
+        """Bring the contents of an array into its linear memory, from where they are copied."""
+        buffer = self._buffers[name]
+        if isinstance(buffer, ArrayMemory):
+            buffer.load()
+
     def _memory(self, spec: BufferSpec) -> DeviceBuffer:
+        if isinstance(spec, ArraySpec):
+            return self._arrays.memory(spec)
         if isinstance(spec, ImageVariable):
             return FixedMemory(self._session.driver, spec.address, spec.nbytes)
         return self._allocate(spec.name, spec.nbytes)
@@ -336,12 +373,18 @@ def _with_addresses(
     spec: BufferSpec,
     data: Contents,
     addresses: Mapping[str, int],
-    places: Mapping[VariableElement, int],
+    handles: Handles,
 ) -> Contents:
     """Return contents with the addresses in them."""
     raw = bytearray(data.array().tobytes())
-    write_addresses(raw, spec.pointers, addresses, places)
+    write_addresses(raw, spec.pointers, addresses, handles)
     return ArrayContents(np.frombuffer(raw, spec.dtype()))
+
+
+def _store(buffer: DeviceBuffer, stream: Handle = 0) -> None:
+    """Copy the contents of an array's linear memory to the array."""
+    if isinstance(buffer, ArrayMemory):
+        buffer.store(stream)
 
 
 class _Counter:

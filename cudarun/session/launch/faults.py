@@ -16,6 +16,7 @@ _ADDRESS = re.compile(r"^ *(?:global|generic) address 0x(?P<address>[0-9a-f]+) "
 _ALLOCATION = re.compile(r" at 0x(?P<base>[0-9a-f]+) \(")
 _OF_SHARED = re.compile(r"^ *shared address ", re.MULTILINE)
 _OF_STACK = re.compile(r"^kernel \S+: stack overflow", re.MULTILINE)
+_OF_OBJECT = re.compile(r"is not a (?P<word>texture|surface) object of this context")
 _DYNAMIC_SHARED = re.compile(rb"\.extern\s+\.shared\b|\bextern\s+__shared__")  # PTX, or source
 # The register of cooperative_groups::this_grid(), which traps if it is 0: the driver sets it only
 # in a cooperative launch. Source has the function's name.
@@ -55,6 +56,10 @@ def _missing_option(error: CudarunError, image: Image, geometry: Geometry) -> st
         return "the image declares extern __shared__ memory, but --smem is 0"
     if not geometry.cooperative and _is_trap(error) and _GRID_SYNC.search(code):
         return "the image synchronizes the whole grid, which requires --cooperative"
+    if found := _OF_OBJECT.search(log):
+        return (
+            f"pass {found['word']}(…) for this parameter, such as {found['word']}(f32[h,w]:zeros)"
+        )
     if _OF_STACK.search(log):
         return "raise the stack size: --limit stack=SIZE"
     return None

@@ -29,7 +29,7 @@ def check_showable(show: Show, spec: BufferSpec) -> None:
     if show.kind == "image" and not is_image(spec):
         raise RequestError(
             f"{spec.name} is {spec}, which is not an image",
-            hint="an image has rows × columns of numbers or of vectors of 3 or 4, such as "
+            hint="an image has rows × columns of numbers or of vectors of 2 to 4, such as "
             "uchar4[h,w]",
             option="--show",
         )
@@ -68,7 +68,8 @@ def _extremes(numbers: Array) -> tuple[float, float] | None:
 
 def _image(data: Array) -> tuple[tuple[tuple[int, int, int], ...], ...]:
     """Return rows of pixels ``(red, green, blue)``; a large image by its nearest pixels."""
-    pixels = brightness(data)[..., :3]
+    pixels = brightness(data)
+    pixels = pixels[..., : 3 if pixels.shape[2] > 2 else 1]  # without alpha
     height, width, channels = pixels.shape
     step = max(width / _COLUMNS, height / _IMAGE_ROWS, 1.0)
     rows = (np.arange(int(height / step)) * step).astype(int)

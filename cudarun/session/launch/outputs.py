@@ -88,7 +88,7 @@ def check_saving(request: Save, spec: BufferSpec) -> None:
     if suffix == ".png" and not is_image(spec):
         raise RequestError(
             f"{request.path}: {spec.name} is {spec}, which is not an image",
-            hint="an image has rows × columns of numbers or of vectors of 3 or 4, such as "
+            hint="an image has rows × columns of numbers or of vectors of 2 to 4, such as "
             "uchar4[h,w]",
             option="--save",
         )

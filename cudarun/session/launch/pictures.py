@@ -5,6 +5,7 @@ PNG specification (third edition): https://www.w3.org/TR/png-3
 
 from __future__ import annotations
 
+import math
 import struct
 import zlib
 from typing import IO
@@ -17,12 +18,12 @@ from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.types import StructType, innermost
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_COLOR_TYPES = {1: 0, 3: 2, 4: 6}  # by number of channels: gray, RGB, RGBA
+_COLOR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}  # by number of channels: gray, RGB, with 2 and 4 alpha
 _NO_FILTER = 0
 
 
 def is_image(spec: BufferSpec) -> bool:
-    """Return whether a buffer is a nonempty image: rows × columns, or with 1, 3 or 4 channels.
+    """Return whether a buffer is a nonempty image: rows × columns, or with 1 to 4 channels.
 
     ``uchar4[h,w]`` has 4 channels.
     """
@@ -56,13 +57,17 @@ def brightness(data: Array) -> npt.NDArray[np.uint8]:
 
 
 def write_png(file: IO[bytes], data: Array) -> None:
-    """Write an image with 8 bits per channel."""
-    pixels = brightness(data)
-    height, width, channels = pixels.shape
-    rows = np.empty((height, 1 + width * channels), np.uint8)
+    """Write an image with 8 bits per channel; numbers of 16 bits without sign are kept as such."""
+    is_wide = data.dtype == np.uint16
+    pixels: Array = data if is_wide else brightness(data)
+    height, width = data.shape[:2]
+    channels = math.prod(data.shape[2:])
+    big = pixels.astype(">u2" if is_wide else np.uint8).reshape(height, -1).view(np.uint8)
+    rows = np.empty((height, 1 + big.shape[1]), np.uint8)
     rows[:, 0] = _NO_FILTER
-    rows[:, 1:] = pixels.reshape(height, width * channels)
-    header = struct.pack(">IIBBBBB", width, height, 8, _COLOR_TYPES[channels], 0, 0, 0)
+    rows[:, 1:] = big
+    depth = 16 if is_wide else 8
+    header = struct.pack(">IIBBBBB", width, height, depth, _COLOR_TYPES[channels], 0, 0, 0)
     file.write(_SIGNATURE)
     for kind, content in (
         (b"IHDR", header),

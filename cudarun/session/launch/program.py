@@ -88,7 +88,7 @@ class Program:
         for step in steps:
             written = step.variables.written if step.number > 1 else ()
             addresses = {name: buffers.addresses[other] for name, other in behind.items()}
-            writes = buffers.staged(written, request.seed, addresses, step.places())
+            writes = buffers.staged(written, request.seed, addresses, step.places(buffers, behind))
             launchers, exchanges = self._launchers(device, step, behind)
             for _ in range(exchanges):
                 behind = step.swapped(behind)
@@ -170,7 +170,6 @@ class Program:
             behind: The buffer behind each name before it.
         """
         addresses = self._buffers.addresses
-        places = step.places()
         launchers: list[Launcher] = []
         first = behind
         times = step.request.times
@@ -178,7 +177,7 @@ class Program:
             if number and behind == first:
                 return tuple(launchers), times % number
             named = {name: addresses[other] for name, other in behind.items()}
-            packed = step.binding.pack(named, places)
+            packed = step.binding.pack(named, step.places(self._buffers, behind))
             with step.errors_named():
                 launchers.append(
                     Launcher(

@@ -100,6 +100,8 @@ def compare(
     """
     results: list[CheckResult] = []
     for spec in specs:
+        if isinstance(innermost(spec.type), PointerType):  # addresses differ between devices
+            continue
         there = np.fromfile(
             reference.path,
             spec.dtype(),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from cudarun.arguments.binding import Binding, bind
-from cudarun.arguments.packing import BufferSpec, VariableElement
+from cudarun.arguments.packing import BufferSpec, HandleOwner
 from cudarun.arguments.scope import Scope
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, ImageRefused
@@ -16,7 +16,7 @@ from cudarun.images.kinds import CONTAINERS, identify
 from cudarun.records import dataclass
 from cudarun.report.types import MemoryRow
 from cudarun.session.driver.devices import Device
-from cudarun.session.launch.buffers import Values
+from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.geometry import resolve_geometry
 from cudarun.session.launch.missing_arguments import complete_command
 from cudarun.session.launch.request import Geometry, LaunchRequest
@@ -101,13 +101,20 @@ class BoundStep:
         """Return the step with the addresses of its variables, in the current context."""
         return replace(self, variables=self.variables.located(self.library.symbol))
 
-    def places(self) -> dict[VariableElement, int]:
-        """Return the addresses in variables of the image, in the current context."""
+    def places(
+        self, buffers: Buffers, behind: Mapping[str, str] | None = None
+    ) -> dict[HandleOwner, int]:
+        """Return the addresses in variables of the image, and the handles of objects.
+
+        Args:
+            buffers: The buffers and arrays of all steps, in the current context.
+            behind: The buffer behind each name, if names have been exchanged.
+        """
         written = self.variables.written
-        return {
-            each: element_address(each, self.library, written)
-            for each in (*self.binding.variables, *self.variables.places)
-        }
+        found = buffers.handles(self.binding.objects, behind)
+        for each in (*self.binding.variables, *self.variables.places):
+            found[each] = element_address(each, self.library, written)
+        return found
 
     def swapped(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return the buffer behind each name after a launch of this step."""
@@ -214,6 +221,17 @@ def _note_unchecked(session: Session, library: Library, step: LaunchRequest) -> 
 def all_buffers(steps: Iterable[BoundStep]) -> list[BufferSpec]:
     """Return the buffers of all steps; each is of the step that declares it."""
     return [spec for step in steps for spec in step.binding.buffers]
+
+
+def writable_arrays(steps: Sequence[BoundStep]) -> set[str]:
+    """Return the names of the arrays that kernels can write, also after names are exchanged."""
+    objects = (each for step in steps for each in step.binding.objects)
+    found = {each.source for each in objects if each.sampling is None}
+    pairs = [set(pair) for step in steps for pair in step.swaps]
+    while any(pair & found and not pair <= found for pair in pairs):
+        for pair in pairs:
+            found |= pair if pair & found else set()
+    return found
 
 
 def all_scalars(steps: Iterable[BoundStep]) -> Values:

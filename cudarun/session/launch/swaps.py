@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from cudarun.arguments.binding import Binding
+from cudarun.arguments.packing import ArraySpec, BufferSpec
+from cudarun.arguments.sampling import ArrayForm
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.scope import Scope
-from cudarun.arguments.values import AddressOf
+from cudarun.arguments.values import AddressOf, ObjectValue
 from cudarun.errors import RequestError
 from cudarun.session.launch.request import LaunchRequest
 
@@ -23,6 +25,11 @@ def resolve_swaps(
         for slot in binding.slots
         if isinstance(slot.value, AddressOf) and slot.value.index is None
     }
+    aliases |= {
+        slot.name: slot.value.source
+        for slot in binding.slots
+        if isinstance(slot.value, ObjectValue) and isinstance(slot.value.source, str)
+    }
     found: list[tuple[str, str]] = []
     for swap in step.swaps:
         pair = [aliases.get(name, name) for name in (swap.first, swap.second)]
@@ -35,7 +42,7 @@ def resolve_swaps(
                     option="--swap",
                 )
         first, second = (scope.buffers[name] for name in pair)
-        if first.name == second.name or str(first) != str(second):
+        if first.name == second.name or str(first) != str(second) or _form(first) != _form(second):
             raise RequestError(
                 f"{first.name} is {first} and {second.name} is {second}"
                 if first.name != second.name
@@ -45,3 +52,8 @@ def resolve_swaps(
             )
         found.append((first.name, second.name))
     return tuple(found)
+
+
+def _form(spec: BufferSpec) -> tuple[ArrayForm, int] | None:
+    """Return the form and the levels of an array; ``None`` for a buffer."""
+    return (spec.form, spec.levels) if isinstance(spec, ArraySpec) else None

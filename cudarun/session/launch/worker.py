@@ -27,6 +27,7 @@ from cudarun.session.launch.steps import (
     all_buffers,
     all_scalars,
     bind_steps,
+    writable_arrays,
 )
 from cudarun.session.workers.deadline import stopped_when_overdue
 from cudarun.session.workers.session import Session
@@ -179,9 +180,12 @@ def _run(
             read = {each.name: each for step in steps for each in step.variables.read}
             written = steps[0].variables.written
             everything = [*specs, *read.values()]
-            buffers = Buffers(session, everything, written, bare=request.profile)
-            places = {spec.name: step.places() for step in steps for spec in step.binding.buffers}
-            places |= {each.name: steps[0].places() for each in written}
+            writable = writable_arrays(steps)
+            buffers = Buffers(session, everything, written, writable, bare=request.profile)
+            places = {
+                spec.name: step.places(buffers) for step in steps for spec in step.binding.buffers
+            }
+            places |= {each.name: steps[0].places(buffers) for each in written}
             before = buffers.fill(request.seed, old_names(request, everything), places)
             program = Program(session, device, request, steps, buffers)
             ran = _Launch(steps, buffers, before, seen)

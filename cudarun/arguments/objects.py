@@ -1,0 +1,213 @@
+"""Texture and surface objects in arguments: ``texture(f32[h,w]:rand, filter=linear)``."""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from cudarun.arguments.buffers import BufferRules
+from cudarun.arguments.sampling import (
+    ADDRESS_MODES,
+    FILTERS,
+    MOST_AXES,
+    READ_MODES,
+    ArrayForm,
+    Sampling,
+)
+from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
+from cudarun.arguments.types import MAX_DEPTH, SCALARS
+from cudarun.arguments.values import Buffer, FileBuffer, ObjectValue, Value
+
+OBJECTS = ("texture", "surface")
+"""The words that start a texture or surface object."""
+
+_SHARED_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\s*(?=[,)])")
+_MOST_LEVELS = 32
+_MOST_ANISOTROPY = 16
+
+_Kept = TypeVar("_Kept")
+
+
+class ObjectRules(BufferRules):
+    """The memory and the options of a texture or surface object."""
+
+    def object(self, word: str) -> ObjectValue:
+        """Parse ``(SOURCE, OPTION, …)`` after ``texture`` or ``surface``."""
+        scanner = self.scanner
+        start = scanner.skip_space()
+        given: dict[str, Any] = {}
+        with self.enclosed(")"), scanner.nested(MAX_DEPTH):
+            scanner.expect("(", f"after {word}")
+            source = self.source(word)
+            while scanner.accept(","):
+                self.option(word, given)
+            scanner.expect(")", f"or ',' after an option of {word}")
+        form = ArrayForm(**{name: given[name] for name in _FORM if name in given})
+        sampling = None
+        if word == "texture":
+            sampling = Sampling(**{name: given[name] for name in _SAMPLING if name in given})
+        self.check(source, form, sampling, start)
+        return ObjectValue(source, form, sampling)
+
+    def source(self, word: str) -> tuple[Buffer | FileBuffer, ...] | str:
+        """Parse the memory of an object: a buffer's text, a list of levels, or a name."""
+        scanner = self.scanner
+        if shared := scanner.match(_SHARED_NAME):
+            return shared.group().rstrip()
+        if not scanner.accept("["):
+            return (self.level(word),)
+        levels = []
+        with self.enclosed("]"):
+            while True:
+                levels.append(self.level(word))
+                if not scanner.accept(","):
+                    break
+            scanner.expect("]", "or ',' after a level")
+        return tuple(levels)
+
+    def level(self, word: str) -> Buffer | FileBuffer:
+        """Parse the contents of an array, or of one of its levels."""
+        start = self.scanner.skip_space()
+        found = self.value()
+        if not isinstance(found, Buffer | FileBuffer):
+            raise self.scanner.error(
+                f"a {word} requires an array, found {found}",
+                start,
+                hint=f"examples: {word}(f32[h,w]:zeros), {word}(@image.png), {word}(NAME)",
+            )
+        return found
+
+    def option(self, word: str, given: dict[str, Any]) -> None:
+        """Parse one option into ``given``."""
+        scanner = self.scanner
+        start = scanner.skip_space()
+        name = self.required(IDENTIFIER, f"an option of {word}")
+        known = [*_FORM, *(_SAMPLING if word == "texture" else ())]
+        if word == "surface":
+            known = ["layered", "cube"]
+        if name not in known:
+            hint = did_you_mean(name, known) or f"options: {', '.join(known)}"
+            raise scanner.error(f"{word} has no option {name!r}", start, hint=hint)
+        if name in given:
+            raise scanner.error(f"{name} is given twice", start)
+        parse = (_FORM | _SAMPLING)[name]
+        if parse is None:
+            given[name] = True
+            return
+        scanner.expect("=", f"after {name}")
+        given[name] = parse(self)
+
+    def check(
+        self,
+        source: tuple[Buffer | FileBuffer, ...] | str,
+        form: ArrayForm,
+        sampling: Sampling | None,
+        start: int,
+    ) -> None:
+        """Refuse options that exclude each other, as far as the text has the array."""
+        problem = None if sampling is None else sampling.problem
+        if isinstance(source, str):
+            others = [each for each in form.texts if each != "linear"]
+            if others:
+                problem = problem or f"{others[0]} belongs to the array, which {source} has"
+        elif len(source) > 1 and (form.levels != 1 or form.linear):
+            problem = problem or f"{form.texts[-1]} cannot be combined with a list of levels"
+        if form.linear and form.texts != ["linear"]:
+            problem = problem or f"linear memory cannot be {form.texts[0]}"
+        buffer = source[0]
+        if isinstance(buffer, Buffer):
+            axes = len(buffer.dimensions)
+            problem = problem or form.problem(buffer.type, axes)
+            if sampling is not None:
+                levels = max(len(source), 1 if form.levels == 1 else 2)
+                problem = problem or sampling.misfit(buffer.type, form, levels, axes)
+        if problem:
+            raise self.scanner.error(problem, start)
+
+    # --- the values of options -------------------------------------------------------------------
+
+    def choice(self, words: tuple[str, ...]) -> str:
+        """Parse one of some words."""
+        start = self.scanner.skip_space()
+        word = self.required(IDENTIFIER, " or ".join(words))
+        if word not in words:
+            expected = f"{', '.join(words[:-1])} or {words[-1]}"
+            raise self.scanner.error(f"expected {expected}, found {word!r}", start)
+        return word
+
+    def one_or_list(self, most: int, parse: Callable[[], _Kept]) -> tuple[_Kept, ...]:
+        """Parse one value, or a list of at most ``most``."""
+        scanner = self.scanner
+        start = scanner.skip_space()
+        if not scanner.accept("["):
+            return (parse(),)
+        found = [parse()]
+        while scanner.accept(","):
+            found.append(parse())
+        scanner.expect("]", "or ',' in a list")
+        if len(found) > most:
+            raise scanner.error(f"expected at most {most} values, got {len(found)}", start)
+        return tuple(found)
+
+    def finite_number(self) -> float:
+        """Parse a number that f32 can represent."""
+        start = self.scanner.skip_space()
+        value = self.number().as_float(SCALARS["f32"])
+        if not math.isfinite(value):
+            raise self.scanner.error("expected a finite number", start)
+        return value
+
+    def count(self, most: int) -> int:
+        """Parse an integer from 1 on."""
+        start = self.scanner.skip_space()
+        text = self.number().text
+        if not text.isdigit() or not 1 <= int(text) <= most:
+            raise self.scanner.error(f"expected an integer from 1 to {most}", start)
+        return int(text)
+
+    def levels(self) -> int:
+        """Parse the number of levels, or ``all``, which is 0."""
+        if self.scanner.match(_ALL):
+            return 0
+        return self.count(_MOST_LEVELS)
+
+    def clamps(self) -> tuple[float, ...]:
+        """Parse ``[smallest, largest]``, or the largest level alone."""
+        found = self.one_or_list(2, self.finite_number)
+        return found if len(found) == 2 else (0.0, *found)
+
+    @abstractmethod
+    def value(self) -> Value:
+        """Parse a value."""
+
+
+_ALL = re.compile(r"all\b")
+
+_Parse = Callable[[ObjectRules], Any] | None
+
+_FORM: dict[str, _Parse] = {
+    "layered": None,
+    "cube": None,
+    "gather": None,
+    "linear": None,
+    "levels": lambda rules: rules.levels(),
+}
+"""The options of the array, each with the parser of its value; ``None`` for a flag."""
+
+_SAMPLING: dict[str, _Parse] = {
+    "filter": lambda rules: rules.choice(FILTERS),
+    "address": lambda rules: rules.one_or_list(MOST_AXES, lambda: rules.choice(ADDRESS_MODES)),
+    "normalized": None,
+    "read": lambda rules: rules.choice(READ_MODES),
+    "srgb": None,
+    "border": lambda rules: rules.one_or_list(4, rules.finite_number),
+    "mip_filter": lambda rules: rules.choice(FILTERS),
+    "mip_bias": lambda rules: rules.finite_number(),
+    "mip_clamp": lambda rules: rules.clamps(),
+    "anisotropy": lambda rules: rules.count(_MOST_ANISOTROPY),
+    "seamless": None,
+}
+"""The options of a texture."""

@@ -1,0 +1,214 @@
+"""The options of texture and surface objects: the form of their array, and the way it is read.
+
+CUDA driver API, sections 6.13 (``CUDA_ARRAY3D_DESCRIPTOR``) and 6.28 (``CUDA_TEXTURE_DESC``).
+"""
+
+from __future__ import annotations
+
+from cudarun.arguments.types import ScalarType, Type, VectorType
+from cudarun.records import dataclass
+
+FILTERS = ("point", "linear")
+ADDRESS_MODES = ("wrap", "clamp", "mirror", "border")
+READ_MODES = ("element", "normalized")
+FACES = 6
+TEXELS = ("u8", "i8", "u16", "i16", "u32", "i32", "f16", "f32")
+"""The types of the components of a texel."""
+CHANNELS = (1, 2, 4)
+MOST_AXES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayForm:
+    """The form of a CUDA array.
+
+    Attributes:
+        layered: The first axis is that of layers.
+        cube: The six faces of a cube, or of cubes in layers.
+        gather: The array is created for gathers (``tex2Dgather``).
+        linear: The texture shows linear memory instead of an array.
+        levels: The number of levels to compute from level 0; 0 for all of them.
+    """
+
+    layered: bool = False
+    cube: bool = False
+    gather: bool = False
+    linear: bool = False
+    levels: int = 1
+
+    @property
+    def texts(self) -> list[str]:
+        """The options in the grammar."""
+        flags = [name for name in ("layered", "cube", "gather", "linear") if getattr(self, name)]
+        if self.levels != 1:
+            flags.append(f"levels={self.levels or 'all'}")
+        return flags
+
+    @property
+    def outer_axes(self) -> int:
+        """The axes of layers and faces."""
+        return self.layered + self.cube
+
+    def misshape(self, shape: tuple[int, ...]) -> str | None:
+        """Return the reason why no array of this form has a shape; ``None`` if one can have it."""
+        if 0 in shape:
+            return "an array has at least one texel"
+        faces, rows, columns = (1, 1, *shape)[-3:]
+        if self.cube and (faces != FACES or rows != columns):
+            return f"a cube has 6 square faces, got {_times(shape)}"
+        return None
+
+    def most_levels(self, shape: tuple[int, ...]) -> int:
+        """Return the number of levels down to a single texel."""
+        return max(shape[self.outer_axes :]).bit_length()
+
+    def level_shape(self, shape: tuple[int, ...], level: int) -> tuple[int, ...]:
+        """Return the shape of a level of an array."""
+        outer = self.outer_axes
+        return (*shape[:outer], *(max(size >> level, 1) for size in shape[outer:]))
+
+    def problem(self, element: Type, axes: int) -> str | None:
+        """Return the reason why no array has this form; ``None`` if one can have it.
+
+        Args:
+            element: The type of a texel.
+            axes: The number of axes, including those of layers and faces.
+        """
+        scalar, count = texel(element)
+        if scalar is None or scalar.name not in TEXELS or count not in CHANNELS:
+            return (
+                f"a texel is {', '.join(TEXELS)}, or a vector of 2 or 4 of them, such as uchar4; "
+                f"not {element}"
+            )
+        inner = axes - self.outer_axes
+        if self.cube and inner != 2:
+            shape = "[layers,6,n,n]" if self.layered else "[6,n,n]"
+            return f"a cube has the dimensions {shape}, got {axes}"
+        if self.layered and not self.cube and inner not in (1, 2):
+            return f"a layered array has 2 or 3 dimensions, the first for its layers, got {axes}"
+        if not 1 <= inner <= MOST_AXES:
+            return f"an array has 1 to 3 dimensions, got {axes}"
+        if self.gather and (inner != 2 or self.outer_axes):
+            return "gather requires an array of 2 dimensions"
+        if self.linear and axes > 2:
+            return f"linear memory has 1 or 2 dimensions, got {axes}"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """The way a texture is read; the fields of ``cudaTextureDesc``.
+
+    Attributes:
+        filter: ``filterMode``.
+        address: ``addressMode``, a mode for all axes, or one for each in row-major order.
+        normalized: ``normalizedCoords``.
+        read: ``readMode``; the driver has it as ``CU_TRSF_READ_AS_INTEGER``.
+        srgb: ``sRGB``.
+        border: ``borderColor``; empty without one.
+        mip_filter: ``mipmapFilterMode``.
+        mip_bias: ``mipmapLevelBias``.
+        mip_clamp: ``minMipmapLevelClamp`` and ``maxMipmapLevelClamp``; empty for all levels.
+        anisotropy: ``maxAnisotropy``.
+        seamless: ``seamlessCubemap``.
+    """
+
+    filter: str = "point"
+    address: tuple[str, ...] = ()
+    normalized: bool = False
+    read: str = "element"
+    srgb: bool = False
+    border: tuple[float, ...] = ()
+    mip_filter: str = "point"
+    mip_bias: float = 0.0
+    mip_clamp: tuple[float, ...] = ()
+    anisotropy: int = 0
+    seamless: bool = False
+
+    @property
+    def texts(self) -> list[str]:
+        """The options in the grammar, without those that have their default."""
+        texts = [] if self.filter == "point" else [f"filter={self.filter}"]
+        if self.address:
+            texts.append(f"address={_listed(self.address)}")
+        texts += [name for name in ("normalized", "srgb", "seamless") if getattr(self, name)]
+        texts += [] if self.read == "element" else [f"read={self.read}"]
+        texts += [f"border={_listed(self.border)}"] if self.border else []
+        texts += [] if self.mip_filter == "point" else [f"mip_filter={self.mip_filter}"]
+        texts += [f"mip_bias={self.mip_bias!r}"] if self.mip_bias else []
+        texts += [f"mip_clamp={_listed(self.mip_clamp)}"] if self.mip_clamp else []
+        texts += [f"anisotropy={self.anisotropy}"] if self.anisotropy else []
+        return texts
+
+    @property
+    def problem(self) -> str | None:
+        """The reason why the options exclude each other; ``None`` if they do not."""
+        if self.border and "border" not in self.address:
+            return "border requires address=border"
+        unnormalized = [mode for mode in self.address if mode in ("wrap", "mirror")]
+        if unnormalized and not self.normalized:
+            return f"address={unnormalized[0]} requires normalized"
+        if self.srgb and self.read != "normalized":
+            return "srgb requires read=normalized"
+        if len(self.mip_clamp) == 2 and self.mip_clamp[0] > self.mip_clamp[1]:
+            return "mip_clamp is [smallest, largest]"
+        return None
+
+    def misfit(self, element: Type, form: ArrayForm, levels: int, axes: int) -> str | None:
+        """Return the reason why an array cannot be read in this way; ``None`` if it can.
+
+        Args:
+            element: The type of a texel.
+            form: The form of the array.
+            levels: The number of its levels.
+            axes: The number of its axes, including those of layers and faces.
+        """
+        scalar, _ = texel(element)
+        assert scalar is not None, "the array exists"
+        small = scalar.is_integer and scalar.size < 4
+        if self.read == "normalized" and not small:
+            return f"read=normalized requires integers of 8 or 16 bits, not {scalar}"
+        if self.srgb and scalar.name != "u8":
+            return f"srgb requires u8, not {scalar}"
+        for option in ("filter", "mip_filter"):
+            integers = scalar.is_integer and self.read == "element"
+            if getattr(self, option) == "linear" and integers:
+                hint = "read=normalized or " if small else ""
+                return f"{option}=linear requires {hint}floating-point texels"
+        inner = axes - form.outer_axes
+        if len(self.address) > 1 and len(self.address) != inner:
+            return f"address has {len(self.address)} modes, the array has {inner} dimensions"
+        if self.seamless and not form.cube:
+            return "seamless requires a cube"
+        if levels == 1:
+            for name in ("mip_bias", "mip_clamp"):
+                if getattr(self, name):
+                    return f"{name} requires levels"
+            if self.mip_filter != "point":
+                return "mip_filter requires levels"
+        if levels > 1 and not self.normalized:
+            return "levels require normalized coordinates"
+        if form.linear and axes == 1 and self.texts not in ([], ["read=normalized"]):
+            return f"linear memory of 1 dimension has no {self.texts[0].partition('=')[0]}"
+        return None
+
+
+def texel(element: Type) -> tuple[ScalarType | None, int]:
+    """Return the type of a texel's components, if it can be one, and their number."""
+    match element:
+        case ScalarType():
+            return element, 1
+        case VectorType():
+            return element.scalar, element.count
+        case _:
+            return None, 0
+
+
+def _times(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape))
+
+
+def _listed(values: tuple[object, ...]) -> str:
+    if len(values) == 1:
+        return str(values[0])
+    return f"[{', '.join(map(str, values))}]"

@@ -1,0 +1,319 @@
+"""CUDA arrays of a launch, and its texture and surface objects.
+
+CUDA driver API, sections 6.13 (memory), 6.28 (texture objects) and 6.29 (surface objects). The last
+axis of an array is x, so its shape is in the reverse order of the driver's width, height and depth.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from cudarun.arguments.packing import ArraySpec, BufferSpec, HandleOwner, ObjectSpec
+from cudarun.arguments.sampling import ADDRESS_MODES, FACES, Sampling, texel
+from cudarun.arguments.types import Type
+from cudarun.errors import DeviceFailed
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.memory import DeviceBuffer
+from cudarun.session.workers.session import Session
+
+if TYPE_CHECKING:
+    from cuda.bindings import driver as cuda
+
+    from cudarun.arguments.dtypes import Array
+    from cudarun.session.driver.protocol import Handle
+
+# cuda.h: CUDA_ARRAY3D_* and CU_TRSF_*.
+_LAYERED, _SURFACE, _CUBEMAP, _GATHER = 0x01, 0x02, 0x04, 0x08
+_READ_AS_INTEGER, _NORMALIZED, _SRGB, _SEAMLESS = 0x01, 0x02, 0x10, 0x40
+
+_FORMATS = {
+    "u8": "UNSIGNED_INT8",
+    "u16": "UNSIGNED_INT16",
+    "u32": "UNSIGNED_INT32",
+    "i8": "SIGNED_INT8",
+    "i16": "SIGNED_INT16",
+    "i32": "SIGNED_INT32",
+    "f16": "HALF",
+    "f32": "FLOAT",
+}
+
+
+class ArrayMemory(DeviceBuffer):
+    """A CUDA array, or a level of one, with its contents in linear memory.
+
+    All that a buffer can do is done there; `store` and `load` copy to and from the array.
+
+    Args:
+        driver: The driver; the context of the array must be current.
+        spec: The array.
+        array: Its handle.
+        is_writable: Whether kernels can write it.
+    """
+
+    def __init__(
+        self, driver: Driver, spec: ArraySpec, array: Handle, *, is_writable: bool
+    ) -> None:
+        super().__init__(driver, spec.name, spec.nbytes, 0)
+        self._spec = spec
+        self._array = array
+        self._is_writable = is_writable
+
+    def store(self, stream: Handle = 0) -> None:
+        """Copy the contents to the array, in stream order."""
+        self.driver.cuMemcpy3DAsync(self._box("src", "dst"), stream)
+        if self._spec.is_unwritten_at_first:
+            self.driver.traits.never_written_array(self._array)
+
+    def load(self) -> None:
+        """Copy the contents from the array if kernels can write it."""
+        if self._is_writable:
+            self.driver.cuMemcpy3DAsync(self._box("dst", "src"), 0)
+
+    @property
+    def knows_unwritten(self) -> bool:
+        """True if the driver knows which bytes of the array nothing has written."""
+        return self.driver.traits.unwritten_array is not None
+
+    def unwritten_bytes(self) -> Array | None:
+        """Return 1 for each byte that nothing has written since `store`, if the driver knows."""
+        known = self.driver.traits.unwritten_array
+        return None if known is None else known(self._array)
+
+    def _box(self, memory: str, array: str) -> cuda.CUDA_MEMCPY3D:
+        """Return the copy between the linear memory and the array, each ``src`` or ``dst``."""
+        copy = self.driver.CUDA_MEMCPY3D()
+        kinds = self.driver.CUmemorytype
+        width, height, depth = _extent(self._spec)
+        rows = max(height, 1)
+        setattr(copy, f"{memory}MemoryType", kinds.CU_MEMORYTYPE_DEVICE)
+        setattr(copy, f"{memory}Device", self.driver.CUdeviceptr(self.address))
+        setattr(copy, f"{memory}Pitch", width * self._spec.type.size)
+        setattr(copy, f"{memory}Height", rows)
+        setattr(copy, f"{array}MemoryType", kinds.CU_MEMORYTYPE_ARRAY)
+        setattr(copy, f"{array}Array", self._array)
+        copy.WidthInBytes = width * self._spec.type.size
+        copy.Height, copy.Depth = rows, max(depth, 1)
+        return copy
+
+
+class LaunchArrays:
+    """The CUDA arrays of a launch by name, each destroyed at the end of the session.
+
+    Args:
+        session: The session; the context that owns the arrays must be current.
+        writable: The names of the arrays that kernels can write.
+    """
+
+    def __init__(self, session: Session, writable: Collection[str]) -> None:
+        self._session = session
+        self._writable = writable
+        self._handles: dict[tuple[ObjectSpec, str], int] = {}
+        self._driver = session.driver
+        self._arrays: dict[str, Handle] = {}
+
+    def memory(self, spec: ArraySpec) -> ArrayMemory:
+        """Return the memory of an array; level 0 of a mipmapped array creates all levels.
+
+        Raises:
+            DeviceFailed: The device has no such array, or is out of memory.
+        """
+        driver = self._driver
+        if spec.level == 0:
+            self._arrays[spec.array] = self._create(spec)
+        array = self._arrays[spec.array]
+        if spec.levels > 1:
+            array = driver.cuMipmappedArrayGetLevel(array, spec.level)
+        memory = ArrayMemory(driver, spec, array, is_writable=spec.array in self._writable)
+        self._session.add_release(memory.free)
+        return memory
+
+    def _create(self, spec: ArraySpec) -> Handle:
+        driver, form = self._driver, spec.form
+        descriptor = driver.CUDA_ARRAY3D_DESCRIPTOR()
+        descriptor.Width, descriptor.Height, descriptor.Depth = _extent(spec)
+        descriptor.Format, descriptor.NumChannels = _texel_format(driver, spec.type)
+        descriptor.Flags = (
+            _LAYERED * form.layered
+            | _CUBEMAP * form.cube
+            | _GATHER * form.gather
+            | _SURFACE * (spec.array in self._writable)
+        )
+        try:
+            if spec.levels > 1:
+                mipmapped = driver.cuMipmappedArrayCreate(descriptor, spec.levels)
+                self._session.add_release(lambda: driver.cuMipmappedArrayDestroy(mipmapped))
+                return mipmapped
+            array = driver.cuArray3DCreate(descriptor)
+            self._session.add_release(lambda: driver.cuArrayDestroy(array))
+            return array
+        except DeviceFailed as error:
+            error.hint = self._limits(self._kind(spec)) or error.hint
+            shown = f"array '{spec.name}', {BufferSpec.__str__(spec)}"
+            raise error.of(argument=spec.name, shown=shown) from None
+
+    def handles(
+        self,
+        objects: Iterable[ObjectSpec],
+        addresses: Mapping[str, int],
+        behind: Mapping[str, str],
+    ) -> dict[HandleOwner, int]:
+        """Return the handles of texture and surface objects; create those that do not exist.
+
+        Args:
+            objects: The objects.
+            addresses: Device addresses of buffers by name, for linear memory.
+            behind: The array or buffer behind a name, if it is not that of the name.
+
+        Raises:
+            DeviceFailed: The driver refuses an object.
+        """
+        found: dict[HandleOwner, int] = {}
+        for spec in objects:
+            name = spec.levels[0].name
+            key = spec, behind.get(name, name)
+            if key not in self._handles:
+                self._handles[key] = self._object(spec, key[1], addresses)
+            found[spec] = self._handles[key]
+        return found
+
+    def _object(self, spec: ObjectSpec, name: str, addresses: Mapping[str, int]) -> int:
+        driver = self._driver
+        first = spec.levels[0]
+        resource = self._resource(first, name, addresses)
+        try:
+            if spec.sampling is None:
+                surface = driver.cuSurfObjectCreate(resource)
+                self._session.add_release(lambda: driver.cuSurfObjectDestroy(surface))
+                return int(surface)
+            description = self._description(spec.sampling, first.type, len(spec.levels))
+            texture = driver.cuTexObjectCreate(resource, description, None)
+            self._session.add_release(lambda: driver.cuTexObjectDestroy(texture))
+            return int(texture)
+        except DeviceFailed as error:
+            if not isinstance(first, ArraySpec):
+                row = first.shape[-1] * first.type.size
+                kind = "TEXTURE1D_LINEAR_WIDTH"
+                if len(first.shape) == 2:
+                    kind = "TEXTURE2D_LINEAR_WIDTH TEXTURE2D_LINEAR_HEIGHT"
+                alignment = self._attribute("TEXTURE_PITCH_ALIGNMENT")
+                limits = self._limits(kind)
+                error.hint = (
+                    f"its rows have {row} bytes, expected a multiple of {alignment}"
+                    if len(first.shape) == 2 and row % alignment
+                    else limits
+                )
+            raise error.of(argument=spec.name, shown=spec.text) from None
+
+    def _resource(
+        self, first: BufferSpec, name: str, addresses: Mapping[str, int]
+    ) -> cuda.CUDA_RESOURCE_DESC:
+        """Return the descriptor of an array, or of a buffer as linear memory, with this name."""
+        driver = self._driver
+        kinds = driver.CUresourcetype
+        resource = driver.CUDA_RESOURCE_DESC()
+        if isinstance(first, ArraySpec):
+            if first.levels > 1:
+                resource.resType = kinds.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
+                resource.res.mipmap.hMipmappedArray = self._arrays[name]
+            else:
+                resource.resType = kinds.CU_RESOURCE_TYPE_ARRAY
+                resource.res.array.hArray = self._arrays[name]
+            return resource
+        memory: Any
+        if len(first.shape) == 1:
+            resource.resType = kinds.CU_RESOURCE_TYPE_LINEAR
+            memory = resource.res.linear
+            memory.sizeInBytes = first.nbytes
+        else:
+            resource.resType = kinds.CU_RESOURCE_TYPE_PITCH2D
+            memory = resource.res.pitch2D
+            memory.height, memory.width = first.shape
+            memory.pitchInBytes = first.shape[1] * first.type.size
+        memory.devPtr = driver.CUdeviceptr(addresses[name])
+        memory.format, memory.numChannels = _texel_format(driver, first.type)
+        return resource
+
+    def _description(
+        self, sampling: Sampling, element: Type, levels: int
+    ) -> cuda.CUDA_TEXTURE_DESC:
+        driver = self._driver
+        scalar, _ = texel(element)
+        assert scalar is not None, "the array exists"
+        # CUDA's first mode is that of x, the last axis.
+        modes = sampling.address[::-1] if len(sampling.address) > 1 else sampling.address * 3
+        numbers = [ADDRESS_MODES.index(mode) for mode in modes] or [ADDRESS_MODES.index("clamp")]
+        numbers += numbers[-1:] * (3 - len(numbers))
+        filters = {
+            "point": driver.CUfilter_mode.CU_TR_FILTER_MODE_POINT,
+            "linear": driver.CUfilter_mode.CU_TR_FILTER_MODE_LINEAR,
+        }
+        as_integers = scalar.is_integer and sampling.read == "element"
+        description = driver.CUDA_TEXTURE_DESC()
+        description.addressMode = [driver.CUaddress_mode(number) for number in numbers]
+        description.filterMode = filters[sampling.filter]
+        description.mipmapFilterMode = filters[sampling.mip_filter]
+        description.flags = (
+            _READ_AS_INTEGER * as_integers
+            | _NORMALIZED * sampling.normalized
+            | _SRGB * sampling.srgb
+            | _SEAMLESS * sampling.seamless
+        )
+        border = [*sampling.border, *[0.0] * (4 - len(sampling.border))]
+        description.borderColor = list(map(_integer_bits, border)) if as_integers else border
+        description.maxAnisotropy = sampling.anisotropy
+        description.mipmapLevelBias = sampling.mip_bias
+        smallest, largest = sampling.mip_clamp or (0.0, float(levels - 1))
+        description.minMipmapLevelClamp, description.maxMipmapLevelClamp = smallest, largest
+        return description
+
+    def _kind(self, spec: ArraySpec) -> str:
+        """Return the device attributes that limit an array, as in its shape."""
+        prefix = "SURFACE" if spec.array in self._writable else "TEXTURE"
+        form, axes = spec.form, len(spec.shape)
+        if form.cube and form.layered:
+            names = ["CUBEMAP_LAYERED_LAYERS", "CUBEMAP_LAYERED_WIDTH"]
+        elif form.cube:
+            names = ["CUBEMAP_WIDTH"]
+        elif form.layered:
+            names = [f"{axes - 1}D_LAYERED_{each}" for each in ("LAYERS", "HEIGHT", "WIDTH")]
+            names = names if axes == 3 else [names[0], names[2]]
+        else:
+            kind = f"{axes}D_GATHER" if form.gather and prefix == "TEXTURE" else f"{axes}D"
+            names = [f"{kind}_{each}" for each in ("DEPTH", "HEIGHT", "WIDTH")[-axes:]]
+        return " ".join(f"{prefix}{name}" for name in names)
+
+    def _limits(self, names: str) -> str:
+        """Return the largest extents of a kind of array or of linear memory."""
+        sizes = " × ".join(str(self._attribute(f"MAXIMUM_{name}")) for name in names.split())
+        return f"the limit of this device is {sizes}"
+
+    def _attribute(self, name: str) -> int:
+        driver = self._driver
+        attribute = getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return int(driver.cuDeviceGetAttribute(attribute, driver.cuCtxGetDevice()))
+
+
+def _extent(spec: ArraySpec) -> tuple[int, int, int]:
+    """Return the width, the height and the depth of an array as the driver has them."""
+    form, shape = spec.form, spec.shape
+    if form.cube:
+        layers = shape[0] if form.layered else 1
+        return shape[-1], shape[-2], FACES * layers
+    if form.layered:
+        return shape[-1], shape[-2] if len(shape) == 3 else 0, shape[0]
+    width, height, depth = (*shape[::-1], 0, 0)[:3]
+    return width, height, depth
+
+
+def _texel_format(driver: Driver, element: Type) -> tuple[cuda.CUarray_format, int]:
+    scalar, channels = texel(element)
+    assert scalar is not None, "the array exists"
+    return getattr(driver.CUarray_format, f"CU_AD_FORMAT_{_FORMATS[scalar.name]}"), channels
+
+
+def _integer_bits(number: float) -> float:
+    """Return the float whose bits are an integer: so the driver takes the border of integers."""
+    (bits,) = struct.unpack("f", struct.pack("I", int(number) & 0xFFFFFFFF))
+    return float(bits)

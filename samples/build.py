@@ -73,8 +73,8 @@ class Nvrtc:
             log = self._text("ProgramLog", program)
             if result != _SUCCESS or log.strip():
                 raise ValueError(log)
-            # NVRTC puts the working directory before the name.
-            ptx = self._text("PTX", program).replace(f'"{os.getcwd()}/{name}"', f'"{name}"')
+            # NVRTC puts the working directory before names, also that of its own header.
+            ptx = self._text("PTX", program).replace(f'"{os.getcwd()}/', '"')
             return _numbered_from_0(ptx)
         finally:
             self._call("nvrtcDestroyProgram", ctypes.byref(program))

@@ -42,8 +42,14 @@ _DIMENSIONS = (
 _WORDS = (
     *_TYPES, *_INITIALS, *_DIMENSIONS, *text.NUMBERS, "x=", "=", ":", "[", "]", "{", "}", "(", ")",
     ",", "@", "&", "null", "bytes:", "bytes:00ff", "&counter", '"a b"', "*",
-    "numba(", "warp(", "bounds(n,",
+    "numba(", "warp(", "bounds(n,", "texture(", "surface(",
 )  # fmt: skip
+_OPTIONS = (
+    *("linear", "layered", "cube", "gather", "levels=all", "levels=3", "levels=99", "normalized"),
+    *("filter=linear", "filter=cubic", "address=[wrap,clamp]", "address=border", "border=1"),
+    *("border=[1,2,inf]", "read=normalized", "srgb", "seamless", "mip_clamp=[0,1]", "mip_bias=1"),
+    *("mip_filter=linear", "anisotropy=16", "anisotropy=0", "=", ""),
+)
 _GEOMETRY = (
     ("--threads", "n"), ("--threads", "2**40"), ("--threads", "8,8,8,8"), ("--grid", "0"),
     ("--block", "n*n"), ("--block", "-1"), ("--smem", "1G"), ("--cluster", "99"),
@@ -81,7 +87,7 @@ class Arguments(Fuzzer[tuple[str, ...]]):
 
 def _argument(chance: random.Random) -> str:
     kind, name = chance.choice(_TYPES), chance.choice(("", "", "x=", "y=", "n=", "a=", "é="))
-    match chance.randrange(6):
+    match chance.randrange(7):
         case 0:
             made = chance.choice(text.NUMBERS)
         case 1:
@@ -90,6 +96,12 @@ def _argument(chance: random.Random) -> str:
             made = f"{kind}[{chance.choice(_DIMENSIONS)}]"
         case 3:
             made = chance.choice(("null", "bytes:00ff", "bytes:0", "&counter", "i32:8", "f32:2"))
+        case 4:
+            made = f"{kind}[{chance.choice(_DIMENSIONS)}]:{chance.choice(_INITIALS)}"
+            sources = (made, made, "x", "y", f"[{made},{made}]", "f32[8,n]:iota", "u8[n]:7")
+            options = (f", {chance.choice(_OPTIONS)}" for _ in range(chance.randrange(4)))
+            word = chance.choice(("texture", "texture", "surface"))
+            made = f"{word}({chance.choice(sources)}{''.join(options)})"
         case _:
             made = f"{kind}[{chance.choice(_DIMENSIONS)}]:{chance.choice(_INITIALS)}"
     if chance.randrange(8) == 0:

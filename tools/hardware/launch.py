@@ -123,6 +123,8 @@ class Steps:
             yield Step("struct", f"struct with a member of every kind, {passing}", command)
         yield self.tool("struct", "layout of 500 random structs", "-m", "tools.record_layouts",
                         "--device", self.device, says="the same")  # fmt: skip
+        yield Step("objects", "textures and surfaces, compared with cpu",
+                   self.launch("--spec", "tests/data/specs/objects.toml"))  # fmt: skip
 
     def geometry(self) -> Iterator[Step]:
         """Clusters, cooperative grids, much shared memory, preferences, contexts."""

@@ -23,7 +23,7 @@ TARGET = SESSION / "driver" / "protocol.pyi"
 _LINE = 100 + len("\n")
 _DRIVERS = {"driver", "_driver", "_onlooker"}  # what the session's code calls a `Driver`
 _CALL = re.compile(r"cu[A-Z]")
-_TYPE = re.compile(r"CU[a-z]|CUDA_")
+_TYPE = re.compile(r"CU[a-z]|CUDA_|cuuint")
 _OF_BINDINGS = re.compile(r"\b(CU\w+|cuuint\d+_t)\b")
 
 _HEAD = '''\
@@ -56,6 +56,7 @@ HostPointer: TypeAlias = (
 KernelParameters: TypeAlias = HostPointer | tuple[tuple[Any, ...], tuple[Any, ...]]
 Options: TypeAlias = Sequence[cuda.CUjit_option] | None
 OptionValues: TypeAlias = Sequence[Any] | None
+Numbers: TypeAlias = Sequence[SupportsInt] | None
 
 class DriverCalls(Protocol):
     """The calls, and the types of the bindings that go with them."""

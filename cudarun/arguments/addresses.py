@@ -16,12 +16,14 @@ from cudarun.arguments.packing import (
     ObjectSpec,
     Pointee,
     Pointers,
+    TensorMapSpec,
     VariableElement,
 )
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.slots import ParameterSlot
-from cudarun.arguments.values import AddressOf
+from cudarun.arguments.tensor_map_layout import check_address, tensor_map_layout
+from cudarun.arguments.values import AddressOf, TensorExtent
 from cudarun.errors import RequestError
 
 Spec = TypeVar("Spec", bound=BufferSpec)
@@ -35,6 +37,8 @@ def buffers_in(pointers: Pointers) -> Iterator[BufferSpec]:
     for _, pointee in pointers:
         if isinstance(pointee, ObjectSpec) and pointee.owns:
             yield from pointee.levels
+        if isinstance(pointee, TensorMapSpec):
+            pointee = pointee.tensor
         if isinstance(pointee, BufferSpec):
             yield pointee
             yield from buffers_in(pointee.pointers)
@@ -68,10 +72,28 @@ def located(
     locator = Locator(
         [*earlier.buffers.values(), *buffers], integers, symbols, [*earlier.objects, *objects]
     )
-    return (
-        [replace(slot, pointers=locator.pointers(slot.pointers)) for slot in slots],
-        [locator.buffer(spec) for spec in others],
-    )
+    found: list[ParameterSlot] = []
+    for slot in slots:
+        try:
+            found.append(replace(slot, pointers=locator.pointers(slot.pointers)))
+        except RequestError as error:
+            raise error.at(argument=str(slot.value)) from None
+    return [_with_extents(slot, found) for slot in found], [locator.buffer(spec) for spec in others]
+
+
+def _with_extents(slot: ParameterSlot, slots: Sequence[ParameterSlot]) -> ParameterSlot:
+    """Return the slot with the dimension or stride of a tensor, if that is its value."""
+    value = slot.value
+    if not isinstance(value, TensorExtent):
+        return slot
+    (_, spec), *_ = slots[value.parameter].pointers
+    assert isinstance(spec, TensorMapSpec), "the parameter is the tensor map"
+    assert spec.layout is not None, "all maps are resolved"
+    sizes = spec.layout.element_strides_in_memory if value.is_stride else spec.layout.shape
+    size = sizes[value.axis]
+    if size > value.type.maximum:
+        raise RequestError(f"{slot.name} is {size}, more than {value.type} can represent")
+    return replace(slot, data=size.to_bytes(value.type.size, "little"), pointers=())
 
 
 class Locator:
@@ -112,8 +134,28 @@ class Locator:
                 return self._place(pointee)
             case ObjectSpec():
                 return self._objects.located(pointee)
+            case TensorMapSpec():
+                return self._tensor_map(pointee)
             case _:
                 return pointee
+
+    def _tensor_map(self, spec: TensorMapSpec) -> TensorMapSpec:
+        buffer, shift = spec.tensor, 0
+        if isinstance(buffer, AddressOf):
+            if buffer.name not in self._buffers:
+                hint = did_you_mean(buffer.name, self._buffers)
+                hint = hint or "the tensor is the name of a buffer, or a buffer: f16[m,k]:rand"
+                raise RequestError(f"no buffer is named '{buffer.name}'", hint=hint)
+            place = self._place(buffer)
+            assert isinstance(place, BufferElement), "it is the name of a buffer"
+            buffer, shift = self._buffers[buffer.name], place.offset
+            if shift and spec.options.shape is None:
+                raise RequestError("a tensor within a buffer requires shape=")
+            spec = replace(spec, tensor=place)
+        assert isinstance(buffer, BufferSpec), "a tensor is in a buffer"
+        layout = tensor_map_layout(spec.options, buffer.type, buffer.shape, self._integers)
+        check_address(layout, shift, buffer.nbytes, buffer.name)
+        return replace(spec, layout=layout)
 
     def _place(self, address: AddressOf) -> BufferElement | VariableElement:
         index = 0 if address.index is None else evaluate_index(address.index, self._integers)

@@ -21,10 +21,13 @@ from cudarun.arguments.element_mismatches import (
 )
 from cudarun.arguments.frameworks import FilledArray, numba_parameters
 from cudarun.arguments.packing import (
+    BufferElement,
     BufferSpec,
+    EncodeTensorMap,
     Handles,
     ObjectSpec,
     Pointee,
+    TensorMapSpec,
     VariableElement,
     pack,
 )
@@ -36,6 +39,7 @@ from cudarun.arguments.parameter_table import Suggest, fit_all
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.slots import ParameterSlot
 from cudarun.arguments.types import (
+    TENSOR_MAP,
     Type,
     lay_out,
 )
@@ -46,6 +50,7 @@ from cudarun.arguments.values import (
     FileBuffer,
     Scalar,
     StructValue,
+    TensorExtent,
     UntypedNumber,
     Value,
     value_type,
@@ -137,12 +142,18 @@ class Binding:
         """The size of the parameter buffer in bytes, up to the end of the last parameter."""
         return max((s.parameter.offset + s.parameter.size for s in self.slots), default=0)
 
-    def pack(self, addresses: Mapping[str, int], handles: Handles) -> bytes:
+    def pack(
+        self,
+        addresses: Mapping[str, int],
+        handles: Handles,
+        encode: EncodeTensorMap | None = None,
+    ) -> bytes:
         """Return the whole parameter buffer.
 
         Args:
             addresses: Device addresses by buffer name; an empty buffer without one is null.
             handles: Device addresses in variables of the image, and handles of objects.
+            encode: The driver's encoder of tensor maps.
 
         Raises:
             KeyError: An address is missing.
@@ -150,7 +161,7 @@ class Binding:
         data = bytearray(self.size)
         for slot in self.slots:
             start = slot.parameter.offset
-            data[start : start + slot.parameter.size] = slot.pack(addresses, handles)
+            data[start : start + slot.parameter.size] = slot.pack(addresses, handles, encode)
         return bytes(data)
 
 
@@ -195,7 +206,7 @@ def bind(
     integers = {**scope.integers, **_integers(zip(names, values, strict=True))}
     resolver = BufferResolver(integers, directory)
     slots: list[ParameterSlot] = []
-    rows: list[LayoutRow] = []
+    rows: list[list[LayoutRow]] = []
     end = 0
     for argument, name, value, parameter in zip(arguments, names, values, parameters, strict=True):
         try:
@@ -203,7 +214,7 @@ def bind(
         except RequestError as error:
             raise error.at(argument=argument.text or str(argument), kernel=kernel) from None
         slots.append(ParameterSlot(name, parameter, value, packed.data, packed.pointers))
-        rows += _placed(packed.rows, parameter.offset, parameter.offset - end)
+        rows.append(_placed(packed.rows, parameter.offset, parameter.offset - end))
         end = parameter.offset + parameter.size
     further: list[BufferSpec] = []
     for other in others:
@@ -225,9 +236,12 @@ def bind(
             refused.append(mismatch)
     if refused:
         raise mismatch_refusal(refused, kernel, directory)
+    resolved = [
+        row for slot, each in zip(slots, rows, strict=True) for row in _resolved(each, slot)
+    ]
     binding = Binding(
         slots=tuple(slots),
-        rows=tuple(rows),
+        rows=tuple(resolved),
         warnings=tuple(warnings),
         others=tuple(further),
         scope=scope,
@@ -241,6 +255,34 @@ def _placed(rows: tuple[LayoutRow, ...], offset: int, padding: int) -> list[Layo
     """Return the layout rows of a value at its parameter's offset."""
     whole, *members = (replace(row, offset=row.offset + offset) for row in rows)
     return [replace(whole, padding_before=padding), *members]
+
+
+def _resolved(rows: Sequence[LayoutRow], slot: ParameterSlot) -> Iterator[LayoutRow]:
+    """Yield the layout rows with the facts of tensor maps, which need all buffers."""
+    if isinstance(slot.value, TensorExtent):
+        yield replace(rows[0], value=str(int.from_bytes(slot.data, "little")))
+        return
+    maps = {
+        slot.parameter.offset + offset: spec
+        for offset, spec in slot.pointers
+        if isinstance(spec, TensorMapSpec)
+    }
+    for row in rows:
+        spec = maps.get(row.offset) if row.type == TENSOR_MAP.name else None
+        if spec is None:
+            yield row
+            continue
+        yield replace(row, value=f"tensormap({_tensor_facts(spec)})")
+
+
+def _tensor_facts(spec: TensorMapSpec) -> str:
+    """Return the text of a tensor map: its buffer, and the layout in numbers."""
+    tensor, facts = spec.tensor, str(spec.layout)
+    if isinstance(tensor, BufferSpec):
+        initial = "" if tensor.initial is None else f":{tensor.initial}"
+        return f"{tensor}{initial}, {facts.removeprefix(f'{tensor}, ')}"
+    assert isinstance(tensor, BufferElement), "binding resolves the names of buffers"
+    return f"{tensor.name}{f' + {tensor.offset} B' if tensor.offset else ''}, {facts}"
 
 
 def _with_members(name: str, value: Value, data: Any) -> Iterator[tuple[str, Any]]:

@@ -209,6 +209,7 @@ class BufferRules(ElementRules, PathRules):
             return self.struct_literal(inner)
         if isinstance(inner, PointerType):
             return self.pointer()
+        assert isinstance(inner, ScalarType), "no buffer has objects of the driver"
         if self.scanner.peek("["):
             raise self.scanner.error("a list is nested deeper than the axes of the buffer")
         return self.scalar(inner)

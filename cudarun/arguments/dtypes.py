@@ -20,6 +20,7 @@ from cudarun.arguments.types import (
     VECTORS,
     ArrayType,
     Kind,
+    OpaqueType,
     PointerType,
     ScalarType,
     StructMember,
@@ -62,7 +63,7 @@ def struct_dtype(struct: StructType) -> DType:
         for name, member, offset in zip(
             struct.member_names, struct.members, layout.offsets, strict=True
         )
-        if not isinstance(member.type, PointerType)
+        if not isinstance(member.type, PointerType | OpaqueType)
     ]
     return np.dtype(
         {
@@ -86,6 +87,8 @@ def element_dtype(element: Type) -> DType:
             return struct_dtype(struct)
         case PointerType():
             return np.dtype(np.uint64)
+        case OpaqueType():
+            raise AssertionError("an object of the driver is not in a buffer")
 
 
 def scalar_type(dtype: DType) -> ScalarType | None:

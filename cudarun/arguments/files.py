@@ -20,6 +20,7 @@ from cudarun.arguments.values import (
     Member,
     ObjectValue,
     StructValue,
+    TensorMapValue,
     Value,
 )
 from cudarun.errors import RequestError
@@ -53,6 +54,10 @@ def _relocated(value: Value, move: Callable[[str], str]) -> Value:
             return value.mapped(lambda part: _relocated(part, move))
         case ObjectValue(source=tuple(levels)):
             return replace(value, source=tuple(_relocated_buffer(each, move) for each in levels))
+        case TensorMapValue(Buffer() | FileBuffer() as tensor):
+            inner = _relocated(tensor, move)
+            assert isinstance(inner, Buffer | FileBuffer), "the kind of a value does not change"
+            return replace(value, tensor=inner)
         case _:
             return value
 

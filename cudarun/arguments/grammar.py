@@ -17,6 +17,7 @@ from cudarun.arguments.objects import OBJECTS, ObjectRules
 from cudarun.arguments.paths import ORDERS
 from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
 from cudarun.arguments.syntax import RESERVED
+from cudarun.arguments.tensor_maps import TensorMapRules
 from cudarun.arguments.types import (
     ADDRESS,
     MAX_DEPTH,
@@ -42,6 +43,7 @@ from cudarun.arguments.values import (
     Pointer,
     Reference,
     StructValue,
+    TensorMapValue,
     UntypedNumber,
     Value,
     VectorValue,
@@ -128,6 +130,8 @@ def parse_setting(text: str) -> Argument:
             f"a {each.word} cannot be written to a variable", start,
             hint="pass it as an argument; CUDA 12 has no texture references",
         )  # fmt: skip
+    if isinstance(value, TensorMapValue):
+        raise scanner.error("a tensor map cannot be written to a variable", start)
     return Argument(found["name"], value, text)
 
 
@@ -189,7 +193,7 @@ def parse_type(text: str) -> Type:
     return found
 
 
-class _ArgumentParser(ObjectRules, FrameworkRules):
+class _ArgumentParser(ObjectRules, FrameworkRules, TensorMapRules):
     """The values and types of arguments."""
 
     def whole_value(self, name: str | None) -> Value:
@@ -257,6 +261,8 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
             return self.bytes()
         if word in FRAMEWORKS and scanner.peek("("):
             return self.framework(word, start)
+        if word == "tensormap" and scanner.peek("("):
+            return self.tensor_map()
         if word == "ptr":
             return self.after_type(ADDRESS)
         if word in ORDERS and scanner.peek("("):
@@ -270,7 +276,7 @@ class _ArgumentParser(ObjectRules, FrameworkRules):
             )
         named = self.longest_name(word)
         if named is None:
-            hint = did_you_mean(word, [*NAMED, "null", "bytes"]) or _A_VALUE
+            hint = did_you_mean(word, [*NAMED, "null", "bytes", "tensormap"]) or _A_VALUE
             if scanner.peek("="):
                 hint = "write an argument as NAME=VALUE"
             raise scanner.error(f"unknown type {word!r}", start, hint=hint)

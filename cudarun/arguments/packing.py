@@ -28,6 +28,8 @@ from cudarun.arguments.values import (
     ObjectValue,
     Scalar,
     StructValue,
+    TensorExtent,
+    TensorMapValue,
     UntypedNumber,
     Value,
     VectorValue,
@@ -38,6 +40,8 @@ from cudarun.report.types import LayoutRow
 
 if TYPE_CHECKING:
     from cudarun.arguments.dtypes import DType
+    from cudarun.arguments.tensor_map_layout import TensorMapLayout
+    from cudarun.arguments.tensor_map_options import TensorMapOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +175,35 @@ class VariableElement:
     index: int = 0
 
 
-Pointee: TypeAlias = BufferSpec | ObjectSpec | AddressOf | BufferElement | VariableElement
-"""The object that an address points to, or whose handle it is; binding resolves ``AddressOf``."""
+@dataclass(frozen=True, slots=True)
+class TensorMapSpec:
+    """A tensor map to encode as soon as the address of its tensor is known.
+
+    Attributes:
+        tensor: The tensor; binding resolves ``AddressOf``.
+        options: The options.
+        layout: The layout; ``None`` until binding resolves it.
+    """
+
+    tensor: BufferSpec | AddressOf | BufferElement
+    options: TensorMapOptions
+    layout: TensorMapLayout | None = None
+
+
+Pointee: TypeAlias = (
+    BufferSpec
+    | ObjectSpec
+    | AddressOf
+    | BufferElement
+    | VariableElement
+    | TensorMapSpec
+    | TensorExtent
+)
+"""The object that an address points to, or whose handle or tensor map it is; binding resolves
+``AddressOf`` and ``TensorExtent``."""
+
+EncodeTensorMap: TypeAlias = Callable[["TensorMapLayout", int], bytes]
+"""A function that returns the bytes of a tensor map, from its layout and address."""
 
 HandleOwner: TypeAlias = VariableElement | ObjectSpec
 """A part of a parameter that only the driver has: an address in the image, or a handle."""
@@ -189,31 +220,42 @@ def write_addresses(
     pointers: Pointers,
     addresses: Mapping[str, int],
     handles: Handles,
+    encode: EncodeTensorMap | None = None,
 ) -> None:
-    """Write addresses and handles into the bytes of a parameter or of a buffer.
+    """Write addresses, handles and tensor maps into the bytes of a parameter or of a buffer.
 
     Args:
         data: The bytes.
         pointers: The addresses in them.
         addresses: Device addresses by the name of the buffer; an empty one without is null.
         handles: Device addresses in variables of the image, and handles of objects.
+        encode: The driver's encoder of tensor maps.
 
     Raises:
         KeyError: An address is missing.
     """
     for offset, pointee in pointers:
-        match pointee:
-            case VariableElement() | ObjectSpec():
-                address = handles[pointee]
-            case BufferElement(name, shift):
-                address = addresses[name] + shift
-            case BufferSpec(name=name) if pointee.nbytes == 0:
-                address = addresses.get(name, 0)
-            case BufferSpec(name=name):
-                address = addresses[name]
-            case AddressOf():
-                raise TypeError(f"{pointee} is not resolved")
-        data[offset : offset + POINTER_SIZE] = address.to_bytes(POINTER_SIZE, "little")
+        if isinstance(pointee, TensorMapSpec):
+            assert pointee.layout is not None, f"{pointee} is not resolved"
+            assert encode is not None, "only parameters of a launch are tensor maps"
+            found = encode(pointee.layout, _address(pointee.tensor, addresses, handles))
+        else:
+            found = _address(pointee, addresses, handles).to_bytes(POINTER_SIZE, "little")
+        data[offset : offset + len(found)] = found
+
+
+def _address(pointee: Pointee, addresses: Mapping[str, int], handles: Handles) -> int:
+    match pointee:
+        case VariableElement() | ObjectSpec():
+            return handles[pointee]
+        case BufferElement(name, shift):
+            return addresses[name] + shift
+        case BufferSpec(name=name) if pointee.nbytes == 0:
+            return addresses.get(name, 0)
+        case BufferSpec(name=name):
+            return addresses[name]
+        case _:
+            raise TypeError(f"{pointee} is not resolved")
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +357,14 @@ class _Packer:
                 self.pointers += ((offset + at, pointee) for at, pointee in pointers)
                 self.note(value, name, offset, padding, text, value.type_name)
             case AddressOf():
+                self.pointers.append((offset, value))
+                self.note(value, name, offset, padding, str(value))
+            case TensorMapValue(tensor, options):
+                own = tensor if isinstance(tensor, AddressOf) else self.resolve(tensor, name)
+                assert not isinstance(own, ObjectSpec), "a tensor is in a buffer"
+                self.pointers.append((offset, TensorMapSpec(own, options)))
+                self.note(value, name, offset, padding, str(value))
+            case TensorExtent():
                 self.pointers.append((offset, value))
                 self.note(value, name, offset, padding, str(value))
             case Null():

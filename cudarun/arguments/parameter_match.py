@@ -14,6 +14,7 @@ from cudarun.arguments.literals import Form, LiteralError, read
 from cudarun.arguments.types import (
     NAMED,
     SCALARS,
+    TENSOR_MAP,
     ObjectType,
     PointerType,
     ScalarType,
@@ -93,7 +94,7 @@ def fit(value: Value, parameter: Parameter) -> Value:
     """Return the value for a parameter; an untyped number gets the parameter's type.
 
     Raises:
-        Misfit: The value does not match the parameter.
+        ParameterMismatch: The value does not match the parameter.
     """
     expected = expected_type(parameter.type)
     if isinstance(value, UntypedNumber):
@@ -102,6 +103,8 @@ def fit(value: Value, parameter: Parameter) -> Value:
         value = value.fitted(parameter.size)
     given = value_type(value)
     _fit_object(given, parameter.type)
+    if is_tensor_map(parameter) and isinstance(value, Buffer | FileBuffer):
+        raise ParameterMismatch("it is a tensor map: tensormap(…, box=…)")
     if isinstance(value, Buffer | FileBuffer | AddressOf | Null):
         _fit_address(expected)
     elif isinstance(given, ScalarType):
@@ -117,6 +120,14 @@ def fit(value: Value, parameter: Parameter) -> Value:
             f"{given} is aligned to {given.alignment} bytes, the offset {parameter.offset} is not"
         )
     return value
+
+
+def is_tensor_map(parameter: Parameter) -> bool:
+    """Return whether a parameter is a ``CUtensorMap``, by its C++ type or its layout."""
+    if (parameter.size, parameter.offset % TENSOR_MAP.alignment) != (TENSOR_MAP.size, 0):
+        return False
+    is_named = "CUtensorMap" in (parameter.type or "")
+    return is_named or parameter.alignment == TENSOR_MAP.alignment
 
 
 class Agreement(Enum):

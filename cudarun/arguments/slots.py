@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cudarun.arguments.packing import Handles, Pointers, write_addresses
+from cudarun.arguments.packing import EncodeTensorMap, Handles, Pointers, write_addresses
 from cudarun.arguments.values import Value
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
@@ -28,8 +28,13 @@ class ParameterSlot:
     data: bytes
     pointers: Pointers
 
-    def pack(self, addresses: Mapping[str, int], handles: Handles) -> bytes:
+    def pack(
+        self,
+        addresses: Mapping[str, int],
+        handles: Handles,
+        encode: EncodeTensorMap | None = None,
+    ) -> bytes:
         """Return the parameter's bytes with all addresses; see :meth:`Binding.pack`."""
         data = bytearray(self.data)
-        write_addresses(data, self.pointers, addresses, handles)
+        write_addresses(data, self.pointers, addresses, handles, encode)
         return bytes(data)

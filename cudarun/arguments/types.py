@@ -204,7 +204,19 @@ class StructType:
         return self.name
 
 
-Type: TypeAlias = ScalarType | VectorType | ArrayType | StructType | PointerType
+@dataclass(frozen=True, slots=True)
+class OpaqueType:
+    """An object of the driver that is passed by value, such as ``CUtensorMap``."""
+
+    name: str
+    size: int
+    alignment: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Type: TypeAlias = ScalarType | VectorType | ArrayType | StructType | PointerType | OpaqueType
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +267,7 @@ def depth(element: Type) -> int:
             return 0
 
 
-def innermost(element: Type) -> ScalarType | StructType | PointerType:
+def innermost(element: Type) -> ScalarType | StructType | PointerType | OpaqueType:
     """Return the type that vectors and arrays consist of: ``f32`` for ``float4*2``."""
     match element:
         case VectorType():
@@ -376,6 +388,9 @@ VECTOR_ALIASES: dict[str, tuple[str, ...]] = {
 
 ADDRESS = PointerType("")
 """The type ``ptr``."""
+
+TENSOR_MAP = OpaqueType("CUtensorMap", 128, 64)
+"""A tensor map: driver API, section 6.30."""
 
 NAMED: dict[str, ScalarType | VectorType] = {
     **SCALARS,

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from cudarun.arguments import literals
 from cudarun.arguments.sampling import ArrayForm, Sampling
 from cudarun.arguments.syntax import Expression
+from cudarun.arguments.tensor_map_options import TensorMapOptions
 from cudarun.arguments.types import (
     SCALARS,
+    TENSOR_MAP,
     ArrayType,
     Kind,
     ObjectType,
@@ -292,13 +294,63 @@ class ObjectValue:
         return f"{self.word}({', '.join([source, *options])})"
 
 
+@dataclass(frozen=True, slots=True)
+class TensorMapValue:
+    """A tensor map, ``tensormap(x, box=64x64)``.
+
+    Attributes:
+        tensor: The buffer, by its name or as a value.
+        options: The options.
+    """
+
+    tensor: AddressOf | Buffer | FileBuffer
+    options: TensorMapOptions
+
+    def __str__(self) -> str:
+        tensor = self.tensor
+        named = isinstance(tensor, AddressOf) and tensor.index is None
+        text = tensor.name if isinstance(tensor, AddressOf) and named else str(tensor)
+        return f"tensormap({text}, {self.options})"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorExtent:
+    """A dimension or a stride of the tensor of another parameter; it has no text.
+
+    Attributes:
+        parameter: The index of the parameter with the tensor map.
+        axis: The dimension, in row-major order.
+        is_stride: Whether it is the stride, in elements.
+        type: The type.
+    """
+
+    parameter: int
+    axis: int
+    is_stride: bool
+    type: ScalarType
+
+    def __str__(self) -> str:
+        return (
+            f"{'stride' if self.is_stride else 'shape'} {self.axis} of parameter {self.parameter}"
+        )
+
+
 Element: TypeAlias = Scalar | VectorValue | ArrayValue | StructValue
 """The parsed value of an element."""
 
 Pointer: TypeAlias = Buffer | FileBuffer | AddressOf | Null | ObjectValue
 """The value of an address or a handle."""
 
-Value: TypeAlias = Element | UntypedNumber | Bytes | Pointer | Reference | Descriptor
+Value: TypeAlias = (
+    Element
+    | UntypedNumber
+    | Bytes
+    | Pointer
+    | Reference
+    | Descriptor
+    | TensorMapValue
+    | TensorExtent
+)
 
 Leaf: TypeAlias = Element | Pointer
 """The value of an element in a list."""
@@ -321,6 +373,10 @@ def value_type(value: Value) -> Type:
             return PointerType(str(value.type))
         case ObjectValue(sampling=sampling):
             return ObjectType("cudaSurfaceObject_t" if sampling is None else "cudaTextureObject_t")
+        case TensorMapValue():
+            return TENSOR_MAP
+        case TensorExtent():
+            return value.type
         case UntypedNumber():
             raise TypeError(f"the number {value} has no type")
         case _:
@@ -490,6 +546,8 @@ def initials_in(value: Value) -> Iterator[Initial]:
         case ObjectValue(source=tuple(levels)):
             for level in levels:
                 yield from initials_in(level)
+        case TensorMapValue(tensor):
+            yield from initials_in(tensor)
 
 
 def objects_in(value: Value) -> Iterator[ObjectValue]:

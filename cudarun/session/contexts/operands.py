@@ -37,6 +37,8 @@ from cudarun.arguments.values import (
     Reference,
     Scalar,
     StructValue,
+    TensorExtent,
+    TensorMapValue,
     UntypedNumber,
     objects_in,
     value_type,
@@ -112,6 +114,8 @@ class OperandReader:
         argument: Argument = self.based(token, lambda: parse_argument(token.text))
         for each in objects_in(argument.value):
             raise self.error(f"{each.word}(…): scripts have no textures and surfaces", token)
+        if isinstance(argument.value, TensorMapValue):
+            raise self.error("tensormap(…): scripts have no tensor maps", token)
         return argument
 
     def buffers(
@@ -161,7 +165,7 @@ class OperandReader:
             value = value.buffer
         if isinstance(value, UntypedNumber):
             raise self.error(f"{value} needs a type", token, hint=f"example: i32:{value}")
-        if isinstance(value, Descriptor | Reference):
+        if isinstance(value, Descriptor | Reference | TensorMapValue | TensorExtent):
             raise self.error(f"{token.text!r} cannot be written", token)
         resolver = BufferResolver({}, Path())
         match value:

@@ -27,6 +27,7 @@ HostPointer: TypeAlias = (
 KernelParameters: TypeAlias = HostPointer | tuple[tuple[Any, ...], tuple[Any, ...]]
 Options: TypeAlias = Sequence[cuda.CUjit_option] | None
 OptionValues: TypeAlias = Sequence[Any] | None
+Numbers: TypeAlias = Sequence[SupportsInt] | None
 
 class DriverCalls(Protocol):
     """The calls, and the types of the bindings that go with them."""
@@ -99,6 +100,10 @@ class DriverCalls(Protocol):
     def CUstreamCaptureMode(self) -> type[cuda.CUstreamCaptureMode]: ...
     @property
     def CUstream_flags(self) -> type[cuda.CUstream_flags]: ...
+    @property
+    def cuuint32_t(self) -> type[cuda.cuuint32_t]: ...
+    @property
+    def cuuint64_t(self) -> type[cuda.cuuint64_t]: ...
     def cuArray3DCreate(self, pAllocateArray: cuda.CUDA_ARRAY3D_DESCRIPTOR, /) -> cuda.CUarray: ...
     def cuArrayDestroy(self, hArray: Handle, /) -> None: ...
     def cuCtxCreate(
@@ -260,6 +265,39 @@ class DriverCalls(Protocol):
     def cuStreamEndCapture(self, hStream: Handle, /) -> cuda.CUgraph: ...
     def cuSurfObjectCreate(self, pResDesc: cuda.CUDA_RESOURCE_DESC, /) -> cuda.CUsurfObject: ...
     def cuSurfObjectDestroy(self, surfObject: Handle, /) -> None: ...
+    def cuTensorMapEncodeIm2col(
+        self,
+        tensorDataType: int,
+        tensorRank: int,
+        globalAddress: int,
+        globalDim: Numbers,
+        globalStrides: Numbers,
+        pixelBoxLowerCorner: Numbers,
+        pixelBoxUpperCorner: Numbers,
+        channelsPerPixel: int,
+        pixelsPerColumn: int,
+        elementStrides: Numbers,
+        interleave: int,
+        swizzle: int,
+        l2Promotion: int,
+        oobFill: int,
+        /,
+    ) -> cuda.CUtensorMap: ...
+    def cuTensorMapEncodeTiled(
+        self,
+        tensorDataType: int,
+        tensorRank: int,
+        globalAddress: int,
+        globalDim: Numbers,
+        globalStrides: Numbers,
+        boxDim: Numbers,
+        elementStrides: Numbers,
+        interleave: int,
+        swizzle: int,
+        l2Promotion: int,
+        oobFill: int,
+        /,
+    ) -> cuda.CUtensorMap: ...
     def cuTexObjectCreate(
         self,
         pResDesc: cuda.CUDA_RESOURCE_DESC,

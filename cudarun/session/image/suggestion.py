@@ -16,7 +16,12 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.members import StructField, struct_fields
-from cudarun.arguments.parameter_match import PtxType, expected_type, pointee_type
+from cudarun.arguments.parameter_match import (
+    PtxType,
+    expected_type,
+    is_tensor_map,
+    pointee_type,
+)
 from cudarun.arguments.parameter_order import has_names
 from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.types import NAMED, PointerType, ScalarType, VectorType
@@ -309,6 +314,8 @@ def _value(kernel: SuggestedKernel, parameter: Parameter, sizes: _Sizes) -> str:
             return f"f{8 * size}:1"
         case PtxType(_, size):
             return _number(NAMED[f"i{8 * size}"], sizes)
+    if is_tensor_map(parameter):
+        return "tensormap(f32[64,64]:iota, box=32x32)"
     if parameter.members:
         return _described_struct(parameter, kernel.usage, sizes)
     return _struct(parameter, kernel.usage, sizes)

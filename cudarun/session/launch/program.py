@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cudarun.records import dataclass
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
+from cudarun.session.driver.tensor_maps import encode_tensor_map
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.launcher import Launcher, launch_stream
 from cudarun.session.launch.request import LaunchRequest
@@ -177,8 +179,9 @@ class Program:
             if number and behind == first:
                 return tuple(launchers), times % number
             named = {name: addresses[other] for name, other in behind.items()}
-            packed = step.binding.pack(named, step.places(self._buffers, behind))
+            encode = partial(encode_tensor_map, self._driver)
             with step.errors_named():
+                packed = step.binding.pack(named, step.places(self._buffers, behind), encode)
                 launchers.append(
                     Launcher(
                         self._driver, device, step.kernel, step.request, step.geometry, packed,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cudarun.arguments.grammar import parse_argument, parse_type
 from cudarun.arguments.types import Type
-from cudarun.arguments.values import AddressOf, Null, Value
+from cudarun.arguments.values import AddressOf, Null, TensorMapValue, Value
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.records import dataclass
 from cudarun.session.image.image import Image
@@ -85,7 +85,7 @@ def parse_view(text: str) -> VariableView:
         return VariableView(name, None, None, text)
     if rest.startswith("="):
         value = _based(text, start, lambda: parse_argument(text[start:])).value
-        if isinstance(value, Null | AddressOf):
+        if isinstance(value, Null | AddressOf | TensorMapValue):
             raise ArgumentSyntaxError("an address cannot be written to a variable", text, start)
         return VariableView(name, None, value, text)
     if rest.startswith(":"):

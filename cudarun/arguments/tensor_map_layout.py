@@ -1,0 +1,361 @@
+"""Tensor maps resolved: dimensions, strides and box in numbers, checked by the driver's rules.
+
+The rules are those of ``cuTensorMapEncodeTiled`` and ``cuTensorMapEncodeIm2col`` (driver API,
+section 6.30), which itself answers only that a value is invalid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from cudarun.arguments.dimensions import evaluate_dimension, evaluate_index
+from cudarun.arguments.tensor_map_options import (
+    ELEMENTS,
+    Im2col,
+    Sizes,
+    TensorElement,
+    TensorMapOptions,
+    element_name,
+)
+from cudarun.arguments.types import ScalarType, Type, inner_shape, innermost
+from cudarun.errors import RequestError
+from cudarun.records import dataclass
+
+_MOST_RANKS = 5
+_MOST_DIMENSION = 1 << 32
+_MOST_STRIDE = 1 << 40
+_MOST_SIDE = 256
+_MOST_STEP = 8
+_MOST_PIXELS = 1024
+_MOST_BYTES = 228 << 10  # the shared memory of a multiprocessor
+_CORNER_BITS = {3: 16, 4: 8, 5: 5}
+_SPANS = {"32B": 32, "64B": 64}
+
+
+@dataclass(frozen=True, slots=True)
+class PixelBox:
+    """The mode `im2col` in numbers; the corners in row-major order."""
+
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+    channels: int
+    pixels: int
+
+
+@dataclass(frozen=True, slots=True)
+class TensorMapLayout:
+    """All arguments of the driver's call but the address, in row-major order.
+
+    Attributes:
+        type: The data type, of `ELEMENTS`.
+        shape: The dimensions.
+        strides: Bytes from one index to the next, of all dimensions but the last.
+        box: The sides of the box; of the mode `im2col` none.
+        element_strides: The step in each dimension.
+        swizzle: The swizzle.
+        interleave: The interleaved layout.
+        l2: The promotion of accesses to L2.
+        oob: The value of elements outside the tensor.
+        pixel_box: The mode `im2col`; ``None`` for tiles.
+    """
+
+    type: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    element_strides: tuple[int, ...]
+    swizzle: str
+    interleave: str
+    l2: str
+    oob: str
+    pixel_box: PixelBox | None = None
+
+    @property
+    def element(self) -> TensorElement:
+        """The data type."""
+        return ELEMENTS[self.type]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes from the first element to the end of the last."""
+        if 0 in self.shape:
+            return 0
+        inner = -(-self.shape[-1] * self.element.bits // 8)
+        sizes = zip(self.shape, self.strides, strict=False)
+        return sum((size - 1) * stride for size, stride in sizes) + inner
+
+    @property
+    def element_strides_in_memory(self) -> tuple[int, ...]:
+        """Elements from one index to the next, of every dimension."""
+        return (*(stride * 8 // self.element.bits for stride in self.strides), 1)
+
+    def __str__(self) -> str:
+        parts = [f"{self.type}[{','.join(map(str, self.shape))}]"]
+        dense = _dense(self.shape, self.element)
+        if self.strides != dense:
+            parts.append(f"strides={_by_x(self.element_strides_in_memory)}")
+        if self.pixel_box is None:
+            parts.append(f"box={_by_x(self.box)}")
+        else:
+            found = self.pixel_box
+            parts.append(
+                f"im2col(lower={_by_x(found.lower)}, upper={_by_x(found.upper)}, "
+                f"channels={found.channels}, pixels={found.pixels})"
+            )
+        if any(step != 1 for step in self.element_strides):
+            parts.append(f"element_strides={_by_x(self.element_strides)}")
+        settings = (("swizzle", "none"), ("interleave", "none"), ("l2", "none"), ("oob", "zero"))
+        for name, default in settings:
+            value = getattr(self, name)
+            if value != default:
+                parts.append(f"{name}={value}")
+        return ", ".join(parts)
+
+
+def tensor_map_layout(
+    options: TensorMapOptions, element: Type, shape: tuple[int, ...], integers: Mapping[str, int]
+) -> TensorMapLayout:
+    """Return the layout of a map of a tensor, checked.
+
+    Args:
+        options: The options.
+        element: The type of the buffer's elements.
+        shape: The dimensions of the buffer, in elements.
+        integers: The integer arguments.
+
+    Raises:
+        RequestError: The driver would refuse it; the message names the rule.
+    """
+    scalar = innermost(element)
+    if not isinstance(scalar, ScalarType):
+        raise RequestError(f"a tensor map requires a tensor of numbers, not of {element}")
+    name = options.type or element_name(scalar)
+    found = ELEMENTS[name]
+    if found.stored != scalar.size:
+        raise RequestError(
+            f"type={name} requires elements of {found.stored} bytes, {scalar} has {scalar.size}"
+        )
+    dims = (*shape, *inner_shape(element))
+    dims = (*dims[:-1], dims[-1] * 8 * found.stored // found.bits)
+    if options.shape is not None:
+        dims = _evaluated(options.shape, integers)
+    rank = len(dims)
+    strides = _dense(dims, found)
+    if options.strides is not None:
+        strides = _strides(_ranked("strides", options.strides, rank, integers), found)
+    steps = (1,) * rank
+    if options.element_strides is not None:
+        steps = _ranked("element_strides", options.element_strides, rank, integers)
+    box: tuple[int, ...] = ()
+    if options.box is not None:
+        box = _ranked("box", options.box, rank, integers)
+    layout = TensorMapLayout(
+        type=name, shape=dims, strides=strides, box=box, element_strides=steps,
+        swizzle=options.swizzle, interleave=options.interleave, l2=options.l2, oob=options.oob,
+        pixel_box=_pixel_box(options.im2col, rank, integers),
+    )  # fmt: skip
+    check_layout(layout)
+    return layout
+
+
+def check_address(layout: TensorMapLayout, offset: int, nbytes: int, buffer: str) -> None:
+    """Check the place of a tensor in its buffer, whose address is aligned to 256 bytes.
+
+    Args:
+        layout: The tensor map.
+        offset: The offset of the tensor in bytes.
+        nbytes: The size of the buffer in bytes.
+        buffer: The name of the buffer.
+
+    Raises:
+        RequestError: The tensor is not aligned, or ends past the end of the buffer.
+    """
+    unit = _unit(layout)
+    _demand(offset % unit == 0, f"the tensor is at byte {offset} of {buffer}, {_multiple(unit)}")
+    end = offset + layout.nbytes
+    _demand(nbytes > 0, f"{buffer} is empty")
+    _demand(end <= nbytes, f"the tensor ends at byte {end}, {buffer} has {nbytes} bytes")
+
+
+# --- sizes ---------------------------------------------------------------------------------------
+
+
+def _evaluated(sizes: Sizes, integers: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(evaluate_dimension(each, integers) for each in sizes)
+
+
+def _ranked(name: str, sizes: Sizes, rank: int, integers: Mapping[str, int]) -> tuple[int, ...]:
+    found = _evaluated(sizes, integers)
+    _demand(
+        len(found) == rank, f"{name} has {_counted(found)}, and the tensor has {_dimensions(rank)}"
+    )
+    return found
+
+
+def _counted(sizes: Sequence[int]) -> str:
+    return f"{len(sizes)} value{'s' * (len(sizes) != 1)}"
+
+
+def _dimensions(rank: int) -> str:
+    return f"{rank} dimension{'s' * (rank != 1)}"
+
+
+def _dense(dims: tuple[int, ...], element: TensorElement) -> tuple[int, ...]:
+    """Return the strides of a dense tensor in bytes."""
+    bits = [element.bits * math.prod(dims[axis + 1 :]) for axis in range(len(dims) - 1)]
+    return tuple(each // 8 for each in bits)
+
+
+def _strides(strides: tuple[int, ...], element: TensorElement) -> tuple[int, ...]:
+    """Return strides in bytes, of all dimensions but the last."""
+    _demand(
+        strides[-1] == 1,
+        f"strides: the last is {strides[-1]}, and the last dimension is contiguous",
+        "transpose the tensor, or step over elements with element_strides=",
+    )
+    return tuple(each * element.bits // 8 for each in strides[:-1])
+
+
+def _pixel_box(im2col: Im2col | None, rank: int, integers: Mapping[str, int]) -> PixelBox | None:
+    if im2col is None:
+        return None
+    _demand(rank >= 3, f"im2col requires 3 to 5 dimensions, the tensor has {rank}")
+    corners = []
+    for name, corner in (("lower", im2col.lower), ("upper", im2col.upper)):
+        found = tuple(evaluate_index(each, integers) for each in corner)
+        _demand(
+            len(found) == rank - 2,
+            f"{name} has {_counted(found)}, and a tensor of {rank} dimensions has {rank - 2} of "
+            "pixels: all but the first and the last",
+        )
+        corners.append(found)
+    channels, pixels = _evaluated((im2col.channels, im2col.pixels), integers)
+    return PixelBox(corners[0], corners[1], channels, pixels)
+
+
+# --- the rules of the driver ---------------------------------------------------------------------
+
+
+def check_layout(layout: TensorMapLayout) -> None:
+    """Check everything but the address.
+
+    Raises:
+        RequestError: The driver would refuse it.
+    """
+    rank = len(layout.shape)
+    _demand(1 <= rank <= _MOST_RANKS, f"the tensor has {_dimensions(rank)}, not 1 to {_MOST_RANKS}")
+    interleaved = layout.interleave != "none"
+    _demand(
+        not interleaved or rank >= 3,
+        f"interleave requires 3 to 5 dimensions, the tensor has {rank}",
+    )
+    _demand(
+        layout.oob == "zero" or layout.element.is_float,
+        f"oob=nan requires floating elements, not {layout.type}",
+    )
+    _check_tensor(layout)
+    _check_inner(layout)
+    if layout.pixel_box is None:
+        _within("box", layout.box, _MOST_SIDE)
+        sides = zip(layout.box, layout.element_strides, strict=True)
+        count = math.prod(side // step for side, step in sides)
+    else:
+        _check_pixels(layout, layout.pixel_box)
+        count = layout.pixel_box.channels * layout.pixel_box.pixels
+    size = count * _shared_bits(layout) // 8
+    _demand(size <= _MOST_BYTES, f"the box has {size} bytes, more than {_MOST_BYTES}")
+
+
+def _check_tensor(layout: TensorMapLayout) -> None:
+    _within("the shape", layout.shape, _MOST_DIMENSION)
+    packed = {"u4_align8B": 2, "u4_align16B": 128, "u6_align16B": 128}.get(layout.type, 1)
+    inner = layout.shape[-1]
+    _demand(
+        inner % packed == 0,
+        f"the last dimension of {layout.type} is {inner}, not a multiple of {packed}",
+    )
+    unit = _unit(layout)
+    for axis, stride in enumerate(layout.strides):
+        _demand(
+            stride % unit == 0,
+            f"the stride of dimension {axis} is {stride} bytes, {_multiple(unit)}",
+            "pad the rows of the buffer, and set shape= and strides=",
+        )
+        _demand(
+            stride < _MOST_STRIDE, f"the stride of dimension {axis} is {stride} bytes, over 2^40"
+        )
+    _within("element_strides", layout.element_strides, _MOST_STEP)
+
+
+def _check_inner(layout: TensorMapLayout) -> None:
+    """Check the box in the last dimension."""
+    found = layout.pixel_box
+    what, inner = (
+        ("channels", found.channels) if found else ("the last side of the box", layout.box[-1])
+    )
+    _within(what, (inner,), _MOST_SIDE)
+    size = inner * _shared_bits(layout) // 8
+    if layout.type in ("u4_align16B", "u6_align16B"):
+        _demand(inner == 128, f"{what} is {inner}, and {layout.type} requires 128")
+    _demand(
+        size % 16 == 0, f"{what} is {_elements(inner)} of {size} bytes, not a multiple of 16 bytes"
+    )
+    if layout.swizzle != "none" and layout.interleave == "none":
+        span = _SPANS.get(layout.swizzle, 128)
+        _demand(
+            size <= span,
+            f"{what} is {_elements(inner)} of {size} bytes, more than the {span} of "
+            f"swizzle={layout.swizzle}",
+        )
+
+
+def _check_pixels(layout: TensorMapLayout, box: PixelBox) -> None:
+    limit = 1 << (_CORNER_BITS[len(layout.shape)] - 1)
+    for name, corner in (("lower", box.lower), ("upper", box.upper)):
+        for value in corner:
+            _demand(
+                -limit <= value < limit,
+                f"im2col: {name} has {value}, which is not {-limit} to {limit - 1}",
+            )
+    # With an interleaved layout the driver takes the last dimensions as those of pixels.
+    pixels = layout.shape[2:] if layout.interleave != "none" else layout.shape[1:-1]
+    for size, low, high in zip(pixels, box.lower, box.upper, strict=True):
+        _demand(
+            low < size + high,
+            f"im2col: the box of pixels is from {low} to {size + high} in a dimension of {size}",
+        )
+    _within("pixels", (box.pixels,), _MOST_PIXELS)
+
+
+def _unit(layout: TensorMapLayout) -> int:
+    """Return the alignment of the address and of strides in bytes."""
+    wide = layout.interleave == "32B" or layout.type in ("u4_align16B", "u6_align16B")
+    return 32 if wide else 16
+
+
+def _shared_bits(layout: TensorMapLayout) -> int:
+    """Return the bits of an element in shared memory, where some types are padded to a byte."""
+    return 8 if layout.type in ("u4_align16B", "u6_align16B") else layout.element.bits
+
+
+def _multiple(unit: int) -> str:
+    return f"not a multiple of {unit} bytes"
+
+
+def _elements(count: int) -> str:
+    return f"{count} element{'s' * (count != 1)}"
+
+
+def _within(name: str, values: Sequence[int], most: int) -> None:
+    for value in values:
+        _demand(1 <= value <= most, f"{name} has {value}, which is not 1 to {most}")
+
+
+def _demand(holds: bool, message: str, hint: str | None = None) -> None:
+    if not holds:
+        raise RequestError(message, hint=hint)
+
+
+def _by_x(sizes: Sequence[int]) -> str:
+    return "x".join(map(str, sizes))

@@ -14,6 +14,7 @@ from typing import Any
 
 from cudarun.arguments.addresses import buffers_in, located
 from cudarun.arguments.buffer_resolution import BufferResolver
+from cudarun.arguments.constants import Constant, constant_remarks, integer_constants
 from cudarun.arguments.element_mismatches import (
     ElementMismatch,
     element_mismatches,
@@ -29,6 +30,7 @@ from cudarun.arguments.packing import (
     Pointee,
     TensorMapSpec,
     VariableElement,
+    element_bytes,
     pack,
 )
 from cudarun.arguments.parameter_match import (
@@ -72,6 +74,7 @@ class Binding:
         others: The buffers that are not arguments.
         scope: The names of earlier steps.
         given: The arguments' values as given, in the order of the slots.
+        constants: The values that are compiled into the kernel.
     """
 
     slots: tuple[ParameterSlot, ...]
@@ -80,6 +83,7 @@ class Binding:
     others: tuple[BufferSpec, ...] = ()
     scope: Scope = field(default_factory=Scope)
     given: tuple[Value, ...] = ()
+    constants: tuple[Constant, ...] = ()
 
     @property
     def buffers(self) -> tuple[BufferSpec, ...]:
@@ -108,8 +112,9 @@ class Binding:
 
     @property
     def integers(self) -> dict[str, int]:
-        """The integer arguments by name, those of earlier steps included."""
-        return {**self.scope.integers, **_integers((slot.name, slot.value) for slot in self.slots)}
+        """The integer arguments and constants by name, those of earlier steps included."""
+        own = _integers((slot.name, slot.value) for slot in self.slots)
+        return {**self.scope.integers, **integer_constants(self.constants), **own}
 
     @property
     def following(self) -> Scope:
@@ -131,6 +136,8 @@ class Binding:
         from cudarun.arguments.dtypes import by_value
 
         found: dict[str, Any] = {}
+        for each in self.constants:
+            found[each.name] = by_value(each.value.type, element_bytes(each.value))
         for slot in self.slots:
             if isinstance(slot.value, Element | FilledArray):
                 data = by_value(slot.value.type, slot.data)
@@ -176,6 +183,8 @@ def bind(
     others: Sequence[Argument] = (),
     symbols: Callable[[], Collection[str]] = tuple,
     scope: Scope | None = None,
+    parameter_names: Sequence[str] = (),
+    constants: Sequence[Constant] = (),
 ) -> Binding:
     """Bind arguments to a kernel's parameters, by name where the names are known, else in order.
 
@@ -190,6 +199,8 @@ def bind(
         others: Buffers that are not arguments.
         symbols: Returns the names of the image's variables; only called for addresses.
         scope: The names of earlier steps.
+        parameter_names: The names of the parameters, if they are known from elsewhere.
+        constants: Values that are compiled into the kernel, for dimensions and expressions.
 
     Raises:
         RequestError: The arguments do not match (the message shows both lists), a dimension or a
@@ -199,11 +210,18 @@ def bind(
     arguments = numba_parameters([*map(scope.resolved, arguments)], directory)
     if parameters is None:
         parameters = _own_layout(arguments, kernel)
+    if parameter_names and len(parameter_names) == len(parameters):
+        named = zip(parameters, parameter_names, strict=True)
+        parameters = [replace(parameter, name=name) for parameter, name in named]
     order = in_order(arguments, parameters, kernel)
     values = fit_all(order, parameters, kernel, suggest)
     arguments = [argument for argument in order if argument is not None]
     names = argument_names(arguments, parameters)
-    integers = {**scope.integers, **_integers(zip(names, values, strict=True))}
+    integers = {
+        **scope.integers,
+        **integer_constants(constants),
+        **_integers(zip(names, values, strict=True)),
+    }
     resolver = BufferResolver(integers, directory)
     slots: list[ParameterSlot] = []
     rows: list[list[LayoutRow]] = []
@@ -227,7 +245,7 @@ def bind(
         except RequestError as error:
             raise error.of(option="--buffer").at(argument=other.text) from None
     slots, further = located(slots, further, integers, symbols, scope)
-    warnings = [*order_remarks(arguments, parameters)]
+    warnings = [*order_remarks(arguments, parameters), *constant_remarks(constants)]
     refused: list[ElementMismatch] = []
     for mismatch in element_mismatches(arguments, slots, scope.buffers):
         if mismatch.agreement is Agreement.SIGNEDNESS or allow_type_mismatch:
@@ -246,6 +264,7 @@ def bind(
         others=tuple(further),
         scope=scope,
         given=tuple(argument.value for argument in arguments),
+        constants=tuple(constants),
     )
     scope.refuse_same_names(binding.buffers)
     return binding

@@ -12,7 +12,7 @@ import click
 from cudarun.commands.declaration import Option, Values
 from cudarun.commands.files import argument_paths, option_paths, source_includes
 from cudarun.errors import RequestError
-from cudarun.session.image.triton import json_beside
+from cudarun.session.image.triton import files_beside
 from cudarun.session.launch.request import on_device
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Confinement:
                 option="compile-option",
             )
         image = values["image"]
-        for path in (image, json_beside(image)):
+        for path in (image, *files_beside(image)):
             self._check(os.fspath(directory / path), "image")
         for path in argument_paths(values["arguments"]):
             self._check(os.fspath(locate(path, directory)), "args")

@@ -11,7 +11,7 @@ import click
 
 from cudarun.commands.declaration import CaseForm, Option, Values
 from cudarun.session.image.image import STDIN
-from cudarun.session.image.triton import json_beside
+from cudarun.session.image.triton import files_beside
 from cudarun.session.launch.request import on_device
 from cudarun.writing import OutputFile
 
@@ -80,7 +80,7 @@ def image_files(image: Image | None, folders: Sequence[str] = ()) -> list[str]:
     """
     if image is None:
         return []
-    paths = [] if image.origin == STDIN else [image.origin, json_beside(image.origin)]
+    paths = [] if image.origin == STDIN else [image.origin, *files_beside(image.origin)]
     return [*paths, *source_includes(image, folders).paths]
 
 

@@ -18,7 +18,7 @@ from cudarun.commands.python_functions import check_function
 from cudarun.errors import CudarunError, RequestError
 from cudarun.session.driver.selection import ALL
 from cudarun.session.image.image import Image
-from cudarun.session.image.triton import TritonKernel, parameter_count, read_triton
+from cudarun.session.image.triton import TritonKernel, read_triton
 from cudarun.session.launch.outputs import check_format
 from cudarun.session.launch.request import (
     BufferExpectation,
@@ -34,6 +34,7 @@ from cudarun.session.launch.request import (
 )
 
 if TYPE_CHECKING:
+    from cudarun.arguments.constants import Constant
     from cudarun.arguments.grammar import Argument
     from cudarun.session.driver.target import Target
 
@@ -132,9 +133,14 @@ def launch_request(
     triton = read_triton(image)
     kernel = values["kernel"] or (triton.name if triton else None)
     geometry = geometry_request(values) if triton is None else _triton_geometry(values, triton)
+    names: tuple[str, ...] = ()
+    constants: tuple[Constant, ...] = ()
     if triton is not None and geometry.grid is not None and kernel == triton.name:
-        count = parameter_count(image, kernel)
-        arguments = triton.with_scratch(arguments, count, geometry.grid)
+        from cudarun.session.image.triton_arguments import triton_arguments  # few images need it
+
+        expanded_arguments = triton_arguments(triton, image, arguments, geometry.grid)
+        arguments, names = expanded_arguments.arguments, expanded_arguments.names
+        constants = expanded_arguments.constants
     return LaunchRequest(
         image=image,
         kernel=kernel,
@@ -166,13 +172,20 @@ def launch_request(
             replace(each, name=aliases.get(each.name, each.name))
             for each in map(_show, values["shows"])
         ),
-        preferences=Preferences(values["carveout"], values["func_cache"], values["priority"]),
+        preferences=Preferences(
+            values["carveout"],
+            values["func_cache"],
+            values["priority"],
+            programmatic=triton is not None and triton.programmatic,
+        ),
         timing=_timing(values),
         profile=values["profile"],
         detection=_detection(values, where),
         reference=values["reference"],
         directory=directory,
         allow_type_mismatch=values["allow_type_mismatch"],
+        parameter_names=names,
+        constants=constants,
         settings=_parsed_all(parse_setting, "--set", values["settings"]),
         buffers=_parsed_all(parse_buffer, "--buffer", values["buffers"]),
         times=values["times"],

@@ -121,3 +121,79 @@ def test_in_a_spec(run: Run, cache: Path) -> None:
     )
     ran = run("launch", "--spec", "cases.toml", "-d", "cpu")
     assert ran.code == 0, ran.out + ran.err
+
+
+# --- tensor descriptors of the host, names and constants ------------------------------------------
+
+ATTENTION = str(DATA.parents[2] / "samples" / "triton" / "attention.ptx")
+TENSORS = [f"{name}=f16[2*length,D]" for name in "qkvo"]
+
+
+def plan(run: Run, *arguments: str) -> dict[str, tuple[str, str]]:
+    """The type and the value of each parameter of the attention kernel."""
+    ran = run("launch", ATTENTION, "--grid", "1,2", *arguments, "--dry-run", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    return {row["name"]: (row["type"], row["value"]) for row in ran.document["parameters"]}
+
+
+def test_a_descriptor_is_a_tensor_map_with_dimensions_and_strides(run: Run) -> None:
+    rows = plan(run, *reversed(TENSORS), "scale=0.5", "length=64", "BM=64")
+    assert len(rows) == 24
+    assert rows["q"] == (
+        "CUtensorMap",
+        "tensormap(f16[128,64], box=64x64, swizzle=128B, l2=128B)",
+    )
+    assert [rows[f"o_{name}"] for name in ("shape_0", "shape_1", "stride_0", "stride_1")] == [
+        ("i32", "128"),
+        ("i32", "64"),
+        ("i64", "64"),
+        ("i64", "1"),
+    ]
+    assert rows["length"] == ("u32", "64")
+    assert rows["profile_scratch"][1] == "null"
+
+
+def test_a_descriptor_of_a_buffer_by_its_name(run: Run) -> None:
+    rows = plan(
+        run, "--buffer", "kv=f16[3,128,64]", "q=f16[128,64]", "k=tensormap(&kv[8192], box=64x64, "
+        "shape=128x64, swizzle=128B)", "v=&q", "o=f16[128,D]", "length=64", "scale=0.5",
+    )  # fmt: skip
+    assert rows["k"][1] == "tensormap(kv + 16384 B, f16[128,64], box=64x64, swizzle=128B)"
+    assert rows["v"][1] == "tensormap(q, f16[128,64], box=64x64, swizzle=128B, l2=128B)"
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ("D=32", "attention: D is 64 in this kernel"),
+        ("E=32", "attention has no parameter 'E'"),
+        ("q=f32[128,64]", "q is a tensor descriptor of f16, got f32[128,64]"),
+        ("q=null", "q is a tensor descriptor: pass a buffer of f16, got null"),
+        ("q=f16[128,60]", "the stride of dimension 0 is 120 bytes, not a multiple of 16 bytes"),
+    ],
+)
+def test_arguments_that_the_kernel_does_not_accept(run: Run, changed: str, message: str) -> None:
+    kept = [each for each in TENSORS if not each.startswith(changed[:2])]
+    ran = run(
+        "launch", ATTENTION, "--grid", "1", *kept, changed, "length=64", "scale=1", "--dry-run"
+    )
+    assert ran.code == 2
+    assert message in ran.err
+
+
+def test_a_missing_argument_is_suggested(run: Run) -> None:
+    ran = run(
+        "launch", ATTENTION, "--grid", "1", *TENSORS[1:], "length=64", "scale=0.5", "--dry-run"
+    )
+    assert ran.code == 2
+    assert "'q=f16[64,64]:zeros' 'k=f16[2*length,D]'" in ran.err
+
+
+def test_attention_with_descriptors(run: Run) -> None:
+    ran = run(
+        "launch", ATTENTION, "-d", "cpu", "--grid", "1,2", "q=f16[2*length,D]:randn",
+        "k=f16[2*length,D]:zeros", "v=f16[2*length,D]:randn", "o=f16[2*length,D]", "length=64",
+        "scale=0.18", "--let", "w=mean(reshape(f32(v), (2, 64, 64)), axis=1, keepdims=true)",
+        "--check", "reshape(o, (2, 64, 64)) == w + zeros((2, 64, 64)), rtol=1e-2, atol=1e-3",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err

@@ -47,7 +47,7 @@ def encode_tensor_map(driver: Driver, layout: TensorMapLayout, address: int) -> 
             pixels = layout.pixel_box
             found = driver.cuTensorMapEncodeIm2col(
                 element, rank, address, shape, strides,
-                pixels.lower[::-1], pixels.upper[::-1], pixels.channels, pixels.pixels,
+                [*pixels.lower[::-1]], [*pixels.upper[::-1]], pixels.channels, pixels.pixels,
                 steps, *settings,
             )  # fmt: skip
     except DeviceFailed as error:

@@ -58,6 +58,7 @@ class SuggestedKernel:
         facts: The facts of the image, if it has them.
         usage: The use of its parameters in PTX, if the image is PTX.
         has_names: Whether arguments can be bound by name.
+        texts: The values of parameters that are known from elsewhere, by index.
     """
 
     name: str
@@ -65,6 +66,7 @@ class SuggestedKernel:
     facts: KernelFacts | None = None
     usage: KernelUsage | None = None
     has_names: bool = False
+    texts: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,8 @@ def suggest_launch(
     words += [] if given.has_geometry else _geometry(kernel, sizes)
     arrays = numba_arrays(kernel.name, len(kernel.parameters), kernel.usage)
     covered = 0  # the parameters before this index have an argument
-    for index, parameter in enumerate(kernel.parameters):
+    for parameter in kernel.parameters:
+        index = parameter.index
         if index < covered:
             continue
         if index in arrays:
@@ -165,8 +168,11 @@ class Suggestions:
             given: What the user gave already.
         """
         triton = self._triton if self._triton and self._triton.name == name else None
+        texts: dict[int, str] = {}
         if triton is not None:
-            parameters = parameters[: len(parameters) - len(triton.scratch_bytes)]
+            from cudarun.session.image.triton_arguments import suggested  # few images need it
+
+            parameters, texts = suggested(triton, self._image, parameters)
             grid = () if given.has_geometry else ("--grid", "1")
             given = replace(given, options=(*given.options, *grid), has_geometry=True)
         kernel = SuggestedKernel(
@@ -175,6 +181,7 @@ class Suggestions:
             self._facts.get(name),
             self._usages.of(name),
             has_names(parameters),
+            tuple(texts.items()),
         )
         return suggest_launch(self._origin, kernel, names, given)
 
@@ -314,6 +321,9 @@ def _value(kernel: SuggestedKernel, parameter: Parameter, sizes: _Sizes) -> str:
             return f"f{8 * size}:1"
         case PtxType(_, size):
             return _number(NAMED[f"i{8 * size}"], sizes)
+    for index, text in kernel.texts:
+        if index == parameter.index:
+            return text
     if is_tensor_map(parameter):
         return "tensormap(f32[64,64]:iota, box=32x32)"
     if parameter.members:

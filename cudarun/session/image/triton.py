@@ -1,10 +1,9 @@
 """Kernels from Triton's cache: the launch parameters in the ``.json`` beside an image.
 
 ``softmax.json`` beside ``softmax.cubin`` and ``softmax.ptx`` has the kernel's name, the warps of a
-program, its shared memory and the blocks of its cluster. The kernel's own parameters, the arguments
-that are not ``constexpr``, are followed by pointers to scratch memory. Their number depends on
-Triton's version, so they are counted. Triton's grid counts programs, each of ``num_ctas`` blocks.
-The reference is the launcher in Triton 3.6 (``backends/nvidia/driver.py``).
+program, its shared memory and the blocks of its cluster. Triton's grid counts programs, each of
+``num_ctas`` blocks. :mod:`cudarun.session.image.triton_arguments` has the parameters. The reference
+is the launcher in Triton 3.4 to 3.9 (``backends/nvidia/driver.py``).
 """
 
 from __future__ import annotations
@@ -20,14 +19,38 @@ from cudarun.session.image.image import Image
 
 if TYPE_CHECKING:
     from cudarun.arguments.expressions import Expression
-    from cudarun.arguments.grammar import Argument
 
-_SCRATCH = ("global_scratch", "profile_scratch")
+SCRATCH = ("global_scratch", "profile_scratch")
+"""The parameters for scratch memory, after all others."""
+
+NAME_SUFFIXES = (".ttir", ".source")
+"""The files that have the names of parameters."""
+
+# Triton numbers the data types of a map as a kernel does, not as CUtensorMapDataType.
+_TYPES = ("u8", "u16", "u32", "i32", "u64", "i64", "f16", "f32", "f32_ftz", "f64", "bf16")
+_SWIZZLES = ("none", "32B", "64B", "128B")
 _WARP = 32
 _MOST_WARPS = 32  # of a block
 _INT_MAX = (1 << 31) - 1
+_MOST_RANKS = 5
+_MOST_SIDE = 256
 _LARGEST = 1 << 20  # bytes of a file
 _KEYS = {"name", "num_warps", "shared"}  # by which Triton's files are known
+
+
+@dataclass(frozen=True, slots=True)
+class TritonDescriptor:
+    """A tensor descriptor of the host, as the kernel requires it.
+
+    Attributes:
+        type: The data type of the tensor map.
+        block: The box.
+        swizzle: The swizzle.
+    """
+
+    type: str
+    block: tuple[int, ...]
+    swizzle: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +63,13 @@ class TritonKernel:
         shared_bytes: The dynamic shared memory of a block.
         blocks: The blocks of a program; several form a cluster.
         cooperative: Whether the grid synchronizes.
+        programmatic: Whether the launch may overlap with the kernel before it.
         scratch_bytes: The size of each kind of scratch memory per block, in the order of the
             parameters.
+        descriptors: The arguments that are tensor descriptors of the host, in order.
+        signature: The types of all arguments by name, if the file has them: ``constexpr`` for those
+            that are compiled into the kernel.
+        constants: The values that are compiled into the kernel, as far as the file has them.
     """
 
     name: str
@@ -50,6 +78,10 @@ class TritonKernel:
     blocks: int
     cooperative: bool
     scratch_bytes: tuple[int, ...]
+    programmatic: bool = False
+    descriptors: tuple[TritonDescriptor, ...] = ()
+    signature: tuple[tuple[str, str], ...] = ()
+    constants: tuple[tuple[str, int | float], ...] = ()
 
     @property
     def options(self) -> dict[str, str | bool | None]:
@@ -68,32 +100,16 @@ class TritonKernel:
         x, *others = programs
         return (x if self.blocks == 1 else parse_count(f"({x})*{self.blocks}"), *others)
 
-    def with_scratch(
-        self, arguments: Sequence[Argument], parameters: int, grid: Sequence[Expression]
-    ) -> tuple[Argument, ...]:
-        """Return the kernel's own arguments, followed by those for scratch memory.
-
-        Args:
-            arguments: The given arguments, complete if there are as many as parameters.
-            parameters: The number of the kernel's parameters.
-            grid: The grid in blocks.
-        """
-        from cudarun.arguments.grammar import parse_argument
-
-        blocks = [f"({each})" for each in grid]
-        wanted = min(parameters - len(arguments), len(self.scratch_bytes))
-        is_named = any(argument.name for argument in arguments)
-        values = [
-            (name, f"u8[{'*'.join((str(size), *blocks))}]:zeros" if size else "null")
-            for name, size in zip(_SCRATCH, self.scratch_bytes, strict=False)
-        ]
-        texts = [f"{name}={value}" if is_named else value for name, value in values]
-        return (*arguments, *map(parse_argument, texts[: max(wanted, 0)]))
-
 
 def json_beside(origin: str) -> str:
     """Return the path of Triton's file for an image."""
     return f"{os.path.splitext(origin)[0]}.json"
+
+
+def files_beside(origin: str) -> list[str]:
+    """Return the paths of all files of Triton's for an image, whether they exist or not."""
+    stem = os.path.splitext(origin)[0]
+    return [json_beside(origin), *(f"{stem}{suffix}" for suffix in NAME_SUFFIXES)]
 
 
 def read_triton(image: Image) -> TritonKernel | None:
@@ -121,8 +137,12 @@ def read_triton(image: Image) -> TritonKernel | None:
         blocks=values.number("num_ctas", least=1, otherwise=1),
         cooperative=values.flag("launch_cooperative_grid"),
         scratch_bytes=tuple(
-            values.number(f"{name}_size") for name in _SCRATCH if f"{name}_size" in data
+            values.number(f"{name}_size") for name in SCRATCH if f"{name}_size" in data
         ),
+        programmatic=values.flag("launch_pdl"),
+        descriptors=values.descriptors("tensordesc_meta"),
+        signature=values.signature("signature"),
+        constants=values.constants("constants"),
     )
 
 
@@ -158,17 +178,51 @@ class _Values:
             raise self._wrong(key, "true or false")
         return value
 
+    def descriptors(self, key: str) -> tuple[TritonDescriptor, ...]:
+        found = self._data.get(key) or []
+        if not isinstance(found, list):
+            raise self._wrong(key, "a list")
+        return tuple(self._descriptor(key, each) for each in found)
+
+    def _descriptor(self, key: str, data: object) -> TritonDescriptor:
+        if not isinstance(data, dict):
+            raise self._wrong(key, "a list of descriptors")
+        for name in ("is_im2col", "fp4_padded"):
+            if data.get(name):
+                raise RequestError(
+                    f"{self._file}: descriptors with {name} are not implemented",
+                    hint="pass all parameters of the kernel, with tensormap(…)",
+                )
+        block = data.get("block_size")
+        if not isinstance(block, list) or not 1 <= len(block) <= _MOST_RANKS:
+            raise self._wrong(key, "a list of descriptors with 'block_size'")
+        type_ = self._one_of(key, data, "elem_type", _TYPES)
+        swizzle = self._one_of(key, data, "swizzle", _SWIZZLES)
+        if any(type(each) is not int or not 1 <= each <= _MOST_SIDE for each in block):
+            raise self._wrong(key, "a list of descriptors with 'block_size'")
+        return TritonDescriptor(type_, tuple(block), swizzle)
+
+    def _one_of(self, key: str, data: dict[str, object], name: str, values: Sequence[str]) -> str:
+        number = data.get(name)
+        if type(number) is not int or not 0 <= number < len(values):
+            raise self._wrong(key, f"a list of descriptors with '{name}'")
+        return values[number]
+
+    def signature(self, key: str) -> tuple[tuple[str, str], ...]:
+        found = self._data.get(key) or {}
+        if not isinstance(found, dict):
+            raise self._wrong(key, "a table")
+        for name, type_ in found.items():
+            if not isinstance(type_, str):
+                raise RequestError(f"{self._file}: tuples as arguments are not implemented: {name}")
+        return tuple(found.items())
+
+    def constants(self, key: str) -> tuple[tuple[str, int | float], ...]:
+        found = self._data.get(key) or {}
+        if not isinstance(found, dict):
+            raise self._wrong(key, "a table")
+        numbers = (int, float)  # others, such as types, are not values of expressions
+        return tuple((name, each) for name, each in found.items() if isinstance(each, numbers))
+
     def _wrong(self, key: str, wanted: str) -> RequestError:
         return RequestError(f"{self._file}: {key!r} of the Triton kernel is not {wanted}")
-
-
-def parameter_count(image: Image, kernel: str) -> int:
-    """Return the number of a kernel's parameters, from its image.
-
-    Raises:
-        ImageRefused: The image cannot be read.
-    """
-    from cudarun.images.reader import read_image
-
-    facts = image.facts or read_image(image.data, image.origin, whole=False)
-    return next((len(k.parameters) for k in facts.kernels if k.name == kernel), 0)

@@ -97,7 +97,7 @@ class Launcher:
         with self._refusals_explained():
             self._set_attributes(request)
         self._function = driver.CUfunction(int(kernel.handle))
-        self._config = self._make_config()
+        self._config = self._make_config(programmatic=request.preferences.programmatic)
 
     def __call__(self) -> None:
         """Launch once; faults are reported at the next synchronization.
@@ -143,7 +143,7 @@ class Launcher:
         handle, device = self._kernel.handle, self._device.handle
         self._driver.cuKernelSetAttribute(attribute, value, handle, device)
 
-    def _make_config(self) -> cuda.CUlaunchConfig | None:
+    def _make_config(self, *, programmatic: bool) -> cuda.CUlaunchConfig | None:
         """Return the ``CUlaunchConfig`` of a launch with attributes; ``None`` for a plain one."""
         driver, geometry = self._driver, self._geometry
         attributes = []
@@ -157,6 +157,12 @@ class Launcher:
             attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
             extent = attribute.value.clusterDim
             extent.x, extent.y, extent.z = geometry.cluster
+            attributes.append(attribute)
+        if programmatic:
+            attribute = driver.CUlaunchAttribute()
+            names = driver.CUlaunchAttributeID
+            attribute.id = names.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+            attribute.value.programmaticStreamSerializationAllowed = 1
             attributes.append(attribute)
         if not attributes:
             return None

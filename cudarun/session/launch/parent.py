@@ -209,6 +209,8 @@ def _plan_step(
                 request, image, lambda: [*kernels], kernel.name, debug.parameters, device
             ),
             others=request.buffers,
+            parameter_names=request.parameter_names,
+            constants=request.constants,
             symbols=lambda: variable_names(image.facts.variables if image.facts else ()),
             scope=scope,
         )

@@ -10,6 +10,7 @@ from cudarun.session.driver.selection import Selector
 from cudarun.session.load.request import Extent
 
 if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar
+    from cudarun.arguments.constants import Constant
     from cudarun.arguments.expressions import Expression
     from cudarun.arguments.grammar import Argument
     from cudarun.arguments.statements import Check, Let
@@ -69,11 +70,13 @@ class Preferences:
         carveout: The percentage of shared memory in a multiprocessor's unified L1 memory.
         cache_config: ``cuKernelSetCacheConfig``: ``none``, ``shared``, ``l1`` or ``equal``.
         priority: The stream's priority; lower numbers run first.
+        programmatic: The launch may overlap with the kernel before it in the stream.
     """
 
     carveout: int | None = None
     cache_config: str | None = None
     priority: int | None = None
+    programmatic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +207,8 @@ class LaunchRequest:
         directory: The base of relative paths in arguments and expressions.
         allow_type_mismatch: Accept buffers whose elements do not match the kernel's C++ types.
         settings: The variables of the image that are written before the launch.
+        parameter_names: The names of the parameters that the image lacks, from Triton.
+        constants: The values that Triton compiled into the kernel.
         buffers: The buffers that are not arguments.
         times: The number of launches of this step, one after the other.
         swaps: The buffers that exchange their names after each of them.
@@ -234,6 +239,8 @@ class LaunchRequest:
     reference: Selector | None = None
     directory: Path = Path()
     allow_type_mismatch: bool = False
+    parameter_names: tuple[str, ...] = ()
+    constants: tuple[Constant, ...] = ()
     settings: tuple[Argument, ...] = ()
     buffers: tuple[Argument, ...] = ()
     times: int = 1

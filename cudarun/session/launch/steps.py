@@ -180,6 +180,8 @@ def bind_steps(
                 others=step.buffers,
                 symbols=_symbols(library),
                 scope=scope,
+                parameter_names=step.parameter_names,
+                constants=step.constants,
             )  # fmt: skip
             taken |= dict.fromkeys((*binding.following.buffers, *binding.scalars))
             variables = variables_of(step, library.variables, binding.integers, taken)

@@ -9,7 +9,8 @@ import pytest
 
 from cudarun.errors import RequestError
 from cudarun.session.image.image import Image
-from cudarun.session.image.triton import TritonKernel, read_triton
+from cudarun.session.image.triton import TritonDescriptor, TritonKernel, read_triton
+from cudarun.session.image.triton_names import names_beside
 
 GOOD = {"name": "softmax", "num_warps": 4, "shared": 16}
 
@@ -22,6 +23,54 @@ def read(folder: Path, text: str) -> TritonKernel | None:
 def test_a_kernel(tmp_path: Path) -> None:
     kernel = read(tmp_path, json.dumps({**GOOD, "num_ctas": 2, "global_scratch_size": 8}))
     assert kernel == TritonKernel("softmax", 4, 16, 2, False, (8,))
+
+
+def test_a_kernel_with_descriptors(tmp_path: Path) -> None:
+    meta = {"swizzle": 3, "elem_size": 2, "elem_type": 10, "block_size": [64, 32]}
+    more = {
+        "launch_pdl": True,
+        "tensordesc_meta": [meta],
+        "signature": {"a": "tensordesc<bf16[64,32]>", "B": "constexpr"},
+        "constants": {"B": 64, "T": "fp16"},
+    }
+    kernel = read(tmp_path, json.dumps({**GOOD, **more}))
+    assert kernel is not None
+    assert kernel.programmatic
+    assert kernel.descriptors == (TritonDescriptor("bf16", (64, 32), "128B"),)
+    assert kernel.constants == (("B", 64),)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"elem_type": 11}, "with 'elem_type'"),
+        ({"swizzle": True}, "with 'swizzle'"),
+        ({"block_size": []}, "with 'block_size'"),
+        ({"block_size": [64, 257]}, "with 'block_size'"),
+        ({"is_im2col": True}, "is_im2col are not implemented"),
+        ({"fp4_padded": True}, "fp4_padded are not implemented"),
+    ],
+)
+def test_wrong_descriptors_are_refused(
+    tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    meta = {"swizzle": 3, "elem_size": 2, "elem_type": 6, "block_size": [64, 64], **change}
+    with pytest.raises(RequestError, match=message):
+        read(tmp_path, json.dumps({**GOOD, "tensordesc_meta": [meta]}))
+
+
+def test_names_from_the_code_beside_an_image(tmp_path: Path) -> None:
+    (tmp_path / "k.ttir").write_text(
+        '#loc18 = loc("A"(#loc))\nmodule {\n'
+        "  tt.func public @other(%x: i32) {\n  }\n"
+        '  tt.func public @k(%A: !tt.tensordesc<64x64xf16> loc("A"(#loc)), %A.shape.0: i32 '
+        'loc("A.shape.0"(#loc)), %c: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("c"(#loc))) '
+        "attributes {noinline = false} {\n    %c0 = arith.constant 0 : i32\n"
+    )
+    assert names_beside(str(tmp_path / "k.ptx"), "k") == ("A", "A.shape.0", "c")
+    assert names_beside(str(tmp_path / "k.ptx"), "missing") == ()
+    (tmp_path / "k.ttir").write_text("tt.func public @k(%arg0: i32) {")
+    assert names_beside(str(tmp_path / "k.ptx"), "k") == ()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,290 @@
+"""The parameters of a Triton kernel, from the arguments of its Python function.
+
+Triton's launcher drops the arguments that are compiled into the kernel (``constexpr``, and those
+that equal 1), expands a tensor descriptor of the host to a tensor map, the dimensions (``i32``) and
+the strides (``i64``) of its tensor, and appends pointers to scratch memory. The number of these
+depends on Triton's version, so they are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cudarun.arguments.constants import Constant, constant_scalar
+from cudarun.arguments.grammar import parse_argument
+from cudarun.arguments.parameter_order import in_order
+from cudarun.arguments.scanner import IDENTIFIER
+from cudarun.arguments.tensor_map_options import TensorMapOptions, element_name, sizes_of
+from cudarun.arguments.types import SCALARS, TENSOR_MAP, ScalarType, innermost
+from cudarun.arguments.values import (
+    AddressOf,
+    Argument,
+    Buffer,
+    FileBuffer,
+    Scalar,
+    TensorExtent,
+    TensorMapValue,
+    UntypedNumber,
+)
+from cudarun.errors import RequestError
+from cudarun.parameters import Parameter
+from cudarun.records import dataclass
+from cudarun.session.image.triton import SCRATCH, TritonDescriptor, TritonKernel
+
+if TYPE_CHECKING:
+    from cudarun.arguments.expressions import Expression
+    from cudarun.session.image.image import Image
+
+_SHAPE, _STRIDE = SCALARS["i32"], SCALARS["i64"]
+
+
+@dataclass(frozen=True, slots=True)
+class TritonParameter:
+    """An argument of the Python function that the kernel has.
+
+    Attributes:
+        index: The index of its first parameter.
+        descriptor: The descriptor, if it is one.
+    """
+
+    index: int
+    descriptor: TritonDescriptor | None = None
+
+    @property
+    def width(self) -> int:
+        """The number of parameters."""
+        return 1 if self.descriptor is None else 1 + 2 * len(self.descriptor.block)
+
+
+@dataclass(frozen=True, slots=True)
+class TritonArguments:
+    """The arguments of a launch.
+
+    Attributes:
+        arguments: The arguments for the parameters.
+        names: The names of all parameters; nothing if they are unknown.
+        constants: The values that are compiled into the kernel.
+    """
+
+    arguments: tuple[Argument, ...]
+    names: tuple[str, ...]
+    constants: tuple[Constant, ...]
+
+
+def triton_arguments(
+    kernel: TritonKernel, image: Image, given: Sequence[Argument], grid: Sequence[Expression]
+) -> TritonArguments:
+    """Return the arguments for all parameters.
+
+    Args:
+        kernel: The kernel.
+        image: Its image.
+        given: The given arguments; complete if there are as many as parameters.
+        grid: The grid in blocks.
+
+    Raises:
+        RequestError: An argument does not match the kernel.
+        ImageRefused: The image cannot be read.
+    """
+    parameters = image_parameters(image, kernel.name)
+    own = own_parameters(kernel, parameters)
+    names = own_names(kernel, image, own)
+    passed, constants = _without_constants(kernel, given, names)
+    if len(passed) == len(parameters) and not (names and any(each.name for each in passed)):
+        return TritonArguments(tuple(passed), (), constants)
+    placed: Sequence[Argument | None] = passed
+    if names:
+        places = [Parameter(index, 0, 0, name=name) for index, name in enumerate(names)]
+        placed = in_order(passed, places, kernel.name)
+        placed = [
+            each and replace(each, name=each.name or names[index] if index < len(names) else None)
+            for index, each in enumerate(placed)
+        ]
+    arguments = [*_expanded(placed, own)]
+    wanted = min(len(parameters) - len(arguments), len(kernel.scratch_bytes))
+    is_named = bool(names) or any(argument.name for argument in given)
+    arguments += _scratch(kernel, max(wanted, 0), grid, is_named=is_named)
+    every: tuple[str, ...] = ()
+    if names:
+        own_count = sum(each.width for each in own)
+        every = (*_all_names(names, own), *SCRATCH[: len(parameters) - own_count])
+    return TritonArguments(tuple(arguments), every, constants)
+
+
+def image_parameters(image: Image, kernel: str) -> tuple[Parameter, ...]:
+    """Return a kernel's parameters, from its image.
+
+    Raises:
+        ImageRefused: The image cannot be read.
+    """
+    from cudarun.images.reader import read_image
+
+    facts = image.facts or read_image(image.data, image.origin, whole=False)
+    found = next((each for each in facts.kernels if each.name == kernel), None)
+    return tuple(found.parameters) if found is not None else ()
+
+
+def own_parameters(
+    kernel: TritonKernel, parameters: Sequence[Parameter]
+) -> tuple[TritonParameter, ...]:
+    """Return the arguments of the Python function that the kernel has.
+
+    Raises:
+        RequestError: The parameters are not those of the descriptors in Triton's file.
+    """
+    found: list[TritonParameter] = []
+    descriptors = iter(kernel.descriptors)
+    index, end = 0, max(0, len(parameters) - len(kernel.scratch_bytes))
+    while index < end:
+        is_map = parameters[index].size == TENSOR_MAP.size
+        found.append(TritonParameter(index, next(descriptors, None) if is_map else None))
+        index += found[-1].width
+    if index > end or next(descriptors, None) is not None:
+        raise RequestError(
+            f"{kernel.name}: the parameters are not those of the {len(kernel.descriptors)} tensor "
+            "descriptors in Triton's file"
+        )
+    return tuple(found)
+
+
+def own_names(
+    kernel: TritonKernel, image: Image, own: Sequence[TritonParameter]
+) -> tuple[str, ...]:
+    """Return the names of `own_parameters`; nothing if they are unknown."""
+    from cudarun.session.image.triton_names import names_beside
+
+    if kernel.signature:
+        names = tuple(name for name, type_ in kernel.signature if type_ != "constexpr")
+    else:
+        every = names_beside(image.origin, kernel.name)
+        if len(every) != sum(each.width for each in own):
+            return ()
+        names = tuple(every[each.index] for each in own)
+    is_usable = len(names) == len(own) and all(map(IDENTIFIER.fullmatch, names))
+    return names if is_usable else ()
+
+
+def suggested(
+    kernel: TritonKernel, image: Image, parameters: Sequence[Parameter]
+) -> tuple[list[Parameter], dict[int, str]]:
+    """Return the parameters that a command has arguments for, and values of descriptors by index.
+
+    Raises:
+        RequestError: The parameters are not those of the descriptors in Triton's file.
+    """
+    own = own_parameters(kernel, parameters)
+    names = own_names(kernel, image, own) or [parameters[each.index].name for each in own]
+    texts = {}
+    for each in own:
+        if each.descriptor is not None:
+            sizes = ",".join(str(size) for size in each.descriptor.block)
+            texts[each.index] = f"{each.descriptor.type}[{sizes}]:zeros"
+    found = [
+        replace(parameters[each.index], name=name) for each, name in zip(own, names, strict=True)
+    ]
+    return found, texts
+
+
+def _all_names(names: Sequence[str], own: Sequence[TritonParameter]) -> Iterator[str]:
+    for name, parameter in zip(names, own, strict=True):
+        yield name
+        rank = parameter.width // 2
+        yield from (f"{name}_shape_{axis}" for axis in range(rank))
+        yield from (f"{name}_stride_{axis}" for axis in range(rank))
+
+
+def _without_constants(
+    kernel: TritonKernel, given: Sequence[Argument], names: Sequence[str]
+) -> tuple[list[Argument], tuple[Constant, ...]]:
+    """Return the arguments that the kernel has, and the values that are compiled into it."""
+    known = {name: constant_scalar(value) for name, value in kernel.constants}
+    constants = {name: Constant(name, value, True) for name, value in known.items()}
+    compiled = {name for name, type_ in kernel.signature if type_ == "constexpr"} | {*known}
+    passed: list[Argument] = []
+    for argument in given:
+        name = argument.name
+        is_constant = name in compiled or not (kernel.signature or name in names)
+        if name is None or not names or not is_constant:
+            passed.append(argument)
+            continue
+        if not isinstance(argument.value, UntypedNumber | Scalar):
+            if name in compiled:
+                raise _constant_error(kernel, argument, "not a number")
+            passed.append(argument)
+            continue
+        value = argument.value
+        scalar = value if isinstance(value, Scalar) else constant_scalar(value)
+        if name in known and scalar.value != known[name].value:
+            raise _constant_error(kernel, argument, f"{known[name].literal} in this kernel")
+        constants.setdefault(name, Constant(name, scalar, False))
+    return passed, tuple(constants.values())
+
+
+def _constant_error(kernel: TritonKernel, argument: Argument, why: str) -> RequestError:
+    return RequestError(
+        f"{kernel.name}: {argument.name} is {why}",
+        hint="omit it, or compile the kernel for this value",
+        argument=argument.text or str(argument),
+    )
+
+
+def _expanded(
+    placed: Sequence[Argument | None], own: Sequence[TritonParameter]
+) -> Iterator[Argument]:
+    """Yield the arguments of all parameters but those of scratch memory."""
+    for index, argument in enumerate(placed):
+        if argument is None:
+            continue
+        parameter = own[index] if index < len(own) else None
+        if parameter is None or parameter.descriptor is None:
+            yield argument
+            continue
+        value = argument.value
+        if not isinstance(value, TensorMapValue):
+            value = _tensor_map(argument, parameter.descriptor)
+        yield replace(argument, value=value)
+        rank = len(parameter.descriptor.block)
+        for is_stride in (False, True):
+            for axis in range(rank):
+                word = "stride" if is_stride else "shape"
+                extent = TensorExtent(
+                    parameter.index, axis, is_stride, _STRIDE if is_stride else _SHAPE
+                )
+                name = argument.name and f"{argument.name}_{word}_{axis}"
+                yield Argument(name, extent)
+
+
+def _tensor_map(argument: Argument, descriptor: TritonDescriptor) -> TensorMapValue:
+    """Return the tensor map of a descriptor over a buffer, as Triton's launcher encodes it."""
+    value = argument.value
+    if not isinstance(value, Buffer | FileBuffer | AddressOf):
+        raise RequestError(
+            f"{argument.name or 'it'} is a tensor descriptor: pass a buffer of "
+            f"{descriptor.type}, got {argument.value}",
+            hint=f"example: {argument.pasted(f'{descriptor.type}[m,n]:rand')}",
+            argument=argument.text or str(argument),
+        )
+    if isinstance(value, Buffer):
+        scalar = innermost(value.type)
+        is_other = isinstance(scalar, ScalarType) and element_name(scalar) != descriptor.type
+        if is_other and descriptor.type != "u8":
+            raise RequestError(
+                f"{argument.name or 'it'} is a tensor descriptor of {descriptor.type}, got {value}",
+                argument=argument.text or str(argument),
+            )
+    options = TensorMapOptions(
+        box=sizes_of(*descriptor.block), type=descriptor.type, swizzle=descriptor.swizzle, l2="128B"
+    )
+    return TensorMapValue(value, options)
+
+
+def _scratch(
+    kernel: TritonKernel, wanted: int, grid: Sequence[Expression], *, is_named: bool
+) -> Iterator[Argument]:
+    """Yield the arguments for scratch memory."""
+    blocks = [f"({each})" for each in grid]
+    for name, size in [*zip(SCRATCH, kernel.scratch_bytes, strict=False)][:wanted]:
+        value = f"u8[{'*'.join((str(size), *blocks))}]:zeros" if size else "null"
+        yield parse_argument(f"{name}={value}" if is_named else value)

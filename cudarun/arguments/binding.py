@@ -14,7 +14,7 @@ from typing import Any
 
 from cudarun.arguments.addresses import buffers_in, located
 from cudarun.arguments.buffer_resolution import BufferResolver
-from cudarun.arguments.constants import Constant, constant_remarks, integer_constants
+from cudarun.arguments.constants import CompiledConstant, constant_remarks, integer_constants
 from cudarun.arguments.element_mismatches import (
     ElementMismatch,
     element_mismatches,
@@ -83,7 +83,7 @@ class Binding:
     others: tuple[BufferSpec, ...] = ()
     scope: Scope = field(default_factory=Scope)
     given: tuple[Value, ...] = ()
-    constants: tuple[Constant, ...] = ()
+    constants: tuple[CompiledConstant, ...] = ()
 
     @property
     def buffers(self) -> tuple[BufferSpec, ...]:
@@ -184,7 +184,7 @@ def bind(
     symbols: Callable[[], Collection[str]] = tuple,
     scope: Scope | None = None,
     parameter_names: Sequence[str] = (),
-    constants: Sequence[Constant] = (),
+    constants: Sequence[CompiledConstant] = (),
 ) -> Binding:
     """Bind arguments to a kernel's parameters, by name where the names are known, else in order.
 

@@ -11,7 +11,7 @@ from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class CompiledConstant:
     """A value by name, for dimensions and expressions.
 
     Attributes:
@@ -37,12 +37,12 @@ def _text(value: float) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-def integer_constants(constants: Iterable[Constant]) -> dict[str, int]:
+def integer_constants(constants: Iterable[CompiledConstant]) -> dict[str, int]:
     """Return the integers among constants, for dimensions."""
     return {each.name: int(each.value.value) for each in constants if each.value.type.is_integer}
 
 
-def constant_remarks(constants: Iterable[Constant]) -> Iterator[str]:
+def constant_remarks(constants: Iterable[CompiledConstant]) -> Iterator[str]:
     """Yield a remark if the values of some constants were not compared with the kernel's."""
     names = [each.name for each in constants if not each.is_known]
     if names:

@@ -34,7 +34,7 @@ from cudarun.session.launch.request import (
 )
 
 if TYPE_CHECKING:
-    from cudarun.arguments.constants import Constant
+    from cudarun.arguments.constants import CompiledConstant
     from cudarun.arguments.grammar import Argument
     from cudarun.session.driver.target import Target
 
@@ -134,7 +134,7 @@ def launch_request(
     kernel = values["kernel"] or (triton.name if triton else None)
     geometry = geometry_request(values) if triton is None else _triton_geometry(values, triton)
     names: tuple[str, ...] = ()
-    constants: tuple[Constant, ...] = ()
+    constants: tuple[CompiledConstant, ...] = ()
     if triton is not None and geometry.grid is not None and kernel == triton.name:
         from cudarun.session.image.triton_arguments import triton_arguments  # few images need it
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cudarun.arguments.constants import Constant, constant_scalar
+from cudarun.arguments.constants import CompiledConstant, constant_scalar
 from cudarun.arguments.grammar import parse_argument
 from cudarun.arguments.parameter_order import in_order
 from cudarun.arguments.scanner import IDENTIFIER
@@ -70,7 +70,7 @@ class TritonArguments:
 
     arguments: tuple[Argument, ...]
     names: tuple[str, ...]
-    constants: tuple[Constant, ...]
+    constants: tuple[CompiledConstant, ...]
 
 
 def triton_arguments(
@@ -197,10 +197,10 @@ def _all_names(names: Sequence[str], own: Sequence[TritonParameter]) -> Iterator
 
 def _without_constants(
     kernel: TritonKernel, given: Sequence[Argument], names: Sequence[str]
-) -> tuple[list[Argument], tuple[Constant, ...]]:
+) -> tuple[list[Argument], tuple[CompiledConstant, ...]]:
     """Return the arguments that the kernel has, and the values that are compiled into it."""
     known = {name: constant_scalar(value) for name, value in kernel.constants}
-    constants = {name: Constant(name, value, True) for name, value in known.items()}
+    constants = {name: CompiledConstant(name, value, True) for name, value in known.items()}
     compiled = {name for name, type_ in kernel.signature if type_ == "constexpr"} | {*known}
     passed: list[Argument] = []
     for argument in given:
@@ -218,7 +218,7 @@ def _without_constants(
         scalar = value if isinstance(value, Scalar) else constant_scalar(value)
         if name in known and scalar.value != known[name].value:
             raise _constant_error(kernel, argument, f"{known[name].literal} in this kernel")
-        constants.setdefault(name, Constant(name, scalar, False))
+        constants.setdefault(name, CompiledConstant(name, scalar, False))
     return passed, tuple(constants.values())
 
 

@@ -10,7 +10,7 @@ from cudarun.session.driver.selection import Selector
 from cudarun.session.load.request import Extent
 
 if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar
-    from cudarun.arguments.constants import Constant
+    from cudarun.arguments.constants import CompiledConstant
     from cudarun.arguments.expressions import Expression
     from cudarun.arguments.grammar import Argument
     from cudarun.arguments.statements import Check, Let
@@ -240,7 +240,7 @@ class LaunchRequest:
     directory: Path = Path()
     allow_type_mismatch: bool = False
     parameter_names: tuple[str, ...] = ()
-    constants: tuple[Constant, ...] = ()
+    constants: tuple[CompiledConstant, ...] = ()
     settings: tuple[Argument, ...] = ()
     buffers: tuple[Argument, ...] = ()
     times: int = 1

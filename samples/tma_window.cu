@@ -18,7 +18,7 @@ extern "C" __global__ void tma_window(const __grid_constant__ CUtensorMap x,
     __shared__ __align__(128) float tile[32 * 32];
     __shared__ __align__(8) unsigned long long full;
     const int column = 32 * blockIdx.x, row = 32 * blockIdx.y;
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0 && threadIdx.y == 0) {
         asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&full)) : "memory");
         asm volatile("fence.proxy.async;" ::: "memory");
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(&full)),

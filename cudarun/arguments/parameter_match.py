@@ -45,6 +45,7 @@ _OBJECTS = {
 }
 """The types of objects in declarations; mangled names have `unsigned long long` instead."""
 
+_BASE_ALIGNMENT = 16  # in code for compute capability 9.0 parameters begin at 0x210
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usbf])(?P<bits>8|16|32|64)")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|restrict|struct|enum)\b")
 
@@ -115,7 +116,8 @@ def fit(value: Value, parameter: Parameter) -> Value:
         what = "an address" if type(given) is PointerType else str(given)
         what = value.type_name or what if isinstance(value, Descriptor) else what
         raise ParameterMismatch(f"{what} is {given.size} bytes, not {parameter.size}")
-    if parameter.offset % given.alignment:
+    # An offset is relative to the first parameter, whose address is a multiple of 16 only.
+    if parameter.offset % min(given.alignment, _BASE_ALIGNMENT):
         raise ParameterMismatch(
             f"{given} is aligned to {given.alignment} bytes, the offset {parameter.offset} is not"
         )
@@ -124,10 +126,9 @@ def fit(value: Value, parameter: Parameter) -> Value:
 
 def is_tensor_map(parameter: Parameter) -> bool:
     """Return whether a parameter is a ``CUtensorMap``, by its C++ type or its layout."""
-    if (parameter.size, parameter.offset % TENSOR_MAP.alignment) != (TENSOR_MAP.size, 0):
-        return False
     is_named = "CUtensorMap" in (parameter.type or "")
-    return is_named or parameter.alignment == TENSOR_MAP.alignment
+    is_aligned = is_named or parameter.alignment == TENSOR_MAP.alignment
+    return is_aligned and parameter.size == TENSOR_MAP.size
 
 
 class Agreement(Enum):

@@ -25,6 +25,7 @@ from cudarun.arguments.tensor_map_options import (
 )
 from cudarun.arguments.types import SCALARS
 from cudarun.errors import ArgumentSyntaxError, RequestError
+from cudarun.parameters import Parameter
 
 
 def bound(*texts: str, buffers: tuple[str, ...] = ()) -> Binding:
@@ -123,6 +124,20 @@ def test_a_tensor_of_its_own_is_a_buffer_of_the_argument() -> None:
     packed = binding.pack({"s.m": 4096}, {}, lambda layout, address: address.to_bytes(128, "big"))
     assert packed == (4096).to_bytes(128, "big") + (7).to_bytes(64, "little")
     assert binding.scalars["s.n"] == 7
+
+
+def test_the_first_parameter_in_code_for_an_h200() -> None:
+    """Its offset is 48, as ptxas and the driver have it: parameters begin at 0x210."""
+    (argument,) = parse_arguments(["m=tensormap(f32[8,8], box=8x8)"])
+    binding = bind([argument], [Parameter(0, 48, 128, 64, "b8[128]")], kernel="k")
+    packed = binding.pack({"m": 4096}, {}, lambda layout, address: b"\1" * 128)
+    assert packed == bytes(48) + b"\1" * 128
+
+
+def test_a_buffer_is_no_tensor_map() -> None:
+    (argument,) = parse_arguments(["m=f32[8,8]"])
+    with pytest.raises(RequestError, match=r"it is a tensor map: tensormap\(…, box=…\)"):
+        bind([argument], [Parameter(0, 48, 128, 64, "b8[128]")], kernel="k")
 
 
 @pytest.mark.parametrize(

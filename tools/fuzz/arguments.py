@@ -43,6 +43,12 @@ _WORDS = (
     *_TYPES, *_INITIALS, *_DIMENSIONS, *text.NUMBERS, "x=", "=", ":", "[", "]", "{", "}", "(", ")",
     ",", "@", "&", "null", "bytes:", "bytes:00ff", "&counter", '"a b"', "*",
     "numba(", "warp(", "bounds(n,", "texture(", "surface(",
+    ",", "@", "&", "null", "bytes:", "bytes:00ff", "&counter", '"a b"', "*", "texture(", "surface(",
+    "tensormap(", "box=", "64x64", "swizzle=128B", "interleave=32B", "im2col(", "type=u4_align8B",
+)  # fmt: skip
+_TENSOR_MAPS = (
+    "tensormap(x, box=8)", "tensormap(&x[n], box=4x4, shape=[4, n//8], strides=8x1, oob=nan)",
+    "tensormap(f32[4,8,8,16]:iota, im2col(lower=-1x-1, upper=1x1, channels=16, pixels=n))",
 )  # fmt: skip
 _OPTIONS = (
     *("linear", "layered", "cube", "gather", "levels=all", "levels=3", "levels=99", "normalized"),
@@ -95,7 +101,9 @@ def _argument(chance: random.Random) -> str:
         case 2:
             made = f"{kind}[{chance.choice(_DIMENSIONS)}]"
         case 3:
-            made = chance.choice(("null", "bytes:00ff", "bytes:0", "&counter", "i32:8", "f32:2"))
+            made = chance.choice(
+                ("null", "bytes:00ff", "bytes:0", "&counter", "i32:8", "f32:2", *_TENSOR_MAPS)
+            )
         case 4:
             made = f"{kind}[{chance.choice(_DIMENSIONS)}]:{chance.choice(_INITIALS)}"
             sources = (made, made, "x", "y", f"[{made},{made}]", "f32[8,n]:iota", "u8[n]:7")

@@ -13,11 +13,14 @@ _FOLDER = ROOT / "tests" / "data" / "triton"
 _KEYS = (
     *("name", "num_warps", "shared", "num_ctas", "launch_cooperative_grid", "global_scratch_size"),
     *("profile_scratch_size", "target", "cluster_dims"),
+    *("launch_pdl", "tensordesc_meta", "signature", "constants"),
 )
 _VALUES = (
     *("0", "1", "-1", "4", "33", "1e9", "2147483648", "1" + 30 * "0", "1e400", "-1e400", "1.5"),
     *("Infinity", "NaN", "null", "true", "[]", "{}", '""', '"softmax"', '"\\u0000"', '"\\ud800"'),
     *("[1]", '{"a": 1}', '"4"', "[" * 3000 + "]" * 3000, '{"a":' * 3000 + "1" + "}" * 3000),
+    *('[{"swizzle": 3, "elem_type": 6, "block_size": [64, 64]}]', '{"x": "*fp32", "y": "i32"}'),
+    *('[{"swizzle": 9, "elem_type": -1, "block_size": [0]}]', '{"x": "constexpr", "y": 1e999}'),
     *("9" * 5000, '"' + "x" * 20000 + '"', "[[1, 2], 3]", "-0", "1e-400", "4294967296"),
 )
 _WORDS = (*_KEYS, *_VALUES, "{", "}", "[", "]", ":", ",", '"', "\\")

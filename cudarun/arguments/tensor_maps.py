@@ -22,13 +22,13 @@ from cudarun.arguments.tensor_map_options import (
     TensorMapOptions,
     sizes_of,
 )
-from cudarun.arguments.types import Type
+from cudarun.arguments.types import MAX_DEPTH, Type
 from cudarun.arguments.values import AddressOf, Buffer, FileBuffer, TensorMapValue, Value
 
 _NAME = re.compile(
     rf"(?P<name>{IDENTIFIER.pattern}(?:\.(?:{IDENTIFIER.pattern}|[0-9]+))*)\s*(?=[,)])"
 )
-_SIZES = re.compile(r"-?[0-9]+(?:x-?[0-9]+)*(?![\w.])")
+_SIZES = re.compile(r"-?[0-9]{1,20}(?:x-?[0-9]{1,20})*(?![\w.])")
 _WORD = re.compile(r"\w+")
 _SETTINGS = {"swizzle": SWIZZLES, "interleave": INTERLEAVES, "l2": PROMOTIONS, "oob": FILLS}
 _OPTIONS = ("box", "im2col", "shape", "strides", "element_strides", "type", *_SETTINGS)
@@ -47,7 +47,7 @@ class TensorMapRules(ElementRules):
     def tensor_map(self) -> TensorMapValue:
         """Parse ``(TENSOR, OPTION, …)`` after ``tensormap``."""
         scanner = self.scanner
-        with self.enclosed(")"):
+        with self.enclosed(")"), scanner.nested(MAX_DEPTH):
             scanner.expect("(", "after tensormap")
             tensor = self.tensor()
             start = scanner.skip_space()

@@ -252,3 +252,15 @@ def test_packed_types_count_elements() -> None:
     check_address(found, 32, 1024, "m")
     with pytest.raises(RequestError, match="not a multiple of 32"):
         check_address(found, 16, 1024, "m")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"tensormap(x, box={'9' * 5000})", "expected sizes"),
+        ("tensormap(" * 3000, "levels deep"),
+    ],
+)
+def test_the_parser_has_limits(text: str, message: str) -> None:
+    with pytest.raises(ArgumentSyntaxError, match=message):
+        parse_argument(text)

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from cudarun.arguments.grammar import parse_type
 from cudarun.session.launch.pictures import write_png
+from cudarun.session.launch.reference import struct_members
 from tests.support.terminals import on_a_terminal
 
 if TYPE_CHECKING:
@@ -54,6 +56,11 @@ def test_every_buffer_is_compared_with_the_reference(run: Run) -> None:
         "PASS x as on cpu:1  (rtol 1e-05, atol 1e-06)",
         "PASS y as on cpu:1  (rtol 1e-05, atol 1e-06)",
     ]
+
+
+def test_addresses_are_not_compared_with_the_reference() -> None:
+    types = map(parse_type, ("ptr", "{p=ptr, n=i32}", "f32"))
+    assert [[*struct_members(each)] for each in types] == [[], ['["n"]'], [""]]
 
 
 def test_random_inputs_are_the_same_there(run: Run) -> None:

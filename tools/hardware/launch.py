@@ -125,6 +125,8 @@ class Steps:
                         "--device", self.device, says="the same")  # fmt: skip
         yield Step("objects", "textures and surfaces, compared with cpu",
                    self.launch("--spec", "tests/data/specs/objects.toml"))  # fmt: skip
+        yield Step("tensor maps", "boxes and bytes of tensor maps, compared with cpu",
+                   self.launch("--spec", "tests/data/specs/tensor_maps.toml"))  # fmt: skip
 
     def geometry(self) -> Iterator[Step]:
         """Clusters, cooperative grids, much shared memory, preferences, contexts."""

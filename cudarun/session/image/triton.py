@@ -3,7 +3,7 @@
 ``softmax.json`` beside ``softmax.cubin`` and ``softmax.ptx`` has the kernel's name, the warps of a
 program, its shared memory and the blocks of its cluster. Triton's grid counts programs, each of
 ``num_ctas`` blocks. :mod:`cudarun.session.image.triton_arguments` has the parameters. The reference
-is the launcher in Triton 3.4 to 3.9 (``backends/nvidia/driver.py``).
+is the launcher in Triton 3.6 to 3.9 (``backends/nvidia/driver.py``).
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from cudarun.arguments.values import (
     Argument,
     Buffer,
     FileBuffer,
+    Reference,
     Scalar,
     TensorExtent,
     TensorMapValue,
@@ -259,6 +260,8 @@ def _expanded(
 def _tensor_map(argument: Argument, descriptor: TritonDescriptor) -> TensorMapValue:
     """Return the tensor map of a descriptor over a buffer, as Triton's launcher encodes it."""
     value = argument.value
+    if isinstance(value, Reference):  # a buffer of an earlier step
+        value = AddressOf(value.name)
     if not isinstance(value, Buffer | FileBuffer | AddressOf):
         raise RequestError(
             f"{argument.name or 'it'} is a tensor descriptor: pass a buffer of "

@@ -48,7 +48,8 @@ def completed(
     binding = replace(binding, warnings=(*binding.warnings, *notes))
     if not any(each.pointers for each in variables.written):
         return binding, variables
-    taken = {spec.name for spec in binding.buffers} | {slot.name for slot in binding.slots}
+    taken = {*binding.scope.buffers, *(slot.name for slot in binding.slots)}
+    taken |= {spec.name for spec in binding.buffers}
     for spec in variables.buffers:
         if spec.name in taken:
             raise RequestError(f"the name '{spec.name}' is already in use", option="--set")

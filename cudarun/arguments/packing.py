@@ -375,7 +375,7 @@ class _Packer:
     def buffer(self, value: Buffer | FileBuffer, name: str) -> BufferSpec:
         """Return the buffer for a value."""
         spec = self.resolve(value, name)
-        assert isinstance(spec, BufferSpec), "it is no object"
+        assert isinstance(spec, BufferSpec), "the value is a buffer"
         return spec
 
     def members(self, struct: StructValue, name: str, offset: int) -> None:

@@ -43,10 +43,10 @@ from cudarun.arguments.values import (
     Pointer,
     Reference,
     StructValue,
-    TensorMapValue,
     UntypedNumber,
     Value,
     VectorValue,
+    has_tensor_map,
     objects_in,
 )
 from cudarun.errors import RequestError
@@ -130,7 +130,7 @@ def parse_setting(text: str) -> Argument:
             f"a {each.word} cannot be written to a variable", start,
             hint="pass it as an argument; CUDA 12 has no texture references",
         )  # fmt: skip
-    if isinstance(value, TensorMapValue):
+    if has_tensor_map(value):
         raise scanner.error("a tensor map cannot be written to a variable", start)
     return Argument(found["name"], value, text)
 

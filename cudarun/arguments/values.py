@@ -550,6 +550,13 @@ def initials_in(value: Value) -> Iterator[Initial]:
             yield from initials_in(tensor)
 
 
+def has_tensor_map(value: Value) -> bool:
+    """Return whether a value is a tensor map, or a struct with one."""
+    if isinstance(value, StructValue):
+        return any(has_tensor_map(member.value) for member in value.members)
+    return isinstance(value, TensorMapValue)
+
+
 def objects_in(value: Value) -> Iterator[ObjectValue]:
     """Yield the texture and surface objects in a value."""
     match value:

@@ -82,6 +82,8 @@ def test_a_tensor_map_is_no_variable_and_no_buffer() -> None:
     for parse in (parse_setting, parse_buffer):
         with pytest.raises(RequestError):
             parse("v=tensormap(f32[8,8], box=8x8)")
+    with pytest.raises(RequestError, match="cannot be written to a variable"):
+        parse_setting("v={n=i32:1, m=tensormap(f32[8,8], box=8x8)}")
 
 
 def test_the_file_of_a_tensor_is_found() -> None:

@@ -40,6 +40,7 @@ from cudarun.arguments.values import (
     TensorExtent,
     TensorMapValue,
     UntypedNumber,
+    has_tensor_map,
     objects_in,
     value_type,
 )
@@ -114,7 +115,7 @@ class OperandReader:
         argument: Argument = self.based(token, lambda: parse_argument(token.text))
         for each in objects_in(argument.value):
             raise self.error(f"{each.word}(…): scripts have no textures and surfaces", token)
-        if isinstance(argument.value, TensorMapValue):
+        if has_tensor_map(argument.value):
             raise self.error("tensormap(…): scripts have no tensor maps", token)
         return argument
 

@@ -57,6 +57,7 @@ def forms() -> dict[str, str]:
     made["bulk"] = f"{bulk} [%dst], [%g], %size, [%bar];"
     made["multic"] = f"{bulk}.multicast::cluster [%dst], [%g], %size, [%bar], %m;"
     made["prefetch"] = "cp.async.bulk.prefetch.L2.global [%g], %size;"
+    made["put"] = "cp.async.bulk.global.shared::cta.bulk_group [%g], [%dst], %size;"
     for op, types in REDUCTIONS.items():
         for kind in types.split():
             name = f"{op}.{kind}"

@@ -1,6 +1,6 @@
 """Tensor maps, their fields, and copies: what an H200 gave, and what the emulated device gives.
 
-``tensor-*-h200.xz`` were recorded by ``tools/record_tensors.py``.
+``tensor-*-h200.xz`` and ``bulk-sizes-h200.xz`` were recorded by ``tools/record_tensors.py``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from cudarun.emulator import driver
-from tests.golden import map_fields, tensor_copies, tensor_maps
+from tests.golden import bulk_sizes, map_fields, tensor_copies, tensor_maps
 from tests.golden.tensor_cases import Case, cases
 
 FOLDER = Path(__file__).parent
@@ -55,6 +55,15 @@ def test_copies(copies: dict[str, tensor_copies.Found], form: str) -> None:
     assert told == []
 
 
+def test_bulk_sizes() -> None:
+    wanted, recorded = bulk_sizes.cases(), bulk_sizes.read(FOLDER / "bulk-sizes-h200.xz")
+    assert list(recorded) == [case.name for case in wanted]
+    runner = tensor_copies.Runner(driver, sorted({case.form for case in wanted}))
+    found = {case.name: runner.run(case) for case in wanted}
+    runner.close()
+    assert list(bulk_sizes.differences(recorded, found)) == []
+
+
 # --- the means -----------------------------------------------------------------------------------
 
 
@@ -80,6 +89,20 @@ def test_a_difference_is_told() -> None:
     other[case.name].shared[0, 17] ^= 1
     (told,) = tensor_copies.differences(case, found[case.name], other[case.name])
     assert told.startswith("load2, 3: 1 bytes of shared memory differ, from 16: recorded ")
+
+
+def test_written_sizes_are_read_and_differences_told(tmp_path: Path) -> None:
+    case = next(case for case in bulk_sizes.cases() if case.name == "copyc 20 expecting 16")
+    runner = tensor_copies.Runner(driver, [case.form])
+    found = {case.name: runner.run(case)}
+    runner.close()
+    bulk_sizes.write(tmp_path / "sizes.xz", "a device", found)
+    recorded = bulk_sizes.read(tmp_path / "sizes.xz")
+    assert list(bulk_sizes.differences(recorded, found)) == []
+    found[case.name].shared[1, 1056] ^= 1  # the byte past the copy
+    assert list(bulk_sizes.differences(recorded, found)) == [
+        f"{case.name}: recorded changed [[1, 1041, 1056, 8]], found [[1, 1041, 1057, 9]]"
+    ]
 
 
 def test_a_difference_of_maps_is_told() -> None:

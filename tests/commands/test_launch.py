@@ -97,8 +97,11 @@ def test_json_is_one_document_with_everything(run: Run) -> None:
         "both_nan": 0,
         "is_empty": False,
         "evaluated": True,
+        "step": None,
     }
-    assert result["prints"] == [{"expression": "y[:2]", "text": "[1. 3.]", "value": [1.0, 3.0]}]
+    assert result["prints"] == [
+        {"expression": "y[:2]", "text": "[1. 3.]", "value": [1.0, 3.0], "step": None}
+    ]
 
 
 def test_nan_in_json_is_a_string(run: Run) -> None:

@@ -112,6 +112,13 @@ def test_refused(line: str, message: str) -> None:
     assert message in complaint(line)
 
 
+def test_an_offset_is_refused_after_the_same_without_one() -> None:
+    [(_, message)] = complaints(
+        BODY.format("txq.width.b32 %r0, [%d0]; txq.width.b32 %r0, [%d0+8];")
+    )
+    assert "Argument 1 of instruction 'txq'" in message
+
+
 def test_everything_is_listed_in_the_order_of_the_lines() -> None:
     body = "tex.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [t, {%f0}];\nadd.u32 %r0, %r1;\nmov.u32 %r0, %zz;"
     text = BODY.format(body)

@@ -21,6 +21,7 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.decode.operands import constant_array
+from cudarun.emulator.decode.rules import LIMIT_OFFSETS
 from cudarun.emulator.decode.scope import Declarations, NameScope, ParameterName, RegisterName
 from cudarun.emulator.isa.table import Candidate
 from cudarun.emulator.numerics.types import Type, TypeKind
@@ -250,6 +251,8 @@ def learn(decoded: DecodedInstruction, given: ShapedOperands) -> None:
     """Keep the recipe of an instruction, if only its parts and offsets belong to it alone."""
     form, operation = decoded.chosen.form, decoded.operation
     if form.selects or form.reads_carry or form.writes_carry or len(_recipes) >= _MOST:
+        return
+    if decoded.instruction.opcode in LIMIT_OFFSETS:
         return
     if any(each.shape not in _PLAIN or (each.pair and not each.spare) for each in form.operands):
         return

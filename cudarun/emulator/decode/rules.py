@@ -464,6 +464,10 @@ _CHECKS: dict[str, Callable[[Words], str | None]] = {
 }
 
 
+LIMIT_OFFSETS = frozenset({"txq", "suq"})
+"""The opcodes whose operands are checked with the offset of an address."""
+
+
 def wrong_barrier(number: tree.Operand, threads: tree.Operand | None) -> str | None:
     """Return the error in a constant barrier number or thread count."""
     if isinstance(number, tree.Integer) and not 0 <= number.value < 16:

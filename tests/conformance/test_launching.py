@@ -66,17 +66,26 @@ SHARED_SIZES = """.version 8.1
 
 
 @pytest.mark.parametrize(
-    ("static", "dynamic", "aggregate", "total"),
-    [(0, 0, 1024, 0), (0, 1, 1025, 128), (100, 0, 1136, 128), (1000, 1000, 3032, 2048)],
-)
-def test_sizes_of_shared_memory(cuda, out, static, dynamic, aggregate, total):
-    """The aggregate counts the 1024 bytes of the system, and static memory in units of 16."""
+    ("static", "extern", "dynamic", "aggregate", "total"),
+    [
+        (0, "", 0, 1024, 0), (0, "", 1, 1025, 128), (100, "", 0, 1124, 128),
+        (1000, "", 1000, 3024, 2048), (100, ".align 4", 64, 1200, 256),
+        (100, ".align 16", 64, 1200, 256),
+    ],
+)  # fmt: skip
+def test_sizes_of_shared_memory(cuda, out, static, extern, dynamic, aggregate, total):
+    """The aggregate has 1024 bytes of the system; dynamic memory begins at a multiple of 16."""
     variable = f".shared .align 4 .b8 s[{static}];" if static else ""
     use = "mov.u32 %r3, s; st.shared.u32 [%r3], %r0;" if static else ""
+    if extern:
+        variable += f" .extern .shared {extern} .b8 d[];"
+        use += " mov.u32 %r3, d; st.shared.u32 [%r3], %r0;"
     text = SHARED_SIZES.format(variable=variable, use=use)
     kernel = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(text.encode() + b"\0"), b"k")
     cuda.launch(kernel, (int(out),), (ctypes.c_uint64,), shared=dynamic)
     assert cells(cuda, out)[:3] == [aggregate, total, dynamic]
+    attribute = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES
+    assert cuda.cuFuncGetAttribute(attribute, kernel) == aggregate - 1024 - dynamic
 
 
 def pointers(*values):

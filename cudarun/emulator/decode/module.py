@@ -38,6 +38,7 @@ _KNOWN_DIRECTIVES = frozenset(
     }
 )
 
+_DYNAMIC_ALIGNMENT = 16  # of dynamic shared memory, at least: an H200 has it for any alignment
 _SHAREABLE = frozenset({"extern", "weak", "common"})  # may be defined elsewhere
 
 
@@ -305,7 +306,7 @@ class ModuleDecoder:
             else:
                 addresses[name] = layout.place(variable.size, variable.alignment)
         static = layout.size
-        alignment = max((variable.alignment for variable in dynamic), default=1)
+        alignment = max((_DYNAMIC_ALIGNMENT, *(variable.alignment for variable in dynamic)))
         start = -(-static // alignment) * alignment
         for variable in dynamic:
             addresses[variable.name] = start

@@ -42,8 +42,6 @@ _RECURSIVE_BATCH = 1 << 11
 _SHARED_UNIT = 128  # bytes in which shared memory is allocated
 _LARGEST_ID = (1 << 64) - 1
 
-_STATIC_UNIT = 16  # bytes in which static shared memory is counted
-
 # The reserved shared memory of a block, as an H200 has it with the driver of CUDA 13.0.
 _RESERVED_BYTES = 1024
 _RESERVED_SHARED = {
@@ -178,7 +176,7 @@ class Launch:
             "%dynamic_smem_size": self.config.dynamic_shared,
             "%total_smem_size": _round_up(self.shared_bytes, _SHARED_UNIT),
             "%aggr_smem_size": _RESERVED_BYTES
-            + _round_up(self.kernel.static_shared, _STATIC_UNIT)
+            + self.kernel.static_shared
             + self.config.dynamic_shared,
             "%is_explicit_cluster": int(self.config.cluster is not None),
             "%cluster_nctarank": self.cluster_blocks,

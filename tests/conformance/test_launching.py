@@ -54,6 +54,7 @@ def test_a_device_pointer_as_it_is(cuda, function, out):
 SHARED_SIZES = """.version 8.1
 .target sm_90
 .address_size 64
+{extern}
 .visible .entry k(.param .u64 out) {{
   {variable}
   .reg .b64 %o; .reg .b32 %r<4>;
@@ -78,9 +79,9 @@ def test_sizes_of_shared_memory(cuda, out, static, extern, dynamic, aggregate, t
     variable = f".shared .align 4 .b8 s[{static}];" if static else ""
     use = "mov.u32 %r3, s; st.shared.u32 [%r3], %r0;" if static else ""
     if extern:
-        variable += f" .extern .shared {extern} .b8 d[];"
+        extern = f".extern .shared {extern} .b8 d[];"
         use += " mov.u32 %r3, d; st.shared.u32 [%r3], %r0;"
-    text = SHARED_SIZES.format(variable=variable, use=use)
+    text = SHARED_SIZES.format(variable=variable, use=use, extern=extern)
     kernel = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(text.encode() + b"\0"), b"k")
     cuda.launch(kernel, (int(out),), (ctypes.c_uint64,), shared=dynamic)
     assert cells(cuda, out)[:3] == [aggregate, total, dynamic]

@@ -52,7 +52,7 @@ class _Conflict:
     region: Allocation
     offsets: Array
     threads: Array
-    held: Array
+    recorded: Array
     before: Array | None
 
 
@@ -127,24 +127,24 @@ class GridRaceDetector(Detector):
         assert not isinstance(part.region, Section)
         plain_write = access.writes and not access.strong
         for units in shadow.units(part.offsets, access.bytes):
-            for held in (shadow.writes[units], shadow.reads[units] if plain_write else None):
-                if held is None:
+            for recorded in (shadow.writes[units], shadow.reads[units] if plain_write else None):
+                if recorded is None:
                     continue
-                chosen = self._unordered(held)
+                chosen = self._unordered(recorded)
                 if len(chosen):
                     region, offsets = part.region, shadow.first_bytes(units[chosen])
                     before = _bytes(region, offsets, shadow.unit) if plain_write else None
                     self._conflicts.append(
                         _Conflict(
-                            access, site, region, offsets, threads[chosen], held[chosen], before
+                            access, site, region, offsets, threads[chosen], recorded[chosen], before
                         )
                     )
             (shadow.writes if plain_write else shadow.reads)[units] = words
 
-    def _unordered(self, held: Array) -> Indices:
+    def _unordered(self, recorded: Array) -> Indices:
         """Return the places of accesses by other grids that do not happen before."""
-        suspects = np.flatnonzero(held)
-        times = held[suspects] >> _THREAD_BITS
+        suspects = np.flatnonzero(recorded)
+        times = recorded[suspects] >> _THREAD_BITS
         cuts = self._history.order.cuts()
         found: Indices = suspects[times > cuts[self._history.grids(times)]]
         return found
@@ -161,7 +161,7 @@ class GridRaceDetector(Detector):
         self._conflicts.clear()
 
     def _report(self, conflict: _Conflict, rows: Indices) -> None:
-        times = conflict.held[rows] >> _THREAD_BITS
+        times = conflict.recorded[rows] >> _THREAD_BITS
         for time in np.unique(times):
             those = rows[times == time]
             site, kind = self._history.access(int(time))
@@ -172,7 +172,7 @@ class GridRaceDetector(Detector):
             earlier = self._history.launches[int(grid)]
             places = (
                 AccessSite(
-                    kind, site, *place_of_thread(earlier, int(conflict.held[row]) & _THREAD)
+                    kind, site, *place_of_thread(earlier, int(conflict.recorded[row]) & _THREAD)
                 ),
                 AccessSite(
                     conflict.access.kind.value,

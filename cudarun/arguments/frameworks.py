@@ -67,6 +67,10 @@ class NumbaArray(Descriptor):
     def __str__(self) -> str:
         return f"numba({self.buffer})"
 
+    def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
+        """Never called: `numba_parameters` has replaced the value."""
+        raise AssertionError(f"{name}: numba_parameters replaces it before it is packed")
+
 
 @dataclass(frozen=True, slots=True)
 class NumbaField(Descriptor):

@@ -7,6 +7,7 @@ text as the user wrote it.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from enum import Enum
@@ -229,7 +230,7 @@ class Null:
         return "null"
 
 
-class Descriptor:
+class Descriptor(ABC):
     """A value whose bytes follow from a buffer, a file or dimensions, which binding resolves."""
 
     __slots__ = ()
@@ -253,6 +254,7 @@ class Descriptor:
         """Return the value for a parameter of this size in bytes."""
         return self
 
+    @abstractmethod
     def packed(self, name: str, resolve: Callable[..., Any]) -> tuple[bytes, Any, str]:
         """Return the bytes, the offsets of addresses in them, and a text for the layout table.
 
@@ -263,7 +265,6 @@ class Descriptor:
         Raises:
             RequestError: A file or a dimension cannot be resolved.
         """
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

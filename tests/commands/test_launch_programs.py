@@ -153,6 +153,27 @@ def test_a_fault_names_its_step(run: Run) -> None:
     assert "element 10 of buffer x" in error["log"]
 
 
+def test_a_fault_while_timing_names_its_step(run: Run) -> None:
+    later = ("--then", "-k", "fill", "--threads", "n", "x", "n=10", "v=1")
+    ran = run(*launch(*FILL, *TOTAL[:-1], "n=11", *later, "--repeat", "2", "--json"))
+    error = json.loads(ran.out)["error"]
+    assert (ran.code, error["step"], error["kernel"]) == (5, "2 of 3", "total")
+
+
+def test_a_fault_in_a_graph_names_no_other_kernel(run: Run) -> None:
+    later = ("--then", "-k", "fill", "--threads", "n", "x", "n=10", "v=1")
+    ran = run(*launch(*FILL, *TOTAL[:-1], "n=11", *later, "--graph", "--json"))
+    error = json.loads(ran.out)["error"]
+    assert (ran.code, "kernel" in error, "step" in error) == (5, False, False)
+    assert error["hint"] == "to find the step, run without --graph and --repeat"
+    assert "kernel total" in error["log"]
+
+
+def test_variables_are_written_in_each_timed_run(run: Run) -> None:
+    ran = run(*launch("--set", "calls=5", *FILL, *TOTAL, "--repeat", "3", "--check", "calls == 6"))
+    assert ran.code == 0, ran.err + ran.out
+
+
 def test_a_plan_of_all_steps(run: Run) -> None:
     ran = run(*launch(*FILL, *TOTAL, "--dry-run", "--json"))
     assert ran.code == 0, ran.err

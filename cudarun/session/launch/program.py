@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cudarun.arguments.packing import Handles
 from cudarun.records import dataclass
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
@@ -32,8 +33,8 @@ class StepLaunches:
     Attributes:
         step: The step.
         launchers: Its kernel with the arguments of each launch; they repeat in this order.
-        writes: The variables of its ``--set`` with copies of their values; those of the first step
-            are written when buffers are initialized.
+        writes: The variables of its ``--set`` with copies of their values, in a program; those of
+            one launch are written when buffers are initialized.
         stream: The stream.
         exchanges: How often its swaps are to be applied to the names after it.
     """
@@ -65,6 +66,7 @@ class Program:
         request: The launch.
         steps: Its steps.
         buffers: Their buffers, initialized.
+        places: By the number of a step, the result of its `places`.
 
     Raises:
         DeviceFailed: The device refuses an attribute of a kernel.
@@ -78,19 +80,23 @@ class Program:
         request: LaunchRequest,
         steps: Sequence[BoundStep],
         buffers: Buffers,
+        places: Mapping[int, Handles],
     ) -> None:
         self._session = session
         self._driver = session.driver
         self._buffers = buffers
+        self._places = places
         self.stream = launch_stream(
             session.driver, device, request.preferences.priority, created=request.graph
         )
-        behind = {name: name for name in buffers.addresses}
+        self._unchanged = behind = {name: name for name in buffers.addresses}
         found = []
         for step in steps:
-            written = step.variables.written if step.number > 1 else ()
-            addresses = {name: buffers.addresses[other] for name, other in behind.items()}
-            writes = buffers.staged(written, request.seed, addresses, step.places(buffers, behind))
+            writes: tuple[tuple[FixedMemory, DeviceBuffer], ...] = ()
+            if len(steps) > 1 and step.variables.written:
+                addresses = {name: buffers.addresses[other] for name, other in behind.items()}
+                handles = self._handles(step, behind)
+                writes = buffers.staged(step.variables.written, request.seed, addresses, handles)
             launchers, exchanges = self._launchers(device, step, behind)
             for _ in range(exchanges):
                 behind = step.swapped(behind)
@@ -118,6 +124,17 @@ class Program:
                 milliseconds = self._timed(f"running {launches.step.kernel.demangled}", launches)
             self._exchange(launches)
             after(launches, milliseconds)
+
+    def try_once(self) -> None:
+        """Run all steps and wait for each, so that a fault names its step.
+
+        Raises:
+            DeviceFailed: The driver refuses a launch, or a kernel faulted.
+        """
+        for launches in self.steps:
+            with launches.step.errors_named():
+                launches()
+                self._driver.cuCtxSynchronize()
 
     def run_as_graph(self) -> float:
         """Run all steps as one CUDA graph; return the milliseconds.
@@ -161,6 +178,12 @@ class Program:
             for first, second in launches.step.swaps:
                 self._buffers.exchange(first, second)
 
+    def _handles(self, step: BoundStep, behind: dict[str, str]) -> Handles:
+        """Return the addresses and handles of a step, once more only if names are exchanged."""
+        if behind == self._unchanged:
+            return self._places[step.number]
+        return step.places(self._buffers, behind)
+
     def _launchers(
         self, device: Device, step: BoundStep, behind: dict[str, str]
     ) -> tuple[tuple[Launcher, ...], int]:
@@ -181,7 +204,7 @@ class Program:
             named = {name: addresses[other] for name, other in behind.items()}
             encode = partial(encode_tensor_map, self._driver)
             with step.errors_named():
-                packed = step.binding.pack(named, step.places(self._buffers, behind), encode)
+                packed = step.binding.pack(named, self._handles(step, behind), encode)
                 launchers.append(
                     Launcher(
                         self._driver, device, step.kernel, step.request, step.geometry, packed,

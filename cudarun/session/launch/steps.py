@@ -83,11 +83,6 @@ class BoundStep:
     swaps: tuple[tuple[str, str], ...]
 
     @property
-    def name(self) -> str:
-        """The name in messages."""
-        return f"step {self.number} of {self.count}, {self.kernel.demangled}"
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """The notes on the kernel, its arguments and its geometry."""
         return (*self.kernel.notes, *self.binding.warnings, *self.geometry.notes)
@@ -124,19 +119,14 @@ class BoundStep:
         return after
 
     @contextmanager
-    def errors_named(self, *, since: int | None = None) -> Iterator[None]:
-        """Add the image, the kernel and, of several steps, the step to errors.
-
-        Args:
-            since: The length of the compiler's log before.
-        """
-        since = len(self.library.logs.error) if since is None else since
+    def errors_named(self) -> Iterator[None]:
+        """Add the image, the kernel and, of several steps, the step to errors."""
+        since = len(self.library.logs.error)
         try:
             yield
         except CudarunError as refused:
-            said = (*self.kernel.notes, *self.binding.warnings)
             raise _named(
-                refused, self.request, self.library, since, self.number, self.count, said,
+                refused, self.request, self.library, since, self.number, self.count, self.notes,
                 self.kernel.demangled,
             ) from None  # fmt: skip
 

@@ -182,12 +182,13 @@ def _run(
             everything = [*specs, *read.values()]
             writable = writable_arrays(steps)
             buffers = Buffers(session, everything, written, writable, bare=request.profile)
-            places = {
-                spec.name: step.places(buffers) for step in steps for spec in step.binding.buffers
+            places = {step.number: step.places(buffers) for step in steps}
+            by_name = {
+                spec.name: places[step.number] for step in steps for spec in step.binding.buffers
             }
-            places |= {each.name: steps[0].places(buffers) for each in written}
-            before = buffers.fill(request.seed, old_names(request, everything), places)
-            program = Program(session, device, request, steps, buffers)
+            by_name |= {each.name: places[1] for each in written}
+            before = buffers.fill(request.seed, old_names(request, everything), by_name)
+            program = Program(session, device, request, steps, buffers, places)
             ran = _Launch(steps, buffers, before, seen)
             if request.timing is None:
                 with stopped_when_overdue(session.driver):
@@ -200,21 +201,27 @@ def _run(
     except CudarunError as error:
         if ran is not None:
             addresses = ran.buffers.addresses
-            step = _step_of(error, steps)
+            named = _step_of(error, steps)
+            if named is None:
+                error.hint = error.hint or "to find the step, run without --graph and --repeat"
+            step = named or steps[-1]
             explain_fault(error, step.request.image, step.geometry, specs, addresses)
             until_then = detector_report(request.detection, seen, specs, addresses)
             if until_then is not None:
                 error.findings, error.statistics = until_then.findings, until_then.statistics
-        last = steps[-1]
         said = dict.fromkeys(each for step in steps for each in step.notes)
         error.warnings = error.warnings or notes(said)
-        raise error.at(file=last.request.image.origin, kernel=last.kernel.demangled) from None
+        if len(steps) == 1:
+            error.at(file=request.image.origin, kernel=steps[0].kernel.demangled)
+        raise
 
 
-def _step_of(error: CudarunError, steps: Sequence[BoundStep]) -> BoundStep:
-    """Return the step that an error names; the last one if it names none."""
+def _step_of(error: CudarunError, steps: Sequence[BoundStep]) -> BoundStep | None:
+    """Return the step that an error names, or the only one; ``None`` if it names none."""
     named = error.context.get("step")
-    return steps[int(named.split()[0]) - 1] if named else steps[-1]
+    if named is None:
+        return steps[0] if len(steps) == 1 else None
+    return steps[int(named.split()[0]) - 1]
 
 
 def _run_once(

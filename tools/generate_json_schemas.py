@@ -23,11 +23,13 @@ from cudarun.report.schemas.contexts import ContextsDocument, ScriptDocument, Ve
 from cudarun.report.schemas.devices import DevicesDocument, DoctorDocument
 from cudarun.report.schemas.errors import ErrorDocument, Head
 from cudarun.report.schemas.images import LinkDocument, LoadDocument, OfflineDocument
-from cudarun.report.schemas.launch import LaunchDocument, PlanDocument
+from cudarun.report.schemas.launch import KernelLaunchRecord, LaunchDocument, PlanDocument
 from cudarun.report.schemas.managed import ManagedDocument
 from cudarun.report.schemas.spec import ListingDocument, SpecDocument
 from cudarun.report.schemas.values import Number, Value
 
+_BASES = (KernelLaunchRecord, Head)
+"""Records with fields of several others; at run time a record does not know its bases."""
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas"
 
 DOCUMENTS: dict[str, tuple[type, ...]] = {
@@ -139,8 +141,9 @@ def _object(record: type, definitions: dict[str, Any]) -> dict[str, Any]:
     """The schema of a record, with the texts of its docstring."""
     summary, fields = _texts(record)
     hints = get_type_hints(record, include_extras=True)
-    if set(Head.__annotations__) < set(hints):
-        fields = _texts(Head)[1] | fields
+    for base in _BASES:
+        if set(base.__annotations__) < set(hints):
+            fields = _texts(base)[1] | fields
     if set(hints) != set(fields):
         raise ValueError(f"{record.__name__}: {set(hints) ^ set(fields)} described or there alone")
     optional = {name for name, hint in hints.items() if get_origin(hint) is NotRequired}

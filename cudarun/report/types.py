@@ -353,11 +353,10 @@ class MemoryRow:
 
 
 @dataclass(frozen=True, slots=True)
-class StepResult:
-    """One step of a program.
+class KernelLaunch:
+    """A launch of a kernel.
 
     Attributes:
-        image: The file.
         kernel: The kernel's name.
         demangled: Its name in C++ spelling.
         grid: Blocks in the grid.
@@ -367,14 +366,9 @@ class StepResult:
         cluster: Blocks in a cluster.
         cooperative: Whether the launch is cooperative.
         parameters: The contents of the parameter buffer.
-        memory: The variables of the image that it used, and its other buffers.
-        times: The number of launches.
-        milliseconds: The time of all of them with their synchronization; with ``--repeat``, the
-            median; ``None`` in a graph.
-        timing: The times of ``--repeat``; ``None`` in a graph.
+        memory: The variables of the image that it uses, and its other buffers.
     """
 
-    image: str
     kernel: str
     demangled: str
     grid: tuple[int, int, int]
@@ -385,26 +379,32 @@ class StepResult:
     cooperative: bool
     parameters: tuple[LayoutRow, ...]
     memory: tuple[MemoryRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult(KernelLaunch):
+    """One step of a program.
+
+    Attributes:
+        image: The file.
+        times: The number of launches.
+        milliseconds: The time of all of them with their synchronization; with ``--repeat``, the
+            median; ``None`` in a graph.
+        timing: The times of ``--repeat``; ``None`` in a graph.
+    """
+
+    image: str
     times: int
     milliseconds: float | None
     timing: TimingResult | None
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchResult:
+class LaunchResult(KernelLaunch):
     """A launch on a device that came back; of a program, the kernel is that of the last step.
 
     Attributes:
         device: The device.
-        kernel: The kernel's name.
-        demangled: Its name in C++ spelling.
-        grid: Blocks in the grid.
-        block: Threads in a block.
-        threads: The requested number of threads; ``None`` without ``--threads``.
-        shared_bytes: Dynamic shared memory of a block.
-        cluster: Blocks in a cluster.
-        cooperative: Whether the launch is cooperative.
-        parameters: The contents of the parameter buffer.
         buffers: The buffers after the launch.
         checks: The results of ``--check``.
         reference: The comparison with ``--reference``.
@@ -419,20 +419,10 @@ class LaunchResult:
         weaknesses: The replacements of the outputs with which all checks still pass.
         weak_is_failure: Whether weak checks are a failure: ``--check-strength fail``.
         errors: Why something that was asked of the results could not be done.
-        memory: The variables of the image that the launch used, and its other buffers.
         steps: The steps of a program, or of a kernel that is launched several times.
     """
 
     device: DeviceInfo
-    kernel: str
-    demangled: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    threads: tuple[int, int, int] | None
-    shared_bytes: int
-    cluster: tuple[int, int, int] | None
-    cooperative: bool
-    parameters: tuple[LayoutRow, ...]
     buffers: tuple[BufferResult, ...]
     checks: tuple[CheckResult, ...]
     reference: ReferenceResult | None
@@ -446,7 +436,6 @@ class LaunchResult:
     weaknesses: tuple[str, ...] = ()
     weak_is_failure: bool = False
     errors: tuple[CudarunError, ...] = ()
-    memory: tuple[MemoryRow, ...] = ()
     steps: tuple[StepResult, ...] = ()
 
     @property
@@ -484,41 +473,21 @@ class LaunchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchPlan:
+class LaunchPlan(KernelLaunch):
     """The launch that ``--dry-run`` does not make.
 
     Attributes:
         image: The file.
-        kernel: The kernel's name.
-        demangled: Its name in C++ spelling.
-        grid: Blocks in the grid.
-        block: Threads in a block.
-        threads: The requested number of threads; ``None`` without ``--threads``.
-        shared_bytes: Dynamic shared memory of a block.
-        cluster: Blocks in a cluster.
-        cooperative: Whether the launch is cooperative.
-        parameters: The contents of the parameter buffer.
         parameter_bytes: Its size in bytes.
         diagnostics: Warnings of the compiler, and notes on the arguments.
-        memory: The variables of the image that it would write, and its other buffers.
         steps: The steps of a program.
     """
 
     tag: ClassVar[Literal["launch-plan"]] = "launch-plan"
 
     image: str
-    kernel: str
-    demangled: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    threads: tuple[int, int, int] | None
-    shared_bytes: int
-    cluster: tuple[int, int, int] | None
-    cooperative: bool
-    parameters: tuple[LayoutRow, ...]
     parameter_bytes: int
     diagnostics: tuple[Diagnostic, ...] = ()
-    memory: tuple[MemoryRow, ...] = ()
     steps: tuple[LaunchPlan, ...] = ()
 
     @property

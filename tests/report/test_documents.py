@@ -49,7 +49,7 @@ TIMING = TimingResult(
 RESULT = LaunchResult(
     device=DEVICE, kernel="k", demangled="k", grid=(1, 1, 1), block=(32, 1, 1), threads=None,
     shared_bytes=0,
-    cluster=(2, 1, 1), cooperative=False, parameters=(), buffers=(), checks=(CHECK,),
+    cluster=(2, 1, 1), cooperative=False, parameters=(), memory=(), buffers=(), checks=(CHECK,),
     reference=ReferenceResult("1", (CHECK,)), prints=(Printed("x", "[nan, 1]", [float("nan"), 1]),),
     figures=(), saved=(), milliseconds=1.0, timing=TIMING, errors=(DeviceFailed("x"),),
 )  # fmt: skip

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         BufferRecord,
         CheckRecord,
         FigureRecord,
+        KernelLaunchRecord,
         LaunchDocument,
         LaunchOutcomeRecord,
         LaunchResultRecord,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         CheckResult,
         DeviceOutcome,
         Figure,
+        KernelLaunch,
         LaunchPlan,
         LaunchReport,
         LaunchResult,
@@ -63,36 +65,33 @@ def plan_document(plan: LaunchPlan) -> PlanDocument:
         "exit_code": int(plan.exit_code),
         "error": None,
         "image": plan.image,
-        "kernel": plan.kernel,
-        "demangled": plan.demangled,
-        "grid": plan.grid,
-        "block": plan.block,
-        "threads": plan.threads,
-        "shared_bytes": plan.shared_bytes,
-        "cluster": plan.cluster,
-        "cooperative": plan.cooperative,
-        "parameters": _parameters(plan.parameters),
+        **_kernel_launch(plan),
         "parameter_bytes": plan.parameter_bytes,
-        "memory": _memory(plan.memory),
         "diagnostics": diagnostic_records(plan.diagnostics),
         "steps": [_planned_step(step) for step in plan.steps],
+    }
+
+
+def _kernel_launch(launch: KernelLaunch) -> KernelLaunchRecord:
+    return {
+        "kernel": launch.kernel,
+        "demangled": launch.demangled,
+        "grid": launch.grid,
+        "block": launch.block,
+        "threads": launch.threads,
+        "shared_bytes": launch.shared_bytes,
+        "cluster": launch.cluster,
+        "cooperative": launch.cooperative,
+        "parameters": _parameters(launch.parameters),
+        "memory": _memory(launch.memory),
     }
 
 
 def _planned_step(step: LaunchPlan) -> PlannedStepRecord:
     return {
         "image": step.image,
-        "kernel": step.kernel,
-        "demangled": step.demangled,
-        "grid": step.grid,
-        "block": step.block,
-        "threads": step.threads,
-        "shared_bytes": step.shared_bytes,
-        "cluster": step.cluster,
-        "cooperative": step.cooperative,
-        "parameters": _parameters(step.parameters),
+        **_kernel_launch(step),
         "parameter_bytes": step.parameter_bytes,
-        "memory": _memory(step.memory),
     }
 
 
@@ -100,16 +99,7 @@ def result_record(result: LaunchResult) -> LaunchResultRecord:
     """Return a launch that came back."""
     record: LaunchResultRecord = {
         "device": device_record(result.device),
-        "kernel": result.kernel,
-        "demangled": result.demangled,
-        "grid": result.grid,
-        "block": result.block,
-        "threads": result.threads,
-        "shared_bytes": result.shared_bytes,
-        "cluster": result.cluster,
-        "cooperative": result.cooperative,
-        "parameters": _parameters(result.parameters),
-        "memory": _memory(result.memory),
+        **_kernel_launch(result),
         "buffers": [_buffer(buffer) for buffer in result.buffers],
         "checks": [_check(check) for check in result.checks],
         "reference": None if result.reference is None else _reference(result.reference),
@@ -145,16 +135,7 @@ def result_record(result: LaunchResult) -> LaunchResultRecord:
 def _step(step: StepResult) -> ProgramStepRecord:
     return {
         "image": step.image,
-        "kernel": step.kernel,
-        "demangled": step.demangled,
-        "grid": step.grid,
-        "block": step.block,
-        "threads": step.threads,
-        "shared_bytes": step.shared_bytes,
-        "cluster": step.cluster,
-        "cooperative": step.cooperative,
-        "parameters": _parameters(step.parameters),
-        "memory": _memory(step.memory),
+        **_kernel_launch(step),
         "times": step.times,
         "milliseconds": None if step.milliseconds is None else number(step.milliseconds),
         "timing": None if step.timing is None else _timing(step.timing),

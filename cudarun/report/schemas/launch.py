@@ -231,11 +231,10 @@ class TimingRecord(TypedDict):
     rates_left_out: bool
 
 
-class ProgramStepRecord(TypedDict):
-    """One step of a program.
+class KernelLaunchRecord(TypedDict):
+    """A launch of a kernel.
 
     Attributes:
-        image: The file.
         kernel: The kernel's name.
         demangled: Its name in C++ spelling.
         grid: Blocks in the grid.
@@ -245,14 +244,9 @@ class ProgramStepRecord(TypedDict):
         cluster: Blocks in a cluster.
         cooperative: Whether the launch is cooperative.
         parameters: The contents of the parameter buffer.
-        memory: The variables of the image that it used, and its other buffers.
-        times: The number of launches.
-        milliseconds: The time of all of them with their synchronization; with --repeat, the
-            median; null in a graph.
-        timing: The times of --repeat; null in a graph.
+        memory: The variables of the image that it uses, and its other buffers.
     """
 
-    image: str
     kernel: str
     demangled: str
     grid: Extent
@@ -263,26 +257,30 @@ class ProgramStepRecord(TypedDict):
     cooperative: bool
     parameters: list[ParameterRowRecord]
     memory: list[MemoryRowRecord]
+
+
+class ProgramStepRecord(KernelLaunchRecord):
+    """One step of a program.
+
+    Attributes:
+        image: The file.
+        times: The number of launches.
+        milliseconds: The time of all of them with their synchronization; with --repeat, the
+            median; null in a graph.
+        timing: The times of --repeat; null in a graph.
+    """
+
+    image: str
     times: int
     milliseconds: Number | None
     timing: TimingRecord | None
 
 
-class LaunchResultRecord(TypedDict):
+class LaunchResultRecord(KernelLaunchRecord):
     """A launch on a device that came back; of a program, the kernel is that of the last step.
 
     Attributes:
         device: The device.
-        kernel: The kernel's name.
-        demangled: Its name in C++ spelling.
-        grid: Blocks in the grid.
-        block: Threads in a block.
-        threads: The requested number of threads; null without --threads.
-        shared_bytes: Dynamic shared memory of a block.
-        cluster: Blocks in a cluster.
-        cooperative: Whether the launch is cooperative.
-        parameters: The contents of the parameter buffer.
-        memory: The variables of the image that the launch used, and its other buffers.
         buffers: The buffers after the launch.
         checks: The results of --check.
         reference: The comparison with --reference.
@@ -300,16 +298,6 @@ class LaunchResultRecord(TypedDict):
     """
 
     device: DeviceRecord
-    kernel: str
-    demangled: str
-    grid: Extent
-    block: Extent
-    threads: Extent | None
-    shared_bytes: int
-    cluster: Extent | None
-    cooperative: bool
-    parameters: list[ParameterRowRecord]
-    memory: list[MemoryRowRecord]
     buffers: list[BufferRecord]
     checks: list[CheckRecord]
     reference: ReferenceRecord | None
@@ -359,54 +347,24 @@ class LaunchDocument(Head):
     outcomes: list[LaunchOutcomeRecord]
 
 
-class PlannedStepRecord(TypedDict):
+class PlannedStepRecord(KernelLaunchRecord):
     """A step of a program that ``--dry-run`` does not make.
 
     Attributes:
         image: The file.
-        kernel: The kernel's name.
-        demangled: Its name in C++ spelling.
-        grid: Blocks in the grid.
-        block: Threads in a block.
-        threads: The requested number of threads; null without --threads.
-        shared_bytes: Dynamic shared memory of a block.
-        cluster: Blocks in a cluster.
-        cooperative: Whether the launch is cooperative.
-        parameters: The contents of the parameter buffer.
         parameter_bytes: Its size in bytes.
-        memory: The variables of the image that it writes, and its other buffers.
     """
 
     image: str
-    kernel: str
-    demangled: str
-    grid: Extent
-    block: Extent
-    threads: Extent | None
-    shared_bytes: int
-    cluster: Extent | None
-    cooperative: bool
-    parameters: list[ParameterRowRecord]
     parameter_bytes: int
-    memory: list[MemoryRowRecord]
 
 
-class PlanDocument(Head):
+class PlanDocument(Head, KernelLaunchRecord):
     """The launch that ``--dry-run`` does not make.
 
     Attributes:
         schema: The schema of this document.
         image: The file.
-        kernel: The kernel's name.
-        demangled: Its name in C++ spelling.
-        grid: Blocks in the grid.
-        block: Threads in a block.
-        threads: The requested number of threads; null without --threads.
-        shared_bytes: Dynamic shared memory of a block.
-        cluster: Blocks in a cluster.
-        cooperative: Whether the launch is cooperative.
-        parameters: The contents of the parameter buffer.
-        memory: The variables of the image that the launch writes, and its other buffers.
         parameter_bytes: Its size in bytes.
         diagnostics: Warnings of the compiler, and notes on the arguments.
         steps: The steps of a program.
@@ -414,16 +372,6 @@ class PlanDocument(Head):
 
     schema: Literal["cudarun/launch/1"]
     image: str
-    kernel: str
-    demangled: str
-    grid: Extent
-    block: Extent
-    threads: Extent | None
-    shared_bytes: int
-    cluster: Extent | None
-    cooperative: bool
-    parameters: list[ParameterRowRecord]
     parameter_bytes: int
-    memory: list[MemoryRowRecord]
     diagnostics: list[DiagnosticRecord]
     steps: list[PlannedStepRecord]

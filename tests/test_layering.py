@@ -33,6 +33,8 @@ MAY_IMPORT = {
         "images",
         "parameters",
         "report.types",
+        "report.device_types",
+        "report.figure_types",
         "report.detector_types",
         "report.spec_types",
         "report.image_types",

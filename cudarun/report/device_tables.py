@@ -9,8 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from cudarun.report.console import table
+from cudarun.report.device_types import (
+    DeviceInfo,
+    DevicesReport,
+)
 from cudarun.report.doctor_types import DoctorReport
-from cudarun.report.types import DeviceInfo, DevicesReport
 
 _MARKS = {"well": ("ok", "green"), "note": ("note", "yellow"), "wrong": ("WRONG", "red bold")}
 

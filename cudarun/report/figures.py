@@ -8,7 +8,11 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.report.console import print_unfolded
-from cudarun.report.types import Figure, Histogram, Plot
+from cudarun.report.figure_types import (
+    Figure,
+    Histogram,
+    Plot,
+)
 
 _BAR = 50
 _PLOT_ROWS = 12

@@ -8,7 +8,9 @@ from cudarun.diagnostics.entries import Diagnostic
 from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
-from cudarun.report.types import DeviceInfo
+from cudarun.report.device_types import (
+    DeviceInfo,
+)
 
 Extent = tuple[int, int, int]
 Verdict = Literal["loaded", "refused", "failed", "killed", "crashed"]

@@ -11,11 +11,17 @@ if TYPE_CHECKING:
 
     from cudarun.errors import ExitCode
     from cudarun.report.context_types import ContextsReport, ScriptReport, StepReport, VerifyReport
+    from cudarun.report.device_types import (
+        DevicesReport,
+    )
     from cudarun.report.doctor_types import DoctorReport
     from cudarun.report.image_types import LinkReport, LoadReport, OfflineReport
     from cudarun.report.managed_types import ManagedReport
     from cudarun.report.spec_types import CaseReport, SpecListing, SpecReport
-    from cudarun.report.types import DevicesReport, LaunchPlan, LaunchReport
+    from cudarun.report.types import (
+        LaunchPlan,
+        LaunchReport,
+    )
 
     Report: TypeAlias = (
         LaunchReport

@@ -1,9 +1,9 @@
-"""The reports of ``launch`` and ``devices``."""
+"""The report of ``launch``."""
 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.records import dataclass
@@ -11,6 +11,8 @@ from cudarun.records import dataclass
 if TYPE_CHECKING:
     from cudarun.diagnostics.entries import Diagnostic
     from cudarun.report.detector_types import DetectorReport, LaunchFinding, LaunchStatistics
+    from cudarun.report.device_types import DeviceInfo
+    from cudarun.report.figure_types import Figure
     from cudarun.report.sanitizer_types import SanitizerReport
 
 
@@ -74,63 +76,6 @@ class CheckResult:
     is_empty: bool = False
     evaluated: bool = True
     step: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceInfo:
-    """A device as the driver describes it; sizes in bytes.
-
-    Attributes:
-        label: The device as for ``--device``, such as 0, cpu or cpu:1.
-        index: The driver's ordinal.
-        name: Its name.
-        uuid: Its UUID.
-        pci_bus_id: Its PCI bus id.
-        compute_capability: Major and minor.
-        multiprocessors: The number of multiprocessors.
-        memory_free: Free memory; ``None`` where the driver was not asked.
-        memory_total: All memory.
-        driver_version: The CUDA version of the driver.
-        ptx_version: The newest PTX that the driver compiles.
-        peers: The ordinals of the devices whose memory it can access.
-    """
-
-    label: str
-    index: int
-    name: str
-    uuid: str
-    pci_bus_id: str
-    compute_capability: tuple[int, int]
-    multiprocessors: int
-    memory_free: int | None
-    memory_total: int
-    driver_version: tuple[int, int]
-    ptx_version: tuple[int, int] | None
-    peers: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DevicesReport:
-    """The devices of a machine.
-
-    Attributes:
-        devices: The chosen devices, in order.
-        attributes: By the device's label, each CUdevice_attribute by its name without
-            CU_DEVICE_ATTRIBUTE_; ``None`` where the driver does not know it. Empty without
-            ``--attributes``.
-        no_gpu: Why there is no GPU, where emulated devices are listed instead.
-    """
-
-    tag: ClassVar[Literal["devices"]] = "devices"
-
-    devices: tuple[DeviceInfo, ...]
-    attributes: dict[str, dict[str, int | None]] = field(default_factory=dict)
-    no_gpu: CudarunError | None = None
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """Zero: a failure is an error, and then there is no report."""
-        return ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,73 +169,6 @@ class ReferenceResult:
     device: str
     comparisons: tuple[CheckResult, ...]
     is_itself: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """``--show NAME=hist``: the numbers of a buffer, counted in equal intervals.
-
-    Attributes:
-        name: The buffer's.
-        minimum: The smallest finite number.
-        maximum: The largest finite number.
-        not_finite: How many NaNs and infinities are not in it.
-        series: The count of each interval.
-    """
-
-    kind: ClassVar[Literal["hist"]] = "hist"
-
-    name: str
-    minimum: float
-    maximum: float
-    not_finite: int
-    series: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """``--show NAME=plot``: the numbers of a buffer in memory order, in columns.
-
-    Attributes:
-        name: The buffer's.
-        minimum: The smallest finite number.
-        maximum: The largest finite number.
-        not_finite: How many NaNs and infinities are not in it.
-        series: The smallest and the largest number of each column; ``None`` where none is finite.
-    """
-
-    kind: ClassVar[Literal["plot"]] = "plot"
-
-    name: str
-    minimum: float
-    maximum: float
-    not_finite: int
-    series: tuple[tuple[float, float] | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """``--show NAME=image``: a buffer as an image.
-
-    Attributes:
-        name: The buffer's.
-        minimum: The smallest finite number.
-        maximum: The largest finite number.
-        not_finite: How many NaNs and infinities are not in it.
-        series: Rows of ``(red, green, blue)``, 0 to 255.
-    """
-
-    kind: ClassVar[Literal["image"]] = "image"
-
-    name: str
-    minimum: float
-    maximum: float
-    not_finite: int
-    series: tuple[tuple[tuple[int, int, int], ...], ...]
-
-
-Figure: TypeAlias = Histogram | Plot | Picture
-"""``--show``: a buffer reduced to what a terminal can show."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,9 @@ from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
 from cudarun.errors import CudarunError, DeviceFailed, ExitCode
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.tree import Position
+from cudarun.report.device_types import (
+    DeviceInfo,
+)
 from cudarun.report.documents import document
 from cudarun.report.documents.errors import error_document
 from cudarun.report.documents.values import plain
@@ -20,7 +23,6 @@ from cudarun.report.json import error_text
 from cudarun.report.sanitizer_types import SanitizerReport
 from cudarun.report.types import (
     CheckResult,
-    DeviceInfo,
     DeviceOutcome,
     LaunchReport,
     LaunchResult,

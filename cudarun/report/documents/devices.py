@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cudarun.report.device_types import (
+        DeviceInfo,
+        DevicesReport,
+    )
     from cudarun.report.doctor_types import DoctorReport
     from cudarun.report.schemas.devices import DeviceRecord, DevicesDocument, DoctorDocument
-    from cudarun.report.types import DeviceInfo, DevicesReport
 
 
 def devices_document(report: DevicesReport) -> DevicesDocument:

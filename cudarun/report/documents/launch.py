@@ -11,6 +11,9 @@ from cudarun.report.documents.values import number, plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cudarun.report.figure_types import (
+        Figure,
+    )
     from cudarun.report.schemas.launch import (
         BufferRecord,
         CheckRecord,
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
         BufferResult,
         CheckResult,
         DeviceOutcome,
-        Figure,
         KernelLaunch,
         LaunchPlan,
         LaunchReport,

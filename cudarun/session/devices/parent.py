@@ -6,7 +6,10 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from cudarun.report.types import DeviceInfo, DevicesReport
+from cudarun.report.device_types import (
+    DeviceInfo,
+    DevicesReport,
+)
 from cudarun.session.driver.target import Target
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.job import Job

@@ -12,8 +12,10 @@ from cudarun.session.load.request import FatbinPlace
 from cudarun.session.workers.job import Job
 
 if TYPE_CHECKING:
+    from cudarun.report.device_types import (
+        DeviceInfo,
+    )
     from cudarun.report.image_types import LoadOutcome, LoadReport, LoadResult, Verdict
-    from cudarun.report.types import DeviceInfo
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
     from cudarun.session.load.fatbins import UsedFatbin

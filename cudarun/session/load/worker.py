@@ -15,6 +15,9 @@ from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
+from cudarun.report.device_types import (
+    DeviceInfo,
+)
 from cudarun.report.image_types import (
     Handle,
     KernelReport,
@@ -24,7 +27,6 @@ from cudarun.report.image_types import (
     RefusedKernel,
     VariableReport,
 )
-from cudarun.report.types import DeviceInfo
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, describe
 from cudarun.session.image.debug_parameters import DebugReader

@@ -15,8 +15,13 @@ from cudarun.session.driver.target import ContextOptions
 from cudarun.session.launch.request import LaunchRequest
 
 if TYPE_CHECKING:
+    from cudarun.report.device_types import (
+        DeviceInfo,
+    )
     from cudarun.report.spec_types import ListedCase, MatrixValue, Verdict
-    from cudarun.report.types import DeviceInfo, LaunchResult
+    from cudarun.report.types import (
+        LaunchResult,
+    )
     from cudarun.session.workers.job import Devices
     from cudarun.writing import OutputFile
 

@@ -26,8 +26,13 @@ from cudarun.session.workers.progress import ProgressDisplay
 from cudarun.session.workers.shared_file import SharedFile
 
 if TYPE_CHECKING:
+    from cudarun.report.device_types import (
+        DeviceInfo,
+    )
     from cudarun.report.spec_types import CaseReport, SpecReport, Verdict
-    from cudarun.report.types import DeviceInfo, LaunchResult
+    from cudarun.report.types import (
+        LaunchResult,
+    )
     from cudarun.session.workers.progress import ReportedProgress
     from cudarun.session.workers.session import Session
 

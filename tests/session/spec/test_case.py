@@ -15,7 +15,9 @@ from cudarun.errors import (
     RequestError,
     WorkerDied,
 )
-from cudarun.report.types import DeviceInfo
+from cudarun.report.device_types import (
+    DeviceInfo,
+)
 from cudarun.session.driver.target import ContextOptions
 from cudarun.session.spec.case import Case, parse_expected, parse_requirement
 

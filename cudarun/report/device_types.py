@@ -1,0 +1,66 @@
+"""The report of ``devices``, and the device of other reports."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import ClassVar, Literal
+
+from cudarun.errors import CudarunError, ExitCode
+from cudarun.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
+    """A device as the driver describes it; sizes in bytes.
+
+    Attributes:
+        label: The device as for ``--device``, such as 0, cpu or cpu:1.
+        index: The driver's ordinal.
+        name: Its name.
+        uuid: Its UUID.
+        pci_bus_id: Its PCI bus id.
+        compute_capability: Major and minor.
+        multiprocessors: The number of multiprocessors.
+        memory_free: Free memory; ``None`` where the driver was not asked.
+        memory_total: All memory.
+        driver_version: The CUDA version of the driver.
+        ptx_version: The newest PTX that the driver compiles.
+        peers: The ordinals of the devices whose memory it can access.
+    """
+
+    label: str
+    index: int
+    name: str
+    uuid: str
+    pci_bus_id: str
+    compute_capability: tuple[int, int]
+    multiprocessors: int
+    memory_free: int | None
+    memory_total: int
+    driver_version: tuple[int, int]
+    ptx_version: tuple[int, int] | None
+    peers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DevicesReport:
+    """The devices of a machine.
+
+    Attributes:
+        devices: The chosen devices, in order.
+        attributes: By the device's label, each CUdevice_attribute by its name without
+            CU_DEVICE_ATTRIBUTE_; ``None`` where the driver does not know it. Empty without
+            ``--attributes``.
+        no_gpu: Why there is no GPU, where emulated devices are listed instead.
+    """
+
+    tag: ClassVar[Literal["devices"]] = "devices"
+
+    devices: tuple[DeviceInfo, ...]
+    attributes: dict[str, dict[str, int | None]] = field(default_factory=dict)
+    no_gpu: CudarunError | None = None
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Zero: a failure is an error, and then there is no report."""
+        return ExitCode.OK

@@ -16,14 +16,14 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from cudarun.commands.compile_options import compilation, compile_options
+from cudarun.commands.compile_options import compilation
 from cudarun.commands.confinement import Confinement
-from cudarun.commands.declaration import JOINED, Option, Values
+from cudarun.commands.declaration import Values
 from cudarun.commands.files import image_files, input_files, output_files
 from cudarun.commands.inputs import read_input
-from cudarun.commands.launch_options import Seed, launch_options
+from cudarun.commands.launch_options import Seed
 from cudarun.commands.launch_request import program_request
-from cudarun.commands.options import context_options, context_values, device_options, reading
+from cudarun.commands.options import context_values, reading
 from cudarun.commands.spec_matrix import (
     MATRIX,
     Instance,
@@ -38,6 +38,17 @@ from cudarun.commands.spec_text import (
     STEPS,
     Entries,
     SpecText,
+)
+from cudarun.commands.spec_words import (
+    OPTIONS,
+    OWN_KEYS,
+    check_own,
+    dashed,
+    is_key,
+    texts,
+    unknown_key,
+    words,
+    words_of,
 )
 from cudarun.commands.text_files import DASH, read_text
 from cudarun.errors import ArgumentSyntaxError, CudarunError, ImageRefused, RequestError
@@ -54,33 +65,8 @@ from cudarun.writing import OutputFile, check_outputs
 MAX_CASES = 10_000
 """The most cases of a spec, with all instances of their matrices."""
 
-_OWN = ("name", "image", "args", "expect_error", "requires", "skip")
-"""The keys that are not options. ``-`` and ``_`` are equivalent in all keys."""
 _TEXTS = frozenset({"name", "image"})
 """Keys whose values remain texts if a number of the matrix replaces them."""
-
-
-@click.command("launch")
-@click.argument("image")
-@click.argument("arguments", nargs=-1)
-@launch_options
-@compile_options
-@device_options(default="0")
-@context_options
-def words(**values: Any) -> None:
-    """Parse the words of a case; the command is never called."""
-
-
-words.params = [
-    each for each in words.params if not isinstance(each, Option) or each.form is not None
-]
-
-OPTIONS = {
-    option.opts[-1].removeprefix("--"): option
-    for option in words.params
-    if isinstance(option, Option)
-}
-"""The options of a case, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +158,8 @@ class _CaseReader:
         self._images: dict[tuple[str, CompileOptions, int | None], Image] = {}
         self._defaults = normalized(text.defaults)
         for normal, (key, _) in self._defaults.items():
-            if normal == DEFAULTS or not _is_key(normal):
-                raise _unknown_key(key).of(place=f"{text.path}:{text.line_of_default(key)}")
+            if normal == DEFAULTS or not is_key(normal):
+                raise unknown_key(key).of(place=f"{text.path}:{text.line_of_default(key)}")
 
     def entries(self, index: int) -> Table:
         """Return the entries of one table and those of the defaults that it does not replace.
@@ -231,13 +217,13 @@ class _CaseReader:
                 for normal, (key, value) in table.items():
                     if normal != MATRIX:
                         replaced[normal] = key, _replaced(normal, value, instance)
-                    if normal in _OWN:
+                    if normal in OWN_KEYS:
                         own[normal] = replaced[normal][1]
-                        _check_own(normal, own[normal])
+                        check_own(normal, own[normal])
                 argv = []
                 for normal, (key, value) in replaced.items():
-                    if normal not in _OWN:
-                        argv += _words_of(key, value)
+                    if normal not in OWN_KEYS:
+                        argv += words_of(key, value)
                 normal = None
                 if "image" not in own:
                     raise RequestError("the case has no image")
@@ -332,7 +318,7 @@ class _CaseReader:
         else:
             outputs = []
         options = context_values(values)
-        wanted = _texts(own.get("requires", []))
+        wanted = texts(own.get("requires", []))
         expected = own.get("expect_error")
         timeout = values["timeout"]
         given = name or f"{Path(values['image']).stem}-{index + 1}"
@@ -424,87 +410,6 @@ class _CaseReader:
             seen[case.name] = case
 
 
-def _check_own(key: str, value: object) -> None:
-    """Check the type of a key that is not an option, if the key is present."""
-    match key, value:
-        case _, None:
-            return
-        case "name" | "image", str() if value:
-            return
-        case "args", list() if all(isinstance(each, str) for each in value):
-            return
-        case "requires", str() | list() if all(isinstance(each, str) for each in _texts(value)):
-            return
-        case "expect_error", str() | int() if not isinstance(value, bool):
-            return
-        case "skip", str() | bool():
-            return
-    kinds = {
-        "args": "a list of strings",
-        "requires": "a string or a list of strings",
-        "expect_error": "the name or number of an error",
-        "skip": "true, or the reason as a string",
-    }
-    raise RequestError(f"{key} must be {kinds.get(key, 'a string')}")
-
-
-def _words_of(key: str, value: object) -> list[str]:
-    """Return one entry as command-line words.
-
-    Raises:
-        RequestError: There is no such option, or it does not accept such values.
-    """
-    name = _dashed(key)
-    option = OPTIONS.get(name)
-    if option is None:
-        raise _unknown_key(key)
-    return option_words(name, option, value, key)
-
-
-def option_words(name: str, option: Option, value: object, key: str) -> list[str]:
-    """Return an option with its value in TOML as command-line words.
-
-    Args:
-        name: Its name, without dashes.
-        option: The option.
-        value: Its value in TOML.
-        key: Its name in messages.
-
-    Raises:
-        RequestError: It does not accept such values.
-    """
-    if option.is_flag:
-        if not isinstance(value, bool):
-            raise RequestError(f"{key} must be true or false")
-        return [f"--{name}"] if value else []
-    several = value if isinstance(value, list) else [value]
-    if not all(
-        isinstance(each, str | int | float) and not isinstance(each, bool) for each in several
-    ):
-        raise RequestError(f"{key} must be a string or a number")
-    if option.multiple:
-        return [f"--{name}={each}" for each in several]
-    if isinstance(value, list) and option.form not in JOINED:
-        raise RequestError(f"{key} must be a single value, not a list")
-    return [f"--{name}={','.join(map(str, several))}"]
-
-
-def _texts(value: object) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _unknown_key(key: str) -> RequestError:
-    from cudarun.arguments.scanner import did_you_mean
-
-    return RequestError(
-        f"unknown key '{key}'", hint=did_you_mean(_dashed(key), [*OPTIONS, *_OWN, MATRIX, STEPS])
-    )
-
-
-def _is_key(normal: str) -> bool:
-    return normal in (*_OWN, MATRIX) or _dashed(normal) in OPTIONS
-
-
 def _replaced(normal: str, value: object, instance: Instance) -> object:
     """Return the value of a key with those of the matrix.
 
@@ -515,7 +420,7 @@ def _replaced(normal: str, value: object, instance: Instance) -> object:
         value = substituted(value, instance)
     else:
         value = typed(value, instance)
-    if any(isinstance(each, str) and "\0" in each for each in _texts(value)):
+    if any(isinstance(each, str) and "\0" in each for each in texts(value)):
         raise RequestError(f"{normal} contains a NUL character")
     return value
 
@@ -543,14 +448,10 @@ def _kernel_name(given: str | None, request: LaunchRequest | None) -> str | None
 def _key_of_error(error: RequestError, table: Table) -> str | None:
     """Return the key that an error is about: by its text, its option or its file."""
     text = error.text if isinstance(error, ArgumentSyntaxError) else None
-    options = {_dashed(option).removeprefix("--") for option in error.subject("option")}
+    options = {dashed(option).removeprefix("--") for option in error.subject("option")}
     for normal, (_, value) in table.items():
-        if text is not None and text in map(str, _texts(value)):
+        if text is not None and text in map(str, texts(value)):
             return normal
-        if _dashed(normal) in options:
+        if dashed(normal) in options:
             return normal
     return "image" if "image" in table and error.subject("origin") else None
-
-
-def _dashed(key: str) -> str:
-    return key.replace("_", "-")

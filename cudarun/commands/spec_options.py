@@ -9,7 +9,12 @@ from click.core import ParameterSource
 
 from cudarun.commands.confinement import Confinement
 from cudarun.commands.declaration import Option, OptionScope
-from cudarun.commands.spec_file import SpecOptions, option_words
+from cudarun.commands.spec_file import (
+    SpecOptions,
+)
+from cudarun.commands.spec_words import (
+    option_words,
+)
 from cudarun.commands.spec_writer import toml_value
 
 

@@ -12,10 +12,12 @@ import click
 from click.core import ParameterSource
 
 from cudarun.commands.declaration import CaseForm, Option
-from cudarun.commands.spec_file import OPTIONS
 from cudarun.commands.spec_matrix import escaped
 from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText
 from cudarun.commands.spec_text import STEPS as SPEC_STEPS
+from cudarun.commands.spec_words import (
+    OPTIONS,
+)
 from cudarun.commands.steps import STEPS
 from cudarun.commands.text_files import read_text
 from cudarun.errors import RequestError

@@ -19,7 +19,11 @@ from cudarun.commands.declaration import (
     Option,
     OptionScope,
 )
-from cudarun.commands.spec_file import OPTIONS, _words_of, words
+from cudarun.commands.spec_words import (
+    OPTIONS,
+    words,
+    words_of,
+)
 from cudarun.errors import RequestError
 from cudarun.writing import FileUse
 from tests.imports import PACKAGE, modules, syntax_tree
@@ -238,19 +242,19 @@ def test_what_is_written_is_read_as_what_was_given(option: Option) -> None:
     value = parsed(given(option))[option.name]
     key = name_of(option).removeprefix("--")
     toml = spec_writer.toml_value(option.form, value, Path())
-    assert parsed(_words_of(key, toml))[option.name] == value
+    assert parsed(words_of(key, toml))[option.name] == value
 
 
 @by_name([each for each in IN_CASES if each.form in JOINED])  # type: ignore[attr-defined]
 def test_a_list_is_joined(option: Option) -> None:
     key = name_of(option).removeprefix("--")
-    assert _words_of(key, ["a", "b"]) == [f"--{key}=a,b"]
+    assert words_of(key, ["a", "b"]) == [f"--{key}=a,b"]
 
 
 @by_name([each for each in IN_CASES if each.form in REPEATED])  # type: ignore[attr-defined]
 def test_a_list_is_repeated(option: Option) -> None:
     key = name_of(option).removeprefix("--")
-    assert _words_of(key, ["a", "b"]) == [f"--{key}=a", f"--{key}=b"]
+    assert words_of(key, ["a", "b"]) == [f"--{key}=a", f"--{key}=b"]
 
 
 def parsed(argv: list[str]) -> dict[str, Any]:

@@ -1,0 +1,130 @@
+"""The keys of a case as words of the command line, which its own options parse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cudarun.commands.compile_options import compile_options
+from cudarun.commands.declaration import JOINED, Option
+from cudarun.commands.launch_options import launch_options
+from cudarun.commands.options import context_options, device_options
+from cudarun.commands.spec_matrix import MATRIX
+from cudarun.commands.spec_text import STEPS
+from cudarun.errors import RequestError
+
+OWN_KEYS = ("name", "image", "args", "expect_error", "requires", "skip")
+"""The keys that are not options. ``-`` and ``_`` are equivalent in all keys."""
+
+
+@click.command("launch")
+@click.argument("image")
+@click.argument("arguments", nargs=-1)
+@launch_options
+@compile_options
+@device_options(default="0")
+@context_options
+def words(**values: Any) -> None:
+    """Parse the words of a case; the command is never called."""
+
+
+words.params = [
+    each for each in words.params if not isinstance(each, Option) or each.form is not None
+]
+
+OPTIONS = {
+    option.opts[-1].removeprefix("--"): option
+    for option in words.params
+    if isinstance(option, Option)
+}
+"""The options of a case, by name."""
+
+
+def check_own(key: str, value: object) -> None:
+    """Check the type of a key that is not an option, if the key is present."""
+    match key, value:
+        case _, None:
+            return
+        case "name" | "image", str() if value:
+            return
+        case "args", list() if all(isinstance(each, str) for each in value):
+            return
+        case "requires", str() | list() if all(isinstance(each, str) for each in texts(value)):
+            return
+        case "expect_error", str() | int() if not isinstance(value, bool):
+            return
+        case "skip", str() | bool():
+            return
+    kinds = {
+        "args": "a list of strings",
+        "requires": "a string or a list of strings",
+        "expect_error": "the name or number of an error",
+        "skip": "true, or the reason as a string",
+    }
+    raise RequestError(f"{key} must be {kinds.get(key, 'a string')}")
+
+
+def words_of(key: str, value: object) -> list[str]:
+    """Return one entry as command-line words.
+
+    Raises:
+        RequestError: There is no such option, or it does not accept such values.
+    """
+    name = dashed(key)
+    option = OPTIONS.get(name)
+    if option is None:
+        raise unknown_key(key)
+    return option_words(name, option, value, key)
+
+
+def option_words(name: str, option: Option, value: object, key: str) -> list[str]:
+    """Return an option with its value in TOML as command-line words.
+
+    Args:
+        name: Its name, without dashes.
+        option: The option.
+        value: Its value in TOML.
+        key: Its name in messages.
+
+    Raises:
+        RequestError: It does not accept such values.
+    """
+    if option.is_flag:
+        if not isinstance(value, bool):
+            raise RequestError(f"{key} must be true or false")
+        return [f"--{name}"] if value else []
+    several = value if isinstance(value, list) else [value]
+    if not all(
+        isinstance(each, str | int | float) and not isinstance(each, bool) for each in several
+    ):
+        raise RequestError(f"{key} must be a string or a number")
+    if option.multiple:
+        return [f"--{name}={each}" for each in several]
+    if isinstance(value, list) and option.form not in JOINED:
+        raise RequestError(f"{key} must be a single value, not a list")
+    return [f"--{name}={','.join(map(str, several))}"]
+
+
+def texts(value: object) -> list[Any]:
+    """Return a list as it is, and one value as a list."""
+    return value if isinstance(value, list) else [value]
+
+
+def unknown_key(key: str) -> RequestError:
+    """Return the error about an unknown key, with a similar one."""
+    from cudarun.arguments.scanner import did_you_mean
+
+    return RequestError(
+        f"unknown key '{key}'", hint=did_you_mean(dashed(key), [*OPTIONS, *OWN_KEYS, MATRIX, STEPS])
+    )
+
+
+def is_key(normal: str) -> bool:
+    """Return whether a case can have a key, with ``_``."""
+    return normal in (*OWN_KEYS, MATRIX) or dashed(normal) in OPTIONS
+
+
+def dashed(key: str) -> str:
+    """Return a key as an option is written, without the dashes before it."""
+    return key.replace("_", "-")

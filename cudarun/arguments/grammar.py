@@ -31,6 +31,10 @@ from cudarun.arguments.types import (
     depth,
     has_pointers,
 )
+from cudarun.arguments.value_parts import (
+    has_tensor_map,
+    objects_in,
+)
 from cudarun.arguments.values import (
     AddressOf,
     Argument,
@@ -46,8 +50,6 @@ from cudarun.arguments.values import (
     UntypedNumber,
     Value,
     VectorValue,
-    has_tensor_map,
-    objects_in,
 )
 from cudarun.errors import RequestError
 

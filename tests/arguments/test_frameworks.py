@@ -14,7 +14,9 @@ import pytest
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.files import files_of, relocated
 from cudarun.arguments.grammar import parse_argument, parse_arguments
-from cudarun.arguments.values import initials_in
+from cudarun.arguments.value_parts import (
+    initials_in,
+)
 from cudarun.errors import ArgumentSyntaxError, RequestError
 from cudarun.parameters import Parameter
 

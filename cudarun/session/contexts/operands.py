@@ -24,6 +24,10 @@ from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.statements import Check, parse_check
 from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import StructType
+from cudarun.arguments.value_parts import (
+    has_tensor_map,
+    objects_in,
+)
 from cudarun.arguments.values import (
     BYTE,
     AddressOf,
@@ -40,8 +44,6 @@ from cudarun.arguments.values import (
     TensorExtent,
     TensorMapValue,
     UntypedNumber,
-    has_tensor_map,
-    objects_in,
     value_type,
 )
 from cudarun.errors import ArgumentSyntaxError, RequestError

@@ -266,7 +266,14 @@ class LaunchRequest:
     @property
     def is_random(self) -> bool:
         """Return whether an initializer generates random numbers."""
-        from cudarun.arguments.values import Rand, RandInt, Randn, initials_in
+        from cudarun.arguments.value_parts import (
+            initials_in,
+        )
+        from cudarun.arguments.values import (
+            Rand,
+            RandInt,
+            Randn,
+        )
 
         everything = [
             each for step in self.steps for each in (*step.arguments, *step.settings, *step.buffers)

@@ -54,6 +54,8 @@ class CaseForm(Enum):
     """Comma-separated words, or a list of words."""
     TEXTS = auto()
     """A string, or a list of strings for a repeatable option."""
+    PAIRS = auto()
+    """A list of two names, or of strings of the form ``A,B`` for several pairs."""
     EXPRESSIONS = auto()
     """Texts that can contain paths, in ``load(…)``."""
     NAMED_EXPRESSIONS = auto()
@@ -75,6 +77,7 @@ JOINED = frozenset({CaseForm.EXTENT, CaseForm.WORDS})
 REPEATED = frozenset(
     {
         CaseForm.TEXTS,
+        CaseForm.PAIRS,
         CaseForm.EXPRESSIONS,
         CaseForm.NAMED_EXPRESSIONS,
         CaseForm.PATHS,

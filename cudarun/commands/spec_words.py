@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from cudarun.commands.compile_options import compile_options
-from cudarun.commands.declaration import JOINED, Option
+from cudarun.commands.declaration import JOINED, CaseForm, Option
 from cudarun.commands.launch_options import launch_options
 from cudarun.commands.options import context_options, device_options
 from cudarun.commands.spec_matrix import MATRIX
@@ -99,6 +99,8 @@ def option_words(name: str, option: Option, value: object, key: str) -> list[str
         isinstance(each, str | int | float) and not isinstance(each, bool) for each in several
     ):
         raise RequestError(f"{key} must be a string or a number")
+    if option.form is CaseForm.PAIRS and not any("," in str(each) for each in several):
+        several = [",".join(map(str, several))]
     if option.multiple:
         return [f"--{name}={each}" for each in several]
     if isinstance(value, list) and option.form not in JOINED:

@@ -187,7 +187,9 @@ def toml_value(form: CaseForm | None, value: Any, folder: Path) -> Any:
             return [_count(text) for text in value.split(",")] if "," in value else _count(value)
         case CaseForm.COUNT:
             return _count(value)
-        case CaseForm.TEXTS:
+        case CaseForm.PAIRS if len(value) == 1:
+            return [name.strip() for name in value[0].split(",")]
+        case CaseForm.TEXTS | CaseForm.PAIRS:
             return [*value]
     return value if isinstance(value, int | float | str) else str(value)
 

@@ -251,7 +251,12 @@ def test_a_list_is_joined(option: Option) -> None:
     assert words_of(key, ["a", "b"]) == [f"--{key}=a,b"]
 
 
-@by_name([each for each in IN_CASES if each.form in REPEATED])  # type: ignore[attr-defined]
+def test_a_list_of_two_names_is_a_pair() -> None:
+    assert words_of("swap", ["a", "b"]) == words_of("swap", "a,b") == ["--swap=a,b"]
+    assert words_of("swap", ["a,b", "b,c"]) == ["--swap=a,b", "--swap=b,c"]
+
+
+@by_name([each for each in IN_CASES if each.form in REPEATED - {CaseForm.PAIRS}])  # type: ignore[attr-defined]
 def test_a_list_is_repeated(option: Option) -> None:
     key = name_of(option).removeprefix("--")
     assert words_of(key, ["a", "b"]) == [f"--{key}=a", f"--{key}=b"]

@@ -204,6 +204,26 @@ args = ["in=x", "out=f32[1]", "n"]
 """
 
 
+SWAP = """
+[[launch]]
+image = "k.cu"
+device = "cpu"
+kernel = "add"
+block = 32
+times = 3
+swap = {}
+args = ["a=f32[32]:zeros", "b=f32[32]", "n=32"]
+check = "a == 3"
+"""
+
+
+@pytest.mark.parametrize("swap", ['["a", "b"]', '"a,b"', '["a,b"]'])
+def test_a_swap_in_a_spec(run: Run, tmp_path: Path, swap: str) -> None:
+    (tmp_path / "p.toml").write_text(SWAP.format(swap))
+    ran = run("launch", "--spec", "p.toml")
+    assert (ran.code, "1 passed" in ran.out) == (0, True), ran.err
+
+
 def test_steps_in_a_spec(run: Run, tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text(SPEC)
     ran = run("launch", "--spec", "p.toml", "--json")

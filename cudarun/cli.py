@@ -21,6 +21,7 @@ from cudarun.process import StdoutError
 
 # Each command's name and one-line help, so that `cudarun --help` imports no command.
 COMMANDS = {
+    "completion": "Print the script of shell completion for bash, zsh or fish.",
     "ctx": "Inspect contexts, script driver calls, and check documented context behavior.",
     "devices": "List GPUs and emulated devices.",
     "link": "Link images into one, with the driver or nvJitLink.",

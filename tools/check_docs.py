@@ -22,7 +22,7 @@ from cudarun.commands.steps import divided
 from cudarun.errors import CudarunError
 from tests.support.command_tree import contexts, find
 from tests.support.console_blocks import commands
-from tools import generate_cli_docs, generate_json_schemas
+from tools import generate_cli_docs, generate_json_schemas, generate_man_page
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -147,6 +147,13 @@ def stale_reference() -> Iterator[str]:
         yield f"{target.relative_to(ROOT)}:1: stale; run python -m tools.generate_cli_docs"
 
 
+def stale_man_page() -> Iterator[str]:
+    """The manual page, when it is not what ``--help`` and the changelog contain."""
+    target = generate_man_page.TARGET
+    if not target.exists() or target.read_text() != generate_man_page.page():
+        yield f"{target.relative_to(ROOT)}:1: stale; run python -m tools.generate_man_page"
+
+
 def stale_schemas() -> Iterator[str]:
     """The JSON Schemas, when they are not those of the documents that commands write."""
     known = {
@@ -184,6 +191,7 @@ CHECKS = (
     broken_links,
     unusable_commands,
     stale_reference,
+    stale_man_page,
     stale_schemas,
     unlisted_schemas,
     missing_help,

@@ -1,7 +1,7 @@
-"""Shell completion of what files and the machine define: kernels, cases, devices, labels.
+"""``cudarun completion``, and completion of kernels, cases, devices and labels.
 
-It runs at every press of Tab: nothing here calls a driver or imports the tables and numpy, and
-nothing that is unreadable or damaged is an error, it completes nothing. ``cli.main`` keeps
+Completion runs at every press of Tab: nothing here calls a driver or imports the tables and numpy,
+and nothing that is unreadable or damaged is an error, it completes nothing. ``cli.main`` keeps
 failures off the terminal.
 """
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from cudarun.commands.command_group import COMPLETION_VARIABLE
+from cudarun.commands.help import Command
 from cudarun.errors import CudarunError
 
 if TYPE_CHECKING:
@@ -29,6 +30,32 @@ Completer: TypeAlias = "Callable[[click.Context, click.Parameter, str], list[Com
 _LARGEST = 16 << 20  # bytes of a file that is read
 _LABEL = re.compile(r"([A-Za-z_]\w*)=(?!=)")
 _ENTRY = re.compile(r"^\s*(?:\.\w+\s+)*\.entry\s+([\w$%]+)", re.MULTILINE)
+
+
+@click.command("completion", cls=Command)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def command(shell: str) -> None:
+    """Print the script of shell completion.
+
+    Save it where the shell looks for it: as cudarun in
+    ~/.local/share/bash-completion/completions for bash, as _cudarun in a folder of fpath for zsh,
+    and as cudarun.fish in ~/.config/fish/completions for fish.
+
+    \b
+    cudarun completion zsh > _cudarun
+    """
+    click.echo(script(shell))
+
+
+def script(shell: str) -> str:
+    """Return the completion script of a shell: ``bash``, ``zsh`` or ``fish``."""
+    from click.shell_completion import ShellComplete, get_completion_class
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    # Bash's own method starts bash to check the version of a shell that may be on another machine.
+    complete = kind(click.Group("cudarun"), {}, "cudarun", COMPLETION_VARIABLE)
+    return ShellComplete.source(complete).strip()
 
 
 def item(value: str, **attributes: str) -> CompletionItem:

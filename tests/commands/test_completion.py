@@ -96,6 +96,7 @@ def test_the_script_that_turns_it_on(run: Run, shell: str) -> None:
     ran = run(env={"_CUDARUN_COMPLETE": f"{shell}_source"})
     assert ran.code == 0, ran.err
     assert f"_CUDARUN_COMPLETE={shell}_complete" in ran.out
+    assert run("completion", shell).out.strip() == ran.out.strip()
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")

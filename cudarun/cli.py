@@ -9,7 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any
 
 import click
@@ -154,6 +154,8 @@ def main(args: list[str] | None = None, *, begin: Callable[[], None] = lambda: N
 def _end(error: CudarunError, args: Sequence[str], *, shown: bool = False) -> int:
     """Show the error that ends the command; with ``--json`` also as a document.
 
+    With ``--format github`` it is also an annotation.
+
     Args:
         error: The error that ends the process.
         args: The command line; click may have failed to parse it.
@@ -161,7 +163,13 @@ def _end(error: CudarunError, args: Sequence[str], *, shown: bool = False) -> in
     """
     if not shown:
         _show(error)
-    if "--json" in takewhile(lambda word: word != "--", args):
+    options = [*takewhile(lambda word: word != "--", args)]
+    if "--format=github" in options or ("--format", "github") in pairwise(options):
+        from cudarun.report.github import of_error
+
+        for annotation in of_error(error):
+            click.echo(str(annotation))
+    if "--json" in options:
         from cudarun.report.json import error_text
 
         try:

@@ -170,6 +170,19 @@ def whole_file(output: OutputFile) -> Iterator[IO[bytes]]:
         raise _cannot(output, error.strerror or str(error)) from error
 
 
+def append_text(path: str, text: str) -> None:
+    """Append to a file that others write, too; it is created if necessary.
+
+    Raises:
+        RequestError: The file cannot be written.
+    """
+    try:
+        with open(path, "a", encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except OSError as error:
+        raise RequestError(f"cannot write {path}: {error.strerror}") from error
+
+
 def _check_writable(output: OutputFile) -> None:
     """Refuse, before any work is done, a file that `whole_file` would refuse afterwards.
 

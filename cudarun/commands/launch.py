@@ -144,6 +144,15 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     help="Write the results of --spec as JUnit XML.",
 )
 @option(
+    "--format",
+    "output_format",
+    group=OptionGroup.OUTPUT,
+    scope=OptionScope.RUN,
+    type=click.Choice(["table", "github"]),
+    default="table",
+    help="Output: tables, or also annotations and a job summary of GitHub Actions.",
+)
+@option(
     "--allow-python",
     group=OptionGroup.CHECKS,
     scope=OptionScope.RUN,

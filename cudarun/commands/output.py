@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from cudarun.errors import RequestError
 from cudarun.report.renderer import Renderer
 
 
@@ -28,16 +29,24 @@ def chosen_renderer() -> Renderer:
 
 def _renderer(context: click.Context) -> Renderer:
     options = context.params
+    is_github = options.get("output_format") == "github"
     if options["as_json"]:
+        if is_github:
+            raise RequestError("--json and --format github cannot be combined")
         from cudarun.report.json import JsonRenderer
 
         return JsonRenderer()
     from cudarun.report.table import TableRenderer
 
-    return TableRenderer(
+    renderer = TableRenderer(
         context.color,
         quiet=options["quiet"],
         verbose=options["verbose"],
         seed=options.get("seed") == "random",  # the user knows any other
         times=options.get("times", False),
     )
+    if not is_github:
+        return renderer
+    from cudarun.report.github import GithubRenderer
+
+    return GithubRenderer(beside=renderer)

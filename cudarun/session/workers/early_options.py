@@ -36,6 +36,7 @@ OPTIONS = {
     "--filter": (True, "none"),
     "--flops": (True, "none"),
     "--force": (False, "none"),
+    "--format": (True, "none"),
     "--func-cache": (True, "none"),
     "--graph": (False, "none"),
     "--grid": (True, "none"),

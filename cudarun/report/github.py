@@ -1,0 +1,285 @@
+"""Annotations and the job summary of GitHub Actions, beside the tables.
+
+An annotation is a line on stdout, ``::error file=F,line=L,title=T::MESSAGE`` (GitHub's manual,
+"Workflow commands"). Output of kernels could contain such lines: it is captured, and each of its
+lines is printed with a prefix. The summary is appended to the file that ``GITHUB_STEP_SUMMARY``
+names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from cudarun.diagnostics.errors import Diagnosed
+from cudarun.errors import CudarunError, ExitCode
+from cudarun.records import dataclass
+from cudarun.report.renderer import Renderer
+from cudarun.terminal import visible
+from cudarun.writing import append_text
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from cudarun.diagnostics.entries import Diagnostic
+    from cudarun.report.detector_types import LaunchFinding
+    from cudarun.report.renderer import Part, Report
+    from cudarun.report.spec_types import CaseReport, SpecReport
+    from cudarun.report.types import DeviceOutcome, LaunchReport, LaunchResult
+
+# The place of a fault in its report, which the driver passes on as text.
+_FAULT_PLACE = re.compile(r"^ *from (?P<file>.+):(?P<line>\d+)$", re.MULTILINE)
+_PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A message at a place in the repository.
+
+    Attributes:
+        level: The level.
+        title: The title.
+        message: The message, of any number of lines.
+        file: The file; ``None`` where it is unknown.
+        line: Its line, from 1; ``None`` where it is unknown.
+    """
+
+    level: Literal["error", "warning"]
+    title: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        fields = {
+            "file": None if self.file is None else _in_repository(self.file),
+            "line": self.line,
+            "title": self.title,
+        }
+        properties = ",".join(
+            f"{name}={_property(str(value))}" for name, value in fields.items() if value is not None
+        )
+        return f"::{self.level} {properties}::{_data(self.message)}"
+
+
+class GithubRenderer(Renderer):
+    """Annotations after another output.
+
+    Args:
+        beside: The other output.
+    """
+
+    owns_stdout = True
+
+    def __init__(self, beside: Renderer) -> None:
+        self._beside = beside
+
+    def prepare(self) -> None:
+        """Prepare the other output."""
+        self._beside.prepare()
+
+    def begin(self, labels: Iterable[str]) -> None:
+        """Begin the other output."""
+        self._beside.begin(labels)
+
+    def progress(self, text: str) -> None:
+        """Show nothing: a log is no terminal."""
+
+    def add(self, part: Part) -> None:
+        """Pass a result to the other output: annotations follow at the end."""
+        self._beside.add(part)
+
+    def end(self, report: Report) -> None:
+        """Write the other output, the annotations, and the summary.
+
+        Raises:
+            RequestError: The summary cannot be written.
+        """
+        if report.tag == "launch":
+            for outcome in report.outcomes:
+                for line in (outcome.output or "").splitlines():
+                    click.echo(f"| {visible(line)}")
+        self._beside.end(report)
+        match report.tag:
+            case "launch":
+                found, summary = _of_launch(report), _launch_summary(report)
+            case "launch-spec":
+                found, summary = _of_spec(report), _spec_summary(report)
+            case _:
+                return
+        for annotation in dict.fromkeys(map(str, found)):
+            click.echo(annotation)
+        _append_summary(summary)
+
+
+def of_error(error: CudarunError) -> Iterator[Annotation]:
+    """Yield the annotations of an error: at its places, or without one."""
+    title = error.kind
+    found = False
+    for diagnostic in error.diagnostics if isinstance(error, Diagnosed) else ():
+        if diagnostic.is_serious and diagnostic.line is not None:
+            found = True
+            yield _of_diagnostic(diagnostic)
+    for file, line in _places(error):
+        found = True
+        yield Annotation("error", title, _error_text(error), file, line)
+    if not found:
+        yield Annotation("error", title, _error_text(error), error.context.get("file"))
+
+
+def _places(error: CudarunError) -> Iterator[tuple[str, int]]:
+    """Yield the file and line of a mistake in a text, and of a fault in the source."""
+    places = [_PLACE.fullmatch(place) for place in error.subject("place")]
+    for match in (*places, *_FAULT_PLACE.finditer(error.log or "")):
+        if match is not None:
+            yield match["file"], int(match["line"])
+
+
+def _of_launch(report: LaunchReport) -> Iterator[Annotation]:
+    for outcome in report.outcomes:
+        result, error = outcome.result, outcome.error
+        title = f"{os.path.basename(report.image)} on {outcome.device}"
+        if result is not None:
+            yield from _of_result(result)
+            if result.failures:
+                yield Annotation("error", title, _failures(outcome), report.image)
+        if error is not None:
+            yield from _of_findings(error.findings)
+            yield from of_error(error)
+
+
+def _of_spec(report: SpecReport) -> Iterator[Annotation]:
+    from cudarun.report.spec_tables import failure_text  # rich would delay the start of the work
+
+    for case in report.cases:
+        if case.verdict == "failed":
+            title = f"{case.name} on {case.device}"
+            yield Annotation("error", title, failure_text(case), report.spec, case.line)
+            yield from _of_source(case)
+        elif case.result is not None:
+            yield from _of_warnings(case.result)
+
+
+def _of_source(case: CaseReport) -> Iterator[Annotation]:
+    """Yield the annotations of a failed case in its kernel's source, where that is known."""
+    if case.result is not None:
+        yield from _of_result(case.result)
+    if case.error is not None:
+        yield from _of_findings(case.error.findings)
+        yield from (each for each in of_error(case.error) if each.line is not None)
+
+
+def _of_result(result: LaunchResult) -> Iterator[Annotation]:
+    yield from _of_findings(result.findings)
+    yield from _of_warnings(result)
+
+
+def _of_warnings(result: LaunchResult) -> Iterator[Annotation]:
+    for warning in result.diagnostics:
+        if warning.severity == "warning" and warning.line is not None:
+            yield _of_diagnostic(warning)
+
+
+def _of_findings(findings: Iterable[LaunchFinding]) -> Iterator[Annotation]:
+    """Yield the findings of detectors at the last of their accesses that has a source line."""
+    for finding in findings:
+        accesses = [f"{each.access} at {_access_place(each.source, each.ptx_line)}"
+                    for each in finding.places]  # fmt: skip
+        what = "data race in" if finding.kind == "race" else "uninitialized read of"
+        message = "\n".join([f"{what} {finding.memory}", *accesses])
+        for place in reversed(finding.places):
+            match = _PLACE.fullmatch(place.source or "")
+            if match is not None:
+                yield Annotation(
+                    "error", finding.kernel, message, match["file"], int(match["line"])
+                )
+                break
+
+
+def _access_place(source: str | None, ptx_line: int) -> str:
+    return source if source is not None else f"PTX line {ptx_line}"
+
+
+def _of_diagnostic(diagnostic: Diagnostic) -> Annotation:
+    level: Literal["error", "warning"] = "error" if diagnostic.is_serious else "warning"
+    return Annotation(level, diagnostic.tool, diagnostic.message, diagnostic.file, diagnostic.line)
+
+
+def _failures(outcome: DeviceOutcome) -> str:
+    assert outcome.result is not None
+    return "\n".join(f"failed: {each}" for each in outcome.result.failures)
+
+
+def _error_text(error: CudarunError) -> str:
+    hint = f"\nhint: {error.hint}" if error.hint else ""
+    log = f"\n{error.log}" if error.log else ""
+    return f"{error}{log}{hint}"
+
+
+# --- the summary ----------------------------------------------------------------------------------
+
+
+def _spec_summary(report: SpecReport) -> str:
+    counts = f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped"
+    rows = [
+        (case.verdict, case.name, case.device, f"{case.seconds:.1f} s", case.reason or "")
+        for case in report.cases
+    ]
+    return _summary(report.spec, counts, ("result", "case", "device", "time", "reason"), rows)
+
+
+def _launch_summary(report: LaunchReport) -> str:
+    rows = []
+    for outcome in report.outcomes:
+        failures = outcome.result.failures if outcome.result is not None else ()
+        reasons = [*failures, *([str(outcome.error)] if outcome.error else [])]
+        kernel = outcome.result.demangled if outcome.result is not None else ""
+        rows.append(("failed" if reasons else "passed", kernel, outcome.device, "; ".join(reasons)))
+    state = "passed" if report.exit_code is ExitCode.OK else f"exit code {report.exit_code}"
+    return _summary(report.image, state, ("result", "kernel", "device", "reason"), rows)
+
+
+def _summary(
+    title: str, state: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]
+) -> str:
+    lines = [f"### {_cell(title)}: {state}", "", _row(columns), _row("---" for _ in columns)]
+    return "\n".join([*lines, *(_row(map(_cell, row)) for row in rows), "", ""])
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(text: str) -> str:
+    """Return a text as one cell: its first line, without marks of Markdown and HTML."""
+    return re.sub(r"([\\`*_\[\]<>&|#~])", r"\\\1", visible(text.partition("\n")[0]))
+
+
+def _append_summary(text: str) -> None:
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if path:
+        append_text(path, text)
+
+
+# --- the notation ---------------------------------------------------------------------------------
+
+
+def _in_repository(file: str) -> str:
+    """Return a path from the root of the repository, which annotations refer to."""
+    root = os.environ.get("GITHUB_WORKSPACE")
+    path = os.path.abspath(file)
+    if root and path.startswith(os.path.join(os.path.abspath(root), "")):
+        return os.path.relpath(path, root)
+    return file
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,89 @@
+"""Annotations and the job summary: `cudarun.report.github`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cudarun.cli import main
+from cudarun.errors import DeviceFailed, ExitCode, RequestError
+from cudarun.report.detector_types import LaunchFinding, MemoryAccess
+from cudarun.report.github import Annotation, GithubRenderer, of_error
+from cudarun.report.renderer import Renderer
+from cudarun.report.spec_types import CaseReport, SpecReport
+
+LOG = (
+    "kernel f: illegal address\n  at PTX line 42: st.global\n  from src/k.cu:10\n  block (3, 0, 0)"
+)
+ACCESSES = tuple(
+    MemoryAccess(access, "f", ptx_line, "ld", source, (0, 0, 0), (0, 0, 0))
+    for access, ptx_line, source in (("store", 5, "src/k.cu:11"), ("load", 6, None))
+)
+RACE = LaunchFinding("race", "f", "shared", "part", 0, None, 0, 4, ACCESSES, 1)
+
+
+class Beside(Renderer):
+    def end(self, report: object) -> None:
+        print("the table")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "line"),
+    [
+        (Annotation("error", "a, b: c", "50 %\nmore"), "::error title=a%2C b%3A c::50 %25%0Amore"),
+        (Annotation("warning", "t", "m", "k.cu", 3), "::warning file=k.cu,line=3,title=t::m"),
+        (Annotation("error", "t", "::error::x\r\n", "a,b"),
+         "::error file=a%2Cb,title=t::::error::x%0D%0A"),
+    ],
+)  # fmt: skip
+def test_the_notation(annotation: Annotation, line: str) -> None:
+    assert str(annotation) == line
+
+
+def test_paths_from_the_root_of_the_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kernels").mkdir()
+    monkeypatch.chdir(tmp_path / "kernels")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    assert str(Annotation("error", "t", "m", "k.cu")) == "::error file=kernels/k.cu,title=t::m"
+    elsewhere = os.path.join(os.sep, "elsewhere", "k.cu")
+    assert f"file={elsewhere}," in str(Annotation("error", "t", "m", elsewhere))
+
+
+def test_a_case_is_annotated_in_the_spec_and_in_the_source(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    error = DeviceFailed("illegal address", log=LOG)
+    error.findings = (RACE,)
+    cases = (
+        CaseReport("good", 1, "cpu", "passed"),
+        CaseReport("a|b*", 7, "cpu", "failed", "fault\nmore", ExitCode.DEVICE_FAILED, error=error),
+    )
+    GithubRenderer(Beside()).end(SpecReport("s.toml", 1, 1, 0, 1.0, cases))
+    table, *lines = capsys.readouterr().out.splitlines()
+    assert table == "the table"
+    assert [line.rpartition("::")[0].partition("::fault")[0] for line in lines] == [
+        "::error file=s.toml,line=7,title=a|b* on cpu",
+        "::error file=src/k.cu,line=11,title=f",
+        "::error file=src/k.cu,line=10,title=DeviceFailed",
+    ]
+    assert "store at src/k.cu:11%0Aload at PTX line 6" in lines[1]
+    summary = (tmp_path / "summary.md").read_text()
+    assert summary.startswith("### s.toml: 1 passed, 1 failed, 0 skipped\n\n| result |")
+    assert "| failed | a\\|b\\* | cpu | 0.0 s | fault |\n" in summary
+
+
+def test_errors_before_a_report(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    spec = tmp_path / "s.toml"
+    spec.write_text('[[launch]]\nimage = "k.ptx"\nblok = 3\n')
+    assert main(["launch", "--spec", str(spec), "--format", "github"]) == 2
+    assert f"::error file={spec},line=3,title=RequestError::" in capsys.readouterr().out
+    assert main(["launch", "--json", "--format=github", "k.ptx"]) == 2
+    captured = capsys.readouterr()
+    assert "::error title=RequestError::--json and --format github cannot be" in captured.out
+    [annotation] = of_error(RequestError("wrong", hint="do this"))
+    assert annotation == Annotation("error", "RequestError", "wrong\nhint: do this")

@@ -40,9 +40,11 @@ def _lines() -> Iterator[str]:
     summary = _paragraphs(root)[0].rstrip(".")
     yield f"cudarun \\- {_text(summary[0].lower() + summary[1:])}"
     yield ".SH SYNOPSIS"
-    for context in (root, *commands):
-        if not isinstance(context.command, click.Group):
-            yield from (f".B {_text(context.command_path)}", *_usage(context), ".br")
+    shown = [each for each in commands if not isinstance(each.command, click.Group)]
+    for context in shown:
+        yield from (f".B {_text(context.command_path)}", *_usage(context))
+        if context is not shown[-1]:
+            yield ".br"
     yield ".SH DESCRIPTION"
     yield from _description(_paragraphs(root))
     yield from _options(root)
@@ -67,14 +69,15 @@ def _paragraphs(context: click.Context) -> list[str]:
 
 def _description(paragraphs: list[str]) -> Iterator[str]:
     """Yield paragraphs; those with click's mark keep their lines."""
-    for paragraph in paragraphs:
+    for number, paragraph in enumerate(paragraphs):
         mark, _, rest = paragraph.partition("\n")
+        if number:
+            yield ".PP"
         if mark.strip() == _NO_REWRAP:
-            yield from (".PP", ".nf", ".RS 2")
+            yield from (".nf", ".RS 2")
             yield from map(_line, rest.split("\n"))
             yield from (".RE", ".fi")
         else:
-            yield ".PP"
             yield _line(" ".join(paragraph.split()))
 
 

@@ -63,14 +63,16 @@ class SpecText:
         try:
             document = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise RequestError(f"{path}: {error}", hint="a spec is a TOML file") from error
+            hint = "a spec is a TOML file"
+            raise RequestError(str(error), hint=hint).of(place=path) from error
         tables, self.defaults = document.pop(CASES, []), document.pop(DEFAULTS, {})
         for key in document:
-            raise RequestError(f"{path}:{self._line(None, key)}: unknown key '{key}': {_FORM}")
+            place = f"{path}:{self._line(None, key)}"
+            raise RequestError(f"unknown key '{key}': {_FORM}").of(place=place)
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-            raise RequestError(f"{path}:{self._line(None, CASES)}: {_FORM}")
+            raise RequestError(_FORM).of(place=f"{path}:{self._line(None, CASES)}")
         if not isinstance(self.defaults, dict):
-            raise RequestError(f"{path}:{self._line(None, DEFAULTS)}: {_FORM}")
+            raise RequestError(_FORM).of(place=f"{path}:{self._line(None, DEFAULTS)}")
         self.tables: list[Entries] = tables
 
     def line_of_case(self, index: int, key: str | None = None) -> int:

@@ -128,7 +128,8 @@ def of_error(error: CudarunError) -> Iterator[Annotation]:
         found = True
         yield Annotation("error", title, _error_text(error), file, line)
     if not found:
-        yield Annotation("error", title, _error_text(error), error.context.get("file"))
+        files = (*error.subject("place"), error.context.get("file"))
+        yield Annotation("error", title, _error_text(error), files[0])
 
 
 def _places(error: CudarunError) -> Iterator[tuple[str, int]]:

@@ -45,6 +45,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     surfaces,
     tensor_maps,
     textures,
+    virtual_memory,
 )
 from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.execution import execute

@@ -48,7 +48,7 @@ def test_features_that_the_emulator_has_not_are_0(fresh_process):
     driver.cuInit(0)
     attribute = driver.CUdevice_attribute
     missing = (
-        attribute.CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+        attribute.CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
         attribute.CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED,
         attribute.CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED,
     )

@@ -17,7 +17,7 @@ from cudarun.emulator.host.refusal import Refusal
 @call(1)
 def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> object:
     """Return an attribute of an address."""
-    address = handle_value(ptr)
+    address = _known(ptr)
     buffer = process.allocations.find(address)
     if buffer is None:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not a CUDA allocation")
@@ -31,11 +31,20 @@ def cuPointerGetAttributes(
     """Return several attributes of an address; zeros for memory unknown to the driver."""
     if len(attributes) < numAttributes:
         raise RuntimeError(f"List is too small: {len(attributes)} < {numAttributes}")
-    address = handle_value(ptr)
+    address = _known(ptr)
     buffer = process.allocations.find(address)
     if buffer is None:
         return [attribute_of_nothing(attribute) for attribute in attributes[:numAttributes]]
     return [buffer.attribute(attribute, address) for attribute in attributes[:numAttributes]]
+
+
+def _known(pointer: Handle) -> int:
+    """Return an address; `Refusal` for reserved ones, whose attributes are not implemented."""
+    address = handle_value(pointer)
+    if process.virtual.is_reserved(address):
+        words = "the emulated device does not support pointer attributes of reserved addresses"
+        raise Refusal("NOT_SUPPORTED", words)
+    return address
 
 
 @enqueue()

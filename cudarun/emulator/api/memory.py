@@ -219,6 +219,9 @@ def cuMemGetAddressRange(dptr: Handle) -> tuple[CUdeviceptr, int]:
     address = handle_value(dptr)
     memory = process.memory_at(address)
     allocation = memory.find(address) if memory else None
+    if process.virtual.is_reserved(address):
+        words = "the emulated device does not support this call for reserved addresses"
+        raise Refusal("NOT_SUPPORTED", words)
     if allocation is None:
         raise Refusal("NOT_FOUND", f"{address:#x} is not in any allocation")
     return CUdeviceptr(allocation.base), allocation.size

@@ -23,6 +23,7 @@ CAPABILITY = (9, 0)
 NAME = "cudarun emulated device"
 
 _ADDRESSES = 1 << 41
+HOST_ADDRESSES = (MOST_DEVICES + 1) * _ADDRESSES  # no device has addresses from here on
 _MOST_MEMORY = 1 << 39
 _GRAIN = 2 << 20
 _NEWEST_ATTRIBUTE = 148  # the largest of CUDA 13.0
@@ -118,6 +119,7 @@ _ATTRIBUTES = {
     "COOPERATIVE_LAUNCH": 1,
     "CLUSTER_LAUNCH": 1,
     "MEMORY_POOLS_SUPPORTED": 1,
+    "VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED": 1,
     "MEM_SYNC_DOMAIN_COUNT": 1,
 }
 

@@ -26,6 +26,7 @@ from cudarun.emulator.host.log import ErrorLog
 from cudarun.emulator.host.pools import DevicePools
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import DEFAULT_STREAMS, PER_THREAD, Stream
+from cudarun.emulator.host.virtual_memory import VirtualMemory
 from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.memory import Memory
 from cudarun.records import dataclass
@@ -68,6 +69,7 @@ class Process:
         self.log = ErrorLog()
         self.registered: list[RegisteredMemory] = []
         self.allocations = DriverAllocations()
+        self.virtual = VirtualMemory()
         self.stack = ContextStack()
         self.captures = Captures()
         self.devices: tuple[EmulatedDevice, ...] = ()
@@ -166,7 +168,7 @@ class Process:
         for device in self.devices:
             if device.memory.find(address) is not None:
                 return device.memory
-        for memory in (self.host_memory, *self.registered):
+        for memory in (self.host_memory, *self.registered, *self.virtual.ranges()):
             if memory.find(address) is not None:
                 return memory
         return None
@@ -182,7 +184,9 @@ class Process:
         """Return the memories that kernels of a context can access."""
         peers = [peer.device.memory for peer in context.peers]
         registered = [memory for memory in self.registered if memory.used]
-        return [context.device.memory, self.host_memory, *registered, *peers]
+        ordinal = context.device.ordinal
+        mapped = [memory for memory in self.virtual.ranges() if ordinal in memory.devices]
+        return [context.device.memory, self.host_memory, *registered, *mapped, *peers]
 
     def note_writes(self, *, noted: bool) -> None:
         """Track written bytes in device memory that is allocated from now on."""

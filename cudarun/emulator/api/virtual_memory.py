@@ -1,0 +1,163 @@
+"""Virtual memory management: driver API, section 6.14."""
+# ruff: noqa: N802 - the names are CUDA's
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cuda.bindings.driver import (
+    CUdeviceptr,
+    CUmemAccess_flags,
+    CUmemAccessDesc,
+    CUmemAllocationGranularity_flags,
+    CUmemAllocationHandleType,
+    CUmemAllocationProp,
+    CUmemAllocationType,
+    CUmemGenericAllocationHandle,
+    CUmemLocation,
+    CUmemLocationType,
+)
+
+from cudarun.emulator.api.calls import call
+from cudarun.emulator.host.devices import EmulatedDevice
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.virtual_memory import GRANULARITY, PhysicalMemory
+
+_READ_WRITE = CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+_NONE = CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE
+
+
+@call(1)
+def cuMemGetAllocationGranularity(
+    prop: CUmemAllocationProp, option: CUmemAllocationGranularity_flags
+) -> int:
+    """Return the granularity of sizes and addresses: 2 MiB."""
+    _device(prop)
+    return GRANULARITY
+
+
+@call(1)
+def cuMemAddressReserve(size: int, alignment: int, addr: int, flags: int) -> CUdeviceptr:
+    """Reserve addresses, if possible from ``addr`` on."""
+    _check_granularity(size)
+    if alignment & (alignment - 1) or flags:
+        raise Refusal("INVALID_VALUE", "the alignment is not a power of two, or flags is not 0")
+    return CUdeviceptr(process.virtual.reserve(size, alignment, addr))
+
+
+@call()
+def cuMemAddressFree(ptr: int, size: int) -> None:
+    """End a reservation without mappings."""
+    process.virtual.release(ptr, size)
+
+
+@call(1)
+def cuMemCreate(size: int, prop: CUmemAllocationProp, flags: int) -> CUmemGenericAllocationHandle:
+    """Allocate memory of a device without an address."""
+    device = _device(prop)
+    _check_granularity(size)
+    if flags:
+        raise Refusal("INVALID_VALUE", "flags must be 0")
+    if int(prop.requestedHandleTypes):
+        raise Refusal(
+            "NOT_SUPPORTED", "the emulated device does not share memory with other processes"
+        )
+    physical = PhysicalMemory(device, size, _copy_of(prop))
+    physical.handle = process.handles.add(physical)
+    return CUmemGenericAllocationHandle(physical.handle)
+
+
+@call()
+def cuMemRelease(handle: int) -> None:
+    """Release a handle; the memory is freed when it is not mapped."""
+    physical = _physical(handle)
+    physical.retained -= 1
+    physical.end_if_unused(process.handles)
+
+
+@call(waits=True)
+def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
+    """Map memory at reserved addresses; no device can access it yet."""
+    _check_granularity(size)
+    if ptr % GRANULARITY or offset or flags:
+        words = f"the address is not a multiple of {GRANULARITY}, or offset or flags is not 0"
+        raise Refusal("INVALID_VALUE", words)
+    process.virtual.map(ptr, size, _physical(handle))
+
+
+@call(waits=True)
+def cuMemUnmap(ptr: int, size: int) -> None:
+    """End the mappings of a range."""
+    process.virtual.unmap(ptr, size, process.handles)
+
+
+@call(waits=True)
+def cuMemSetAccess(ptr: int, size: int, desc: Sequence[CUmemAccessDesc], count: int) -> None:
+    """Permit devices to access mapped memory, or forbid it; read-only access is unsupported."""
+    given = [(_place(each.location), each.flags) for each in list(desc or ())[:count]]
+    if not given:
+        raise Refusal("INVALID_VALUE", "desc is empty")
+    for _, flags in given:
+        if flags not in (_READ_WRITE, _NONE):
+            raise Refusal("NOT_SUPPORTED", "the emulated device does not support read-only memory")
+    for device, flags in given:
+        process.virtual.set_access(ptr, size, device.ordinal, permitted=flags == _READ_WRITE)
+
+
+@call(1)
+def cuMemGetAccess(location: CUmemLocation, ptr: int) -> int:
+    """Return the ``CUmemAccess_flags`` of a device for an address."""
+    permitted = _place(location).ordinal in process.virtual.mapping_at(ptr).devices
+    return int(_READ_WRITE if permitted else _NONE)
+
+
+@call(1)
+def cuMemRetainAllocationHandle(addr: int) -> CUmemGenericAllocationHandle:
+    """Return the handle of the memory that is mapped at an address; release it once more."""
+    physical = process.virtual.mapping_at(addr).physical
+    physical.retained += 1
+    return CUmemGenericAllocationHandle(physical.handle)
+
+
+@call(1)
+def cuMemGetAllocationPropertiesFromHandle(handle: int) -> CUmemAllocationProp:
+    """Return the properties that memory was allocated with."""
+    return _copy_of(_physical(handle).properties)
+
+
+def _physical(handle: int) -> PhysicalMemory:
+    physical = process.handles.get(handle, PhysicalMemory, "INVALID_VALUE")
+    if not physical.retained:
+        raise Refusal("INVALID_VALUE", f"the handle {handle:#x} has been released")
+    return physical
+
+
+def _check_granularity(size: int) -> None:
+    if size <= 0 or size % GRANULARITY:
+        raise Refusal("INVALID_VALUE", f"the size is not a multiple of {GRANULARITY} bytes")
+
+
+def _device(prop: Any) -> EmulatedDevice:
+    """Return the device of an allocation; `Refusal` if it is memory of another kind."""
+    pinned = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    if prop is None or int(prop.type) != int(pinned):
+        raise Refusal("INVALID_VALUE", "the type is not CU_MEM_ALLOCATION_TYPE_PINNED")
+    return _place(prop.location)
+
+
+def _place(location: Any) -> EmulatedDevice:
+    if int(location.type) != int(CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE):
+        words = "the emulated device supports virtual memory management of device memory only"
+        raise Refusal("NOT_SUPPORTED", words)
+    return process.device(location.id)
+
+
+def _copy_of(prop: CUmemAllocationProp) -> CUmemAllocationProp:
+    copy = CUmemAllocationProp()
+    copy.type = CUmemAllocationType(int(prop.type))
+    copy.requestedHandleTypes = CUmemAllocationHandleType(int(prop.requestedHandleTypes))
+    copy.location.type = CUmemLocationType(int(prop.location.type))
+    copy.location.id = prop.location.id
+    return copy

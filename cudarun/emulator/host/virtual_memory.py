@@ -1,0 +1,237 @@
+"""Virtual memory management: reserved addresses, physical memory, and the mappings between them.
+
+Driver API, section 6.14. Physical memory is a file without a name, which the operating system can
+map at several addresses at the same time; device addresses are the process's own. Adjacent mappings
+with the same access are one range for bounds checks: an access may cross them, as on a GPU.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+from collections.abc import Iterator
+from dataclasses import field
+
+from cuda.bindings.driver import CUmemAllocationProp
+
+from cudarun.emulator.host.devices import HOST_ADDRESSES, EmulatedDevice
+from cudarun.emulator.host.handles import HandleTable
+from cudarun.emulator.host.hostmemory import RegisteredMemory
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.memory import OutOfMemory
+from cudarun.records import dataclass
+
+GRANULARITY = 2 << 20
+
+_RESERVED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # MAP_NORESERVE
+_FIXED, _FIXED_IF_FREE = 0x10, 0x100000  # MAP_FIXED, MAP_FIXED_NOREPLACE
+_NO_ACCESS, _ALL_ACCESS = 0, mmap.PROT_READ | mmap.PROT_WRITE
+_FAILED = ctypes.c_void_p(-1).value
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_mmap, _munmap = _libc.mmap, _libc.munmap
+_mmap.restype = ctypes.c_void_p
+_mmap.argtypes = (
+    *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long),
+)
+_munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+
+
+@dataclass(eq=False)
+class PhysicalMemory:
+    """Memory of a device without an address.
+
+    Attributes:
+        descriptor: The file that contains it.
+        retained: How often its handle must be released.
+        mapped: The number of its mappings.
+    """
+
+    device: EmulatedDevice
+    size: int
+    properties: CUmemAllocationProp
+    descriptor: int = -1
+    handle: int = 0
+    retained: int = 1
+    mapped: int = 0
+
+    def __post_init__(self) -> None:
+        memory = self.device.memory
+        if memory.used + self.size > memory.capacity:
+            free = memory.capacity - memory.used
+            raise OutOfMemory(f"{self.size} bytes exceed the free {free} bytes of the device")
+        self.descriptor = os.memfd_create("cuMemCreate")
+        os.ftruncate(self.descriptor, self.size)
+        memory.used += self.size
+
+    def end_if_unused(self, handles: HandleTable) -> None:
+        """Free the memory if it is neither mapped nor retained."""
+        if not self.retained and not self.mapped:
+            handles.remove(self.handle)
+            os.close(self.descriptor)
+            self.device.memory.used -= self.size
+
+
+@dataclass(eq=False)
+class Mapping:
+    """Physical memory at an address; ``devices`` are those that can access it, by ordinal."""
+
+    address: int
+    size: int
+    physical: PhysicalMemory
+    devices: frozenset[int] = frozenset()
+
+
+class MappedRange(RegisteredMemory):
+    """Adjacent mappings with the same access; ``devices`` can access it."""
+
+    def __init__(self, address: int, size: int, devices: frozenset[int]) -> None:
+        super().__init__(address, size, label="cuMemMap")
+        self.devices = devices
+
+
+@dataclass(eq=False)
+class Reservation:
+    """Reserved addresses and the mappings in them, by address."""
+
+    address: int
+    size: int
+    mappings: list[Mapping] = field(default_factory=list)
+    ranges: list[MappedRange] = field(default_factory=list)
+
+    def contains(self, address: int, size: int) -> bool:
+        """Return whether a range is inside the reservation."""
+        return self.address <= address and address + size <= self.address + self.size
+
+    def inside(self, address: int, size: int) -> list[Mapping]:
+        """Return the mappings that have an address in a range."""
+        end = address + size
+        return [each for each in self.mappings if each.address < end and address < _end(each)]
+
+    def update_ranges(self) -> None:
+        """Combine adjacent mappings with the same access."""
+        self.ranges = [
+            MappedRange(first.address, _end(last) - first.address, first.devices)
+            for first, last in self._runs()
+        ]
+
+    def _runs(self) -> Iterator[tuple[Mapping, Mapping]]:
+        accessible = [each for each in self.mappings if each.devices]
+        first: Mapping | None = None
+        for index, mapping in enumerate(accessible):
+            first = first or mapping
+            after = accessible[index + 1] if index + 1 < len(accessible) else None
+            if after is None or (after.address, after.devices) != (_end(mapping), mapping.devices):
+                yield first, mapping
+                first = None
+
+
+class VirtualMemory:
+    """All reservations of the process."""
+
+    def __init__(self) -> None:
+        self._reservations: list[Reservation] = []
+
+    def ranges(self) -> Iterator[MappedRange]:
+        """All ranges that a device can access."""
+        for reservation in self._reservations:
+            yield from reservation.ranges
+
+    def reserve(self, size: int, alignment: int, hint: int) -> int:
+        """Reserve addresses and return the first one, which is ``hint`` if those are free."""
+        usable = hint >= HOST_ADDRESSES and hint % max(alignment, GRANULARITY) == 0
+        found = _mmap(hint, size, _NO_ACCESS, _RESERVED | _FIXED_IF_FREE, -1, 0) if usable else 0
+        if found != hint or not found:  # some kernels take the flag as a hint
+            if found not in (0, _FAILED):
+                _munmap(found, size)
+            found = _reserve_anywhere(size, max(alignment, GRANULARITY))
+        self._reservations.append(Reservation(found, size))
+        return found
+
+    def release(self, address: int, size: int) -> None:
+        """End a whole reservation without mappings."""
+        reservation = self._reservation(address, size)
+        if (reservation.address, reservation.size) != (address, size) or reservation.mappings:
+            raise Refusal("INVALID_VALUE", "not a whole reservation without mappings")
+        self._reservations.remove(reservation)
+        _munmap(address, size)
+
+    def map(self, address: int, size: int, physical: PhysicalMemory) -> None:
+        """Map physical memory at a reserved address; no device can access it yet."""
+        reservation = self._reservation(address, size)
+        if size != physical.size:
+            raise Refusal("INVALID_VALUE", f"the allocation has {physical.size} bytes, not {size}")
+        if reservation.inside(address, size):
+            raise Refusal("INVALID_VALUE", f"memory is mapped at {address:#x}")
+        _map_fixed(address, size, _ALL_ACCESS, mmap.MAP_SHARED, physical.descriptor)
+        physical.mapped += 1
+        reservation.mappings.append(Mapping(address, size, physical))
+        reservation.mappings.sort(key=lambda each: each.address)
+
+    def unmap(self, address: int, size: int, handles: HandleTable) -> None:
+        """End all mappings of a range, which contains whole mappings only."""
+        reservation, mappings = self._mapped(address, size)
+        if mappings[0].address != address or _end(mappings[-1]) != address + size:
+            raise Refusal("INVALID_VALUE", "the range contains a part of a mapping")
+        for mapping in mappings:
+            reservation.mappings.remove(mapping)
+        reservation.update_ranges()
+        for mapping in mappings:
+            _map_fixed(mapping.address, mapping.size, _NO_ACCESS, _RESERVED, -1)
+            mapping.physical.mapped -= 1
+            mapping.physical.end_if_unused(handles)
+
+    def set_access(self, address: int, size: int, device: int, *, permitted: bool) -> None:
+        """Permit a device to access the mappings of a range, or forbid it."""
+        reservation, mappings = self._mapped(address, size)
+        for mapping in mappings:
+            others = mapping.devices - {device}
+            mapping.devices = others | {device} if permitted else others
+        reservation.update_ranges()
+
+    def mapping_at(self, address: int) -> Mapping:
+        """Return the mapping that contains an address; `Refusal` if there is none."""
+        return self._mapped(address, 1)[1][0]
+
+    def is_reserved(self, address: int) -> bool:
+        """Return whether an address is in a reservation."""
+        return any(each.contains(address, 1) for each in self._reservations)
+
+    def _reservation(self, address: int, size: int) -> Reservation:
+        for reservation in self._reservations:
+            if size > 0 and reservation.contains(address, size):
+                return reservation
+        raise Refusal("INVALID_VALUE", f"{size} bytes at {address:#x} are not within a reservation")
+
+    def _mapped(self, address: int, size: int) -> tuple[Reservation, list[Mapping]]:
+        """Return the reservation and the mappings of a range that is mapped completely."""
+        reservation = self._reservation(address, size)
+        mappings = reservation.inside(address, size)
+        reached = address
+        for mapping in mappings:
+            reached = _end(mapping) if mapping.address <= reached else reached
+        if reached < address + size:
+            raise Refusal("INVALID_VALUE", f"not all of {size} bytes at {address:#x} are mapped")
+        return reservation, mappings
+
+
+def _end(mapping: Mapping) -> int:
+    return mapping.address + mapping.size
+
+
+def _reserve_anywhere(size: int, alignment: int) -> int:
+    whole = size + alignment
+    start = _mmap(0, whole, _NO_ACCESS, _RESERVED, -1, 0)
+    if start == _FAILED:
+        raise OutOfMemory(f"{size} bytes of address space cannot be reserved (ulimit -v)")
+    first: int = -(-start // alignment) * alignment
+    if first > start:
+        _munmap(start, first - start)
+    _munmap(first + size, start + whole - first - size)
+    return first
+
+
+def _map_fixed(address: int, size: int, access: int, flags: int, descriptor: int) -> None:
+    if _mmap(address, size, access, flags | _FIXED, descriptor, 0) == _FAILED:
+        raise OutOfMemory(f"{size} bytes cannot be mapped: {os.strerror(ctypes.get_errno())}")

@@ -78,6 +78,8 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "host": {"decode", "execution", "faults", "machine", "memory", "program"},
         "api": {"host", "memory"},
         "driver": {"api", "detectors", "execution", "host", "machine"},
+        "runtime_api": {"api", "driver", "host"},
+        "runtime": {"driver", "runtime_api"},
     },
     "session": {
         "driver": set(),

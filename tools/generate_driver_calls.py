@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from cudarun.emulator import driver  # noqa: F401 - enters all calls
 from cudarun.emulator.api.calls import CALLS
@@ -27,17 +29,19 @@ up; `NotProvided` is an `AttributeError` and a `NotImplementedError`.
 
 def document() -> str:
     """The whole document."""
+    return "\n".join([_HEAD.format(count=len(CALLS)), *chapters_of(CALLS)])
+
+
+def chapters_of(calls: Mapping[str, Callable[..., Any]]) -> list[str]:
+    """A section with a table for each module that has calls."""
     chapters: dict[str, list[str]] = {}
-    for name, call in sorted(CALLS.items()):
+    for name, call in sorted(calls.items()):
         module = inspect.getmodule(inspect.unwrap(call))
         assert module is not None
-        title = _first_line(module).split(":")[0]
+        title = _first_line(module).split(":")[0].removesuffix(".")
         chapters.setdefault(title, []).append(f"| `{name}` | {_first_line(call)} |")
-    sections = [_HEAD.format(count=len(CALLS))]
-    for title in sorted(chapters):
-        rows = "\n".join(chapters[title])
-        sections.append(f"## {title}\n\n| call | behavior |\n|---|---|\n{rows}\n")
-    return "\n".join(sections)
+    rows = {title: "\n".join(chapters[title]) for title in sorted(chapters)}
+    return [f"## {title}\n\n| call | behavior |\n|---|---|\n{rows[title]}\n" for title in rows]
 
 
 def _first_line(thing: object) -> str:
@@ -47,10 +51,14 @@ def _first_line(thing: object) -> str:
 
 def main() -> int:
     """Write the document, and say so when that changed it."""
-    text = document()
-    if not TARGET.exists() or TARGET.read_text() != text:
-        TARGET.write_text(text)
-        print(f"wrote {TARGET.relative_to(ROOT)}")
+    return write(TARGET, document())
+
+
+def write(target: Path, text: str) -> int:
+    """Write a document, and say so when that changed it."""
+    if not target.exists() or target.read_text() != text:
+        target.write_text(text)
+        print(f"wrote {target.relative_to(ROOT)}")
     return 0
 
 

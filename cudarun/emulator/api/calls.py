@@ -63,7 +63,7 @@ def _driver_call(
 ) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
     def decorate(body: Callable[P, object]) -> Callable[P, Answer]:
         name = body.__name__
-        converted = _with_integers(body)
+        converted = with_integers(body)
 
         def carried_out(*args: P.args, **kwargs: P.kwargs) -> object:
             if not before_init and not process.initialized:
@@ -102,7 +102,7 @@ def _driver_call(
     return decorate
 
 
-def _with_integers(body: Callable[..., object]) -> Callable[[Args, Named], tuple[Args, Named]]:
+def with_integers(body: Callable[..., object]) -> Callable[[Args, Named], tuple[Args, Named]]:
     """Return a function that converts a call's arguments for ``int`` parameters to integers.
 
     The bindings convert them as C does: a float loses its fraction, an array of no dimensions and

@@ -1,0 +1,55 @@
+"""The CUDA runtime API on emulated devices, in the form of ``cuda.bindings.runtime``.
+
+Use this module wherever a program uses that one::
+
+    from cudarun.emulator import runtime as cudart
+
+    error, pointer = cudart.cudaMalloc(1024)
+
+The functions have the same names, parameters and tuples; enums, handle types and structures are
+the bindings' own. A call that is not implemented raises `NotProvided` with its name; the others
+are listed in docs/reference/runtime-calls.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cuda.bindings import runtime as _bindings
+
+from cudarun.emulator.driver import NotProvided
+from cudarun.emulator.runtime_api import (  # noqa: F401 - each chapter adds its calls
+    arrays,
+    devices,
+    errors,
+    graphs,
+    memory,
+    pools,
+    streams,
+)
+from cudarun.emulator.runtime_api.calls import RUNTIME_CALLS
+
+globals().update(RUNTIME_CALLS)
+
+
+def __getattr__(name: str) -> Any:
+    """Return an enum, type or constant of the bindings."""
+    member = getattr(_bindings, name, None)
+    if member is None:
+        raise AttributeError(f"cudarun.emulator.runtime has no {name}", name=name)
+    if name.startswith("cuda") and callable(member) and not isinstance(member, type):
+        raise NotProvided(
+            f"{name}: the emulated device does not provide this runtime call "
+            "(docs/reference/runtime-calls.md lists those it does)",
+            name=name,
+        )
+    return member
+
+
+def __dir__() -> list[str]:
+    return sorted({*RUNTIME_CALLS, *(name for name in dir(_bindings) if _is_type(name))})
+
+
+def _is_type(name: str) -> bool:
+    member = getattr(_bindings, name)
+    return name[:1] != "_" and (isinstance(member, type) or not callable(member))

@@ -1,0 +1,236 @@
+"""CUDA arrays, texture and surface objects."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+from typing import Any
+
+from cuda.bindings import runtime as cudart
+from cuda.bindings.driver import (
+    CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
+    CU_TRSF_NORMALIZED_COORDINATES,
+    CU_TRSF_READ_AS_INTEGER,
+    CU_TRSF_SEAMLESS_CUBEMAP,
+    CU_TRSF_SRGB,
+    CUDA_RESOURCE_DESC,
+    CUDA_RESOURCE_VIEW_DESC,
+    CUDA_TEXTURE_DESC,
+    CUaddress_mode,
+    CUarray,
+    CUdeviceptr,
+    CUfilter_mode,
+    CUmipmappedArray,
+    CUresourcetype,
+    CUresourceViewFormat,
+)
+
+from cudarun.emulator.host.addresses import HostPointer, address_of
+from cudarun.emulator.host.handles import Handle
+from cudarun.emulator.runtime_api.calls import (
+    RuntimeRefusal,
+    driver_call,
+    of_bindings,
+    runtime_call,
+)
+from cudarun.emulator.runtime_api.conversions import (
+    INVALID_VALUE,
+    array_description,
+    array_format,
+    box,
+    channel_description,
+    rectangle,
+)
+
+_ARRAY, _MIPMAPPED, _LINEAR, _PITCHED = range(4)  # cudaResourceType
+_VIEW_SIZES = (
+    *("width", "height", "depth"),
+    *("firstMipmapLevel", "lastMipmapLevel", "firstLayer", "lastLayer"),
+)
+
+of_bindings("cudaCreateChannelDesc")
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+
+@runtime_call(1)
+def cudaMallocArray(desc: Any, width: int, height: int, flags: int) -> Any:
+    """Create an array of one or two dimensions."""
+    given = array_description(desc, (width, height, 0), flags)
+    return cudart.cudaArray_t(int(driver_call("cuArray3DCreate", given)))
+
+
+@runtime_call(1)
+def cudaMalloc3DArray(desc: Any, extent: Any, flags: int) -> Any:
+    """Create an array of up to three dimensions, layered, of cubes, for surfaces or gathers."""
+    given = array_description(desc, (extent.width, extent.height, extent.depth), flags)
+    return cudart.cudaArray_t(int(driver_call("cuArray3DCreate", given)))
+
+
+@runtime_call(1)
+def cudaMallocMipmappedArray(desc: Any, extent: Any, numLevels: int, flags: int) -> Any:
+    """Create an array with levels."""
+    given = array_description(desc, (extent.width, extent.height, extent.depth), flags)
+    return cudart.cudaMipmappedArray_t(int(driver_call("cuMipmappedArrayCreate", given, numLevels)))
+
+
+@runtime_call(1)
+def cudaGetMipmappedArrayLevel(mipmappedArray: Handle, level: int) -> Any:
+    """Return one level of a mipmapped array."""
+    return cudart.cudaArray_t(int(driver_call("cuMipmappedArrayGetLevel", mipmappedArray, level)))
+
+
+@runtime_call()
+def cudaFreeArray(array: Handle) -> None:
+    """Destroy an array; null is allowed."""
+    if array is not None and int(array):
+        driver_call("cuArrayDestroy", array)
+
+
+@runtime_call()
+def cudaFreeMipmappedArray(mipmappedArray: Handle) -> None:
+    """Destroy a mipmapped array; null is allowed."""
+    if mipmappedArray is not None and int(mipmappedArray):
+        driver_call("cuMipmappedArrayDestroy", mipmappedArray)
+
+
+@runtime_call(1)
+def cudaGetChannelDesc(array: Handle) -> Any:
+    """Return the channels of an array."""
+    found = driver_call("cuArray3DGetDescriptor", array)
+    return channel_description(found.Format, found.NumChannels)
+
+
+@runtime_call()
+def cudaMemcpy2DToArray(
+    dst: Handle,
+    wOffset: int,
+    hOffset: int,
+    src: HostPointer,
+    spitch: int,
+    width: int,
+    height: int,
+    kind: Any,
+) -> None:
+    """Copy rows to an array; offset and width are in bytes."""
+    target = {"Array": dst, "XInBytes": wOffset, "Y": hOffset}
+    source = {"at": address_of(src), "Pitch": spitch}
+    driver_call("cuMemcpy2DUnaligned", rectangle(target, source, width, height, kind))
+
+
+@runtime_call()
+def cudaMemcpy2DFromArray(
+    dst: HostPointer,
+    dpitch: int,
+    src: Handle,
+    wOffset: int,
+    hOffset: int,
+    width: int,
+    height: int,
+    kind: Any,
+) -> None:
+    """Copy rows from an array; offset and width are in bytes."""
+    target = {"at": address_of(dst), "Pitch": dpitch}
+    source = {"Array": src, "XInBytes": wOffset, "Y": hOffset}
+    driver_call("cuMemcpy2DUnaligned", rectangle(target, source, width, height, kind))
+
+
+@runtime_call()
+def cudaMemcpy3D(p: Any) -> None:
+    """Copy a box."""
+    driver_call("cuMemcpy3D", box(p))
+
+
+@runtime_call()
+def cudaMemcpy3DAsync(p: Any, stream: Handle) -> None:
+    """Copy a box, in a stream."""
+    driver_call("cuMemcpy3DAsync", box(p), stream)
+
+
+# --- texture and surface objects -----------------------------------------------------------------
+
+
+@runtime_call(1)
+def cudaCreateTextureObject(pResDesc: Any, pTexDesc: Any, pResViewDesc: Any) -> Any:
+    """Create a texture object of an array, a mipmapped array, linear or pitched memory."""
+    if pResDesc is None or pTexDesc is None:
+        raise RuntimeRefusal(INVALID_VALUE)
+    arguments = _resource(pResDesc), _texture(pTexDesc), _view(pResViewDesc)
+    return cudart.cudaTextureObject_t(int(driver_call("cuTexObjectCreate", *arguments)))
+
+
+@runtime_call()
+def cudaDestroyTextureObject(texObject: Handle) -> None:
+    """Destroy a texture object, not its resource."""
+    driver_call("cuTexObjectDestroy", texObject)
+
+
+@runtime_call(1)
+def cudaCreateSurfaceObject(pResDesc: Any) -> Any:
+    """Create a surface object of an array."""
+    if pResDesc is None:
+        raise RuntimeRefusal(INVALID_VALUE)
+    return cudart.cudaSurfaceObject_t(int(driver_call("cuSurfObjectCreate", _resource(pResDesc))))
+
+
+@runtime_call()
+def cudaDestroySurfaceObject(surfObject: Handle) -> None:
+    """Destroy a surface object, not its resource."""
+    driver_call("cuSurfObjectDestroy", surfObject)
+
+
+def _resource(given: Any) -> CUDA_RESOURCE_DESC:
+    """Return the driver's form of a ``cudaResourceDesc``."""
+    kind, union = int(given.resType), given.res
+    found = CUDA_RESOURCE_DESC()
+    found.resType = CUresourcetype(kind)
+    if kind == _ARRAY:
+        found.res.array.hArray = CUarray(int(union.array.array))
+    elif kind == _MIPMAPPED:
+        found.res.mipmap.hMipmappedArray = CUmipmappedArray(int(union.mipmap.mipmap))
+    elif kind == _LINEAR:
+        linear = found.res.linear
+        linear.devPtr = CUdeviceptr(int(union.linear.devPtr))
+        linear.format, linear.numChannels = array_format(union.linear.desc)
+        linear.sizeInBytes = union.linear.sizeInBytes
+    else:
+        pitched = found.res.pitch2D
+        pitched.devPtr = CUdeviceptr(int(union.pitch2D.devPtr))
+        pitched.format, pitched.numChannels = array_format(union.pitch2D.desc)
+        pitched.width, pitched.height = union.pitch2D.width, union.pitch2D.height
+        pitched.pitchInBytes = union.pitch2D.pitchInBytes
+    return found
+
+
+def _texture(given: Any) -> CUDA_TEXTURE_DESC:
+    """Return the driver's form of a ``cudaTextureDesc``."""
+    found = CUDA_TEXTURE_DESC()
+    found.addressMode = [CUaddress_mode(int(mode)) for mode in given.addressMode]
+    found.filterMode = CUfilter_mode(int(given.filterMode))
+    found.mipmapFilterMode = CUfilter_mode(int(given.mipmapFilterMode))
+    flags = {
+        CU_TRSF_READ_AS_INTEGER: given.readMode
+        == cudart.cudaTextureReadMode.cudaReadModeElementType,
+        CU_TRSF_NORMALIZED_COORDINATES: given.normalizedCoords,
+        CU_TRSF_SRGB: given.sRGB,
+        CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION: given.disableTrilinearOptimization,
+        CU_TRSF_SEAMLESS_CUBEMAP: given.seamlessCubemap,
+    }
+    found.flags = sum(flag for flag, is_set in flags.items() if is_set)
+    found.maxAnisotropy = given.maxAnisotropy
+    found.mipmapLevelBias = given.mipmapLevelBias
+    found.minMipmapLevelClamp = given.minMipmapLevelClamp
+    found.maxMipmapLevelClamp = given.maxMipmapLevelClamp
+    found.borderColor = list(given.borderColor)
+    return found
+
+
+def _view(given: Any) -> CUDA_RESOURCE_VIEW_DESC | None:
+    """Return the driver's form of a ``cudaResourceViewDesc``."""
+    if given is None:
+        return None
+    found = CUDA_RESOURCE_VIEW_DESC()
+    found.format = CUresourceViewFormat(int(given.format))
+    for field in _VIEW_SIZES:
+        setattr(found, field, getattr(given, field))
+    return found

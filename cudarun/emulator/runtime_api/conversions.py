@@ -1,0 +1,174 @@
+"""The runtime's structures as those of the driver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cuda.bindings import runtime as cudart
+from cuda.bindings.driver import (
+    CUDA_ARRAY3D_DESCRIPTOR,
+    CUDA_MEMCPY2D,
+    CUDA_MEMCPY3D,
+    CUarray,
+    CUarray_format,
+    CUdeviceptr,
+    CUmemorytype,
+)
+
+from cudarun.emulator.runtime_api.calls import RuntimeRefusal, driver_call
+
+INVALID_VALUE = 1
+_INVALID_CHANNELS = 20  # cudaErrorInvalidChannelDescriptor
+_INVALID_DIRECTION = 21  # cudaErrorInvalidMemcpyDirection
+
+# cudaMemcpyKind
+HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT = range(5)
+
+_HOST, _DEVICE = CUmemorytype.CU_MEMORYTYPE_HOST, CUmemorytype.CU_MEMORYTYPE_DEVICE
+_ARRAY, _UNIFIED = CUmemorytype.CU_MEMORYTYPE_ARRAY, CUmemorytype.CU_MEMORYTYPE_UNIFIED
+_SOURCES = (_HOST, _HOST, _DEVICE, _DEVICE, _UNIFIED)  # by kind
+_TARGETS = (_HOST, _DEVICE, _HOST, _DEVICE, _UNIFIED)
+
+_SIGNED, _UNSIGNED, _FLOAT = 0, 1, 2  # cudaChannelFormatKind
+_FORMATS = {
+    (_UNSIGNED, 8): CUarray_format.CU_AD_FORMAT_UNSIGNED_INT8,
+    (_UNSIGNED, 16): CUarray_format.CU_AD_FORMAT_UNSIGNED_INT16,
+    (_UNSIGNED, 32): CUarray_format.CU_AD_FORMAT_UNSIGNED_INT32,
+    (_SIGNED, 8): CUarray_format.CU_AD_FORMAT_SIGNED_INT8,
+    (_SIGNED, 16): CUarray_format.CU_AD_FORMAT_SIGNED_INT16,
+    (_SIGNED, 32): CUarray_format.CU_AD_FORMAT_SIGNED_INT32,
+    (_FLOAT, 16): CUarray_format.CU_AD_FORMAT_HALF,
+    (_FLOAT, 32): CUarray_format.CU_AD_FORMAT_FLOAT,
+}
+_CHANNELS = {form: channel for channel, form in _FORMATS.items()}
+
+
+def copy_kind(kind: Any) -> int:
+    """Return the number of a ``cudaMemcpyKind``; raise `RuntimeRefusal` if it is none."""
+    number = int(kind)
+    if not HOST_TO_HOST <= number <= DEFAULT:
+        raise RuntimeRefusal(_INVALID_DIRECTION)
+    return number
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+
+def array_format(channels: Any) -> tuple[CUarray_format, int]:
+    """Return the format and the number of channels of a ``cudaChannelFormatDesc``.
+
+    Raises:
+        RuntimeRefusal: The channels have different sizes, or a size that arrays do not have.
+    """
+    if channels is None:
+        raise RuntimeRefusal(INVALID_VALUE)
+    bits = [channels.x, channels.y, channels.z, channels.w]
+    count = len(bits) - bits.count(0)
+    form = _FORMATS.get((int(channels.f), bits[0]))
+    if form is None or count == 3 or bits != [bits[0]] * count + [0] * (4 - count):
+        raise RuntimeRefusal(_INVALID_CHANNELS)
+    return form, count
+
+
+def channel_description(form: CUarray_format, count: int) -> Any:
+    """Return the ``cudaChannelFormatDesc`` of an array."""
+    kind, bits = _CHANNELS[CUarray_format(int(form))]
+    found = cudart.cudaChannelFormatDesc()
+    for field in "xyzw"[:count]:
+        setattr(found, field, bits)
+    found.f = cudart.cudaChannelFormatKind(kind)
+    return found
+
+
+def array_description(channels: Any, extent: tuple[int, int, int], flags: int) -> Any:
+    """Return the description of an array: width, height and depth in elements."""
+    found = CUDA_ARRAY3D_DESCRIPTOR()
+    found.Format, found.NumChannels = array_format(channels)
+    found.Width, found.Height, found.Depth = extent
+    found.Flags = flags
+    return found
+
+
+def element_bytes(array: Any) -> int:
+    """Return the size of an element of a CUDA array."""
+    found = driver_call("cuArray3DGetDescriptor", int(array))
+    return int(_CHANNELS[CUarray_format(int(found.Format))][1]) // 8 * int(found.NumChannels)
+
+
+# --- copies --------------------------------------------------------------------------------------
+
+
+def rectangle(
+    target: dict[str, Any], source: dict[str, Any], width: int, height: int, kind: Any
+) -> CUDA_MEMCPY2D:
+    """Return a copy of rows.
+
+    Args:
+        target: Fields of the target, without the prefix: ``Pitch`` with the address ``at``, or
+            ``Array``, ``XInBytes``, ``Y``.
+        source: The same of the source.
+        width: The length of a row, in bytes.
+        height: The number of rows.
+        kind: The ``cudaMemcpyKind``.
+    """
+    copy, number = CUDA_MEMCPY2D(), copy_kind(kind)
+    _set_side(copy, "src", source, _SOURCES[number])
+    _set_side(copy, "dst", target, _TARGETS[number])
+    copy.WidthInBytes, copy.Height = width, height
+    return copy
+
+
+def _set_side(copy: Any, side: str, fields: dict[str, Any], memory: CUmemorytype) -> None:
+    fields = dict(fields)
+    if "Array" in fields:
+        fields["Array"], memory = CUarray(int(fields["Array"])), _ARRAY
+    else:
+        address = fields.pop("at")
+        fields |= {"Host": address} if memory == _HOST else {"Device": CUdeviceptr(address)}
+    for field, value in (fields | {"MemoryType": memory}).items():
+        setattr(copy, f"{side}{field}", value)
+
+
+def box(given: Any) -> CUDA_MEMCPY3D:
+    """Return the copy that a ``cudaMemcpy3DParms`` describes.
+
+    An extent and a position are in elements for an array, and in bytes otherwise; the width of a
+    copy with an array is in elements (runtime API, section 6.11).
+
+    Raises:
+        RuntimeRefusal: A side has neither an array nor a pointer or has both, or the elements of
+            two arrays have different sizes.
+    """
+    if given is None:
+        raise RuntimeRefusal(INVALID_VALUE)
+    copy, kind = CUDA_MEMCPY3D(), copy_kind(given.kind)
+    sides = (
+        ("src", given.srcArray, given.srcPtr, given.srcPos, _SOURCES[kind]),
+        ("dst", given.dstArray, given.dstPtr, given.dstPos, _TARGETS[kind]),
+    )
+    sizes = set()
+    for side, array, pointer, position, memory in sides:
+        if bool(int(array)) == bool(pointer.ptr):
+            raise RuntimeRefusal(INVALID_VALUE)
+        size = element_bytes(array) if int(array) else 1
+        if int(array):
+            sizes.add(size)
+            fields: dict[str, Any] = {"Array": array}
+        else:
+            fields = {"at": pointer.ptr, "Pitch": pointer.pitch, "Height": pointer.ysize}
+        fields |= {"XInBytes": position.x * size, "Y": position.y, "Z": position.z}
+        _set_side(copy, side, fields, memory)
+    if len(sizes) > 1:
+        raise RuntimeRefusal(INVALID_VALUE)
+    copy.WidthInBytes = given.extent.width * (sizes.pop() if sizes else 1)
+    copy.Height, copy.Depth = given.extent.height, given.extent.depth
+    return copy
+
+
+def bytes_in_row(dst: int, src: int, count: int, kind: Any) -> CUDA_MEMCPY3D:
+    """Return the copy of consecutive bytes."""
+    copy, number = CUDA_MEMCPY3D(), copy_kind(kind)
+    _set_side(copy, "src", {"at": src, "Pitch": count, "Height": 1}, _SOURCES[number])
+    _set_side(copy, "dst", {"at": dst, "Pitch": count, "Height": 1}, _TARGETS[number])
+    copy.WidthInBytes, copy.Height, copy.Depth = count, 1, 1
+    return copy

@@ -1,0 +1,154 @@
+"""Devices and peer access."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+from typing import Any
+
+from cuda.bindings.driver import CUdevice_attribute, CUlimit
+
+from cudarun.emulator.runtime_api.calls import (
+    RuntimeRefusal,
+    checked_device,
+    current_device,
+    driver_call,
+    primary_context,
+    reset_device,
+    runtime_call,
+    select_device,
+)
+from cudarun.emulator.runtime_api.properties import device_properties
+
+_NAME_BYTES = 256
+_INVALID_VALUE = 1
+_DEFAULT_FLAGS = 8  # cudaDeviceMapHost, which is always set
+
+
+@runtime_call(1, uses_context=False)
+def cudaGetDeviceCount() -> int:
+    """Return the number of emulated devices."""
+    return int(driver_call("cuDeviceGetCount"))
+
+
+@runtime_call(uses_context=False)
+def cudaSetDevice(device: int) -> None:
+    """Make a device and its primary context current to this thread."""
+    select_device(device)
+
+
+@runtime_call(1, uses_context=False)
+def cudaGetDevice() -> int:
+    """Return the device that is current to this thread."""
+    return current_device()
+
+
+@runtime_call(uses_context=False)
+def cudaInitDevice(device: int, deviceFlags: int, flags: int) -> None:
+    """Create the primary context of a device, without making it current."""
+    if flags:  # cudaInitDeviceFlagsAreValid
+        driver_call("cuDevicePrimaryCtxSetFlags", checked_device(device), deviceFlags)
+    primary_context(checked_device(device))
+
+
+@runtime_call(uses_context=False)
+def cudaSetDeviceFlags(flags: int) -> None:
+    """Set the flags of the current device's primary context."""
+    driver_call("cuDevicePrimaryCtxSetFlags", current_device(), flags)
+
+
+@runtime_call(1, uses_context=False)
+def cudaGetDeviceFlags() -> int:
+    """Return the flags of the current device's primary context."""
+    return int(driver_call("cuDevicePrimaryCtxGetState", current_device())[0]) | _DEFAULT_FLAGS
+
+
+@runtime_call()
+def cudaDeviceSynchronize() -> None:
+    """Wait for the work of the current device; report a kernel's fault."""
+    driver_call("cuCtxSynchronize")
+
+
+@runtime_call(uses_context=False)
+def cudaDeviceReset() -> None:
+    """Destroy everything in the primary context of the current device."""
+    reset_device(current_device())
+
+
+@runtime_call(1, uses_context=False)
+def cudaDeviceGetAttribute(attr: Any, device: int) -> int:
+    """Return the value of a ``cudaDeviceAttr``: that of the ``CUdevice_attribute``."""
+    return _attribute(attr, device)
+
+
+def _attribute(attr: Any, device: int) -> int:
+    try:
+        attribute = CUdevice_attribute(int(attr))
+    except ValueError:
+        raise RuntimeRefusal(_INVALID_VALUE) from None
+    return int(driver_call("cuDeviceGetAttribute", attribute, checked_device(device)))
+
+
+@runtime_call(1, uses_context=False)
+def cudaGetDeviceProperties(device: int) -> Any:
+    """Return the properties of a device."""
+    handle = checked_device(device)
+    name = driver_call("cuDeviceGetName", _NAME_BYTES, handle).split(b"\0")[0]
+    name = name.ljust(_NAME_BYTES, b"\0")
+    uuid = driver_call("cuDeviceGetUuid", handle)
+    total = driver_call("cuDeviceTotalMem", handle)
+    return device_properties(name, uuid, total, lambda number: _attribute(number, device))
+
+
+@runtime_call(1)
+def cudaDeviceGetLimit(limit: Any) -> int:
+    """Return a resource limit of the current context."""
+    return int(driver_call("cuCtxGetLimit", CUlimit(int(limit))))
+
+
+@runtime_call()
+def cudaDeviceSetLimit(limit: Any, value: int) -> None:
+    """Set a resource limit of the current context."""
+    driver_call("cuCtxSetLimit", CUlimit(int(limit)), value)
+
+
+@runtime_call(2)
+def cudaDeviceGetStreamPriorityRange() -> tuple[int, int]:
+    """Return the least and the greatest stream priority."""
+    least, greatest = driver_call("cuCtxGetStreamPriorityRange")
+    return int(least), int(greatest)
+
+
+@runtime_call(1, uses_context=False)
+def cudaDeviceGetPCIBusId(length: int, device: int) -> bytes:
+    """Return ``domain:bus:device.function`` in ``length`` bytes."""
+    text: bytes = driver_call("cuDeviceGetPCIBusId", length, checked_device(device))
+    return text
+
+
+@runtime_call(1, uses_context=False)
+def cudaDeviceGetByPCIBusId(pciBusId: bytes) -> int:
+    """Return the device at a PCI address."""
+    return int(driver_call("cuDeviceGetByPCIBusId", pciBusId))
+
+
+# --- peer access ---------------------------------------------------------------------------------
+
+
+@runtime_call(1, uses_context=False)
+def cudaDeviceCanAccessPeer(device: int, peerDevice: int) -> int:
+    """Return 1 for two different devices: each can access the memory of the other."""
+    devices = checked_device(device), checked_device(peerDevice)
+    return int(driver_call("cuDeviceCanAccessPeer", *devices))
+
+
+@runtime_call()
+def cudaDeviceEnablePeerAccess(peerDevice: int, flags: int) -> None:
+    """Let kernels of the current context access the memory of another device."""
+    peer = primary_context(checked_device(peerDevice))
+    driver_call("cuCtxEnablePeerAccess", peer, flags)
+
+
+@runtime_call()
+def cudaDeviceDisablePeerAccess(peerDevice: int) -> None:
+    """Undo `cudaDeviceEnablePeerAccess`."""
+    driver_call("cuCtxDisablePeerAccess", primary_context(checked_device(peerDevice)))

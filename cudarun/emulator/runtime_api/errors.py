@@ -1,0 +1,50 @@
+"""Errors and versions."""
+# ruff: noqa: N802 - the names are CUDA's
+
+from __future__ import annotations
+
+from typing import Any
+
+from cuda.bindings import runtime as cudart
+
+from cudarun.emulator.runtime_api.calls import (
+    RUNTIME_CALLS,
+    driver_call,
+    last_error,
+    of_bindings,
+    runtime_call,
+)
+
+for _name in ("cudaGetErrorName", "cudaGetErrorString", "cudaRuntimeGetVersion"):
+    of_bindings(_name)
+
+
+def cudaGetLastError() -> tuple[Any]:
+    """Return and reset the last error of this thread's runtime calls."""
+    return (cudart.cudaError_t(last_error(clear=True)),)
+
+
+def cudaPeekAtLastError() -> tuple[Any]:
+    """Return the last error of this thread's runtime calls."""
+    return (cudart.cudaError_t(last_error(clear=False)),)
+
+
+RUNTIME_CALLS |= {call.__name__: call for call in (cudaGetLastError, cudaPeekAtLastError)}
+
+
+@runtime_call(1, uses_context=False)
+def cudaDriverGetVersion() -> int:
+    """Return the CUDA version of the driver that is emulated."""
+    return int(driver_call("cuDriverGetVersion"))
+
+
+@runtime_call()
+def cudaProfilerStart() -> None:
+    """Do nothing: there is no profiler."""
+    driver_call("cuProfilerStart")
+
+
+@runtime_call()
+def cudaProfilerStop() -> None:
+    """Do nothing: there is no profiler."""
+    driver_call("cuProfilerStop")

@@ -80,6 +80,10 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "driver": {"api", "detectors", "execution", "host", "machine"},
         "runtime_api": {"api", "driver", "host"},
         "runtime": {"driver", "runtime_api"},
+        "nvrtc": set(),
+        "substitution": {"driver", "nvrtc", "runtime"},
+        "script": set(),
+        "__main__": {"host", "script", "substitution"},
     },
     "session": {
         "driver": set(),

@@ -10,4 +10,5 @@ from tools.hardware.bench import Bench, Check, pytest_checks
 def checks(bench: Bench) -> Iterator[Check]:
     """Run the programs' tests."""
     gpu = {} if bench.is_emulated else {"CUDARUN_BINDINGS_DEVICE": bench.device}
-    yield from pytest_checks(bench, "tests/emulator/test_cuda_python.py", **gpu)
+    tests = [f"tests/emulator/test_{name}.py" for name in ("cuda_python", "running_programs")]
+    yield from pytest_checks(bench, *tests, **gpu)

@@ -1,0 +1,76 @@
+"""Run a Python program in this process as ``python PROGRAM`` does."""
+
+from __future__ import annotations
+
+import builtins
+import runpy
+import sys
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+
+
+class UnreadableProgram(Exception):
+    """The file of a program cannot be read."""
+
+
+def run_file(path: str, arguments: list[str]) -> None:
+    """Run a file as ``__main__``, with its ``sys.argv`` and the first entry of ``sys.path``.
+
+    An exception is reported from the program's first frame on, and ends the process with 1.
+
+    Raises:
+        UnreadableProgram: The file cannot be read.
+        SystemExit: The program ended itself.
+    """
+    file = str(Path(path).absolute())
+    loader = SourceFileLoader("__main__", file)
+    try:
+        source = loader.get_data(file)
+    except OSError as error:
+        raise UnreadableProgram(f"{path}: {error.strerror}") from None
+    module = ModuleType("__main__")
+    module.__dict__.update(
+        __file__=file, __loader__=loader, __builtins__=builtins, __cached__=None, __spec__=None
+    )
+    sys.modules["__main__"] = module
+    sys.argv = [path, *arguments]
+    _set_first_path(str(Path(file).resolve().parent))
+    try:
+        exec(loader.source_to_code(source, file), module.__dict__)
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        _report(error, frames=_own_frames(error))
+        sys.exit(1)
+
+
+def run_module(name: str, arguments: list[str]) -> None:
+    """Run a module as ``python -m NAME`` does, with its package for relative imports."""
+    sys.argv = [name, *arguments]
+    _set_first_path(str(Path.cwd()))
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _set_first_path(folder: str) -> None:
+    if not sys.flags.safe_path:
+        sys.path[0] = folder
+
+
+def _own_frames(error: BaseException) -> int:
+    """Return the number of frames from here: one, and two more of the import for a syntax error."""
+    count, traceback = 0, error.__traceback__
+    while traceback is not None:
+        name = traceback.tb_frame.f_code.co_filename
+        if name != __file__ and not name.startswith("<frozen importlib"):
+            break
+        count, traceback = count + 1, traceback.tb_next
+    return count
+
+
+def _report(error: BaseException, *, frames: int) -> None:
+    traceback = error.__traceback__
+    for _ in range(frames):
+        assert traceback is not None
+        traceback = traceback.tb_next
+    sys.excepthook(type(error), error.with_traceback(traceback), traceback)

@@ -31,6 +31,11 @@ def check(answer):
     return values[0] if len(values) == 1 else values
 
 
+def print_errors(*answers):
+    """Print the names: ``str`` of an error is its number in the bindings of CUDA 12."""
+    print(*(error.name for error, *_ in answers))
+
+
 def kernels(*names):
     major, minor = (
         check(cudart.cudaDeviceGetAttribute(attribute, 0))
@@ -128,8 +133,8 @@ def main():
     print(constructed(host, device))
     print(row_of_texture(copy, device))
     check(cudart.cudaFree(device))
-    print(*cudart.cudaFree(device + 1), *cudart.cudaGetLastError(), *cudart.cudaGetLastError())
-    print(*cudart.cudaMalloc(1 << 50), *cudart.cudaSetDevice(1000))
+    print_errors(cudart.cudaFree(device + 1), cudart.cudaGetLastError(), cudart.cudaGetLastError())
+    print_errors(cudart.cudaMalloc(1 << 50), cudart.cudaSetDevice(1000))
     return int(sys.argv[1])
 
 

@@ -190,3 +190,26 @@ def test_pools_and_peers():
     again = cudart.cudaDeviceEnablePeerAccess(1, 0)
     assert again == (cudart.cudaError_t.cudaErrorPeerAccessAlreadyEnabled,)
     check(cudart.cudaDeviceDisablePeerAccess(1))
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments", "kind", "on_host"),
+    [
+        ("cudaMalloc", (64,), "Device", False),
+        ("cudaMallocManaged", (64, 1), "Managed", True),
+        ("cudaMallocHost", (64,), "Host", True),
+    ],
+)
+def test_attributes_of_an_address(call, arguments, kind, on_host):
+    address = int(check(getattr(cudart, call)(*arguments))) + 8
+    found = check(cudart.cudaPointerGetAttributes(address))
+    assert found.type.name == f"cudaMemoryType{kind}"
+    assert (found.device, found.devicePointer) == (0, address)
+    assert found.hostPointer == (address if on_host else 0)
+
+
+def test_attributes_of_memory_unknown_to_cuda():
+    own = np.zeros(4)
+    found = check(cudart.cudaPointerGetAttributes(own.ctypes.data))
+    assert found.type.name == "cudaMemoryTypeUnregistered"
+    assert (found.device, found.devicePointer, found.hostPointer) == (-2, 0, own.ctypes.data)

@@ -6,7 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from cuda.bindings import runtime as cudart
-from cuda.bindings.driver import CUmem_advise, CUmemLocation, CUmemLocationType
+from cuda.bindings.driver import (
+    CUmem_advise,
+    CUmemLocation,
+    CUmemLocationType,
+    CUpointer_attribute,
+)
 
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.handles import Handle
@@ -35,6 +40,14 @@ _COPIES = {
     DEVICE_TO_DEVICE: "cuMemcpyDtoD",
 }
 _TO_HOST, _FROM_HOST = (HOST_TO_HOST, DEVICE_TO_HOST), (HOST_TO_HOST, HOST_TO_DEVICE)
+
+_POINTER_ATTRIBUTES = [
+    CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+    CUpointer_attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED,
+    CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+    CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+]
+_MEMORY_TYPES = list(cudart.cudaMemoryType)[:3]  # the numbers of CUmemorytype; 0: unregistered
 
 
 # --- allocation ----------------------------------------------------------------------------------
@@ -121,6 +134,21 @@ def cudaMemGetInfo() -> tuple[int, int]:
     """Return free and total bytes of the current device."""
     free, total = driver_call("cuMemGetInfo")
     return int(free), int(total)
+
+
+@runtime_call(1)
+def cudaPointerGetAttributes(ptr: HostPointer) -> Any:
+    """Return type, device and addresses of memory; ``Unregistered`` for memory unknown to CUDA."""
+    address = address_of(ptr)
+    kind, managed, device, device_pointer = driver_call(
+        "cuPointerGetAttributes", len(_POINTER_ATTRIBUTES), _POINTER_ATTRIBUTES, address
+    )
+    memory = cudart.cudaMemoryType.cudaMemoryTypeManaged if managed else _MEMORY_TYPES[int(kind)]
+    attributes = cudart.cudaPointerAttributes()
+    attributes.type, attributes.device = memory, device
+    attributes.devicePointer = int(device_pointer)
+    attributes.hostPointer = 0 if memory == cudart.cudaMemoryType.cudaMemoryTypeDevice else address
+    return attributes
 
 
 # --- copies --------------------------------------------------------------------------------------

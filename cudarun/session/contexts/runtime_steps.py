@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from importlib.util import find_spec
 
-from cudarun.session.contexts.answers import Answer, NotSupported, StepBase, timed
+from cudarun.session.contexts.answers import Answer, StepBase, timed
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.drivers import DriverChoice, DriverTraits
 
@@ -41,16 +40,9 @@ class RuntimeSteps(StepBase):
         return answer.giving(word, word)
 
     def runtime(self) -> Driver:
-        """Return the runtime API that belongs to the driver API, such as ``cuda.bindings.runtime``.
-
-        Raises:
-            NotSupported: There is no runtime API.
-        """
+        """Return the runtime API of the driver API: the module ``runtime`` beside it."""
         if self._runtime is None:
-            package = self.driver.module.__package__
-            if find_spec(f"{package}.runtime") is None:
-                raise NotSupported("this driver has no runtime API")
-            module = importlib.import_module(f"{package}.runtime")
+            module = importlib.import_module(f"{self.driver.module.__package__}.runtime")
             choice = DriverChoice(module, DriverTraits(guard_bytes=0))
             self._runtime = Driver(choice, trace=self.trace)
         return self._runtime

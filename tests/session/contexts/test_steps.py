@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from cudarun.session.contexts.answers import NotSupported
 from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.contexts.steps import Steps
 from cudarun.session.driver.devices import Device
@@ -84,11 +83,6 @@ def test_what_an_address_is_to_the_runtime() -> None:
     made = steps(FakeApi(cuMemAlloc=0x1000), FakeApi(cudaPointerGetAttributes=kind))
     made.method("alloc")("B", 64)
     assert made.method("runtime-pointer")("B").value == "device"
-
-
-def test_a_driver_without_a_runtime_beside_it() -> None:
-    with pytest.raises(NotSupported, match="this driver has no runtime API"):
-        steps(FakeApi()).runtime()
 
 
 def test_the_last_detach_ends_a_context() -> None:

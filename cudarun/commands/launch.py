@@ -404,7 +404,8 @@ def _sanitize(values: Values, where: Target, renderer: Renderer) -> int:
     from cudarun.session.launch.sanitizer import refuse_emulated, sanitize
 
     refuse_emulated(where)
-    for name in ("together", "repeat", "reference"):
-        if where.together if name == "together" else values[name] is not None:
+    for name in ("together", "repeat", "reference", "seeds", "stateless"):
+        given = where.together if name == "together" else values[name] not in (None, 1, False)
+        if given:
             raise RequestError(f"--sanitize and --{name} cannot be combined")
     return finish(sanitize(values["sanitize"], _request(values, where), where), renderer)

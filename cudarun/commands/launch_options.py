@@ -20,6 +20,8 @@ from cudarun.writing import FileUse
 
 WARMUP = 10
 """Warm-up runs before the timed ones."""
+MAX_SEEDS = 10_000
+"""The most runs of ``--seeds``: the results of all of them are in the report."""
 Seed: TypeAlias = int | Literal["random"]
 """The value of ``--seed``."""
 DETECTORS = ("race", "uninit")
@@ -244,6 +246,27 @@ _RESULTS = (
         type=click.Choice(["off", "warn", "fail"]),
         help="Report checks that also pass with the outputs replaced by zeros, their inputs or the "
         "fill pattern.  [default: off; warn in specs]",
+    ),
+    option(
+        "--seeds",
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.CASE,
+        form=CaseForm.VALUE,
+        type=whole(1, MAX_SEEDS),
+        metavar="N",
+        default="1",
+        show_default=True,
+        help="Check N runs with fresh inputs, of the seeds --seed, --seed + 1, …; variables of the "
+        "image are restored before each run.",
+    ),
+    option(
+        "--stateless",
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.CASE,
+        form=CaseForm.FLAG,
+        is_flag=True,
+        help="Launch the same inputs again after others, without restoring variables of the image, "
+        "and fail if the results differ.",
     ),
     option(
         "--python",

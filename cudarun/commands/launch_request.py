@@ -191,7 +191,25 @@ def launch_request(
         times=values["times"],
         swaps=_parsed_all(_swap, "--swap", values["swaps"]),
         graph=values["graph"],
+        seeds=values["seeds"],
+        stateless=_stateless(values),
     )
+
+
+def _stateless(values: Values) -> bool:
+    """Return whether the results are compared before and after other launches.
+
+    Raises:
+        RequestError: ``--seeds`` or ``--stateless`` is combined with an option of a single run.
+    """
+    several = {"--seeds": values["seeds"] > 1, "--stateless": values["stateless"]}
+    for option in (each for each, given in several.items() if given):
+        for other in ("--reference", "--profile"):
+            if values[other.removeprefix("--")]:
+                raise RequestError(
+                    f"{option} and {other} cannot be combined: {other} makes a single launch"
+                ).naming(option, other)
+    return bool(values["stateless"])
 
 
 def _aliases(arguments: Iterable[Argument]) -> dict[str, str]:

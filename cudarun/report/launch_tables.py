@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.report.check_tables import failed, show_check
+from cudarun.report.check_tables import failed, passed, show_check
 from cudarun.report.console import extent_text, table
 from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
 from cudarun.report.errors import show_diagnostic, show_error
@@ -18,6 +18,7 @@ from cudarun.report.figures import show_figure
 from cudarun.report.notes import never_written, own_reference, weak_checks
 from cudarun.report.timing_tables import show_timing
 from cudarun.report.types import (
+    AFTER_OTHERS,
     BufferResult,
     CheckResult,
     LaunchPlan,
@@ -27,6 +28,8 @@ from cudarun.report.types import (
     MemoryRow,
     StepResult,
 )
+
+_NAMED_SEEDS = 8  # seeds of failed runs that are named
 
 
 def show_launch(
@@ -132,6 +135,7 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
         _show_buffer(buffer, out)
     for check, claim in _checks(result):
         show_check(check, out, claim)
+    _show_runs(result, out)
     weak = weak_checks(result)
     if weak is not None and (result.weak_is_failure or not quiet):
         _show_weakness(weak, result, out)
@@ -180,6 +184,8 @@ def show_failures(result: LaunchResult, out: Console) -> None:
     for check, claim in _checks(result):
         if not check.passed:
             show_check(check, out, claim)
+    if any(run.failures for run in result.runs):
+        _show_runs(result, out)
     weak = weak_checks(result)
     if weak is not None and result.weak_is_failure:
         _show_weakness(weak, result, out)
@@ -187,11 +193,33 @@ def show_failures(result: LaunchResult, out: Console) -> None:
 
 def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
     """Yield checks and comparisons, each with a text after its expression."""
+    wrong = next((run for run in result.runs if run.failures), None)
+    of_run = "" if wrong is None else f" with seed {wrong.seed}"
     for check in result.checks:
-        yield check, "" if check.step is None else f" after step {check.step}"
+        yield check, ("" if check.step is None else f" after step {check.step}") + of_run
     if result.reference is not None:
         for comparison in result.reference.comparisons:
             yield comparison, f" as on {result.reference.device}"
+    if result.state is not None:
+        for comparison in result.state.comparisons:
+            yield comparison, f" {AFTER_OTHERS}"
+
+
+def _show_runs(result: LaunchResult, out: Console) -> None:
+    """Print how many of several runs passed, and which variables of the image changed."""
+    wrong = [run.seed for run in result.runs if run.failures]
+    if wrong:
+        named = ", ".join(map(str, wrong[:_NAMED_SEEDS]))
+        more = f" and {len(wrong) - _NAMED_SEEDS} more" if len(wrong) > _NAMED_SEEDS else ""
+        seeds = f"seed{'s' * (len(wrong) > 1)} {named}{more}"
+        text = f"{len(wrong)} of {len(result.runs)} runs: {seeds}"
+        out.print(failed() + Text(text), soft_wrap=True)
+    elif result.runs:
+        seeds = f"seeds {result.runs[0].seed} to {result.runs[-1].seed}"
+        out.print(passed() + Text(f"{len(result.runs)} runs: {seeds}"), soft_wrap=True)
+    if result.state is not None and result.state.changed:
+        named = ", ".join(result.state.changed)
+        _show_note(f"the launches changed variables of the image: {named}", out)
 
 
 def _show_buffer(buffer: BufferResult, out: Console) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from cudarun.report.sanitizer_types import SanitizerReport
 
 
+AFTER_OTHERS = "as before other launches"
+"""The claim of ``--stateless`` about a buffer."""
 _KINDS = {"race": "race in", "uninit": "uninitialized read of"}
 
 
@@ -172,6 +175,32 @@ class ReferenceResult:
 
 
 @dataclass(frozen=True, slots=True)
+class SeededRun:
+    """A run of ``--seeds``.
+
+    Attributes:
+        seed: The seed of its inputs.
+        failures: The failed checks, damaged guard zones and findings of detectors.
+    """
+
+    seed: int
+    failures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateResult:
+    """The result of ``--stateless``: the same inputs before and after launches with others.
+
+    Attributes:
+        comparisons: One for each buffer, or for each member of its structs; left is after.
+        changed: The variables of the image that the launches changed.
+    """
+
+    comparisons: tuple[CheckResult, ...]
+    changed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TimingResult:
     """The times of ``--repeat``, in milliseconds.
 
@@ -298,6 +327,9 @@ class LaunchResult(KernelLaunch):
         weak_is_failure: Whether weak checks are a failure: ``--check-strength fail``.
         errors: Why something that was asked of the results could not be done.
         steps: The steps of a program, or of a kernel that is launched several times.
+        runs: The runs of ``--seeds``; checks, buffers and findings are those of the first failed
+            one.
+        state: The result of ``--stateless``; ``None`` without.
     """
 
     device: DeviceInfo
@@ -315,6 +347,8 @@ class LaunchResult(KernelLaunch):
     weak_is_failure: bool = False
     errors: tuple[CudarunError, ...] = ()
     steps: tuple[StepResult, ...] = ()
+    runs: tuple[SeededRun, ...] = ()
+    state: StateResult | None = None
 
     @property
     def findings(self) -> tuple[LaunchFinding, ...]:
@@ -336,13 +370,24 @@ class LaunchResult(KernelLaunch):
         guards = (f"guard zone of {b.name}" for b in self.buffers if b.guard_damage is not None)
         checks = (check.expression for check in self.checks if check.evaluated and not check.passed)
         weak = ("weak checks",) if self.weaknesses and self.weak_is_failure else ()
-        if self.reference is None:
-            return (*found, *guards, *checks, *weak)
-        where = self.reference.device
-        differ = (
-            f"{c.expression} as on {where}" for c in self.reference.comparisons if not c.passed
-        )
-        return (*found, *guards, *checks, *weak, *differ)
+        return (*found, *guards, *checks, *weak, *self._unequal(), *self._failed_runs())
+
+    def _unequal(self) -> Iterator[str]:
+        """Yield the buffers that differ from those of other launches."""
+        if self.reference is not None:
+            for each in self.reference.comparisons:
+                if not each.passed:
+                    yield f"{each.expression} as on {self.reference.device}"
+        if self.state is not None:
+            for each in self.state.comparisons:
+                if not each.passed:
+                    yield f"{each.expression} {AFTER_OTHERS}"
+
+    def _failed_runs(self) -> Iterator[str]:
+        """Yield the number of failed runs of ``--seeds``, if there are any."""
+        failed = [run for run in self.runs if run.failures]
+        if failed:
+            yield f"{len(failed)} of {len(self.runs)} runs, the first with seed {failed[0].seed}"
 
     @property
     def passed(self) -> bool:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         PlannedStepRecord,
         ProgramStepRecord,
         ReferenceRecord,
+        StateRecord,
         TimingRecord,
     )
     from cudarun.report.types import (
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         MemoryRow,
         Mismatch,
         ReferenceResult,
+        StateResult,
         StepResult,
         TimingResult,
     )
@@ -126,6 +128,8 @@ def result_record(result: LaunchResult) -> LaunchResultRecord:
         "weaknesses": [*result.weaknesses],
         "errors": [error_record(error) for error in result.errors],
         "steps": [_step(step) for step in result.steps],
+        "runs": [{"seed": run.seed, "failures": [*run.failures]} for run in result.runs],
+        "state": None if result.state is None else _state(result.state),
     }
     if result.watched is not None:
         from cudarun.report.documents.detectors import watched_record  # few launches have it
@@ -233,6 +237,13 @@ def _reference(reference: ReferenceResult) -> ReferenceRecord:
         "device": reference.device,
         "comparisons": [_check(comparison) for comparison in reference.comparisons],
         "is_itself": reference.is_itself,
+    }
+
+
+def _state(state: StateResult) -> StateRecord:
+    return {
+        "comparisons": [_check(comparison) for comparison in state.comparisons],
+        "changed": [*state.changed],
     }
 
 

@@ -143,6 +143,30 @@ class ReferenceRecord(TypedDict):
     is_itself: bool
 
 
+class SeededRunRecord(TypedDict):
+    """A run of ``--seeds``.
+
+    Attributes:
+        seed: The seed of its inputs.
+        failures: The failed checks, damaged guard zones and findings of detectors.
+    """
+
+    seed: int
+    failures: list[str]
+
+
+class StateRecord(TypedDict):
+    """The same inputs before and after launches with other inputs: ``--stateless``.
+
+    Attributes:
+        comparisons: One for each buffer, or for each member of its structs; left is after.
+        changed: The variables of the image that the launches changed.
+    """
+
+    comparisons: list[CheckRecord]
+    changed: list[str]
+
+
 class PrintedRecord(TypedDict):
     """The value of a ``--print``.
 
@@ -295,6 +319,8 @@ class LaunchResultRecord(KernelLaunchRecord):
         weaknesses: The replacements of the outputs with which all checks still pass.
         errors: Why something that was asked of the results could not be done.
         steps: The steps of a program, or of a kernel that is launched several times.
+        runs: The runs of --seeds; checks, buffers and findings are those of the first failed one.
+        state: The result of --stateless; null without.
     """
 
     device: DeviceRecord
@@ -311,6 +337,8 @@ class LaunchResultRecord(KernelLaunchRecord):
     weaknesses: list[str]
     errors: list[ErrorRecord]
     steps: list[ProgramStepRecord]
+    runs: list[SeededRunRecord]
+    state: StateRecord | None
 
 
 class LaunchOutcomeRecord(TypedDict):

@@ -64,6 +64,13 @@ class DeviceBuffer:
         if self.nbytes:
             self.driver.cuMemcpyDtoDAsync(self.address, other.address, self.nbytes, stream)
 
+    def content(self) -> Array:
+        """Return the bytes."""
+        data = np.empty(self.nbytes, np.uint8)
+        if self.nbytes:
+            self.driver.cuMemcpyDtoH(data.ctypes.data, self.address, self.nbytes)
+        return data
+
     @property
     def knows_unwritten(self) -> bool:
         """True if the driver knows which bytes nothing has written."""

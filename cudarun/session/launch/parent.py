@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 def prefetch() -> None:
     """Import the modules that a launch needs in a worker, numpy above all."""
-    import cudarun.session.launch.worker  # noqa: F401
+    import cudarun.session.launch.verified_runs  # noqa: F401
 
 
 def launch(
@@ -127,9 +127,9 @@ class LaunchJob(_KernelJob["LaunchResult"]):
         self._reference = reference
 
     def _launch(self, libraries: Libraries, device: Device) -> LaunchResult:
-        from cudarun.session.launch.worker import run_on
+        from cudarun.session.launch.verified_runs import run_verified
 
-        return run_on(self.session, libraries, self.request, device, self._reference)
+        return run_verified(self.session, libraries, self.request, device, self._reference)
 
 
 class ReferenceJob(_KernelJob["ReferenceBuffers"]):

@@ -214,6 +214,8 @@ class LaunchRequest:
         swaps: The buffers that exchange their names after each of them.
         earlier: The steps before this one.
         graph: Launch the steps as one CUDA graph.
+        seeds: The number of verified runs, each with the inputs of another seed.
+        stateless: Compare the results before and after launches with other inputs.
     """
 
     image: Image
@@ -247,6 +249,8 @@ class LaunchRequest:
     swaps: tuple[Swap, ...] = ()
     earlier: tuple[LaunchRequest, ...] = ()
     graph: bool = False
+    seeds: int = 1
+    stateless: bool = False
 
     @property
     def steps(self) -> tuple[LaunchRequest, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.statements import check_lets
@@ -16,6 +17,7 @@ from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.detection import DetectorResults, detecting, detector_report
 from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable
+from cudarun.session.launch.image_state import ImageState
 from cudarun.session.launch.outputs import check_on_device, check_saving
 from cudarun.session.launch.program import Program, StepLaunches
 from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
@@ -31,6 +33,9 @@ from cudarun.session.launch.steps import (
 )
 from cudarun.session.workers.deadline import stopped_when_overdue
 from cudarun.session.workers.session import Session
+
+if TYPE_CHECKING:
+    from cudarun.session.driver.protocol import Handle
 
 
 def run_on(
@@ -251,11 +256,16 @@ def _measure(
     assert request.timing is not None, "only a request to time comes here"
     session.driver.traits.on_progress(lambda done: None)  # `measure` reports the progress
     ran.buffers.keep_originals()
+    state = ImageState(session, [step.library for step in ran.steps])
+
+    def restore(stream: Handle) -> None:
+        ran.buffers.restore(stream)
+        state.restore(stream)
+
     integers = ran.steps[-1].binding.integers
     ran.timing, ran.step_timings = measure(
-        session, device, program, request.timing, ran.buffers.restore, integers,
-        as_graph=request.graph,
-    )  # fmt: skip
+        session, device, program, request.timing, restore, integers, as_graph=request.graph
+    )
     ran.milliseconds = ran.timing.median
     program.exchange_all()
 

@@ -132,12 +132,9 @@ class Library:
         Raises:
             RequestError: The image has no such variable.
         """
-        for call in ("cuLibraryGetManaged", "cuLibraryGetGlobal"):
-            result, *found = self.driver.attempt(call, self.handle, name.encode())
-            if result == 0:
-                return int(found[0])
-            if result != self.driver.CUresult.CUDA_ERROR_NOT_FOUND:
-                raise self.driver.failure(call, result)
+        address = self.find_symbol(name)
+        if address is not None:
+            return address
         variables = self.image.facts.variables if self.image.facts else ()
         known = [variable.name for variable in variables]
         close = did_you_mean(name, known)
@@ -146,6 +143,16 @@ class Library:
             f"&{name}: {self.image.origin} does not contain this variable",
             hint=f"{close} {listed}" if close else listed,
         )
+
+    def find_symbol(self, name: str) -> int | None:
+        """Return the address of a variable in the current context; ``None`` if it has none."""
+        for call in ("cuLibraryGetManaged", "cuLibraryGetGlobal"):
+            result, *found = self.driver.attempt(call, self.handle, name.encode())
+            if result == 0:
+                return int(found[0])
+            if result != self.driver.CUresult.CUDA_ERROR_NOT_FOUND:
+                raise self.driver.failure(call, result)
+        return None
 
     def names(self) -> list[str]:
         """Return the mangled names of the kernels.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from cudarun.errors import NoDevice
 from cudarun.session.driver.calls import Driver
@@ -85,6 +86,17 @@ class Session:
     def add_release(self, give_back: Callable[[], object]) -> None:
         """Register the release of a resource that a task acquired."""
         self._owned.append(give_back)
+
+    @contextmanager
+    def temporary(self) -> Iterator[None]:
+        """Release at the end of the block what was acquired in it.
+
+        After an error nothing is released: the context may be unusable.
+        """
+        kept = len(self._owned)
+        yield
+        while len(self._owned) > kept:
+            self._owned.pop()()
 
     def release(self) -> bool:
         """Release the resources of tasks, so that a worker can go on to the next.

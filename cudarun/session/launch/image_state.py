@@ -1,0 +1,78 @@
+"""The variables of loaded images: a copy of their values, to restore them between runs.
+
+A kernel can keep state elsewhere, too: in memory of the device's ``malloc``, in variables whose
+address the driver does not return, and outside of all buffers. That state remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from cudarun.errors import DeviceFailed
+from cudarun.records import dataclass
+from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
+from cudarun.session.launch.steps import Libraries
+from cudarun.session.load.library import Library
+from cudarun.session.workers.session import Session
+
+if TYPE_CHECKING:
+    from cudarun.session.driver.protocol import Handle
+
+
+@dataclass(frozen=True, slots=True)
+class _SavedVariable:
+    name: str
+    memory: FixedMemory
+    value: DeviceBuffer
+
+    @property
+    def is_changed(self) -> bool:
+        """True if the variable has another value than the copy."""
+        return self.memory.content().tobytes() != self.value.content().tobytes()
+
+
+class ImageState:
+    """The values that the variables of loaded images have now.
+
+    Args:
+        session: The session, with the device's context current.
+        libraries: The images.
+
+    Attributes:
+        unknown: The variables whose address the driver does not return.
+
+    Raises:
+        DeviceFailed: There is no memory for the copies.
+    """
+
+    def __init__(self, session: Session, libraries: Libraries) -> None:
+        self.unknown: list[str] = []
+        distinct = {id(library): library for library in libraries}.values()
+        try:
+            self._saved = [each for library in distinct for each in self._copies(session, library)]
+        except DeviceFailed as error:
+            purpose = "a copy of the variables of the image, to restore them"
+            raise error.of(operation=purpose) from None
+
+    def _copies(self, session: Session, library: Library) -> Iterator[_SavedVariable]:
+        for variable in library.variables():
+            address = library.find_symbol(variable.name)
+            if address is None:
+                self.unknown.append(variable.demangled)
+                continue
+            memory = FixedMemory(session.driver, address, variable.size)
+            value = DeviceBuffer(session.driver, variable.demangled, variable.size, 0)
+            session.add_release(value.free)
+            value.copy_from(memory, 0)
+            yield _SavedVariable(variable.demangled, memory, value)
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The variables that have other values now, by their C++ names."""
+        return tuple(each.name for each in self._saved if each.is_changed)
+
+    def restore(self, stream: Handle = 0) -> None:
+        """Restore the values, in stream order."""
+        for each in self._saved:
+            each.memory.copy_from(each.value, stream)

@@ -49,7 +49,7 @@ def read(arguments: Sequence[str], environ: Mapping[str, str]) -> EarlyStart | N
         return None
     start = EarlyStart(environ.get(DEVICE_VARIABLE) or DEFAULT_DEVICE, together=False)
     try:
-        for effect, value in _options([*arguments[1:]]):
+        for effect, value in _options_of_steps(arguments[1:]):
             if effect == "devices":
                 start.devices = value
             elif effect == "together":
@@ -61,6 +61,18 @@ def read(arguments: Sequence[str], environ: Mapping[str, str]) -> EarlyStart | N
     return start
 
 
+def _options_of_steps(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the options of each step, which `cudarun.commands.steps` reads by itself."""
+    step: list[str] = []
+    for word in words:
+        if word == THEN:
+            yield from _options(step)
+            step = []
+        else:
+            step.append(word)
+    yield from _options(step)
+
+
 def _options(words: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the effect and the value of each option, in order; the value of a flag is empty.
 
@@ -70,10 +82,8 @@ def _options(words: list[str]) -> Iterator[tuple[str, str]]:
     words.reverse()
     while words:
         word = words.pop()
-        if word == "--":  # arguments follow, up to the next step
-            while words and words[-1] != THEN:
-                words.pop()
-            continue
+        if word == "--":  # arguments follow
+            return
         if word.startswith("--"):
             name, equals, value = word.partition("=")
             takes_value, effect = OPTIONS[name]

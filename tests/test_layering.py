@@ -13,7 +13,7 @@ _SUFFIXES = ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")
 
 # What each part may import of ours, beside itself. A name covers what lies below it. The leaves
 # `cudarun` (the version), `cudarun.bindings`, `cudarun.collection`, `cudarun.errors`,
-# `cudarun.records` and `cudarun.terminal` are open to all.
+# `cudarun.machine`, `cudarun.records` and `cudarun.terminal` are open to all.
 MAY_IMPORT = {
     "__main__": {"cli", "process", "session.workers.prefork", "session.launch.worker"},
     "process": set(),
@@ -53,12 +53,13 @@ MAY_IMPORT = {
     "bindings": set(),
     "collection": set(),
     "errors": set(),
+    "machine": set(),
     "records": set(),
     "parameters": set(),
     "terminal": set(),
     "writing": set(),
 }
-LEAVES = {"", "bindings", "collection", "errors", "records", "terminal"}
+LEAVES = {"", "bindings", "collection", "errors", "machine", "records", "terminal"}
 
 # The same inside a package, from the lowest layer to the highest: what each part may import of the
 # package, beside itself.

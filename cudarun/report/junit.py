@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from cudarun import machine
 from cudarun.report.notes import remarks
 from cudarun.report.renderer import Renderer
 from cudarun.report.spec_types import CaseReport, SpecReport
@@ -73,14 +74,21 @@ def _write(report: SpecReport, output: OutputFile) -> None:
     root = ElementTree.Element("testsuites", {"name": _text(report.spec)} | totals)
     for device in dict.fromkeys(case.device for case in report.cases):
         cases = [case for case in report.cases if case.device == device]
-        name = f"{_text(report.spec)} on {device}"
-        suite = ElementTree.SubElement(root, "testsuite", {"name": name} | _totals(cases))
+        names = {"name": f"{_text(report.spec)} on {_place(device)}", "hostname": machine.host()}
+        suite = ElementTree.SubElement(root, "testsuite", names | _totals(cases))
         for case in cases:
             _add_case(suite, report.spec, case)
     ElementTree.indent(root)
     root.tail = "\n"
     with whole_file(output) as file:
         ElementTree.ElementTree(root).write(file, "utf-8", xml_declaration=True)
+
+
+def _place(label: str) -> str:
+    """Return a device with its host and UUID: ``gpu07/3 (GPU-5af…)``."""
+    device = machine.device(label)
+    uuid = "" if device is None else f" ({device.uuid})"
+    return f"{machine.host()}/{label}{uuid}"
 
 
 def _totals(cases: Sequence[CaseReport]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,6 +37,10 @@ def test_json(run: Run) -> None:
     document = ran.document
     [device] = document.pop("devices")
     assert document.pop("attributes") == {}
+    machine = document.pop("machine")
+    assert machine["host"] == socket.gethostname()
+    [identity] = machine["devices"]
+    assert identity == {key: device.get(key) for key in identity}
     assert document == {
         "schema": "cudarun/devices/1", "exit_code": 0, "error": None, "no_gpu": None,
     }  # fmt: skip

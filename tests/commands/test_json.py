@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 
 SAXPY = ("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "100")
-HEAD = ["schema", "exit_code", "error"]
+HEAD = ["schema", "exit_code", "error", "machine"]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,8 @@ def test_the_error_of_a_device_is_that_of_the_document_too(
 ) -> None:
     ran = run(*command.split(), "-d", "cpu", "--json")
     document = ran.document
-    assert [*document][:3] == HEAD
+    assert [*document][:4] == HEAD
+    assert [device["label"] for device in document["machine"]["devices"]] == ["cpu"]
     assert (ran.code, document["exit_code"], document["error"]["exit_code"]) == (code,) * 3
     assert document["error"]["kind"] == kind
     if "outcomes" in document:
@@ -116,6 +117,8 @@ def test_ctrl_c(tmp_path: Path) -> None:
     assert process.returncode == 130
     document = json.loads(out)
     document["error"].pop("log", None)  # the kernel may not have begun
+    [device] = document.pop("machine")["devices"]
+    assert device["uuid"].startswith("GPU-")
     assert document == {
         "schema": "cudarun/launch/1",
         "exit_code": 130,

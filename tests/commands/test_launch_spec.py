@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from socket import gethostname
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -376,7 +377,8 @@ def test_junit(run: Run, tmp_path: Path) -> None:
     root = ElementTree.parse(tmp_path / "out.xml").getroot()
     assert (root.tag, root.get("tests"), root.get("failures")) == ("testsuites", "8", "2")
     assert root.get("errors") == "2"
-    assert [suite.get("name") for suite in root] == ["cases.toml on cpu", "cases.toml on cpu:1"]
+    names = [suite.get("name", "").partition(" (GPU-")[0] for suite in root]
+    assert names == [f"cases.toml on {gethostname()}/{device}" for device in ("cpu", "cpu:1")]
     good, wrong, fault, skip = root[0]
     assert (good.get("name"), good.get("classname")) == ("good", "cases.cpu")
     assert [(each.tag, each.text) for each in good] == [("system-err", BY_ORDER.strip())]

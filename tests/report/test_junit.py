@@ -7,7 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from cudarun import machine
 from cudarun.errors import DeviceFailed, ExitCode
+from cudarun.machine import DeviceIdentity
 from cudarun.report.junit import JUnitRenderer
 from cudarun.report.renderer import Renderer
 from cudarun.report.spec_types import CaseReport, SpecReport
@@ -34,8 +36,14 @@ class Beside(Renderer):
         self.ended.append(report)
 
 
+IDENTITY = DeviceIdentity("0", 0, "GPU-5af1", "0000:01:00.0", "H200", None, (13, 0))
+
+
 @pytest.fixture
-def root(tmp_path: Path) -> ElementTree.Element:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ElementTree.Element:
+    monkeypatch.setattr(machine, "_devices", {})
+    monkeypatch.setattr(machine, "host", lambda: "gpu07")
+    machine.add([IDENTITY])
     report = SpecReport("dir/cases.toml", 2, 1, 1, 2.0, CASES)
     beside = Beside()
     JUnitRenderer(OutputFile("--junit", str(tmp_path / "out.xml")), beside).end(report)
@@ -48,7 +56,11 @@ def test_a_suite_for_each_device(root: ElementTree.Element) -> None:
     assert root.attrib == {
         "name": "dir/cases.toml", "tests": "4", "failures": "0", "errors": "1", "time": "1.750",
     }  # fmt: skip
-    assert [suite.get("name") for suite in root] == ["dir/cases.toml on 0", "dir/cases.toml on 1"]
+    assert [suite.get("name") for suite in root] == [
+        "dir/cases.toml on gpu07/0 (GPU-5af1)",
+        "dir/cases.toml on gpu07/1",  # no worker has described this device
+    ]
+    assert {suite.get("hostname") for suite in root} == {"gpu07"}
     assert [suite.get("tests") for suite in root] == ["3", "1"]
     assert [suite.get("skipped") for suite in root] == ["1", "0"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cudarun.report.documents.errors import optional_error
+from cudarun.report.documents.errors import head, optional_error
 
 if TYPE_CHECKING:
     from cudarun.report.context_types import (
@@ -29,8 +29,7 @@ def contexts_document(report: ContextsReport) -> ContextsDocument:
     """Return the document of ``ctx show``."""
     return {
         "schema": "cudarun/ctx-show/1",
-        "exit_code": int(report.exit_code),
-        "error": optional_error(report.error),
+        **head(report.exit_code, report.error),
         "outcomes": [
             {
                 "device": outcome.device,
@@ -46,8 +45,7 @@ def script_document(report: ScriptReport) -> ScriptDocument:
     """Return the document of ``ctx run``."""
     return {
         "schema": "cudarun/ctx-run/1",
-        "exit_code": int(report.exit_code),
-        "error": optional_error(report.error),
+        **head(report.exit_code, report.error),
         "script": report.script,
         "devices": [*report.devices],
         "steps": [_step(step) for step in report.steps],
@@ -59,8 +57,7 @@ def verify_document(report: VerifyReport) -> VerifyDocument:
     """Return the document of ``ctx verify``."""
     return {
         "schema": "cudarun/ctx-verify/1",
-        "exit_code": int(report.exit_code),
-        "error": None,
+        **head(report.exit_code, None),
         "devices": [*report.devices],
         "facts": [_fact(fact) for fact in report.facts],
     }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cudarun.report.documents.errors import head
+
 if TYPE_CHECKING:
     from cudarun.report.device_types import (
         DeviceInfo,
@@ -17,8 +19,7 @@ def devices_document(report: DevicesReport) -> DevicesDocument:
     """Return the document of ``devices``."""
     return {
         "schema": "cudarun/devices/1",
-        "exit_code": int(report.exit_code),
-        "error": None,
+        **head(report.exit_code, None),
         "devices": [device_record(device) for device in report.devices],
         "attributes": report.attributes,
         "no_gpu": None if report.no_gpu is None else str(report.no_gpu),
@@ -47,8 +48,7 @@ def doctor_document(report: DoctorReport) -> DoctorDocument:
     """Return the document of ``devices --doctor``."""
     return {
         "schema": "cudarun/devices-doctor/1",
-        "exit_code": int(report.exit_code),
-        "error": None,
+        **head(report.exit_code, None),
         "findings": [
             {
                 "subject": finding.subject,

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from cudarun import machine
 from cudarun.diagnostics.errors import Diagnosed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cudarun.diagnostics.entries import Diagnostic
-    from cudarun.errors import CudarunError
+    from cudarun.errors import CudarunError, ExitCode
     from cudarun.ptx.errors import PtxError
     from cudarun.report.schemas.errors import (
         DiagnosticRecord,
         ErrorDocument,
         ErrorRecord,
+        Head,
+        MachineRecord,
         PtxDiagnosticRecord,
     )
 
@@ -26,7 +29,35 @@ _PLACES: tuple[_Place, ...] = ("file", "kernel", "argument", "device", "step")
 
 def error_document(schema: str, error: CudarunError) -> ErrorDocument:
     """Return the document of a command that ended in an error before there was a report."""
-    return {"schema": schema, "exit_code": int(error.exit_code), "error": error_record(error)}
+    return {
+        "schema": schema,
+        "exit_code": int(error.exit_code),
+        "error": error_record(error),
+        "machine": _machine(),
+    }
+
+
+def head(exit_code: ExitCode, error: CudarunError | None) -> Head:
+    """Return the fields that every document has, beside its schema."""
+    return {"exit_code": int(exit_code), "error": optional_error(error), "machine": _machine()}
+
+
+def _machine() -> MachineRecord:
+    return {
+        "host": machine.host(),
+        "devices": [
+            {
+                "label": device.label,
+                "index": device.index,
+                "uuid": device.uuid,
+                "pci_bus_id": device.pci_bus_id,
+                "name": device.name,
+                "serial": device.serial,
+                "driver_version": device.driver_version,
+            }
+            for device in machine.devices()
+        ],
+    }
 
 
 def error_record(error: CudarunError) -> ErrorRecord:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cudarun.report.documents.devices import device_record
-from cudarun.report.documents.errors import diagnostic_records, optional_error
+from cudarun.report.documents.errors import diagnostic_records, head, optional_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +40,7 @@ def load_document(report: LoadReport) -> LoadDocument:
     """Return the document of ``load``."""
     return {
         "schema": "cudarun/load/1",
-        "exit_code": int(report.exit_code),
-        "error": optional_error(report.error),
+        **head(report.exit_code, report.error),
         "outcomes": [_outcome(outcome) for outcome in report.outcomes],
     }
 
@@ -50,8 +49,7 @@ def offline_document(report: OfflineReport) -> OfflineDocument:
     """Return the document of ``load --offline``."""
     return {
         "schema": "cudarun/load/1",
-        "exit_code": int(report.exit_code),
-        "error": optional_error(report.error),
+        **head(report.exit_code, report.error),
         "files": [_file(file) for file in report.files],
     }
 
@@ -60,8 +58,7 @@ def link_document(report: LinkReport) -> LinkDocument:
     """Return the document of ``link``."""
     return {
         "schema": "cudarun/link/1",
-        "exit_code": int(report.exit_code),
-        "error": optional_error(report.error),
+        **head(report.exit_code, report.error),
         "output": report.output,
         "linker": report.linker,
         "target": report.target,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cudarun.report.documents.devices import device_record
-from cudarun.report.documents.errors import diagnostic_records, error_record, optional_error
+from cudarun.report.documents.errors import diagnostic_records, error_record, head, optional_error
 from cudarun.report.documents.values import number, plain
 
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ def launch_document(report: LaunchReport) -> LaunchDocument:
     """Return the document of ``launch``."""
     return {
         "schema": "cudarun/launch/1",
-        "exit_code": int(report.exit_code),
-        "error": optional_error(report.error),
+        **head(report.exit_code, report.error),
         "image": report.image,
         "seed": report.seed,
         "outcomes": [_outcome(outcome) for outcome in report.outcomes],
@@ -66,8 +65,7 @@ def plan_document(plan: LaunchPlan) -> PlanDocument:
     """Return the document of ``launch --dry-run``."""
     return {
         "schema": "cudarun/launch/1",
-        "exit_code": int(plan.exit_code),
-        "error": None,
+        **head(plan.exit_code, None),
         "image": plan.image,
         **_kernel_launch(plan),
         "parameter_bytes": plan.parameter_bytes,

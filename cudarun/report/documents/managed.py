@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cudarun.report.documents.errors import diagnostic_records, optional_error
+from cudarun.report.documents.errors import diagnostic_records, head
 from cudarun.report.documents.values import plain
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def managed_document(report: ManagedReport) -> ManagedDocument:
     """Return the document of ``managed``."""
     return {
         "schema": "cudarun/managed/1",
-        "exit_code": int(report.exit_code),
-        "error": optional_error(report.error),
+        **head(report.exit_code, report.error),
         "image": report.image,
         "places": [{"device": place.device, "context": place.context} for place in report.places],
         "variables": [_variable(variable) for variable in report.variables],

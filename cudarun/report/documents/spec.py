@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cudarun.report.documents.errors import optional_error
+from cudarun.report.documents.errors import head, optional_error
 from cudarun.report.documents.launch import result_record
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ def spec_document(report: SpecReport) -> SpecDocument:
     """Return the document of ``launch --spec``."""
     return {
         "schema": "cudarun/launch-spec/1",
-        "exit_code": int(report.exit_code),
-        "error": optional_error(report.error),
+        **head(report.exit_code, report.error),
         "spec": report.spec,
         "passed": report.passed,
         "failed": report.failed,
@@ -54,8 +53,7 @@ def listing_document(report: SpecListing) -> ListingDocument:
     """Return the document of ``launch --spec --list``."""
     return {
         "schema": "cudarun/launch-spec-list/1",
-        "exit_code": int(report.exit_code),
-        "error": optional_error(report.error),
+        **head(report.exit_code, report.error),
         "spec": report.spec,
         "cases": [_listed(case) for case in report.cases],
     }

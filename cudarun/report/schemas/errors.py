@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypedDict
 
 from cudarun.report.schemas.detectors import DetectorFindingRecord, StatisticsRecord
+from cudarun.report.schemas.values import Version
 
 
 class CudaResultRecord(TypedDict):
@@ -110,16 +111,52 @@ class ErrorRecord(TypedDict):
     explanation: NotRequired[str]
 
 
+class IdentityRecord(TypedDict):
+    """The properties that tell one device from all others.
+
+    Attributes:
+        label: The device as for --device, such as 0, cpu or cpu:1.
+        index: The driver's ordinal.
+        uuid: The UUID, as nvidia-smi writes it.
+        pci_bus_id: The PCI bus id.
+        name: The name of its kind.
+        serial: The serial number of the board; null where NVML does not report one.
+        driver_version: The CUDA version of the driver.
+    """
+
+    label: str
+    index: int
+    uuid: str
+    pci_bus_id: str
+    name: str
+    serial: str | None
+    driver_version: Version
+
+
+class MachineRecord(TypedDict):
+    """The machine of a run.
+
+    Attributes:
+        host: Its name in its network.
+        devices: The devices that were initialized, also those without a result.
+    """
+
+    host: str
+    devices: list[IdentityRecord]
+
+
 class Head(TypedDict):
     """The fields that every document has.
 
     Attributes:
         exit_code: The exit code of the process.
         error: The error that the exit code is of; null where nothing but a check failed.
+        machine: The machine and its devices.
     """
 
     exit_code: int
     error: ErrorRecord | None
+    machine: MachineRecord
 
 
 class ErrorDocument(TypedDict):
@@ -129,8 +166,10 @@ class ErrorDocument(TypedDict):
         schema: The schema of the command's documents.
         exit_code: The exit code of the process.
         error: The error.
+        machine: The machine and its devices.
     """
 
     schema: str
     exit_code: int
     error: ErrorRecord
+    machine: MachineRecord

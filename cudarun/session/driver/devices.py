@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cudarun.errors import NoDevice, RequestError
 from cudarun.images.versions import Version, newest_ptx
+from cudarun.machine import DeviceIdentity
 from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import DriverName, Selector
@@ -113,6 +114,22 @@ def describe(driver: Driver, device: Device) -> DeviceInfo:
         memory_total=driver.cuDeviceTotalMem(device.handle),
         driver_version=cuda_of(driver),
         ptx_version=newest_ptx_of(driver),
+    )
+
+
+def identify(driver: Driver, device: Device) -> DeviceIdentity:
+    """Return the identity of a device; it needs no context."""
+    from cudarun.session.driver.nvml import serial_of  # only documents need it
+
+    uuid = uuid_of(driver, device)
+    return DeviceIdentity(
+        label=device.label,
+        index=device.index,
+        uuid=uuid,
+        pci_bus_id=_pci(driver, device.handle),
+        name=_text(driver.cuDeviceGetName(256, device.handle)),
+        serial=serial_of(uuid) if driver.traits.measures_device else None,
+        driver_version=cuda_of(driver),
     )
 
 

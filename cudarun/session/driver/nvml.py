@@ -1,6 +1,6 @@
-"""The reasons for reduced GPU clocks, from the management library (NVML).
+"""The management library (NVML): reasons for reduced GPU clocks, and serial numbers.
 
-https://docs.nvidia.com/deploy/nvml-api, group nvmlClocksEventReasons. NVML is called through
+https://docs.nvidia.com/deploy/nvml-api. NVML is called through
 ctypes: a single query does not justify a further package.
 """
 
@@ -51,6 +51,26 @@ class Throttling:
         if self._nvml is None:
             return None
         return tuple(words for bit, words in _REASONS.items() if self._seen & bit)
+
+
+_SERIAL_BYTES = 30  # NVML_DEVICE_SERIAL_BUFFER_SIZE
+
+
+def serial_of(uuid: str) -> str | None:
+    """Return the serial number of a board; ``None`` where NVML does not report one.
+
+    Args:
+        uuid: The device's UUID as nvidia-smi writes it.
+    """
+    nvml = _open()
+    if nvml is None:
+        return None
+    device, serial = ctypes.c_void_p(), ctypes.create_string_buffer(_SERIAL_BYTES)
+    if nvml.nvmlDeviceGetHandleByUUID(uuid.encode(), ctypes.byref(device)) != _SUCCESS:
+        return None
+    if nvml.nvmlDeviceGetSerial(device, serial, _SERIAL_BYTES) != _SUCCESS:
+        return None
+    return serial.value.decode(errors="replace")
 
 
 def _open() -> ctypes.CDLL | None:

@@ -1,7 +1,7 @@
 """A page of memory that a worker shares with its parent.
 
-It has the worker's current step, the start of its phase, and the program that it runs, which the
-parent ends with the worker.
+It has the worker's current step, the start of its phase, the program that it runs, which the
+parent ends with the worker, and the devices that it has initialized.
 
 There is no locking: a text that is read while it is written is garbled for a moment. Only the
 imports that a fork needs are made here.
@@ -16,13 +16,16 @@ import struct
 import time
 from contextlib import suppress
 
-SIZE = 4096  # bytes
+SIZE = 16384  # bytes
 
 _HEADER = struct.Struct("=ddI")  # start of the phase, the part done, the length of the text
 _PROGRAM = struct.Struct("=iH")  # the process group, the length of the folder's path
-_PROGRAM_START = SIZE // 2
+_DEVICES = struct.Struct("=I")  # the length of their description
+_PROGRAM_START = 2048
+_DEVICES_START = 4096
 _MOST_TEXT = _PROGRAM_START - _HEADER.size
-_LONGEST_PATH = SIZE - _PROGRAM_START - _PROGRAM.size
+_LONGEST_PATH = _DEVICES_START - _PROGRAM_START - _PROGRAM.size
+_MOST_DEVICES = SIZE - _DEVICES_START - _DEVICES.size
 
 
 class Page:
@@ -92,6 +95,21 @@ class Page:
         start = _PROGRAM_START + _PROGRAM.size
         self._memory[start : start + len(data)] = data
         _PROGRAM.pack_into(self._memory, _PROGRAM_START, self.program, len(data))
+
+    @property
+    def devices(self) -> bytes:
+        """The pickled identities of the worker's devices; empty before they are known."""
+        (length,) = _DEVICES.unpack_from(self._memory, _DEVICES_START)
+        start = _DEVICES_START + _DEVICES.size
+        return self._memory[start : start + length]
+
+    @devices.setter
+    def devices(self, data: bytes) -> None:
+        if len(data) > _MOST_DEVICES:
+            return
+        start = _DEVICES_START + _DEVICES.size
+        self._memory[start : start + len(data)] = data
+        _DEVICES.pack_into(self._memory, _DEVICES_START, len(data))  # last: now it is complete
 
     def end_program(self) -> None:
         """Kill the program of a killed worker with its process group, and delete its folder."""

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeAlias, TypeVar
 
+from cudarun import machine
 from cudarun.errors import CudarunError, Interrupted, OutOfTime, WorkerDied
 from cudarun.records import dataclass
 from cudarun.session.workers.deadline import OVERDUE
@@ -241,10 +242,17 @@ class WorkerProcess(Generic[S]):
         if self._retired:
             return
         self._retired = True
+        self._record_devices()
         os.close(self._tasks)
         os.close(self._answers)
         if self._stdout is not None:
             self._stdout.close()
+
+    def _record_devices(self) -> None:
+        if described := self.page.devices:
+            import pickle
+
+            machine.add(pickle.loads(described))
 
     def has_ended(self) -> bool:
         """Return whether the process has ended; if so, it has been reaped."""
@@ -256,6 +264,7 @@ class WorkerProcess(Generic[S]):
 
     def outcome(self) -> Outcome[Any]:
         """Return the outcome of the last task, once `feed` or `give_up` has settled it."""
+        self._record_devices()
         answer = self._answer()
         if self._grace_end is not None and self._limit is not None:
             return Outcome(None, self._out_of_time(answer and answer[1]), self._output())

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
+from cudarun.machine import DeviceIdentity
 from cudarun.session.workers.page import Page
 from cudarun.terminal import visible
 
@@ -49,6 +50,12 @@ class Progress:
             seconds = time.monotonic() - self._started
             line = "  ".join((f"{seconds:8.3f} s", what, self._label)).rstrip()
             print(visible(line) if sys.stderr.isatty() else line, file=sys.stderr)
+
+    def identify(self, devices: Sequence[DeviceIdentity]) -> None:
+        """Describe the worker's devices to the parent."""
+        import pickle  # only documents need them
+
+        self._page.devices = pickle.dumps(devices)
 
     def start_phase(self, after: float = 0.0) -> None:
         """Start a phase of the work: the time limit counts anew, ``after`` seconds from now."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from cudarun.errors import NoDevice
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.contexts import enter_context
-from cudarun.session.driver.devices import Device, driver_of, resolve
+from cudarun.session.driver.devices import Device, driver_of, identify, resolve
 from cudarun.session.driver.drivers import choose_driver
 from cudarun.session.driver.selection import Selector, by_index
 from cudarun.session.driver.target import Target
@@ -60,6 +60,8 @@ class Session:
         shown = self._initialize(shown)
         self.driver.version = self.driver.cuDriverGetVersion()
         self.devices = resolve(self.driver, selectors, shown)
+        if target.capture:  # stdout is a document, which names the devices
+            self.progress.identify([identify(self.driver, device) for device in self.devices])
         if len(self.devices) == 1:
             self.enter(self.devices[0])
 

@@ -164,13 +164,21 @@ def in_new_process(driver_name: str) -> Callable[..., subprocess.CompletedProces
     """
 
     def run(script: str, *args: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, HERE / "scripts" / script, DRIVERS[driver_name], *args],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=PATIENCE,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | environment,
-        )
+        path, words = HERE / "scripts" / script, (DRIVERS[driver_name], *args)
+        env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | environment
+        if driver_name == "cuda":  # a GPU's driver does not survive a fork
+            return subprocess.run(
+                [sys.executable, path, *words],
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=PATIENCE,
+                env=env,
+            )
+        from tests.support.forked_processes import run_script
+
+        code, out, err = run_script(path, words, env, PATIENCE)
+        assert code == 0, err.decode()
+        return subprocess.CompletedProcess([path.name, *words], code, out.decode(), err.decode())
 
     return run

@@ -1,4 +1,4 @@
-"""A command in a process that was forked where all its modules are imported already.
+"""Commands and scripts in processes that are forked where their modules are imported already.
 
 To start Python and to import takes most of the time of a small command, and the tests run a
 thousand of them. That alone differs from a process started by a shell: descriptors, environment,
@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import runpy
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -28,39 +30,61 @@ _PROCESSES = multiprocessing.get_context("forkserver")
 _PROCESSES.set_forkserver_preload(MODULES)
 
 
-def started(
+def run_command(
     arguments: tuple[str, ...], folder: Path, env: dict[str, str], stdin: bytes, timeout: float
 ) -> tuple[int, bytes, bytes]:
     """Run ``cudarun`` to its end: the exit status, what it wrote to stdout and to stderr."""
+    return _run(_command, ("cudarun", *arguments), folder, env, stdin, timeout)
+
+
+def run_script(
+    path: Path, arguments: tuple[str, ...], env: dict[str, str], timeout: float
+) -> tuple[int, bytes, bytes]:
+    """Run a Python file to its end, in this folder: status, stdout and stderr."""
+    return _run(_script, (os.fspath(path), *arguments), Path.cwd(), env, b"", timeout)
+
+
+def _run(
+    target: Callable[..., None],
+    words: tuple[str, ...],
+    folder: Path,
+    env: dict[str, str],
+    stdin: bytes,
+    timeout: float,
+) -> tuple[int, bytes, bytes]:
     with tempfile.TemporaryDirectory() as name:
         streams = [Path(name, stream) for stream in ("stdin", "stdout", "stderr")]
         streams[0].write_bytes(stdin)
-        process = _PROCESSES.Process(target=_command, args=(arguments, folder, env, streams))
+        process = _PROCESSES.Process(target=target, args=(words, folder, env, streams))
         process.start()
         process.join(timeout)
         if process.exitcode is None:
             process.kill()
-            raise TimeoutError(f"cudarun {' '.join(arguments)} did not end in {timeout} s")
+            raise TimeoutError(f"{' '.join(words)} did not end in {timeout} s")
         code = process.exitcode
         process.close()
         return code, streams[1].read_bytes(), streams[2].read_bytes()
 
 
 def _command(
-    arguments: tuple[str, ...], folder: Path, env: dict[str, str], streams: list[Path]
+    words: tuple[str, ...], folder: Path, env: dict[str, str], streams: list[Path]
 ) -> None:
     """In the new process: run the command as a shell would."""
-    become(arguments, folder, env, streams)
+    become(words, folder, env, streams)
 
     from cudarun.__main__ import main
 
     main()
 
 
-def become(
-    arguments: tuple[str, ...], folder: Path, env: dict[str, str], streams: list[Path]
-) -> None:
-    """Make this process what a shell would have started."""
+def _script(words: tuple[str, ...], folder: Path, env: dict[str, str], streams: list[Path]) -> None:
+    """In the new process: run the file as Python would."""
+    become(words, folder, env, streams)
+    runpy.run_path(words[0], run_name="__main__")
+
+
+def become(words: tuple[str, ...], folder: Path, env: dict[str, str], streams: list[Path]) -> None:
+    """Make this process what a shell would have started for the words of a command line."""
     for number, path in enumerate(streams):
         given = os.open(
             path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -71,7 +95,7 @@ def become(
     os.environ.clear()
     os.environ.update(env)
     sys.stdin, sys.stdout, sys.stderr = _text(0, "r"), _text(1, "w"), _text(2, "w")
-    sys.argv = ["cudarun", *arguments]
+    sys.argv = [*words]
 
 
 def _text(descriptor: int, mode: str) -> IO[str]:

@@ -9,8 +9,9 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise, takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +19,9 @@ from cudarun import __version__
 from cudarun.commands.command_group import COMPLETION_VARIABLE, CommandGroup, usage_hint
 from cudarun.errors import CudarunError, ExitCode, Interrupted, RequestError, WorkerDied, of_system
 from cudarun.process import StdoutError
+
+if TYPE_CHECKING:
+    from cudarun.report.renderer import Renderer
 
 # Each command's name and one-line help, so that `cudarun --help` imports no command.
 COMMANDS = {
@@ -105,12 +109,18 @@ def cudarun() -> None:
     """
 
 
-def main(args: list[str] | None = None, *, begin: Callable[[], None] = lambda: None) -> int:
+def main(
+    args: list[str] | None = None,
+    *,
+    begin: Callable[[], None] = lambda: None,
+    renderer: Renderer | None = None,
+) -> int:
     """Run the command line.
 
     Args:
         args: The arguments without the program name; by default the process's.
         begin: Called first; it may raise KeyboardInterrupt.
+        renderer: The output format, in place of that of the options.
 
     Returns:
         The exit code.
@@ -118,7 +128,9 @@ def main(args: list[str] | None = None, *, begin: Callable[[], None] = lambda: N
     given = sys.argv[1:] if args is None else args
     _make_output_writable()
     # This context outlives the command's own, so that errors are shown in the chosen colors.
-    outer = click.Context(cudarun, color=False if os.environ.get("NO_COLOR") else None)
+    color = False if os.environ.get("NO_COLOR") else None
+    outer = click.Context(cudarun, obj=renderer, color=color)
+    end = partial(_end, args=given, renderer=renderer)
     with outer.scope(cleanup=False):
         try:
             begin()
@@ -126,14 +138,14 @@ def main(args: list[str] | None = None, *, begin: Callable[[], None] = lambda: N
             sys.stdout.flush()
             return int(code or ExitCode.OK)
         except (click.exceptions.Abort, KeyboardInterrupt):
-            return _end(Interrupted("interrupted"), given, shown=True)  # the terminal has shown ^C
+            return end(Interrupted("interrupted"), shown=True)  # the terminal has shown ^C
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
             return ExitCode.UNUSABLE_REQUEST
         except click.ClickException as error:
-            return _end(_translated(error, given), given)
+            return end(_translated(error, given))
         except CudarunError as error:
-            return _end(error, given)
+            return end(error)
         except (_ReaderLeft, BrokenPipeError):
             _discard_output()
             return ExitCode.OK
@@ -142,16 +154,22 @@ def main(args: list[str] | None = None, *, begin: Callable[[], None] = lambda: N
             _show(RequestError(f"the output cannot be written: {error.strerror}"))
             return ExitCode.UNUSABLE_REQUEST
         except OSError as error:
-            return _end(of_system(error), given)
+            return end(of_system(error))
         except Exception as error:  # a bug in cudarun
             if COMPLETION_VARIABLE in os.environ:  # what cannot be completed is not
                 return ExitCode.OK
             traceback.print_exc()
             message = f"internal error: {type(error).__name__}: {error}"
-            return _end(WorkerDied(message, log=traceback.format_exc()), given, shown=True)
+            return end(WorkerDied(message, log=traceback.format_exc()), shown=True)
 
 
-def _end(error: CudarunError, args: Sequence[str], *, shown: bool = False) -> int:
+def _end(
+    error: CudarunError,
+    args: Sequence[str],
+    *,
+    renderer: Renderer | None = None,
+    shown: bool = False,
+) -> int:
     """Show the error that ends the command; with ``--json`` also as a document.
 
     With ``--format github`` it is also an annotation.
@@ -159,10 +177,14 @@ def _end(error: CudarunError, args: Sequence[str], *, shown: bool = False) -> in
     Args:
         error: The error that ends the process.
         args: The command line; click may have failed to parse it.
+        renderer: The renderer that the caller of `main` gave.
         shown: The terminal already shows it.
     """
     if not shown:
         _show(error)
+    if renderer is not None:
+        renderer.fail(_document_name(args), error)
+        return error.exit_code
     options = [*takewhile(lambda word: word != "--", args)]
     if "--format=github" in options or ("--format", "github") in pairwise(options):
         from cudarun.report.github import of_error

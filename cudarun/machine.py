@@ -52,6 +52,11 @@ def add(devices: Iterable[DeviceIdentity]) -> None:
         _devices[device.label] = device
 
 
+def clear() -> None:
+    """Forget the devices, before this process runs another command."""
+    _devices.clear()
+
+
 def devices() -> tuple[DeviceIdentity, ...]:
     """Return the devices that the workers of this process have initialized so far."""
     return tuple(_devices.values())

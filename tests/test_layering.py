@@ -15,6 +15,16 @@ _SUFFIXES = ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")
 # `cudarun` (the version), `cudarun.bindings`, `cudarun.collection`, `cudarun.errors`,
 # `cudarun.machine`, `cudarun.records` and `cudarun.terminal` are open to all.
 MAY_IMPORT = {
+    "": {"api"},
+    "api": {
+        "arguments",
+        "cli",
+        "process",
+        "report",
+        "session.driver.drivers",
+        "session.launch.worker",
+        "session.workers.service",
+    },
     "__main__": {"cli", "process", "session.workers.prefork", "session.launch.worker"},
     "process": set(),
     "cli": {"commands", "process", "report", "session.devices.versions"},
@@ -133,10 +143,8 @@ def _covers(allowed: str, name: str) -> bool:
 def violations(path: Path, root: Path = PACKAGE) -> list[str]:
     """Everything in a module that breaks a rule, as ``file:line: what``."""
     part, found = _part(path, root), []
-    if part == "__init__":
-        part, allowed = "", set[str]()
-    else:
-        allowed = MAY_IMPORT[part] | LEAVES | {part}
+    part = "" if part == "__init__" else part
+    allowed = MAY_IMPORT[part] | LEAVES | {part}
     for imported in imports(path, root):
         name, where = imported.module, f"{path.relative_to(root)}:{imported.line}"
         top, _, rest = name.partition(".")

@@ -36,7 +36,7 @@ from cudarun.commands.steps import STEPS, LaunchCommand, step_values
 from cudarun.errors import RequestError
 from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import shown
-from cudarun.session.driver.selection import Selector
+from cudarun.session.driver.selection import ALL, Selector
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.writing import FileUse, check_outputs
 
@@ -201,6 +201,8 @@ def command(quiet: bool, **values: Any) -> int:
     where = target(values, capture=renderer.owns_stdout)
     _refuse_without_spec(values)
     _refuse_several_images(values, where)
+    if renderer.copies is not None:
+        _refuse_several_devices(where)
     if values["sanitize"] is not None:
         return _sanitize(values, where, renderer)
     # Imported here: --help needs no workers.
@@ -215,7 +217,7 @@ def command(quiet: bool, **values: Any) -> int:
         # They initialize the driver while the parent parses the request.
         workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))
         reference = _reference(values["reference"], where, pool)
-        request = _request(values, where)
+        request = replace(_request(values, where), copies=renderer.copies)
         report = launch(request, workers, reference=reference, meanwhile=renderer.prepare)
         return finish(report, renderer)
 
@@ -292,6 +294,16 @@ def _refuse_several_images(values: Values, where: Target) -> None:
         raise RequestError(
             f"launch accepts one image, got {len(images)}: {', '.join(images)}",
             hint=f"link them first: {shlex.join(words)}",
+        )
+
+
+def _refuse_several_devices(where: Target) -> None:
+    """Refuse several devices where a program gets the buffers of one."""
+    if len(where.devices) > 1 or where.devices[0].by == ALL:
+        raise RequestError(
+            "a program launches on one device at a time",
+            hint="launch once for each",
+            option="--device",
         )
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeAlias
 
-    from cudarun.errors import ExitCode
+    from cudarun.errors import CudarunError, ExitCode
     from cudarun.report.context_types import ContextsReport, ScriptReport, StepReport, VerifyReport
     from cudarun.report.device_types import (
         DevicesReport,
@@ -53,10 +53,12 @@ class Renderer(ABC):
     Attributes:
         owns_stdout: Whether stdout is one document: a kernel's ``printf`` is then captured.
         streams: Whether `add` renders what it is given, so that `end` needs only the totals.
+        copies: An existing file that a launch is to copy every buffer to, for a program.
     """
 
     owns_stdout: bool = False
     streams: bool = False
+    copies: str | None = None
 
     def prepare(self) -> None:
         """Do what can be done before there is a result; called while the workers run."""
@@ -69,6 +71,14 @@ class Renderer(ABC):
 
     def add(self, part: Part) -> None:
         """Take a result as soon as it is known."""
+
+    def fail(self, command: str, error: CudarunError) -> None:
+        """Take the error that ends the command in place of a report.
+
+        Args:
+            command: The command in the schema of its document: ``launch``, ``ctx-run``.
+            error: The error, which is shown on stderr.
+        """
 
     @abstractmethod
     def end(self, report: Report) -> None:

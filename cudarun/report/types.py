@@ -10,6 +10,10 @@ from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+
     from cudarun.diagnostics.entries import Diagnostic
     from cudarun.report.detector_types import DetectorReport, LaunchFinding, LaunchStatistics
     from cudarun.report.device_types import DeviceInfo
@@ -125,6 +129,23 @@ class BufferResult:
     nbytes: int
     never_written: int | None
     guard_damage: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BufferCopy:
+    """The contents of a buffer after the launch, in the file of `LaunchRequest.copies`.
+
+    Attributes:
+        name: The name of the argument.
+        offset: The offset in the file in bytes.
+        dtype: The dtype of the elements' numbers.
+        shape: The shape of the array, with the axes of vectors last.
+    """
+
+    name: str
+    offset: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +351,7 @@ class LaunchResult(KernelLaunch):
         runs: The runs of ``--seeds``; checks, buffers and findings are those of the first failed
             one.
         state: The result of ``--stateless``; ``None`` without.
+        copies: The contents of all buffers, if a program requests them.
     """
 
     device: DeviceInfo
@@ -349,6 +371,7 @@ class LaunchResult(KernelLaunch):
     steps: tuple[StepResult, ...] = ()
     runs: tuple[SeededRun, ...] = ()
     state: StateResult | None = None
+    copies: tuple[BufferCopy, ...] = ()
 
     @property
     def findings(self) -> tuple[LaunchFinding, ...]:

@@ -200,6 +200,7 @@ def test_files_are_written_in_one_place() -> None:
         "writing.py",
         # files of our own that other processes share
         "session/compile/nvcc.py",
+        "session/launch/copies.py",
         "session/launch/expectation.py",
         "session/launch/function_call.py",
         "session/launch/reference.py",

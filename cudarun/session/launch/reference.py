@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from io import RawIOBase
 from tempfile import gettempdir
 
 import numpy as np
@@ -25,6 +24,7 @@ from cudarun.errors import RequestError
 from cudarun.records import dataclass
 from cudarun.report.types import CheckResult, ReferenceResult
 from cudarun.session.driver.transfers import ChunkSink
+from cudarun.session.launch.copies import write_chunk
 
 # A comparison displays "HERE == THERE", each with the members of structs.
 _HERE, _THERE = "here", "there"
@@ -64,7 +64,7 @@ def write_reference(
         with open(path, "r+b", buffering=0) as file:
             for name in names:
                 offsets[name] = file.tell()
-                deliver(name, partial(_write, file))
+                deliver(name, partial(write_chunk, file))
     except OSError as error:
         raise RequestError(
             f"the buffers cannot be stored in {gettempdir()}: {error.strerror or error}",
@@ -72,12 +72,6 @@ def write_reference(
             option="--reference",
         ) from error
     return ReferenceBuffers(path, uuid, offsets)
-
-
-def _write(file: RawIOBase, part: Array, first: int) -> None:
-    data = part.view(np.uint8).data.cast("B")
-    while data:  # a raw file may write only a part
-        data = data[file.write(data) or 0 :]
 
 
 def compare(

@@ -216,6 +216,7 @@ class LaunchRequest:
         graph: Launch the steps as one CUDA graph.
         seeds: The number of verified runs, each with the inputs of another seed.
         stateless: Compare the results before and after launches with other inputs.
+        copies: The existing file that every buffer is copied to after the launch.
     """
 
     image: Image
@@ -251,6 +252,7 @@ class LaunchRequest:
     graph: bool = False
     seeds: int = 1
     stateless: bool = False
+    copies: str | None = None
 
     @property
     def steps(self) -> tuple[LaunchRequest, ...]:

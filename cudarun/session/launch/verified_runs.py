@@ -144,7 +144,13 @@ def _without_outputs(request: LaunchRequest) -> LaunchRequest:
     """Return a launch that only verifies."""
     steps = (_without_outputs(step) for step in request.earlier)
     return replace(
-        request, earlier=tuple(steps), prints=(), shows=(), saves=(), check_strength="off"
+        request,
+        earlier=tuple(steps),
+        prints=(),
+        shows=(),
+        saves=(),
+        check_strength="off",
+        copies=None,
     )
 
 

@@ -14,6 +14,7 @@ from cudarun.records import dataclass
 from cudarun.report.types import LaunchResult, StepResult, TimingResult
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.launch.buffers import Buffers, Values
+from cudarun.session.launch.copies import write_copies
 from cudarun.session.launch.detection import DetectorResults, detecting, detector_report
 from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable
@@ -113,6 +114,7 @@ def run_on(
         errors=tuple(errors),
         memory=last.rows,
         steps=_step_rows(ran),
+        copies=() if request.copies is None else write_copies(request.copies, ran.buffers),
     )
 
 

@@ -1,0 +1,5 @@
+"""The Python API: launches and loads of the command line, called from a program.
+
+The program's process only writes the words of a command line and arrays, and reads a report and
+arrays. A service process runs the command, with workers of its own.
+"""

@@ -1,0 +1,148 @@
+"""``cudarun.launch`` and ``cudarun.load``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from cudarun.api.failures import InvalidRequest, WorkerFailed, failure_of
+from cudarun.api.messages import ApiAnswer, ApiCall
+from cudarun.api.options import LaunchKeywords, LoadKeywords, add_options
+from cudarun.api.results import LaunchOutputs, LoadedImages, as_given, mapped
+from cudarun.api.words import ArgumentValue, CommandWords
+from cudarun.session.workers.service import ServiceEnded, service_process
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+ImageSource: TypeAlias = str | os.PathLike[str] | bytes
+"""The path of an image, or its contents."""
+
+TIMEOUT = 60.0
+"""The time limit of a launch or a load in seconds, as of a case of a spec."""
+
+
+def launch(
+    image: ImageSource,
+    kernel: str | None = None,
+    *,
+    args: Mapping[str, ArgumentValue] | Sequence[ArgumentValue] = (),
+    device: str | int | None = None,
+    timeout: float | None = TIMEOUT,
+    **options: Unpack[LaunchKeywords],
+) -> LaunchOutputs:
+    """Launch a kernel with arrays and numbers, and return its buffers as arrays.
+
+    >>> import cudarun, numpy as np
+    >>> source = b'''extern "C" __global__ void twice(float* x, int n) {
+    ...     int i = blockIdx.x * blockDim.x + threadIdx.x;
+    ...     if (i < n) x[i] *= 2;
+    ... }'''
+    >>> x = np.arange(4, dtype=np.float32)
+    >>> outputs = cudarun.launch(source, device="cpu", threads=4, args={"x": x, "n": 4})
+    >>> outputs["x"].tolist()
+    [0.0, 2.0, 4.0, 6.0]
+
+    The launch is that of the command ``cudarun launch``, in a worker process of its own: after a
+    fault, the next launch works. The arrays of the arguments stay unchanged.
+
+    Args:
+        image: The path of a CUDA source, PTX, cubin or fatbin, or its contents.
+        kernel: The kernel; optional if the image has one.
+        args: The arguments, by the names of the parameters or in their order. An array is a
+            buffer with its contents. A text has the syntax of ARG: ``"f32[n]:zeros"``. A Python
+            number gets the type of its parameter. ``None`` is a null pointer.
+        device: A GPU's index, UUID or PCI bus ID, or ``"cpu"``; by default ``CUDARUN_DEVICE``, or
+            GPU 0.
+        timeout: The time limit in seconds of each phase: reading, loading, device work; ``None``
+            for none.
+        options: The options of the command as keywords, see `LaunchKeywords`: ``threads=n``,
+            ``grid=(4, 2)``, ``block=128``, ``shared=4096``, ``check="y == 2*x"``,
+            ``expect={"y": array}``, ``detect="race"``.
+
+    Raises:
+        WrongResult: A check failed, or a detector found something; ``outputs`` has the buffers.
+        InvalidRequest: An argument does not match its parameter, or an option is unusable.
+        DeviceNotFound: There is no such device.
+        InvalidImage: The image does not compile or load.
+        ExecutionFailed: The kernel faulted.
+        TimedOut: The time limit passed.
+        WorkerFailed: The worker process died.
+        TypeError: An argument is neither a number nor an array, or a keyword is unknown.
+    """
+    with CommandWords("launch", *_common(device, timeout)) as words:
+        if kernel is not None:
+            words.add(f"--kernel={kernel}")
+        keywords = LaunchKeywords.__optional_keys__
+        add_options(words, options, keywords | {"args", "device", "timeout"}, "launch")
+        words.add("--", words.image(image))
+        if isinstance(args, Mapping):
+            words.add(*(f"{name}={words.value(name, value)}" for name, value in args.items()))
+        else:
+            words.add(*(words.value(f"args[{i}]", value) for i, value in enumerate(args)))
+        words.file("buffers")
+        answer = _answer(words, copies=len(words.files) - 1)
+        arrays = mapped(words.files[-1], answer.copies)
+    if isinstance(args, Mapping):
+        arrays |= {name: as_given(array, args.get(name)) for name, array in arrays.items()}
+    outputs = LaunchOutputs(answer.report, answer.document, arrays)
+    if answer.code == 0:
+        return outputs
+    came_back = answer.copies or answer.code == 1
+    raise failure_of(answer.code)(answer.report, answer.document, outputs if came_back else None)
+
+
+def load(
+    image: ImageSource,
+    *others: ImageSource,
+    device: str | int | None = None,
+    timeout: float | None = TIMEOUT,
+    **options: Unpack[LoadKeywords],
+) -> LoadedImages:
+    """Load images with all their kernels on a device.
+
+    >>> import cudarun
+    >>> cudarun.load(b"__global__ void nothing() {}", device="cpu").kernels
+    ('nothing()',)
+
+    Args:
+        image: The path of a CUDA source, PTX, cubin or fatbin, or its contents.
+        others: Further images.
+        device: The device, as for `launch`.
+        timeout: The time limit in seconds, as for `launch`.
+        options: The options of ``cudarun load`` as keywords, see `LoadKeywords`.
+
+    Raises:
+        InvalidImage: An image does not compile or load.
+        Failure: Any other of the exceptions of `launch`.
+        TypeError: A keyword is unknown.
+    """
+    with CommandWords("load", *_common(device, timeout)) as words:
+        add_options(words, options, LoadKeywords.__optional_keys__ | {"device", "timeout"}, "load")
+        words.add("--", *map(words.image, (image, *others)))
+        answer = _answer(words)
+    if answer.code:
+        raise failure_of(answer.code)(answer.report, answer.document)
+    return LoadedImages(answer.report, answer.document)
+
+
+def _common(device: str | int | None, timeout: float | None) -> list[str]:
+    """Return the words of the device and the time limit."""
+    words = [f"--timeout={timeout or 0:g}"]
+    return words if device is None else [*words, f"--device={device}"]
+
+
+def _answer(words: CommandWords, copies: int | None = None) -> ApiAnswer:
+    """Run a command in a service process."""
+    try:
+        folder = os.getcwd()
+    except OSError as error:
+        raise InvalidRequest(f"error: the working directory: {error.strerror}", {}) from None
+    call = ApiCall(words.words, words.names, folder, dict(os.environ), copies)
+    try:
+        with service_process() as service:
+            answer: ApiAnswer = service.call(call, words.files)
+    except ServiceEnded as error:
+        raise WorkerFailed(str(error), {}) from None
+    return answer

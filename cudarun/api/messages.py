@@ -1,0 +1,46 @@
+"""The messages between a program that uses the Python API and a service process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.report.types import BufferCopy
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCall:
+    """A command to run. The message has descriptors of files in memory.
+
+    Attributes:
+        words: The command line; a file is its number between NULs.
+        names: The name of each file in the report.
+        directory: The working directory.
+        environment: The environment.
+        copies: The number of the file that a launch copies its buffers to; ``None`` without.
+    """
+
+    words: list[str]
+    names: list[str]
+    directory: str
+    environment: dict[str, str]
+    copies: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApiAnswer:
+    """The result of a command.
+
+    Attributes:
+        code: The exit code.
+        report: All that was printed.
+        document: The JSON document; empty if the command was interrupted.
+        copies: The buffers in the file of the call.
+    """
+
+    code: int
+    report: str
+    document: dict[str, Any]
+    copies: tuple[BufferCopy, ...]

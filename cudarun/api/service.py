@@ -1,0 +1,147 @@
+"""The service process: it runs the command line for a program that uses the Python API."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import socket
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from cudarun import machine
+from cudarun.api.messages import ApiAnswer, ApiCall
+from cudarun.api.words import filled
+from cudarun.cli import main
+from cudarun.errors import ExitCode
+from cudarun.process import EndingSignals
+from cudarun.report.documents import document
+from cudarun.report.documents.errors import error_document
+from cudarun.report.renderer import Renderer
+from cudarun.report.table import TableRenderer
+from cudarun.session.workers.service import end_with, receive, send
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from cudarun.errors import CudarunError
+    from cudarun.report.renderer import Report
+    from cudarun.report.types import BufferCopy
+
+_NOT_OURS = {"COLUMNS", "LINES", "FORCE_COLOR", "CLICOLOR_FORCE"}
+"""Variables of the terminal of the program, which the report is not printed on."""
+
+
+def serve(calls: int, life: int) -> NoReturn:
+    """Answer calls until the program ends.
+
+    Args:
+        calls: The descriptor of the socket.
+        life: The descriptor of the pipe that closes when the program ends.
+    """
+    # What the program ignores or blocks is not for this process to ignore.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for number in (signal.SIGCHLD, signal.SIGALRM, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    signals = EndingSignals([])
+    end_with(life)
+    output = _redirected()
+    connection = socket.socket(fileno=calls)
+    try:
+        signals.admit()
+        while True:
+            call, files = receive(connection)
+            answer = _answer(call, files, output)
+            if answer.code == ExitCode.INTERRUPTED:
+                break
+            send(connection, answer)
+    except (EOFError, ConnectionError, KeyboardInterrupt):
+        pass
+    signals.leave()
+    os._exit(0)
+
+
+def _redirected() -> int:
+    """Write stdout and stderr to one file in memory; return its descriptor."""
+    output = os.memfd_create("cudarun-report")
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(output, stream.fileno())
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # so that stderr's lines come in order
+    return output
+
+
+class _CallRenderer(Renderer):
+    """The tables for people, and the report and the document for the program.
+
+    Args:
+        copies: The path of the file that buffers are copied to.
+    """
+
+    owns_stdout = True
+
+    def __init__(self, copies: str | None) -> None:
+        self.copies = copies
+        self.found: tuple[BufferCopy, ...] = ()
+        self.document: Mapping[str, Any] = {}
+        self._tables = TableRenderer(False, quiet=False, verbose=False, seed=False, times=False)
+
+    def end(self, report: Report) -> None:
+        """Write what the kernel printed and the tables, and keep the document."""
+        if report.tag == "launch":
+            sys.stdout.writelines(outcome.output or "" for outcome in report.outcomes)
+        self._tables.end(report)
+        self.document = document(report)
+        if report.tag == "launch":
+            self.found = tuple(
+                copy
+                for outcome in report.outcomes
+                if outcome.result is not None
+                for copy in outcome.result.copies
+            )
+
+    def fail(self, command: str, error: CudarunError) -> None:
+        """Keep the document of the error."""
+        self.document = error_document(f"cudarun/{command}/1", error)
+
+
+def _answer(call: ApiCall, files: Sequence[int], output: int) -> ApiAnswer:
+    """Run a command."""
+    paths = [f"/proc/self/fd/{file}" for file in files]
+    renderer = _CallRenderer(None if call.copies is None else paths[call.copies])
+    os.ftruncate(output, 0)
+    os.lseek(output, 0, os.SEEK_SET)
+    os.environ.clear()
+    os.environ.update({k: v for k, v in call.environment.items() if k not in _NOT_OURS})
+    os.chdir(call.directory)
+    machine.clear()
+    _prefetch(call.words)
+    try:
+        code = main([filled(word, paths) for word in call.words], renderer=renderer)
+    finally:
+        for file in files:
+            os.close(file)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    text = os.pread(output, os.fstat(output).st_size, 0).decode(errors="replace")
+    plain = json.dumps(renderer.document)
+    named = zip(paths, call.names, strict=True)
+    for path, name in sorted(named, key=lambda each: -len(each[0])):  # fd/12 before fd/1
+        # In a column of a table, the columns after it stay aligned.
+        text = text.replace(f"{path}  ", f"{name:{len(path)}}  ").replace(path, name)
+        plain = plain.replace(path, name)
+    return ApiAnswer(code, text.rstrip(), json.loads(plain), renderer.found)
+
+
+def _prefetch(words: Sequence[str]) -> None:
+    """Import once what every worker needs, which are forked from this process."""
+    import numpy.random  # noqa: F401
+
+    import cudarun.session.launch.worker  # noqa: F401
+    from cudarun.session.driver.drivers import import_driver
+
+    option = "--device="
+    named = [word.removeprefix(option) for word in words if word.startswith(option)]
+    device = named[0] if named else os.environ.get("CUDARUN_DEVICE", "")
+    import_driver("cpu" if device.startswith("cpu") else "cuda")

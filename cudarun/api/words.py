@@ -1,0 +1,140 @@
+"""The words of a command line whose files are arrays of this process."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.arguments.dtypes import element_type, scalar_type
+from cudarun.arguments.values import Bytes, Scalar
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+_MARK = "\0"
+"""Around the number of a file in a word: no word of a command line can contain it."""
+
+
+class SupportsArray(Protocol):
+    """An object that numpy can convert to an array, such as a tensor in host memory."""
+
+    def __array__(self) -> npt.NDArray[Any]:
+        """Return the array."""
+
+
+ArgumentValue: TypeAlias = (
+    npt.NDArray[Any] | SupportsArray | np.generic | str | int | float | bool | None
+)
+"""An argument: an array, a number, ``None`` for a null pointer, or a text in the syntax of ARG."""
+
+
+class CommandWords:
+    """CommandWords, and files in memory that they name.
+
+    Args:
+        words: The first words.
+
+    Attributes:
+        words: The words; a file is its number between NULs.
+        files: The descriptors of the files.
+        names: The name of each file in the report.
+
+    It is a context manager that closes the files.
+    """
+
+    def __init__(self, *words: str) -> None:
+        self.words = [*words]
+        self.files: list[int] = []
+        self.names: list[str] = []
+
+    def __enter__(self) -> CommandWords:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        while self.files:
+            os.close(self.files.pop())
+
+    def add(self, *words: str) -> None:
+        """Add words."""
+        self.words += words
+
+    def image(self, image: str | os.PathLike[str] | bytes) -> str:
+        """Return the word of an image: its path, or a file with its contents."""
+        if isinstance(image, bytes | bytearray | memoryview):
+            word = self.file("image")
+            with os.fdopen(self.files[-1], "wb", closefd=False) as file:
+                file.write(image)
+            return word
+        return os.fspath(image)
+
+    def file(self, name: str) -> str:
+        """Create an empty file and return its word.
+
+        Args:
+            name: The file's name in the report.
+        """
+        self.files.append(os.memfd_create(f"cudarun-{name}"))
+        self.names.append(name)
+        return f"{_MARK}{len(self.files) - 1}{_MARK}"
+
+    def value(self, name: str, value: Any, *, is_file: bool = False) -> str:
+        """Return the text of an argument, see `ArgumentValue`.
+
+        Args:
+            name: The argument, for messages.
+            value: The value.
+            is_file: Only an array in a file is accepted, without a type of its own.
+
+        Raises:
+            TypeError: There is no argument of the value's type.
+        """
+        if value is None:
+            return "null"
+        if isinstance(value, str):
+            return value
+        if isinstance(value, bool | int | float) and not isinstance(value, np.generic):
+            return repr(int(value)) if isinstance(value, bool) else repr(value)
+        if not hasattr(value, "__array__"):
+            raise TypeError(f"{name}: {type(value).__name__} is neither a number nor an array")
+        array = np.asarray(value)
+        if array.ndim == 0 and not is_file:
+            return _scalar(name, array)
+        return self._array(name, array, is_file=is_file)
+
+    def _array(self, name: str, array: npt.NDArray[Any], *, is_file: bool) -> str:
+        element = element_type(array.dtype)
+        if element is None:
+            raise TypeError(f"{name}: an array of {array.dtype} is not an argument")
+        native = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape)
+        file = self.file("array")
+        with os.fdopen(self.files[-1], "wb", closefd=False) as stream:
+            np.lib.format.write_array(stream, native, allow_pickle=False)
+        if is_file or array.dtype.kind != "V" or array.dtype.names is not None:
+            return f"@{file}"
+        # numpy's format has no name for bf16 and fp8.
+        return f"{element}[{','.join(map(str, array.shape))}]:@{file}"
+
+
+def _scalar(name: str, array: npt.NDArray[Any]) -> str:
+    """Return the text of a number of a type, or of a struct by value."""
+    data = array.astype(array.dtype.newbyteorder("=")).tobytes()
+    if (scalar := scalar_type(array.dtype)) is not None:
+        return str(Scalar(scalar, int.from_bytes(data, "little")))
+    if element_type(array.dtype) is None:
+        raise TypeError(f"{name}: a scalar of {array.dtype} is not an argument")
+    return str(Bytes(data))
+
+
+def filled(word: str, paths: list[str]) -> str:
+    """Return a word with the paths of its files."""
+    parts = word.split(_MARK)
+    parts[1::2] = [paths[int(number)] for number in parts[1::2]]
+    return "".join(parts)

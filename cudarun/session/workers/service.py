@@ -1,0 +1,233 @@
+"""Service processes: they run commands for a program that uses the Python API.
+
+Workers are forked, time limits are signals, and workers end with the thread that started them. So
+none of this happens in the program's process, which may have threads, signal handlers and children
+of its own. A service process does it, which knows of the program by two descriptors:
+
+- a socket for calls and their answers, with the descriptors of files;
+- a pipe that stays open as long as the program lives, however it ends: its end is a SIGTERM to the
+  service, also during a call.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import os
+import pickle
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+_HEADER = struct.Struct("=QI")
+"""The length of a message's pickle, and the number of its files."""
+_BATCH = 200
+"""Files that are sent at once; Linux accepts 253."""
+_PATIENCE = 10.0
+"""Seconds for a service to end its workers."""
+
+_START = """\
+import sys
+sys.path.insert(0, {folder!r})
+import cudarun
+sys.path.append(sys.path.pop(0))
+from cudarun.api.service import serve
+serve({calls}, {life})
+"""
+
+
+class ServiceEnded(Exception):
+    """A service process ended before it answered."""
+
+
+class ServiceProcess:
+    """A service process of this process."""
+
+    def __init__(self) -> None:
+        self._socket, calls = socket.socketpair()
+        life, self._life = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-X", "utf8", "-c", _start(calls.fileno(), life)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=(calls.fileno(), life),
+                start_new_session=True,  # Ctrl-C is the program's
+            )
+        except BaseException:
+            self._close()
+            raise
+        finally:
+            calls.close()
+            os.close(life)
+
+    def call(self, message: object, files: Sequence[int]) -> Any:
+        """Send a call, and wait for its answer.
+
+        Args:
+            message: The call, which pickles.
+            files: The descriptors of its files.
+
+        Raises:
+            ServiceEnded: The process ended before it answered.
+        """
+        try:
+            send(self._socket, message, files)
+            answer, _ = receive(self._socket)
+        except (EOFError, ConnectionError):
+            status = self.end()
+            raise ServiceEnded(
+                f"the service process ended with status {status} before it returned a result"
+            ) from None
+        return answer
+
+    def has_ended(self) -> bool:
+        """Return whether the process has ended."""
+        return self._process.poll() is not None
+
+    def end(self) -> int:
+        """End the process with its workers, and return its status."""
+        self._close()
+        try:
+            return self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            return self._process.wait()
+
+    def forget(self) -> None:
+        """Leave the process to the parent of this one, which was forked."""
+        self._close()
+        self._process.returncode = 0  # it is not this process's child
+
+    def _close(self) -> None:
+        self._socket.close()
+        if self._life >= 0:
+            os.close(self._life)
+            self._life = -1
+
+
+def _start(calls: int, life: int) -> str:
+    """Return the program of a service process.
+
+    It imports the cudarun of this process. Everything else beside that, beside the program or in
+    the working directory comes last: a file may have the name of another module.
+    """
+    folder = str(Path(__file__).resolve().parents[3])
+    return _START.format(folder=folder, calls=calls, life=life)
+
+
+_idle: list[ServiceProcess] = []
+_all: set[ServiceProcess] = set()
+_lock = threading.Lock()
+
+
+@contextmanager
+def service_process() -> Iterator[ServiceProcess]:
+    """Yield a service process for one call: an idle one, or a new one."""
+    process = _take()
+    try:
+        yield process
+    except BaseException:  # Ctrl-C, or the process has ended
+        with _lock:
+            _all.discard(process)
+        process.end()
+        raise
+    with _lock:
+        _idle.append(process)
+
+
+def _take() -> ServiceProcess:
+    while True:
+        with _lock:
+            if not _idle:
+                break
+            process = _idle.pop()
+        if not process.has_ended():
+            return process
+        with _lock:
+            _all.discard(process)
+        process.end()
+    process = ServiceProcess()
+    with _lock:
+        _all.add(process)
+    return process
+
+
+@atexit.register
+def _end_all() -> None:
+    while _all:
+        _all.pop().end()
+
+
+def _forget_all() -> None:
+    """Leave all service processes to the parent, and begin anew in a forked process."""
+    global _lock
+    _lock = threading.Lock()  # another thread of the parent may have held it
+    _idle.clear()
+    while _all:
+        _all.pop().forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)
+
+
+# --- messages, and the end of the program ---------------------------------------------------------
+
+
+def send(connection: socket.socket, message: object, files: Sequence[int] = ()) -> None:
+    """Send a message with descriptors of files."""
+    body = pickle.dumps(message)
+    connection.sendall(_HEADER.pack(len(body), len(files)))
+    for first in range(0, len(files), _BATCH):
+        socket.send_fds(connection, [b"\0"], files[first : first + _BATCH])
+    connection.sendall(body)
+
+
+def receive(connection: socket.socket) -> tuple[Any, list[int]]:
+    """Return the next message and the descriptors of its files.
+
+    Raises:
+        EOFError: The other end was closed.
+    """
+    length, count = _HEADER.unpack(_exactly(connection, _HEADER.size))
+    files: list[int] = []
+    while len(files) < count:
+        data, found, *_ = socket.recv_fds(connection, 1, _BATCH)
+        if not data:
+            raise EOFError
+        files += found
+    return pickle.loads(_exactly(connection, length)), files
+
+
+def _exactly(connection: socket.socket, length: int) -> bytearray:
+    data = bytearray(length)
+    view = memoryview(data)
+    while view:
+        count = connection.recv_into(view)
+        if not count:
+            raise EOFError
+        view = view[count:]
+    return data
+
+
+def end_with(life: int) -> None:
+    """Have the operating system send SIGTERM to this process when the other end of a pipe closes.
+
+    Unlike the signal of prctl(2), it does not depend on the thread that started this process.
+    """
+    with suppress(OSError):  # an idle process ends with the socket, too
+        fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(life, fcntl.F_SETSIG, signal.SIGTERM)
+        fcntl.fcntl(life, fcntl.F_SETFL, os.O_ASYNC | fcntl.fcntl(life, fcntl.F_GETFL))
+    poll = select.poll()
+    poll.register(life, 0)
+    if poll.poll(0):  # it has closed before
+        os.kill(os.getpid(), signal.SIGTERM)

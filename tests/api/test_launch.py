@@ -1,0 +1,258 @@
+"""``cudarun.launch``: arrays in and out, and an exception for each exit code."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import cudarun
+from cudarun.arguments.dtypes import Array
+from tests.support.processes import PATIENCE, PYTHON_PATH, ROOT
+
+SAMPLES = ROOT / "samples"
+SAXPY = SAMPLES / "saxpy.cu"
+
+
+def saxpy(**changes: Any) -> cudarun.LaunchOutputs:
+    """Launch saxpy on eight elements."""
+    x = np.arange(8, dtype=np.float32)
+    args = {"a": 2, "x": x, "y": np.ones(8, np.float32), "n": 8} | changes.pop("args", {})
+    options: dict[str, Any] = {"device": "cpu", "threads": "n"} | changes
+    return cudarun.launch(SAXPY, args=args, **options)
+
+
+def test_arrays_go_in_and_come_out() -> None:
+    x, y = np.arange(8, dtype=np.float32), np.ones(8, np.float32)
+    outputs = saxpy(args={"x": x, "y": y})
+    assert list(outputs) == ["x", "y"]
+    np.testing.assert_array_equal(outputs["y"], 2 * x + 1)
+    np.testing.assert_array_equal(y, 1)  # the program's own array
+    outputs["y"][0] = 5  # which can be written
+    assert outputs.milliseconds is not None
+    assert outputs.milliseconds > 0
+    assert outputs.report.startswith("saxpy  grid 1 × block 8 = 8 threads  on cpu")
+    assert outputs.document["schema"] == "cudarun/launch/1"
+    assert [each["label"] for each in outputs.document["machine"]["devices"]] == ["cpu"]
+    assert outputs.document["outcomes"][0]["result"]["parameters"][1]["value"] == "f32[8]:@array"
+
+
+def test_arguments_in_order_and_texts() -> None:
+    x = np.arange(4, dtype=np.float32)
+    outputs = cudarun.launch(
+        SAMPLES / "saxpy.ptx", "saxpy", device="cpu", grid=(1, 1), block=[4],
+        args=[np.float32(0.5), x, "f32[4]:ones", np.int32(4)],
+    )  # fmt: skip
+    [_, y] = outputs.values()
+    np.testing.assert_array_equal(y, 0.5 * x + 1)
+
+
+TYPES = b"""
+#include <cuda_bf16.h>
+struct P { int a; float b; };
+extern "C" __global__ void types(P p, __nv_bfloat16* x, float2* c, P* q, short* m,
+                                 unsigned char flag, double d, int* nothing) {
+    int i = threadIdx.x;
+    x[i] = x[i] * (__nv_bfloat16)2.f;
+    c[i].x += p.a;
+    c[i].y += p.b;
+    q[i].a += flag;
+    q[i].b += (float)d;
+    m[i] = -m[i];
+    if (nothing) *nothing = 1;
+}
+"""
+P = np.dtype([("a", "i4"), ("b", "f4")])
+
+
+def test_types_of_arrays_and_numbers() -> None:
+    given = {
+        "p": np.array((3, 0.5), P),
+        "x": np.arange(4).astype(ml_dtypes.bfloat16),
+        "c": np.arange(4).astype(np.complex64),
+        "q": np.zeros(4, P),
+        "m": np.arange(4, dtype=">i2").reshape(2, 2).T,
+        "flag": True,
+        "d": -1.5,
+        "nothing": None,
+    }
+    outputs = cudarun.launch(TYPES, device="cpu", threads=4, args=given)
+    assert [(name, array.dtype, array.shape) for name, array in outputs.items()] == [
+        ("x", ml_dtypes.bfloat16, (4,)),
+        ("c", np.complex64, (4,)),
+        ("q", P, (4,)),
+        ("m", np.int16, (2, 2)),
+    ]
+    assert outputs["x"].tolist() == [0, 2, 4, 6]
+    assert outputs["c"].tolist() == [3 + 0.5j, 4 + 0.5j, 5 + 0.5j, 6 + 0.5j]
+    assert outputs["q"].tolist() == [(1, -1.5)] * 4
+    assert outputs["m"].tolist() == [[0, -2], [-1, -3]]
+
+
+@pytest.mark.parametrize("value", [object(), [1, 2], np.array([None]), np.array("text"), 1j])
+def test_value_that_is_no_argument(value: object) -> None:
+    with pytest.raises(TypeError, match=r"^x: "):
+        saxpy(args={"x": value})
+
+
+def test_object_with_an_array() -> None:
+    class Tensor:
+        def __array__(self, dtype: object = None, copy: object = None) -> Array:
+            return np.full(8, 3, np.float32)
+
+    assert saxpy(args={"x": Tensor()})["y"].tolist() == [7] * 8
+
+
+def test_expected_array() -> None:
+    x = np.arange(8, dtype=np.float32)
+    saxpy(expect={"y": 2 * x + 1})
+    with pytest.raises(cudarun.WrongResult, match=r"FAIL y == @array") as caught:
+        saxpy(expect={"y": x})
+    assert caught.value.outputs is not None
+    assert caught.value.outputs["y"].tolist() == (2 * x + 1).tolist()
+
+
+def test_options_of_every_form() -> None:
+    outputs = cudarun.launch(
+        b'extern "C" __constant__ float c[2];\n'
+        b'extern "C" __global__ void f(float* y) { y[threadIdx.x] = c[1] * K; }',
+        device="cpu", block=(2,), args={"y": "f32[2]"}, define=["K=3", "L=1"],
+        set={"c": np.array([1, 2], np.float32)}, let={"six": "2*3"},
+        check=["y == six", "y[0] == 6"], detect=["race", "uninit"], seed=3, prove=False,
+    )  # fmt: skip
+    assert outputs["y"].tolist() == [6, 6]
+    assert outputs.report.count("PASS y") == 2
+
+
+def test_buffers_of_several_seeds_are_those_of_the_first() -> None:
+    first, second = (saxpy(args={"x": "f32[8]:rand"}, seed=5, seeds=n)["x"] for n in (1, 2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_program_of_times_and_swaps() -> None:
+    outputs = cudarun.launch(
+        b'extern "C" __global__ void f(int* y, int* x) { y[threadIdx.x] = x[threadIdx.x] + 1; }',
+        device="cpu", threads=2, args={"y": "i32[2]", "x": "i32[2]:zeros"}, times=3,
+        swap=("y", "x"),
+    )  # fmt: skip
+    assert outputs["x"].tolist() == [3, 3]
+
+
+def test_printed_text() -> None:
+    outputs = cudarun.launch(SAMPLES / "hello.cu", device="cpu", threads=1, args=[2026, 1.5])
+    assert outputs.printed.startswith("hello from block 0, thread 0")
+    assert outputs.report.startswith(outputs.printed)
+
+
+def test_timing_and_dry_run() -> None:
+    outputs = saxpy(repeat=3, warmup=0)
+    assert outputs.timing is not None
+    assert len(outputs.timing["samples"]) == 3
+    plan = saxpy(dry_run=True)
+    assert (dict(plan), plan.milliseconds, plan.timing) == ({}, None, None)
+    assert plan.document["parameter_bytes"] == 28
+
+
+RACE = SAMPLES / "detect" / "race.cu"
+
+FAILURES = {
+    "check": (cudarun.WrongResult, {"check": "y == x"}, "FAIL y == x"),
+    "argument": (cudarun.InvalidRequest, {"args": {"x": np.zeros(8)}}, "x is const float* in the"),
+    "syntax": (cudarun.InvalidRequest, {"args": {"x": "f32["}}, "x=f32["),
+    "geometry": (cudarun.InvalidRequest, {"block": (1, 2, 3, 4)}, "4 dimensions"),
+    "several devices": (cudarun.InvalidRequest, {"device": "cpu,cpu:1"}, "one device at a time"),
+    "no device": (cudarun.DeviceNotFound, {"device": "cpu:7"}, "cpu:7"),
+    "compiler": (cudarun.InvalidImage, {"define": "float=nothing"}, "saxpy.cu:"),
+    "fault": (cudarun.ExecutionFailed, {"args": {"n": 9}, "threads": 9}, "element 8 of buffer x"),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_failures_and_the_next_launch(name: str) -> None:
+    kind, changes, text = FAILURES[name]
+    with pytest.raises(kind) as caught:
+        saxpy(**changes)
+    error = caught.value
+    assert type(error) is kind
+    assert text in str(error)
+    assert error.document["exit_code"] == error.exit_code == kind.exit_code
+    assert (error.outputs is not None) == (kind is cudarun.WrongResult)
+    assert saxpy(check="y == a*x + 1")["y"][0] == 1
+
+
+def test_race_is_a_failure() -> None:
+    x = np.arange(256, dtype=np.int32)
+    with pytest.raises(cudarun.WrongResult, match=r"race\.cu:\d+") as caught:
+        cudarun.launch(
+            RACE, "reverse_racy", device="cpu", block=256, args={"x": x, "y": np.zeros_like(x)},
+            detect="race",
+        )  # fmt: skip
+    again = pickle.loads(pickle.dumps(caught.value))  # as xdist and multiprocessing do
+    assert (str(again), again.document) == (str(caught.value), caught.value.document)
+    assert again.outputs["y"].shape == (256,)
+
+
+def test_kernel_that_never_ends() -> None:
+    with pytest.raises(cudarun.TimedOut, match=r"timed out after 0\.5 s "):
+        cudarun.launch(
+            SAMPLES / "endless.ptx", device="cpu", threads=1, args=[np.zeros(1, np.int32)],
+            timeout=0.5,
+        )  # fmt: skip
+
+
+def test_image_that_does_not_exist() -> None:
+    with pytest.raises(cudarun.InvalidRequest, match=r"nothing\.cu: No such file") as caught:
+        cudarun.launch("nothing.cu", device="cpu", threads=1)
+    assert caught.value.document["error"]["kind"] == "RequestError"
+
+
+def test_directory_and_environment_are_those_of_the_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "k.cu").write_bytes(SAXPY.read_bytes())
+    np.save(tmp_path / "x.npy", np.ones(2, np.float32))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CUDARUN_DEVICE", "cpu")
+    outputs = cudarun.launch("k.cu", threads="n", args=[2, "@x.npy", "f32[n]:zeros", 2])
+    assert outputs["y"].tolist() == [2, 2]
+    assert "on cpu" in outputs.report
+
+
+def test_unknown_keyword() -> None:
+    with pytest.raises(TypeError, match=r"launch\(\) got .* 'treads'; did you mean 'threads'\?"):
+        saxpy(treads=3)
+
+
+def test_load() -> None:
+    loaded = cudarun.load(SAXPY, b"__global__ void f(int* p) {}", device="cpu")
+    assert loaded.kernels == ("saxpy", "f(int*)")
+    assert "f(int*)" in loaded.report
+    with pytest.raises(cudarun.InvalidImage, match="undefined"):
+        cudarun.load(b"__global__ void f() { g(); }", device="cpu")
+
+
+def test_public_names() -> None:
+    assert [name for name in cudarun.__all__ if not hasattr(cudarun, name)] == []
+    assert dir(cudarun) == sorted(cudarun.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'lunch'"):
+        _ = cudarun.lunch  # type: ignore[attr-defined]
+    kinds = cudarun.Failure.__subclasses__()
+    assert {kind.exit_code: kind.__name__ in cudarun.__all__ for kind in kinds} == dict.fromkeys(
+        range(1, 8), True
+    )
+
+
+def test_nothing_is_imported_before_use() -> None:
+    program = "import cudarun, sys; print(*(n for n in sys.modules if n.startswith('cudarun.')))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": PYTHON_PATH},
+        capture_output=True, text=True, check=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.stdout.split() == []

@@ -1,0 +1,149 @@
+"""The processes of the Python API: beside threads, signal handlers and children, and their end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import cudarun
+from cudarun.session.workers import service
+from tests.support.processes import PATIENCE, PYTHON_PATH, children, marked, wait_until
+
+KERNEL = b'extern "C" __global__ void f(int* y, int k) { y[threadIdx.x] = k; }'
+ENDLESS = b'extern "C" __global__ void f(volatile int* y) { while (!y[0]) ; }'
+
+BEGIN = f"""
+import cudarun, os, signal, sys, threading, time
+def launch(k=1, image={KERNEL!r}):
+    return cudarun.launch(image, device="cpu", threads=1, args={{"y": "i32[1]", "k": k}})["y"][0]
+def hang():
+    cudarun.launch({ENDLESS!r}, device="cpu", threads=1, args=["i32[1]:zeros"], timeout=None)
+"""
+
+
+def start(program: str, mark: str) -> subprocess.Popen[str]:
+    """Start a program, all of whose processes are marked."""
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", BEGIN + textwrap.dedent(program)],
+        env=os.environ | {"PYTHONPATH": PYTHON_PATH, "CUDARUN_MARK": mark},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def run(program: str, mark: str) -> str:
+    """Run a program to its end; it leaves no process."""
+    with start(program, mark) as process:
+        stdout, stderr = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, stderr) == (0, "")
+    wait_until(lambda: not marked(f"CUDARUN_MARK={mark}"), "end of all processes")
+    return stdout
+
+
+@pytest.fixture
+def mark(tmp_path: Path) -> str:
+    return str(tmp_path)
+
+
+def test_threads_launch_side_by_side() -> None:
+    def launch(k: int) -> int:
+        args = {"y": "i32[4]", "k": k}
+        return int(cudarun.launch(KERNEL, device="cpu", threads=4, args=args)["y"].sum())
+
+    with ThreadPoolExecutor(3) as pool:
+        assert [*pool.map(launch, range(6))] == [4 * k for k in range(6)]
+
+
+def test_a_process_with_handlers_threads_and_children(mark: str) -> None:
+    """Signals that the program handles, ignores and blocks stay its own, and so do its children."""
+    printed = run(
+        """
+        received = []
+        for number in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
+            signal.signal(number, lambda number, _: received.append(number))
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+        child = os.fork()
+        if child == 0:
+            time.sleep(600)
+        thread = threading.Thread(target=lambda: print(launch(5)))
+        thread.start()  # the thread that starts the service ends before the next launch
+        thread.join()
+        print(launch(6))
+        try:
+            cudarun.launch(b"", device="cpu", threads=1)
+        except cudarun.InvalidImage:
+            pass
+        os.kill(child, signal.SIGKILL)
+        print(received)
+        """,
+        mark,
+    )
+    assert printed.split("\n")[:3] == ["5", "6", "[]"]
+
+
+def test_a_forked_process_has_services_of_its_own(mark: str) -> None:
+    printed = run(
+        """
+        print(launch(1), flush=True)
+        if os.fork() == 0:
+            print(launch(2), flush=True)
+            sys.exit()
+        os.wait()
+        print(launch(3))
+        """,
+        mark,
+    )
+    assert printed.split() == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_no_process_stays_after_the_end_in_a_launch(mark: str, number: signal.Signals) -> None:
+    with start("print(launch(), flush=True)\nhang()", mark) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "1\n"
+        [of_service] = children(process.pid)
+        wait_until(lambda: bool(children(of_service)), "worker")
+        os.kill(process.pid, number)
+        _, stderr = process.communicate(timeout=PATIENCE)
+        assert ("KeyboardInterrupt" in stderr) == (number == signal.SIGINT)
+    wait_until(lambda: not marked(f"CUDARUN_MARK={mark}"), "end of all processes")
+
+
+def test_a_launch_after_ctrl_c(mark: str) -> None:
+    printed = run(
+        """
+        signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 1)
+        try:
+            hang()
+        except KeyboardInterrupt:
+            print(launch(7))
+        """,
+        mark,
+    )
+    assert printed == "7\n"
+
+
+def test_a_service_that_is_killed() -> None:
+    with service.service_process() as process:
+        pid = process._process.pid
+    os.kill(pid, signal.SIGKILL)
+    wait_until(process.has_ended, "end of the service")
+    assert cudarun.load(KERNEL, device="cpu").kernels  # a new one
+
+    class _Killed(service.ServiceProcess):
+        def call(self, message: object, files: object) -> object:
+            os.kill(self._process.pid, signal.SIGKILL)
+            return super().call(message, ())
+
+    with service._lock:
+        service._idle.append(_Killed())
+    with pytest.raises(cudarun.WorkerFailed, match="ended with status -9 before"):
+        cudarun.load(KERNEL, device="cpu")

@@ -42,6 +42,7 @@ MAY_IMPORT = {
         "diagnostics",
         "images",
         "parameters",
+        "rank_test",
         "report.types",
         "report.device_types",
         "report.figure_types",
@@ -66,6 +67,7 @@ MAY_IMPORT = {
     "machine": set(),
     "records": set(),
     "parameters": set(),
+    "rank_test": set(),
     "terminal": set(),
     "writing": set(),
 }

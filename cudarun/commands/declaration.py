@@ -64,6 +64,8 @@ class CaseForm(Enum):
     """Strings that are paths."""
     NAMED_PATHS = auto()
     """Strings of the form ``NAME=PATH``."""
+    KERNEL = auto()
+    """A string of the form ``IMAGE:KERNEL``, ``IMAGE`` or ``:KERNEL``."""
     EXPECTATIONS = auto()
     """Strings of the form ``NAME=@PATH`` or ``NAME=PATH:FUNCTION``."""
     SETTINGS = auto()

@@ -102,6 +102,8 @@ def option_paths(option: Option, value: Any) -> Iterator[str]:
             yield from (text.partition("=")[2] for text in texts)
         case CaseForm.EXPECTATIONS:
             yield from map(_expected, texts)
+        case CaseForm.KERNEL:
+            yield from filter(None, (text.partition(":")[0] for text in texts))
         case CaseForm.EXPRESSIONS:
             from cudarun.arguments.statements import parse_check
 

@@ -232,8 +232,9 @@ def _request(values: Values, where: Target) -> LaunchRequest:
         steps = [*step_values(values)]
         request = program_request(steps, where, _image)
         _check_files(steps, where, request)
-    for step in request.steps:
-        check_kernel(step.image, step.kernel)
+    launches = request.steps if request.baseline is None else (request, request.baseline.request)
+    for each in launches:
+        check_kernel(each.image, each.kernel)
     check_detection(request.detection, where.devices)
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writer import append_case
@@ -258,7 +259,7 @@ def _check_files(steps: Sequence[Values], where: Target, request: LaunchRequest)
     for values in steps[1:]:
         outputs += output_files(of_step, values, devices=where.devices)
     if outputs:
-        inputs = [path for step in request.steps for path in image_files(step.image)]
+        inputs = [path for image in request.images for path in image_files(image)]
         inputs += [path for values in steps for path in input_files(parameters, values)]
         check_outputs(outputs, inputs)
 
@@ -266,7 +267,7 @@ def _check_files(steps: Sequence[Values], where: Target, request: LaunchRequest)
 def _image(values: Values) -> Image:
     from cudarun.commands.inputs import read_input
 
-    options = compilation(values)
+    options = compilation({**values})
     return read_input(values["image"], options, values["max_image"], values["kernel"])
 
 
@@ -416,7 +417,7 @@ def _sanitize(values: Values, where: Target, renderer: Renderer) -> int:
     from cudarun.session.launch.sanitizer import refuse_emulated, sanitize
 
     refuse_emulated(where)
-    for name in ("together", "repeat", "reference", "seeds", "stateless"):
+    for name in ("together", "repeat", "reference", "seeds", "stateless", "baseline"):
         given = where.together if name == "together" else values[name] not in (None, 1, False)
         if given:
             raise RequestError(f"--sanitize and --{name} cannot be combined")

@@ -298,6 +298,16 @@ _RESULTS = (
         help="Also launch on this reference device, cpu or another GPU, and compare all buffers.",
     ),
     option(
+        "--baseline",
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.CASE,
+        form=CaseForm.KERNEL,
+        file=FileUse.INPUT,
+        metavar="FILE[:KERNEL]",
+        help="Make the same launch with another kernel, and compare all buffers; with --repeat, "
+        "compare the times by a rank test. ':KERNEL' is another kernel of the same image.",
+    ),
+    option(
         "--rtol",
         group=OptionGroup.CHECKS,
         scope=OptionScope.CASE,

@@ -21,6 +21,7 @@ from cudarun.session.image.image import Image
 from cudarun.session.image.triton import TritonKernel, read_triton
 from cudarun.session.launch.outputs import check_format
 from cudarun.session.launch.request import (
+    BaselineLaunch,
     BufferExpectation,
     Detection,
     FunctionRun,
@@ -81,7 +82,46 @@ def program_request(
     if last.graph and last.detection:
         option = "--detect" if last.detection.detect else "--stats"
         raise RequestError(f"{option} and --graph cannot be combined").naming(option, "--graph")
-    return replace(last, earlier=tuple(earlier))
+    baseline = _baseline(steps, where, read_image, directory)
+    return replace(last, earlier=tuple(earlier), baseline=baseline)
+
+
+def baseline_image(values: Values) -> Values | None:
+    """Return the values that name the image of ``--baseline``; ``None`` without."""
+    if values["baseline"] is None:
+        return None
+    image, _, kernel = values["baseline"].partition(":")
+    if not (image or kernel):
+        raise RequestError("':' names neither an image nor a kernel", option="--baseline")
+    return {**values, "image": image or values["image"], "kernel": kernel or None}
+
+
+def _baseline(
+    steps: Sequence[Values],
+    where: Target,
+    read_image: Callable[[Values], Image],
+    directory: Path,
+) -> BaselineLaunch | None:
+    """Return the launch of ``--baseline``, if there is one.
+
+    Raises:
+        RequestError: The launch is a program, or an option or argument is invalid.
+        ImageRefused: The image is empty or not an image.
+    """
+    values = baseline_image(steps[-1])
+    if values is None:
+        return None
+    if len(steps) > 1:
+        raise RequestError(
+            "--baseline and --then cannot be combined: a baseline is one kernel"
+        ).naming("--baseline", "--then")
+    try:
+        image = read_image(values).instantiating(values["kernel"])
+        request = launch_request(values, where, image, directory)
+    except CudarunError as error:
+        raise error.of(option="--baseline") from None
+    own = values["image"] == steps[-1]["image"]
+    return BaselineLaunch(values["kernel"] if own else values["baseline"], request)
 
 
 def _refuse_early_results(step: LaunchRequest) -> None:
@@ -122,6 +162,7 @@ def launch_request(
     from cudarun.arguments.statements import Let, expanded, parse_check, parse_let
     from cudarun.arguments.tolerance import Tolerance
 
+    _refuse_several_launches(values)
     seed = values["seed"]
     arguments = parse_arguments(values["arguments"], references=not is_first)
     aliases = _aliases(arguments)
@@ -192,24 +233,27 @@ def launch_request(
         swaps=_parsed_all(_swap, "--swap", values["swaps"]),
         graph=values["graph"],
         seeds=values["seeds"],
-        stateless=_stateless(values),
+        stateless=values["stateless"],
     )
 
 
-def _stateless(values: Values) -> bool:
-    """Return whether the results are compared before and after other launches.
+def _refuse_several_launches(values: Values) -> None:
+    """Refuse options of several launches with those of a single one.
 
     Raises:
-        RequestError: ``--seeds`` or ``--stateless`` is combined with an option of a single run.
+        RequestError: Two such options are combined.
     """
-    several = {"--seeds": values["seeds"] > 1, "--stateless": values["stateless"]}
+    several = {
+        "--seeds": values["seeds"] > 1,
+        "--stateless": values["stateless"],
+        "--baseline": values["baseline"] is not None,
+    }
     for option in (each for each, given in several.items() if given):
         for other in ("--reference", "--profile"):
             if values[other.removeprefix("--")]:
                 raise RequestError(
                     f"{option} and {other} cannot be combined: {other} makes a single launch"
                 ).naming(option, other)
-    return bool(values["stateless"])
 
 
 def _aliases(arguments: Iterable[Argument]) -> dict[str, str]:

@@ -22,7 +22,7 @@ from cudarun.commands.declaration import Values
 from cudarun.commands.files import image_files, input_files, output_files
 from cudarun.commands.inputs import read_input
 from cudarun.commands.launch_options import Seed
-from cudarun.commands.launch_request import program_request
+from cudarun.commands.launch_request import baseline_image, program_request
 from cudarun.commands.options import context_values, reading
 from cudarun.commands.spec_matrix import (
     MATRIX,
@@ -290,8 +290,8 @@ class _CaseReader:
             name: The name as in the spec.
             instance: The values of the matrix.
         """
-        values = steps[0]
-        devices = values["devices"]
+        whole = steps[0]
+        devices = whole["devices"]
         skip = own.get("skip")
         reason = skip if isinstance(skip, str) else "skipped by the spec" if skip else None
         outputs: list[OutputFile] = []
@@ -305,28 +305,29 @@ class _CaseReader:
                 step["compiler"] = "nvrtc"
             outputs += output_files(words.params, step, self.directory, devices)
             inputs += input_files(words.params, step, self.directory)
-            image, refusal = self.image(step, reason)
-            refused = refused or refusal
-            if image is not None:
-                if self.options.confinement is not None:
-                    self.options.confinement.check_source(image)
-                inputs += image_files(image)
-                images[step["image"]] = image
+            for values in filter(None, (step, baseline_image(step))):
+                image, refusal = self.image(values, reason)
+                refused = refused or refusal
+                if image is not None:
+                    if self.options.confinement is not None:
+                        self.options.confinement.check_source(image)
+                    inputs += image_files(image)
+                    images[values["image"]] = image
         is_complete = reason is None and refused is None
         if is_complete:
             check_outputs(outputs, inputs)
         else:
             outputs = []
-        options = context_values(values)
+        options = context_values(whole)
         wanted = texts(own.get("requires", []))
         expected = own.get("expect_error")
-        timeout = values["timeout"]
-        given = name or f"{Path(values['image']).stem}-{index + 1}"
+        timeout = whole["timeout"]
+        given = name or f"{Path(whole['image']).stem}-{index + 1}"
         request = self.request(steps, images, wanted) if is_complete else None
         return Case(
             name=instance_name(given, instance),
             line=self.text.line_of_case(index),
-            image=values["image"],
+            image=whole["image"],
             request=request,
             devices=devices,
             inputs=tuple(inputs),
@@ -338,11 +339,11 @@ class _CaseReader:
             skip=reason,
             refused=refused,
             base=substituted(given, instance),
-            kernel=_kernel_name(values["kernel"], request),
-            arguments=tuple(values["arguments"]),
+            kernel=_kernel_name(whole["kernel"], request),
+            arguments=tuple(whole["arguments"]),
             matrix=instance,
             rerun=self.rerun,
-            drawn_seed=self._drawn_seed(values, request),
+            drawn_seed=self._drawn_seed(whole, request),
         )
 
     def _drawn_seed(self, values: Values, request: LaunchRequest | None) -> int | None:

@@ -169,6 +169,9 @@ def toml_value(form: CaseForm | None, value: Any, folder: Path) -> Any:
             return [f"{name}={_from(folder, path)}" for name, _, path in pairs]
         case CaseForm.EXPECTATIONS:
             return [_expectation_moved(text, folder) for text in value]
+        case CaseForm.KERNEL:
+            path, colon, kernel = value.partition(":")
+            return f"{_from(folder, path) if path else path}{colon}{kernel}"
         case CaseForm.PATHS:
             return [_from(folder, path) for path in value]
         case CaseForm.NAMED_SIZES:

@@ -16,7 +16,7 @@ from cudarun.report.detector_tables import show_findings, show_statistics, show_
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.figures import show_figure
 from cudarun.report.notes import never_written, own_reference, weak_checks
-from cudarun.report.timing_tables import show_timing
+from cudarun.report.timing_tables import show_speed, show_timing
 from cudarun.report.types import (
     AFTER_OTHERS,
     BufferResult,
@@ -166,6 +166,8 @@ def show_asked(result: LaunchResult, out: Console) -> None:
     """Print the requested outputs of a launch that came back: times, values, figures, files."""
     if result.timing is not None:
         show_timing(result.timing, out)
+    if result.baseline is not None:
+        show_speed(result.baseline, out)
     for printed in result.prints:
         after = "" if printed.step is None else f"after step {printed.step}: "
         out.print(Text(f"{after}{printed.expression} = {printed.text}"), soft_wrap=True)
@@ -200,6 +202,9 @@ def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
     if result.reference is not None:
         for comparison in result.reference.comparisons:
             yield comparison, f" as on {result.reference.device}"
+    if result.baseline is not None:
+        for comparison in result.baseline.comparisons:
+            yield comparison, f" as by {result.baseline.kernel}"
     if result.state is not None:
         for comparison in result.state.comparisons:
             yield comparison, f" {AFTER_OTHERS}"

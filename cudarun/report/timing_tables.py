@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.report.console import table
-from cudarun.report.types import TimingResult
+from cudarun.report.types import BaselineResult, TimingResult
 
 _WIDE = 90  # in which all figures stand beside each other
 
@@ -38,6 +38,29 @@ def show_timing(timing: TimingResult, out: Console) -> None:
             out.print(Text(f"{rate:.4g} {unit} (median)"))
     for doubt in _doubts(timing):
         out.print(Text("note ", style="yellow") + Text(doubt), soft_wrap=True)
+
+
+def show_speed(baseline: BaselineResult, out: Console) -> None:
+    """Print how the times compare with those of the baseline, if there are any."""
+    speed, timing = baseline.speed, baseline.timing
+    if speed is None or timing is None:
+        return
+    if speed.is_significant:
+        faster = speed.ratio >= 1
+        ratio = speed.ratio if faster else 1 / speed.ratio
+        line = f"{ratio:.3g} × {'faster' if faster else 'slower'} than {baseline.kernel}"
+    else:
+        line = f"no significant difference from {baseline.kernel}: {speed.ratio:.3g} × its speed"
+    if speed.low is None or speed.high is None:
+        how_sure = "too few runs for an interval"
+    else:
+        low, high = speed.low, speed.high
+        if speed.is_significant and speed.ratio < 1:
+            low, high = 1 / high, 1 / low
+        how_sure = f"{100 * speed.confidence:g} % interval {low:.3g} to {high:.3g}"
+    runs = f"{len(timing.samples)} runs, median {duration(timing.median)}"
+    line += f"  ({how_sure}; baseline: {runs})"
+    out.print(Text(line), soft_wrap=True)
 
 
 def duration(milliseconds: float) -> str:

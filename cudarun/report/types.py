@@ -222,6 +222,44 @@ class StateResult:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeedResult:
+    """The comparison of two samples of times.
+
+    Attributes:
+        ratio: How many times faster the launch is than the baseline; below 1, slower.
+        low: The lower bound of its interval; ``None`` if there are too few runs.
+        high: The upper bound, likewise.
+        confidence: The confidence of the interval.
+        p_value: The probability of a difference at least as large if there is none.
+        is_significant: Whether the times differ.
+    """
+
+    ratio: float
+    low: float | None
+    high: float | None
+    confidence: float
+    p_value: float
+    is_significant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineResult:
+    """The comparison with the kernel of ``--baseline``.
+
+    Attributes:
+        kernel: The kernel, as in the request.
+        comparisons: One for each buffer, or for each member of its structs; left is the launch.
+        timing: The times of the baseline; ``None`` without ``--repeat``.
+        speed: The comparison of the times, likewise.
+    """
+
+    kernel: str
+    comparisons: tuple[CheckResult, ...]
+    timing: TimingResult | None
+    speed: SpeedResult | None
+
+
+@dataclass(frozen=True, slots=True)
 class TimingResult:
     """The times of ``--repeat``, in milliseconds.
 
@@ -352,6 +390,7 @@ class LaunchResult(KernelLaunch):
             one.
         state: The result of ``--stateless``; ``None`` without.
         copies: The contents of all buffers, if a program requests them.
+        baseline: The comparison with ``--baseline``; ``None`` without.
     """
 
     device: DeviceInfo
@@ -372,6 +411,7 @@ class LaunchResult(KernelLaunch):
     runs: tuple[SeededRun, ...] = ()
     state: StateResult | None = None
     copies: tuple[BufferCopy, ...] = ()
+    baseline: BaselineResult | None = None
 
     @property
     def findings(self) -> tuple[LaunchFinding, ...]:
@@ -397,6 +437,10 @@ class LaunchResult(KernelLaunch):
 
     def _unequal(self) -> Iterator[str]:
         """Yield the buffers that differ from those of other launches."""
+        if self.baseline is not None:
+            for each in self.baseline.comparisons:
+                if not each.passed:
+                    yield f"{each.expression} as by {self.baseline.kernel}"
         if self.reference is not None:
             for each in self.reference.comparisons:
                 if not each.passed:

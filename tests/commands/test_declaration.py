@@ -38,6 +38,7 @@ BY_NAME = {
     "--detect": "race",
     "--ctx-flags": "spin",
     "--expect": "x=@x.npy",
+    "--baseline": "name:kernel",
     "--set": "x=1",
     "--buffer": "x=f32[1]",
 }

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Figure,
     )
     from cudarun.report.schemas.launch import (
+        BaselineRecord,
         BufferRecord,
         CheckRecord,
         FigureRecord,
@@ -29,10 +30,12 @@ if TYPE_CHECKING:
         PlannedStepRecord,
         ProgramStepRecord,
         ReferenceRecord,
+        SpeedRecord,
         StateRecord,
         TimingRecord,
     )
     from cudarun.report.types import (
+        BaselineResult,
         BufferResult,
         CheckResult,
         DeviceOutcome,
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
         MemoryRow,
         Mismatch,
         ReferenceResult,
+        SpeedResult,
         StateResult,
         StepResult,
         TimingResult,
@@ -128,6 +132,7 @@ def result_record(result: LaunchResult) -> LaunchResultRecord:
         "steps": [_step(step) for step in result.steps],
         "runs": [{"seed": run.seed, "failures": [*run.failures]} for run in result.runs],
         "state": None if result.state is None else _state(result.state),
+        "baseline": None if result.baseline is None else _baseline(result.baseline),
     }
     if result.watched is not None:
         from cudarun.report.documents.detectors import watched_record  # few launches have it
@@ -242,6 +247,26 @@ def _state(state: StateResult) -> StateRecord:
     return {
         "comparisons": [_check(comparison) for comparison in state.comparisons],
         "changed": [*state.changed],
+    }
+
+
+def _baseline(baseline: BaselineResult) -> BaselineRecord:
+    return {
+        "kernel": baseline.kernel,
+        "comparisons": [_check(comparison) for comparison in baseline.comparisons],
+        "timing": None if baseline.timing is None else _timing(baseline.timing),
+        "speed": None if baseline.speed is None else _speed(baseline.speed),
+    }
+
+
+def _speed(speed: SpeedResult) -> SpeedRecord:
+    return {
+        "ratio": number(speed.ratio),
+        "low": number(speed.low),
+        "high": number(speed.high),
+        "confidence": speed.confidence,
+        "p_value": number(speed.p_value),
+        "is_significant": speed.is_significant,
     }
 
 

@@ -255,6 +255,42 @@ class TimingRecord(TypedDict):
     rates_left_out: bool
 
 
+class SpeedRecord(TypedDict):
+    """The comparison of the times of a launch and of its baseline by a rank test.
+
+    Attributes:
+        ratio: How many times faster the launch is than the baseline; below 1, slower.
+        low: The lower bound of its interval; null if there are too few runs.
+        high: The upper bound, likewise.
+        confidence: The confidence of the interval.
+        p_value: The probability of a difference at least as large if there is none.
+        is_significant: Whether the times differ.
+    """
+
+    ratio: Number
+    low: Number | None
+    high: Number | None
+    confidence: float
+    p_value: Number
+    is_significant: bool
+
+
+class BaselineRecord(TypedDict):
+    """The comparison with the kernel of ``--baseline``.
+
+    Attributes:
+        kernel: The kernel, as in the request.
+        comparisons: One for each buffer, or for each member of its structs; left is the launch.
+        timing: The times of the baseline; null without --repeat.
+        speed: The comparison of the times; null without --repeat.
+    """
+
+    kernel: str
+    comparisons: list[CheckRecord]
+    timing: TimingRecord | None
+    speed: SpeedRecord | None
+
+
 class KernelLaunchRecord(TypedDict):
     """A launch of a kernel.
 
@@ -321,6 +357,7 @@ class LaunchResultRecord(KernelLaunchRecord):
         steps: The steps of a program, or of a kernel that is launched several times.
         runs: The runs of --seeds; checks, buffers and findings are those of the first failed one.
         state: The result of --stateless; null without.
+        baseline: The comparison with --baseline; null without.
     """
 
     device: DeviceRecord
@@ -339,6 +376,7 @@ class LaunchResultRecord(KernelLaunchRecord):
     steps: list[ProgramStepRecord]
     runs: list[SeededRunRecord]
     state: StateRecord | None
+    baseline: BaselineRecord | None
 
 
 class LaunchOutcomeRecord(TypedDict):

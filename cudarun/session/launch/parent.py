@@ -125,11 +125,22 @@ class LaunchJob(_KernelJob["LaunchResult"]):
     def __init__(self, request: LaunchRequest, reference: ReferenceBuffers | None = None) -> None:
         super().__init__(request)
         self._reference = reference
+        self._baseline: Libraries = ()
+
+    def begin(self, session: Session) -> None:
+        """Load the images, also that of the baseline."""
+        super().begin(session)
+        from cudarun.session.launch.steps import load_libraries
+
+        if self.request.baseline is not None:
+            self._baseline = load_libraries(session, self.request.baseline.request)
 
     def _launch(self, libraries: Libraries, device: Device) -> LaunchResult:
         from cudarun.session.launch.verified_runs import run_verified
 
-        return run_verified(self.session, libraries, self.request, device, self._reference)
+        return run_verified(
+            self.session, libraries, self.request, device, self._reference, self._baseline
+        )
 
 
 class ReferenceJob(_KernelJob["ReferenceBuffers"]):

@@ -25,6 +25,7 @@ from cudarun.records import dataclass
 from cudarun.report.types import CheckResult, ReferenceResult
 from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.copies import write_chunk
+from cudarun.session.launch.variables import ImageVariable
 
 # A comparison displays "HERE == THERE", each with the members of structs.
 _HERE, _THERE = "here", "there"
@@ -84,6 +85,9 @@ def compare(
 ) -> ReferenceResult:
     """Compare every buffer with the reference's; structs are compared member by member.
 
+    Raises:
+        RequestError: The reference has no buffer of a name.
+
     Args:
         device: The name of the reference device.
         uuid: The UUID of this device.
@@ -96,6 +100,13 @@ def compare(
     for spec in specs:
         if isinstance(innermost(spec.type), PointerType):  # addresses differ between devices
             continue
+        if spec.name not in reference.offsets:
+            if isinstance(spec, ImageVariable):  # a baseline has variables of its own
+                continue
+            raise RequestError(
+                f"the launch to compare with has no buffer '{spec.name}'",
+                hint="name the arguments: NAME=VALUE",
+            )
         there = np.fromfile(
             reference.path,
             spec.dtype(),

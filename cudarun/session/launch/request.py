@@ -189,6 +189,19 @@ class Swap:
 
 
 @dataclass(frozen=True, slots=True)
+class BaselineLaunch:
+    """``--baseline IMAGE:KERNEL``: the same launch with another kernel.
+
+    Attributes:
+        label: The name of the kernel in reports.
+        request: The launch.
+    """
+
+    label: str
+    request: LaunchRequest
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchRequest:
     """The request of one launch, or of a program: of several launches on the same buffers.
 
@@ -217,6 +230,7 @@ class LaunchRequest:
         seeds: The number of verified runs, each with the inputs of another seed.
         stateless: Compare the results before and after launches with other inputs.
         copies: The existing file that every buffer is copied to after the launch.
+        baseline: The launch with whose results and times those of this one are compared.
     """
 
     image: Image
@@ -253,6 +267,13 @@ class LaunchRequest:
     seeds: int = 1
     stateless: bool = False
     copies: str | None = None
+    baseline: BaselineLaunch | None = None
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The images of all steps, and that of the baseline."""
+        others = () if self.baseline is None else self.baseline.request.images
+        return (*(step.image for step in self.steps), *others)
 
     @property
     def steps(self) -> tuple[LaunchRequest, ...]:

@@ -11,6 +11,7 @@ OPTIONS = {
     "--allow-python": (False, "none"),
     "--allow-type-mismatch": (False, "none"),
     "--atol": (True, "none"),
+    "--baseline": (True, "none"),
     "--block": (True, "none"),
     "--buffer": (True, "none"),
     "--bytes": (True, "none"),

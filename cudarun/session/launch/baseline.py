@@ -1,0 +1,95 @@
+"""``--baseline``: the same launch with another kernel, its results and its times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cudarun.errors import DeviceFailed
+from cudarun.rank_test import CONFIDENCE, time_ratio
+from cudarun.report.types import BaselineResult, LaunchResult, SpeedResult, TimingResult
+from cudarun.session.launch.launches import Launches, without_checks
+from cudarun.session.launch.request import BaselineLaunch, LaunchRequest
+from cudarun.session.launch.timing import summary
+from cudarun.session.workers.shared_file import SharedFile
+
+
+class BaselineLaunches:
+    """The launches of a baseline.
+
+    Args:
+        baseline: The baseline.
+        launches: Launches its image.
+    """
+
+    def __init__(self, baseline: BaselineLaunch, launches: Launches) -> None:
+        self._label = baseline.label
+        self._request = without_checks(baseline.request)
+        self._launches = launches
+
+    def compare(self, request: LaunchRequest, own: Launches) -> LaunchResult:
+        """Make a launch and that of the baseline with the same inputs, and compare.
+
+        Half of the timed runs of the baseline precede those of the launch, and the others follow
+        them, so that a slow change of the clock rate affects both equally.
+
+        Args:
+            request: The launch.
+            own: Launches its image.
+
+        Raises:
+            CudarunError: A launch failed.
+        """
+        repeat = 0 if request.timing is None else request.timing.repeat
+        with SharedFile() as file:
+            try:
+                plain = replace(self._request, seed=request.seed, timing=None)
+                buffers = self._launches.reference(plain, file)
+                before = self._times((repeat + 1) // 2)
+            except DeviceFailed as error:
+                raise error.of(option="--baseline") from None
+            result = own.run(request, buffers)
+        timings = [each for each in (before, self._times(repeat // 2)) if each is not None]
+        assert result.reference is not None, "there are buffers to compare with"
+        compared = BaselineResult(self._label, result.reference.comparisons, None, None)
+        if result.timing is not None:
+            samples = tuple(sample for each in timings for sample in each.samples)
+            compared = replace(
+                compared,
+                timing=_joined(timings, samples),
+                speed=_speed(result.timing.samples, samples),
+            )
+        return replace(result, reference=None, baseline=compared)
+
+    def _times(self, repeat: int) -> TimingResult | None:
+        """Time a number of runs; ``None`` of zero."""
+        if not repeat:
+            return None
+        assert self._request.timing is not None, "runs are timed only by request"
+        timing = replace(self._request.timing, repeat=repeat, nbytes=None, flops=None)
+        return self._launches.run(replace(self._request, timing=timing)).timing
+
+
+def _joined(timings: list[TimingResult], samples: tuple[float, ...]) -> TimingResult:
+    """Return the timing of all samples."""
+    reasons = [each.throttled for each in timings if each.throttled is not None]
+    return summary(
+        [*samples],
+        warmup=timings[0].warmup,
+        clock=timings[0].clock,
+        flushed_bytes=timings[0].flushed_bytes,
+        throttled=tuple(dict.fromkeys(sum(reasons, ()))) if reasons else None,
+        nbytes=None,
+        flops=None,
+    )
+
+
+def _speed(own: tuple[float, ...], baseline: tuple[float, ...]) -> SpeedResult:
+    found = time_ratio(own, baseline)
+    return SpeedResult(
+        ratio=found.ratio,
+        low=found.low,
+        high=found.high,
+        confidence=CONFIDENCE,
+        p_value=found.p_value,
+        is_significant=found.is_significant,
+    )

@@ -1,0 +1,101 @@
+"""Launches of one image, one after the other, with the variables of the image restored or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from cudarun.report.types import LaunchResult
+from cudarun.session.driver.devices import Device
+from cudarun.session.launch.image_state import ImageState
+from cudarun.session.launch.reference import ReferenceBuffers
+from cudarun.session.launch.request import Detection, LaunchRequest
+from cudarun.session.launch.steps import Libraries
+from cudarun.session.launch.worker import run_on, run_reference
+from cudarun.session.workers.session import Session
+from cudarun.session.workers.shared_file import SharedFile
+
+
+class Launches:
+    """Launches of loaded images on one device, and the variables of these images.
+
+    Each has its own buffers and its own time limit.
+
+    Args:
+        session: The session, with the device's context current.
+        libraries: The images.
+        device: The device.
+
+    Attributes:
+        state: The values of the variables after loading.
+    """
+
+    def __init__(self, session: Session, libraries: Libraries, device: Device) -> None:
+        self._session = session
+        self._libraries = libraries
+        self._device = device
+        self.state = ImageState(session, libraries)
+
+    def run(
+        self, request: LaunchRequest, reference: ReferenceBuffers | None = None
+    ) -> LaunchResult:
+        """Launch with the variables as after loading.
+
+        Args:
+            request: The launch.
+            reference: The buffers to compare with.
+
+        Raises:
+            CudarunError: The launch failed.
+        """
+        self.state.restore()
+        return self.run_again(request, reference)
+
+    def run_again(
+        self, request: LaunchRequest, reference: ReferenceBuffers | None = None
+    ) -> LaunchResult:
+        """Launch with the variables as earlier launches left them; otherwise as `run`."""
+        with self._launching():
+            return run_on(self._session, self._libraries, request, self._device, reference)
+
+    def reference(self, request: LaunchRequest, file: SharedFile) -> ReferenceBuffers:
+        """Launch with the variables as after loading, and write all buffers to a file.
+
+        Raises:
+            CudarunError: The launch failed.
+        """
+        self.state.restore()
+        with self._launching():
+            return run_reference(self._session, self._libraries, request, self._device, file.path)
+
+    @contextmanager
+    def _launching(self) -> Iterator[None]:
+        self._session.progress.start_phase()
+        with self._session.temporary():
+            yield
+
+
+def without_outputs(request: LaunchRequest) -> LaunchRequest:
+    """Return a launch that only checks: it prints, shows, saves and copies nothing."""
+    return replace(
+        request,
+        earlier=tuple(without_outputs(step) for step in request.earlier),
+        prints=(),
+        shows=(),
+        saves=(),
+        check_strength="off",
+        copies=None,
+    )
+
+
+def without_checks(request: LaunchRequest) -> LaunchRequest:
+    """Return a launch without detectors, whose buffers only a comparison reads."""
+    return replace(
+        without_outputs(request),
+        earlier=tuple(without_checks(step) for step in request.earlier),
+        checks=(),
+        expectations=(),
+        lets=(),
+        detection=Detection(),
+    )

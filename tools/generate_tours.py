@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,8 @@ from itertools import groupby
 from pathlib import Path
 
 from tests.support.console_blocks import Command, commands, files
-from tests.support.processes import PATIENCE, PYTHON_PATH
+from tests.support.forked_processes import run_merged
+from tests.support.processes import PYTHON_PATH
 
 ROOT = Path(__file__).resolve().parent.parent
 TOURS = (
@@ -64,19 +64,11 @@ def _run(command: Command, folder: str) -> Ran:
         environment[name] = value
     if words[0] != "cudarun":
         raise ValueError(f"line {command.line}: not a cudarun command")
-    done = subprocess.run(
-        [sys.executable, "-m", "cudarun", *words[1:]],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=PATIENCE,
-    )
-    text = masked(done.stdout).replace(f"{folder}/", "")
+    code, printed = run_merged(words[1:], Path(folder), environment)
+    text = masked(printed.decode()).replace(f"{folder}/", "")
     if any(word.endswith((".cu", ".toml")) for word in words):
         text = re.sub(r"(PTX line )\d+: .*", r"\1…", text)  # it depends on NVRTC's version
-    return Ran(tuple(line.rstrip() for line in text.splitlines()), done.returncode)
+    return Ran(tuple(line.rstrip() for line in text.splitlines()), code)
 
 
 def masked(text: str) -> str:

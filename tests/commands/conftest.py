@@ -13,7 +13,6 @@ import pytest
 
 from tests.support.forked_processes import run_command
 from tests.support.json_documents import validate
-from tests.support.processes import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples"
@@ -46,7 +45,7 @@ def run(tmp_path: Path) -> Run:
     def run(*args: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Ran:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("CUDARUN_")}
         whole = clean | {"PYTHONPATH": str(ROOT)} | (env or {})
-        code, out, err = run_command(args, tmp_path, whole, stdin, timeout=PATIENCE)
+        code, out, err = run_command(args, tmp_path, whole, stdin)
         return Ran(code, out.decode(), err.decode())
 
     return run

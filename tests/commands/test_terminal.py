@@ -2,15 +2,12 @@ r"""Control characters of others are shown as ``\x1b`` on a terminal, except by 
 
 from __future__ import annotations
 
-import contextlib
-import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.support import terminals
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -36,20 +33,9 @@ def folder(tmp_path: Path) -> Path:
 
 def on_a_terminal(folder: Path, *args: str) -> str:
     """What a command writes to its terminal, stdout and stderr together."""
-    controller, terminal = pty.openpty()
-    env = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cudarun", *args],
-        cwd=folder, env=env, stdin=terminal, stdout=terminal, stderr=terminal,
-    )  # fmt: skip
-    os.close(terminal)
-    written = b""
-    with contextlib.suppress(OSError):  # which ends what a terminal can be read of
-        while part := os.read(controller, 1 << 16):
-            written += part
-    os.close(controller)
-    process.wait()
-    return written.decode().replace("\r\n", "\n")
+    environment = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    _, written = terminals.on_a_terminal(*args, env=environment, cwd=folder)
+    return written.replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize("argument", ["i32:0", "i32:1"], ids=["passes", "faults"])

@@ -177,7 +177,7 @@ def in_new_process(driver_name: str) -> Callable[..., subprocess.CompletedProces
             )
         from tests.support.forked_processes import run_script
 
-        code, out, err = run_script(path, words, env, PATIENCE)
+        code, out, err = run_script(path, words, env)
         assert code == 0, err.decode()
         return subprocess.CompletedProcess([path.name, *words], code, out.decode(), err.decode())
 

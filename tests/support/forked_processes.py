@@ -13,61 +13,84 @@ import os
 import runpy
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-MODULES = [
-    *("numpy", "click", "cuda.bindings.driver", "rich.console", "rich.table"),
-    *(
-        "cudarun.cli",
-        "cudarun.emulator.driver",
-        "cudarun.session.launch.worker",
-        "cudarun.report.launch_tables",
-    ),
-]
+from tests.support.processes import PATIENCE
+
+MODULES = ["tests.support.preloaded"]
 _PROCESSES = multiprocessing.get_context("forkserver")
 _PROCESSES.set_forkserver_preload(MODULES)
 
 
 def run_command(
-    arguments: tuple[str, ...], folder: Path, env: dict[str, str], stdin: bytes, timeout: float
+    arguments: Sequence[str],
+    folder: Path,
+    env: Mapping[str, str],
+    stdin: bytes = b"",
+    *,
+    timeout: float = PATIENCE,
 ) -> tuple[int, bytes, bytes]:
     """Run ``cudarun`` to its end: the exit status, what it wrote to stdout and to stderr."""
-    return _run(_command, ("cudarun", *arguments), folder, env, stdin, timeout)
+    with _streams(stdin) as streams:
+        code = _run(_command, ("cudarun", *arguments), folder, env, streams, timeout)
+        return code, streams[1].read_bytes(), streams[2].read_bytes()
+
+
+def run_merged(arguments: Sequence[str], folder: Path, env: Mapping[str, str]) -> tuple[int, bytes]:
+    """Run ``cudarun`` to its end: the exit status, what it wrote to both streams."""
+    with _streams(b"") as (stdin, stdout, _):
+        code = _run(_command, ("cudarun", *arguments), folder, env, [stdin, stdout, stdout])
+        return code, stdout.read_bytes()
+
+
+def run_on_terminal(
+    arguments: Sequence[str], folder: Path, env: Mapping[str, str], terminal: Path
+) -> int:
+    """Run ``cudarun`` to its end with a terminal as its streams: the exit status."""
+    return _run(_command, ("cudarun", *arguments), folder, env, [terminal] * 3)
 
 
 def run_script(
-    path: Path, arguments: tuple[str, ...], env: dict[str, str], timeout: float
+    path: Path, arguments: Sequence[str], env: Mapping[str, str]
 ) -> tuple[int, bytes, bytes]:
     """Run a Python file to its end, in this folder: status, stdout and stderr."""
-    return _run(_script, (os.fspath(path), *arguments), Path.cwd(), env, b"", timeout)
+    with _streams(b"") as streams:
+        code = _run(_script, (os.fspath(path), *arguments), Path.cwd(), env, streams)
+        return code, streams[1].read_bytes(), streams[2].read_bytes()
+
+
+@contextmanager
+def _streams(stdin: bytes) -> Iterator[list[Path]]:
+    with tempfile.TemporaryDirectory() as name:
+        streams = [Path(name, stream) for stream in ("stdin", "stdout", "stderr")]
+        streams[0].write_bytes(stdin)
+        yield streams
 
 
 def _run(
     target: Callable[..., None],
     words: tuple[str, ...],
     folder: Path,
-    env: dict[str, str],
-    stdin: bytes,
-    timeout: float,
-) -> tuple[int, bytes, bytes]:
-    with tempfile.TemporaryDirectory() as name:
-        streams = [Path(name, stream) for stream in ("stdin", "stdout", "stderr")]
-        streams[0].write_bytes(stdin)
-        process = _PROCESSES.Process(target=target, args=(words, folder, env, streams))
-        process.start()
-        process.join(timeout)
-        if process.exitcode is None:
-            process.kill()
-            raise TimeoutError(f"{' '.join(words)} did not end in {timeout} s")
-        code = process.exitcode
-        process.close()
-        return code, streams[1].read_bytes(), streams[2].read_bytes()
+    env: Mapping[str, str],
+    streams: Sequence[Path],
+    timeout: float = PATIENCE,
+) -> int:
+    process = _PROCESSES.Process(target=target, args=(words, folder, dict(env), streams))
+    process.start()
+    process.join(timeout)
+    if process.exitcode is None:
+        process.kill()
+        raise TimeoutError(f"{' '.join(words)} did not end in {timeout} s")
+    code = process.exitcode
+    process.close()
+    return code
 
 
 def _command(
-    words: tuple[str, ...], folder: Path, env: dict[str, str], streams: list[Path]
+    words: tuple[str, ...], folder: Path, env: dict[str, str], streams: Sequence[Path]
 ) -> None:
     """In the new process: run the command as a shell would."""
     become(words, folder, env, streams)
@@ -77,18 +100,21 @@ def _command(
     main()
 
 
-def _script(words: tuple[str, ...], folder: Path, env: dict[str, str], streams: list[Path]) -> None:
+def _script(
+    words: tuple[str, ...], folder: Path, env: dict[str, str], streams: Sequence[Path]
+) -> None:
     """In the new process: run the file as Python would."""
     become(words, folder, env, streams)
     runpy.run_path(words[0], run_name="__main__")
 
 
-def become(words: tuple[str, ...], folder: Path, env: dict[str, str], streams: list[Path]) -> None:
+def become(
+    words: tuple[str, ...], folder: Path, env: dict[str, str], streams: Sequence[Path]
+) -> None:
     """Make this process what a shell would have started for the words of a command line."""
     for number, path in enumerate(streams):
-        given = os.open(
-            path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        )
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND if number else os.O_RDONLY
+        given = os.open(path, flags | os.O_NOCTTY)
         os.dup2(given, number)
         os.close(given)
     os.chdir(folder)

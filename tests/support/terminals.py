@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import pty
 import struct
-import subprocess
-import sys
 import termios
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.support.processes import PATIENCE
+from tests.support.forked_processes import run_on_terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,14 +23,23 @@ def on_a_terminal(
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     clean = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cudarun", *args],
-        env=clean | env, cwd=cwd, stdin=terminal, stdout=terminal, stderr=terminal,
-    )  # fmt: skip
-    os.close(terminal)
-    written = b""
-    with contextlib.suppress(OSError):  # which ends what a terminal can be read of
-        while part := os.read(controller, 1 << 16):
-            written += part
-    os.close(controller)
-    return process.wait(PATIENCE), written.decode()
+    written: list[bytes] = []
+    reader = threading.Thread(target=_read, args=(controller, written))
+    reader.start()
+    try:
+        code = run_on_terminal(args, cwd, {**clean, **env}, Path(os.ttyname(terminal)))
+    finally:
+        os.close(terminal)
+        reader.join()
+        os.close(controller)
+    return code, b"".join(written).decode()
+
+
+def _read(controller: int, written: list[bytes]) -> None:
+    """Read until no process has the terminal."""
+    while True:
+        try:
+            part = os.read(controller, 1 << 16)
+        except OSError:
+            return
+        written.append(part)

@@ -22,6 +22,8 @@ WARMUP = 10
 """Warm-up runs before the timed ones."""
 MAX_SEEDS = 10_000
 """The most runs of ``--seeds``: the results of all of them are in the report."""
+MAX_INPUT_SETS = 1000
+"""The most sets of ``--input-sets``: each is a copy of all inputs on the device."""
 Seed: TypeAlias = int | Literal["random"]
 """The value of ``--seed``."""
 DETECTORS = ("race", "uninit")
@@ -445,6 +447,18 @@ _TIMING = (
         type=whole(0, INT_MAX),
         metavar="N",
         help=f"Number of warm-up runs before --repeat.  [default: {WARMUP}]",
+    ),
+    option(
+        "--input-sets",
+        group=OptionGroup.TIMING,
+        scope=OptionScope.CASE,
+        form=CaseForm.VALUE,
+        type=whole(1, MAX_INPUT_SETS),
+        metavar="N",
+        default="1",
+        show_default=True,
+        help="Alternate between N sets of inputs in the runs of --repeat, of the seeds --seed, "
+        "--seed + 1, …, and check the last run of each.",
     ),
     option(
         "--hot",

@@ -79,6 +79,10 @@ def program_request(
         except CudarunError as error:
             raise error.of(operation=f"step {number}" if len(steps) > 1 else None) from None
     *earlier, last = found
+    if earlier and last.timing is not None and last.timing.input_sets > 1:
+        raise RequestError(
+            "--input-sets and --then cannot be combined: the inputs of a program are one set"
+        ).naming("--input-sets", "--then")
     if last.graph and last.detection:
         option = "--detect" if last.detection.detect else "--stats"
         raise RequestError(f"{option} and --graph cannot be combined").naming(option, "--graph")
@@ -324,8 +328,10 @@ def _detection(values: Values, where: Target) -> Detection:
 def _timing(values: Values) -> Timing | None:
     repeat, warmup = values["repeat"], values["warmup"]
     if repeat is None:
-        for name in ("warmup", "hot", "bytes", "flops"):
-            if values["nbytes" if name == "bytes" else name]:
+        given = {name: values[name] for name in ("warmup", "hot", "flops")}
+        given |= {"bytes": values["nbytes"], "input-sets": values["input_sets"] > 1}
+        for name, value in given.items():
+            if value:
                 raise RequestError(
                     f"--{name} requires --repeat", hint="time N runs with --repeat N"
                 ).naming(f"--{name}")
@@ -342,7 +348,28 @@ def _timing(values: Values) -> Timing | None:
         hot=values["hot"],
         nbytes=_parsed(parse_count, "--bytes", values["nbytes"]),
         flops=_parsed(parse_count, "--flops", values["flops"]),
+        input_sets=_input_sets(values),
     )
+
+
+def _input_sets(values: Values) -> int:
+    """Return the number of input sets.
+
+    Raises:
+        RequestError: There are more sets than runs, or names of buffers are exchanged.
+    """
+    count: int = values["input_sets"]
+    if count > values["repeat"]:
+        raise RequestError(
+            f"{count} sets of inputs require at least {count} timed runs",
+            hint=f"pass --repeat {count} or more",
+            option="--input-sets",
+        )
+    if count > 1 and values["swaps"]:
+        raise RequestError("--input-sets and --swap cannot be combined").naming(
+            "--input-sets", "--swap"
+        )
+    return count
 
 
 def _parsed_all(parse: Callable[[str], T], option: str, texts: Iterable[str]) -> tuple[T, ...]:

@@ -186,7 +186,7 @@ def show_failures(result: LaunchResult, out: Console) -> None:
     for check, claim in _checks(result):
         if not check.passed:
             show_check(check, out, claim)
-    if any(run.failures for run in result.runs):
+    if any(run.failures for run in (*result.runs, *result.input_sets)):
         _show_runs(result, out)
     weak = weak_checks(result)
     if weak is not None and result.weak_is_failure:
@@ -195,7 +195,8 @@ def show_failures(result: LaunchResult, out: Console) -> None:
 
 def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
     """Yield checks and comparisons, each with a text after its expression."""
-    wrong = next((run for run in result.runs if run.failures), None)
+    runs = (*result.runs, *result.input_sets)
+    wrong = next((run for run in runs if run.failures), None)
     of_run = "" if wrong is None else f" with seed {wrong.seed}"
     for check in result.checks:
         yield check, ("" if check.step is None else f" after step {check.step}") + of_run
@@ -212,16 +213,17 @@ def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
 
 def _show_runs(result: LaunchResult, out: Console) -> None:
     """Print how many of several runs passed, and which variables of the image changed."""
-    wrong = [run.seed for run in result.runs if run.failures]
-    if wrong:
-        named = ", ".join(map(str, wrong[:_NAMED_SEEDS]))
-        more = f" and {len(wrong) - _NAMED_SEEDS} more" if len(wrong) > _NAMED_SEEDS else ""
-        seeds = f"seed{'s' * (len(wrong) > 1)} {named}{more}"
-        text = f"{len(wrong)} of {len(result.runs)} runs: {seeds}"
-        out.print(failed() + Text(text), soft_wrap=True)
-    elif result.runs:
-        seeds = f"seeds {result.runs[0].seed} to {result.runs[-1].seed}"
-        out.print(passed() + Text(f"{len(result.runs)} runs: {seeds}"), soft_wrap=True)
+    for what, runs in (("runs", result.runs), ("input sets", result.input_sets)):
+        wrong = [run.seed for run in runs if run.failures]
+        if wrong:
+            named = ", ".join(map(str, wrong[:_NAMED_SEEDS]))
+            more = f" and {len(wrong) - _NAMED_SEEDS} more" if len(wrong) > _NAMED_SEEDS else ""
+            seeds = f"seed{'s' * (len(wrong) > 1)} {named}{more}"
+            line = failed() + Text(f"{len(wrong)} of {len(runs)} {what}: {seeds}")
+            out.print(line, soft_wrap=True)
+        elif runs:
+            seeds = f"seeds {runs[0].seed} to {runs[-1].seed}"
+            out.print(passed() + Text(f"{len(runs)} {what}: {seeds}"), soft_wrap=True)
     if result.state is not None and result.state.changed:
         named = ", ".join(result.state.changed)
         _show_note(f"the launches changed variables of the image: {named}", out)

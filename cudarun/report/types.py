@@ -197,7 +197,7 @@ class ReferenceResult:
 
 @dataclass(frozen=True, slots=True)
 class SeededRun:
-    """A run of ``--seeds``.
+    """A run of ``--seeds``, or the last one of a set of ``--input-sets``.
 
     Attributes:
         seed: The seed of its inputs.
@@ -388,6 +388,7 @@ class LaunchResult(KernelLaunch):
         steps: The steps of a program, or of a kernel that is launched several times.
         runs: The runs of ``--seeds``; checks, buffers and findings are those of the first failed
             one.
+        input_sets: The last timed run of each of several input sets, likewise.
         state: The result of ``--stateless``; ``None`` without.
         copies: The contents of all buffers, if a program requests them.
         baseline: The comparison with ``--baseline``; ``None`` without.
@@ -409,6 +410,7 @@ class LaunchResult(KernelLaunch):
     errors: tuple[CudarunError, ...] = ()
     steps: tuple[StepResult, ...] = ()
     runs: tuple[SeededRun, ...] = ()
+    input_sets: tuple[SeededRun, ...] = ()
     state: StateResult | None = None
     copies: tuple[BufferCopy, ...] = ()
     baseline: BaselineResult | None = None
@@ -451,10 +453,11 @@ class LaunchResult(KernelLaunch):
                     yield f"{each.expression} {AFTER_OTHERS}"
 
     def _failed_runs(self) -> Iterator[str]:
-        """Yield the number of failed runs of ``--seeds``, if there are any."""
-        failed = [run for run in self.runs if run.failures]
-        if failed:
-            yield f"{len(failed)} of {len(self.runs)} runs, the first with seed {failed[0].seed}"
+        """Yield the number of failed runs of several, if there are any."""
+        for what, runs in (("runs", self.runs), ("input sets", self.input_sets)):
+            failed = [run for run in runs if run.failures]
+            if failed:
+                yield f"{len(failed)} of {len(runs)} {what}, the first with seed {failed[0].seed}"
 
     @property
     def passed(self) -> bool:

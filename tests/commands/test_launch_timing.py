@@ -67,6 +67,31 @@ def test_a_launch_that_is_not_repeated_has_no_timing(run: Run) -> None:
     assert outcome["result"]["timing"] is None
 
 
+RANDOM = ("a=f32:2", "x=f32[n]:rand", "y=f32[200]", "n=i32:100")
+REPEAT = ("--repeat", "5", "--warmup", "1", "--input-sets", "3", "--seed", "4")
+
+
+def test_the_last_run_of_each_input_set_is_checked(run: Run) -> None:
+    ran = run(*SAXPY, *RANDOM, *REPEAT, "--check", "x == old(x)", "--print", "x[:2]", "--json")
+    assert ran.code == 0, ran.err
+    result = ran.document["outcomes"][0]["result"]
+    assert result["input_sets"] == [{"seed": seed, "failures": []} for seed in (4, 5, 6)]
+    assert len(result["timing"]["samples"]) == 5
+    alone = run(*SAXPY, *RANDOM, "--seed", "4", "--print", "x[:2]", "--json").document
+    assert result["prints"] == alone["outcomes"][0]["result"]["prints"]
+    never_written = {each["name"]: each["never_written"] for each in result["buffers"]}
+    assert never_written == {"x": None, "y": 100}
+
+
+def test_a_failing_input_set_is_named(run: Run) -> None:
+    x = run(*SAXPY, *RANDOM, "--seed", "5", "--print", "x[0]", "--json").document
+    first = x["outcomes"][0]["result"]["prints"][0]["value"]
+    ran = run(*SAXPY, *RANDOM, *REPEAT, "--check", f"x[0] != {first}", "-q")
+    assert ran.code == 1
+    assert f"FAIL x[0] != {first} with seed 5" in ran.out
+    assert "\nFAIL 1 of 3 input sets: seed 5\n" in ran.out
+
+
 def test_a_fault_while_timing_is_a_fault(run: Run) -> None:
     ran = run(
         "launch", "samples/out_of_bounds.ptx", "-k", "far_past", "-d", "cpu", "--grid", "2",
@@ -82,6 +107,23 @@ def test_a_fault_while_timing_is_a_fault(run: Run) -> None:
         (("--warmup", "3"), "--warmup requires --repeat\nhint: time N runs with --repeat N"),
         (("--bytes", "12*n"), "--bytes requires --repeat\nhint: time N runs with --repeat N"),
         (("--hot",), "--hot requires --repeat\nhint: time N runs with --repeat N"),
+        (
+            ("--input-sets", "2"),
+            "--input-sets requires --repeat\nhint: time N runs with --repeat N",
+        ),
+        (
+            ("--repeat", "2", "--input-sets", "3"),
+            "--input-sets: 3 sets of inputs require at least 3 timed runs\n"
+            "hint: pass --repeat 3 or more",
+        ),
+        (
+            ("--repeat", "2", "--input-sets", "2", "--swap", "x,y"),
+            "--input-sets and --swap cannot be combined",
+        ),
+        (
+            ("--repeat", "2", "--input-sets", "2", "--then", *ARGUMENTS, "--threads", "8"),
+            "--input-sets and --then cannot be combined: the inputs of a program are one set",
+        ),
         (
             ("--repeat", "3", "--profile"),
             "--profile and --repeat cannot be combined: --profile makes a single launch",

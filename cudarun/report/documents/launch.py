@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         PlannedStepRecord,
         ProgramStepRecord,
         ReferenceRecord,
+        SeededRunRecord,
         SpeedRecord,
         StateRecord,
         TimingRecord,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         MemoryRow,
         Mismatch,
         ReferenceResult,
+        SeededRun,
         SpeedResult,
         StateResult,
         StepResult,
@@ -130,7 +132,8 @@ def result_record(result: LaunchResult) -> LaunchResultRecord:
         "weaknesses": [*result.weaknesses],
         "errors": [error_record(error) for error in result.errors],
         "steps": [_step(step) for step in result.steps],
-        "runs": [{"seed": run.seed, "failures": [*run.failures]} for run in result.runs],
+        "runs": _runs(result.runs),
+        "input_sets": _runs(result.input_sets),
         "state": None if result.state is None else _state(result.state),
         "baseline": None if result.baseline is None else _baseline(result.baseline),
     }
@@ -241,6 +244,10 @@ def _reference(reference: ReferenceResult) -> ReferenceRecord:
         "comparisons": [_check(comparison) for comparison in reference.comparisons],
         "is_itself": reference.is_itself,
     }
+
+
+def _runs(runs: Sequence[SeededRun]) -> list[SeededRunRecord]:
+    return [{"seed": run.seed, "failures": [*run.failures]} for run in runs]
 
 
 def _state(state: StateResult) -> StateRecord:

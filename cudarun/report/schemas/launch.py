@@ -144,7 +144,7 @@ class ReferenceRecord(TypedDict):
 
 
 class SeededRunRecord(TypedDict):
-    """A run of ``--seeds``.
+    """A run of ``--seeds``, or the last one of a set of ``--input-sets``.
 
     Attributes:
         seed: The seed of its inputs.
@@ -356,6 +356,7 @@ class LaunchResultRecord(KernelLaunchRecord):
         errors: Why something that was asked of the results could not be done.
         steps: The steps of a program, or of a kernel that is launched several times.
         runs: The runs of --seeds; checks, buffers and findings are those of the first failed one.
+        input_sets: The last timed run of each of several input sets, likewise.
         state: The result of --stateless; null without.
         baseline: The comparison with --baseline; null without.
     """
@@ -375,6 +376,7 @@ class LaunchResultRecord(KernelLaunchRecord):
     errors: list[ErrorRecord]
     steps: list[ProgramStepRecord]
     runs: list[SeededRunRecord]
+    input_sets: list[SeededRunRecord]
     state: StateRecord | None
     baseline: BaselineRecord | None
 

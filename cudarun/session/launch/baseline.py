@@ -7,7 +7,7 @@ from dataclasses import replace
 from cudarun.errors import DeviceFailed
 from cudarun.rank_test import CONFIDENCE, time_ratio
 from cudarun.report.types import BaselineResult, LaunchResult, SpeedResult, TimingResult
-from cudarun.session.launch.launches import Launches, without_checks
+from cudarun.session.launch.launches import Launches
 from cudarun.session.launch.request import BaselineLaunch, LaunchRequest
 from cudarun.session.launch.timing import summary
 from cudarun.session.workers.shared_file import SharedFile
@@ -23,7 +23,7 @@ class BaselineLaunches:
 
     def __init__(self, baseline: BaselineLaunch, launches: Launches) -> None:
         self._label = baseline.label
-        self._request = without_checks(baseline.request)
+        self._request = baseline.request.without_checks()
         self._launches = launches
 
     def compare(self, request: LaunchRequest, own: Launches) -> LaunchResult:
@@ -65,7 +65,10 @@ class BaselineLaunches:
         if not repeat:
             return None
         assert self._request.timing is not None, "runs are timed only by request"
-        timing = replace(self._request.timing, repeat=repeat, nbytes=None, flops=None)
+        sets = min(repeat, self._request.timing.input_sets)
+        timing = replace(
+            self._request.timing, repeat=repeat, input_sets=sets, nbytes=None, flops=None
+        )
         return self._launches.run(replace(self._request, timing=timing)).timing
 
 

@@ -63,7 +63,6 @@ class Buffers:
         self._specs = {spec.name: spec for spec in specs}
         self._written = written
         self._bare = bare
-        self._originals: dict[str, DeviceBuffer] = {}
         self._never_written: dict[str, int] = {}
         self._copies: dict[str, tuple[Array, range]] = {}  # with the rows that were copied
         self._arrays = LaunchArrays(session, writable)
@@ -195,27 +194,28 @@ class Buffers:
                 data = _with_addresses(variable, data, addresses, handles)
             self._filler.fill(address, data, self._progress(f"writing {variable.name}"))
 
-    def keep_originals(self) -> None:
-        """Copy all that is initialized within the device, which makes `restore` fast.
+    def copy_inputs(self) -> dict[str, DeviceBuffer]:
+        """Return copies of all that is initialized, within the device, by name.
 
         Raises:
             DeviceFailed: There is no memory for the copies.
         """
+        copies: dict[str, DeviceBuffer] = {}
         try:
             for name, spec in self._specs.items():
                 if not spec.is_unwritten_at_first:
-                    original = self._allocate(name, self._buffers[name].nbytes)
-                    original.copy_from(self._buffers[name], 0)
-                    self._originals[name] = original
+                    copies[name] = self._allocate(name, self._buffers[name].nbytes)
+                    copies[name].copy_from(self._buffers[name], 0)
         except DeviceFailed as error:
             purpose = "a second copy of every input, to restore it"
             raise error.of(operation=purpose) from None
+        return copies
 
-    def restore(self, stream: Handle) -> None:
-        """Restore every buffer to its contents before the first run, in stream order."""
+    def restore(self, originals: Mapping[str, DeviceBuffer], stream: Handle) -> None:
+        """Write copies of `copy_inputs` to their buffers, in stream order; poison the others."""
         for name, buffer in self._buffers.items():
-            if name in self._originals:
-                buffer.copy_from(self._originals[name], stream)
+            if name in originals:
+                buffer.copy_from(originals[name], stream)
             else:
                 buffer.poison(stream)
             _store(buffer, stream)

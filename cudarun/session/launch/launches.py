@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from cudarun.report.types import LaunchResult
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.image_state import ImageState
 from cudarun.session.launch.reference import ReferenceBuffers
-from cudarun.session.launch.request import Detection, LaunchRequest
+from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.launch.steps import Libraries
 from cudarun.session.launch.worker import run_on, run_reference
 from cudarun.session.workers.session import Session
@@ -74,28 +73,3 @@ class Launches:
         self._session.progress.start_phase()
         with self._session.temporary():
             yield
-
-
-def without_outputs(request: LaunchRequest) -> LaunchRequest:
-    """Return a launch that only checks: it prints, shows, saves and copies nothing."""
-    return replace(
-        request,
-        earlier=tuple(without_outputs(step) for step in request.earlier),
-        prints=(),
-        shows=(),
-        saves=(),
-        check_strength="off",
-        copies=None,
-    )
-
-
-def without_checks(request: LaunchRequest) -> LaunchRequest:
-    """Return a launch without detectors, whose buffers only a comparison reads."""
-    return replace(
-        without_outputs(request),
-        earlier=tuple(without_checks(step) for step in request.earlier),
-        checks=(),
-        expectations=(),
-        lets=(),
-        detection=Detection(),
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -89,6 +90,7 @@ class Timing:
         hot: Do not flush the L2 cache between runs.
         nbytes: The bytes that one run moves, an expression over the integer arguments.
         flops: The floating-point operations of one run, likewise.
+        input_sets: The number of sets of inputs that take turns.
     """
 
     repeat: int
@@ -96,6 +98,7 @@ class Timing:
     hot: bool = False
     nbytes: Expression | None = None
     flops: Expression | None = None
+    input_sets: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +282,29 @@ class LaunchRequest:
     def steps(self) -> tuple[LaunchRequest, ...]:
         """All steps of the program, in order; of one launch, itself."""
         return (*self.earlier, self)
+
+    def without_outputs(self) -> LaunchRequest:
+        """Return a launch that only checks: it prints, shows, saves and copies nothing."""
+        return replace(
+            self,
+            earlier=tuple(step.without_outputs() for step in self.earlier),
+            prints=(),
+            shows=(),
+            saves=(),
+            check_strength="off",
+            copies=None,
+        )
+
+    def without_checks(self) -> LaunchRequest:
+        """Return a launch without detectors, whose buffers only a comparison reads."""
+        return replace(
+            self.without_outputs(),
+            earlier=tuple(step.without_checks() for step in self.earlier),
+            checks=(),
+            expectations=(),
+            lets=(),
+            detection=Detection(),
+        )
 
     @property
     def reads_results(self) -> bool:

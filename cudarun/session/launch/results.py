@@ -50,6 +50,15 @@ class StepResults:
     figures: tuple[Figure, ...]
     errors: tuple[CudarunError, ...]
 
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """The failed checks, and the damaged guard zones."""
+        guards = (each for each in self.buffers if each.guard_damage is not None)
+        return (
+            *(f"guard zone of {each.name}" for each in guards),
+            *(check.expression for check in self.checks if not check.passed),
+        )
+
 
 def step_results(
     session: Session,

@@ -21,6 +21,7 @@ from cudarun.session.driver.memory import DeviceBuffer
 from cudarun.session.driver.nvml import Throttling
 from cudarun.session.launch.program import Program
 from cudarun.session.launch.request import Timing
+from cudarun.session.launch.timed_inputs import InputSet, TimedInputs
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
@@ -38,10 +39,11 @@ def measure(
     device: Device,
     program: Program,
     timing: Timing,
-    restore: Callable[[Handle], None],
+    inputs: TimedInputs,
     integers: dict[str, int],
     *,
     as_graph: bool,
+    verify: Callable[[InputSet], None] | None = None,
 ) -> tuple[TimingResult, tuple[TimingResult, ...]]:
     """Run a kernel or a program repeatedly, and time it.
 
@@ -50,9 +52,10 @@ def measure(
         device: The device.
         program: The steps.
         timing: The number of runs, and the bytes and operations of one run.
-        restore: Restores the inputs, in stream order.
+        inputs: The inputs of the runs.
         integers: The integer arguments, for the expressions of ``timing``.
         as_graph: Run the program as a graph.
+        verify: Called after the last run of each input set but the first, whose run is the last.
 
     Returns:
         The time of the whole, and of each step if there are several and they are no graph.
@@ -71,12 +74,18 @@ def measure(
         parts: Sequence[Callable[[], None]] = program.steps
         if as_graph:
             parts = [stack.enter_context(program.captured()).launch]
-        runs = _Runs(session, program, parts, restore, throttling, hot=timing.hot)
+        runs = _Runs(session, program, parts, inputs.restore, throttling, hot=timing.hot)
         tried = timing.warmup > 0 and len(program.steps) > 1
         if tried:
             program.try_once()
         runs.take(timing.warmup - tried, "warming up")
-        samples = runs.take(timing.repeat, "timing")
+        others = inputs.sets[1:]
+        samples = runs.take(timing.repeat - len(others) - bool(others), "timing")
+        for number in reversed(range(len(inputs.sets) if others else 0)):
+            inputs.select(number)
+            samples += runs.take(1, "timing")
+            if verify is not None and number:
+                verify(inputs.sets[number])
     is_measured = session.driver.traits.measures_device
     clock, flushed_bytes, throttled = (
         session.driver.traits.clock, runs.flushed_bytes, throttling.reasons,

@@ -15,7 +15,7 @@ from cudarun.errors import DeviceFailed
 from cudarun.report.types import BaselineResult, LaunchResult, SeededRun, StateResult
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.baseline import BaselineLaunches
-from cudarun.session.launch.launches import Launches, without_checks, without_outputs
+from cudarun.session.launch.launches import Launches
 from cudarun.session.launch.reference import ReferenceBuffers
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.launch.steps import Libraries
@@ -92,7 +92,7 @@ class _VerifiedRuns:
         for seed in self._seeds:
             request = replace(self._request, seed=seed, timing=None)
             if runs or self._request.timing is not None:
-                request = without_outputs(request)
+                request = request.without_outputs()
             try:
                 runs.append(self._run(request))
             except DeviceFailed as error:
@@ -107,7 +107,7 @@ class _VerifiedRuns:
     def _compared(self) -> StateResult:
         """Launch two inputs with restored variables, then again without, and compare."""
         tolerance = replace(self._request.tolerance, equal_nan=True)
-        first = replace(without_checks(self._request), timing=None, tolerance=tolerance)
+        first = replace(self._request.without_checks(), timing=None, tolerance=tolerance)
         second = replace(first, seed=self._seeds.stop)
         own = self._own
         with SharedFile() as file, SharedFile() as other_file:

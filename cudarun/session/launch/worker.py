@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
-from typing import TYPE_CHECKING
+from dataclasses import field, replace
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.statements import check_lets
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, RequestError
 from cudarun.records import dataclass
-from cudarun.report.types import LaunchResult, StepResult, TimingResult
+from cudarun.report.types import LaunchResult, SeededRun, StepResult, TimingResult
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.copies import write_copies
 from cudarun.session.launch.detection import DetectorResults, detecting, detector_report
 from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable
-from cudarun.session.launch.image_state import ImageState
 from cudarun.session.launch.outputs import check_on_device, check_saving
 from cudarun.session.launch.program import Program, StepLaunches
 from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
@@ -32,11 +30,9 @@ from cudarun.session.launch.steps import (
     bind_steps,
     writable_arrays,
 )
+from cudarun.session.launch.timed_inputs import InputSet, TimedInputs
 from cudarun.session.workers.deadline import stopped_when_overdue
 from cudarun.session.workers.session import Session
-
-if TYPE_CHECKING:
-    from cudarun.session.driver.protocol import Handle
 
 
 def run_on(
@@ -74,11 +70,13 @@ def run_on(
     results.append(
         step_results(session, ran.buffers, ran.before, ran.steps, device, comparing=comparing)
     )
+    sets = [(request.seed, results[-1]), *reversed(ran.other_sets)] if ran.other_sets else []
+    shown = next((each for _, each in sets if each.failures), results[-1])
     geometry, kernel = last.geometry, last.kernel
     said = [each for step in ran.steps for each in step.notes]
     warnings = [each for library in libraries for each in library.image.warnings]
     specs = all_buffers(ran.steps)
-    errors = [error for each in results for error in each.errors]
+    errors = [error for each in (*results, *dict(sets[1:]).values()) for error in each.errors]
     return LaunchResult(
         device=about,
         kernel=kernel.name,
@@ -90,9 +88,9 @@ def run_on(
         cluster=geometry.cluster,
         cooperative=geometry.cooperative,
         parameters=last.binding.rows,
-        buffers=results[-1].buffers,
+        buffers=shown.buffers,
         saved=tuple(saved for each in results for saved in each.saved),
-        checks=tuple(check for each in results for check in each.checks),
+        checks=tuple(check for each in (*results[:-1], shown) for check in each.checks),
         weaknesses=tuple(dict.fromkeys(weak for each in results for weak in each.weaknesses)),
         weak_is_failure=request.check_strength == "fail",
         reference=None
@@ -114,6 +112,7 @@ def run_on(
         errors=tuple(errors),
         memory=last.rows,
         steps=_step_rows(ran),
+        input_sets=tuple(SeededRun(seed, each.failures) for seed, each in sets),
         copies=() if request.copies is None else write_copies(request.copies, ran.buffers),
     )
 
@@ -146,6 +145,7 @@ class _Launch:
         step_milliseconds: That of each step; empty for a graph.
         timing: The times of ``--repeat``.
         step_timings: Those of each step; empty for a graph.
+        other_sets: The seed and the results of each input set after the first one.
     """
 
     steps: tuple[BoundStep, ...]
@@ -156,6 +156,7 @@ class _Launch:
     step_milliseconds: list[float] = field(default_factory=list)
     timing: TimingResult | None = None
     step_timings: tuple[TimingResult, ...] = ()
+    other_sets: list[tuple[int, StepResults]] = field(default_factory=list)
 
 
 def _run(
@@ -194,7 +195,12 @@ def _run(
                 spec.name: places[step.number] for step in steps for spec in step.binding.buffers
             }
             by_name |= {each.name: places[1] for each in written}
-            before = buffers.fill(request.seed, old_names(request, everything), by_name)
+            kept = old_names(request, everything)
+
+            def fill(seed: int) -> Values:
+                return buffers.fill(seed, kept, by_name)
+
+            before = fill(request.seed)
             program = Program(session, device, request, steps, buffers, places)
             ran = _Launch(steps, buffers, before, seen)
             if request.timing is None:
@@ -203,7 +209,7 @@ def _run(
                 ran.milliseconds -= 1e3 * seen.proving_seconds
                 return ran
         with stopped_when_overdue(session.driver):
-            _measure(session, device, program, ran, request)
+            _measure(session, device, program, ran, request, fill)
         return ran
     except CudarunError as error:
         if ran is not None:
@@ -251,23 +257,34 @@ def _run_once(
 
 
 def _measure(
-    session: Session, device: Device, program: Program, ran: _Launch, request: LaunchRequest
+    session: Session,
+    device: Device,
+    program: Program,
+    ran: _Launch,
+    request: LaunchRequest,
+    fill: Callable[[int], Values],
 ) -> None:
+    """Time the runs, and verify the last run of each input set but the first."""
     from cudarun.session.launch.timing import measure
 
     assert request.timing is not None, "only a request to time comes here"
     session.driver.traits.on_progress(lambda done: None)  # `measure` reports the progress
-    ran.buffers.keep_originals()
-    state = ImageState(session, [step.library for step in ran.steps])
+    libraries = [step.library for step in ran.steps]
+    seeds = range(request.seed, request.seed + request.timing.input_sets)
+    inputs = TimedInputs(session, ran.buffers, libraries, seeds, ran.before, fill)
+    only_checked = replace(ran.steps[-1], request=ran.steps[-1].request.without_outputs())
 
-    def restore(stream: Handle) -> None:
-        ran.buffers.restore(stream)
-        state.restore(stream)
+    def verify(chosen: InputSet) -> None:
+        steps = (*ran.steps[:-1], only_checked)
+        results = step_results(session, ran.buffers, chosen.before, steps, device)
+        ran.other_sets.append((chosen.seed, results))
+        ran.buffers.forget_copies()
 
     integers = ran.steps[-1].binding.integers
     ran.timing, ran.step_timings = measure(
-        session, device, program, request.timing, restore, integers, as_graph=request.graph
-    )
+        session, device, program, request.timing, inputs, integers,
+        as_graph=request.graph, verify=verify,
+    )  # fmt: skip
     ran.milliseconds = ran.timing.median
     program.exchange_all()
 

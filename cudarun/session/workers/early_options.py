@@ -45,6 +45,7 @@ OPTIONS = {
     "--hot": (False, "none"),
     "--image": (True, "none"),
     "--include": (True, "none"),
+    "--input-sets": (True, "none"),
     "--json": (False, "none"),
     "--junit": (True, "none"),
     "--kernel": (True, "none"),

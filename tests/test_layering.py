@@ -25,6 +25,7 @@ MAY_IMPORT = {
         "session.launch.worker",
         "session.workers.service",
     },
+    "pytest_plugin": {"", "api"},
     "__main__": {"cli", "process", "session.workers.prefork", "session.launch.worker"},
     "process": set(),
     "cli": {"commands", "process", "report", "session.devices.versions"},
@@ -130,6 +131,7 @@ ONLY_IN = {
     "rich": {"report"},
     "cuda": {"session", "emulator", "bindings"},
     "elftools": {"images"},
+    "pytest": {"pytest_plugin"},
 }
 
 

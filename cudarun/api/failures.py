@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cudarun.api.messages import printed_text
+
 if TYPE_CHECKING:
     from cudarun.api.results import LaunchOutputs
 
@@ -28,6 +30,7 @@ class Failure(Exception):
         exit_code: The exit code of the command line.
         document: The JSON document of ``--json``.
         outputs: The buffers of a kernel that ran; ``None`` if it did not come back.
+        printed: The output of the kernel's ``printf``.
     """
 
     exit_code: ClassVar[int] = 7
@@ -38,6 +41,7 @@ class Failure(Exception):
         super().__init__(report, document, outputs)  # by which an exception pickles
         self.document = document
         self.outputs = outputs
+        self.printed = printed_text(document)
 
     def __str__(self) -> str:
         report: str = self.args[0]

@@ -6,12 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from cudarun.api.failures import InvalidRequest, WorkerFailed, failure_of
-from cudarun.api.messages import ApiAnswer, ApiCall
+from cudarun.api.calls import answer_to
+from cudarun.api.failures import failure_of
 from cudarun.api.options import LaunchKeywords, LoadKeywords, add_options
 from cudarun.api.results import LaunchOutputs, LoadedImages, as_given, mapped
 from cudarun.api.words import ArgumentValue, CommandWords
-from cudarun.session.workers.service import ServiceEnded, service_process
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -21,6 +20,7 @@ ImageSource: TypeAlias = str | os.PathLike[str] | bytes
 
 TIMEOUT = 60.0
 """The time limit of a launch or a load in seconds, as of a case of a spec."""
+_PARAMETERS = {"device", "timeout", "directory"}
 
 
 def launch(
@@ -30,6 +30,7 @@ def launch(
     args: Mapping[str, ArgumentValue] | Sequence[ArgumentValue] = (),
     device: str | int | None = None,
     timeout: float | None = TIMEOUT,
+    directory: str | os.PathLike[str] | None = None,
     **options: Unpack[LaunchKeywords],
 ) -> LaunchOutputs:
     """Launch a kernel with arrays and numbers, and return its buffers as arrays.
@@ -57,6 +58,7 @@ def launch(
             GPU 0.
         timeout: The time limit in seconds of each phase: reading, loading, device work; ``None``
             for none.
+        directory: The base of relative paths; by default the working directory.
         options: The options of the command as keywords, see `LaunchKeywords`: ``threads=n``,
             ``grid=(4, 2)``, ``block=128``, ``shared=4096``, ``check="y == 2*x"``,
             ``expect={"y": array}``, ``detect="race"``.
@@ -71,18 +73,19 @@ def launch(
         WorkerFailed: The worker process died.
         TypeError: An argument is neither a number nor an array, or a keyword is unknown.
     """
+    __tracebackhide__ = True  # pytest shows the call
     with CommandWords("launch", *_common(device, timeout)) as words:
         if kernel is not None:
             words.add(f"--kernel={kernel}")
         keywords = LaunchKeywords.__optional_keys__
-        add_options(words, options, keywords | {"args", "device", "timeout"}, "launch")
+        add_options(words, options, keywords | {"args", *_PARAMETERS}, "launch")
         words.add("--", words.image(image))
         if isinstance(args, Mapping):
             words.add(*(f"{name}={words.value(name, value)}" for name, value in args.items()))
         else:
             words.add(*(words.value(f"args[{i}]", value) for i, value in enumerate(args)))
         words.file("buffers")
-        answer = _answer(words, copies=len(words.files) - 1)
+        answer = answer_to(words, directory, copies=len(words.files) - 1)
         arrays = mapped(words.files[-1], answer.copies)
     if isinstance(args, Mapping):
         arrays |= {name: as_given(array, args.get(name)) for name, array in arrays.items()}
@@ -98,6 +101,7 @@ def load(
     *others: ImageSource,
     device: str | int | None = None,
     timeout: float | None = TIMEOUT,
+    directory: str | os.PathLike[str] | None = None,
     **options: Unpack[LoadKeywords],
 ) -> LoadedImages:
     """Load images with all their kernels on a device.
@@ -111,6 +115,7 @@ def load(
         others: Further images.
         device: The device, as for `launch`.
         timeout: The time limit in seconds, as for `launch`.
+        directory: The base of relative paths; by default the working directory.
         options: The options of ``cudarun load`` as keywords, see `LoadKeywords`.
 
     Raises:
@@ -118,10 +123,11 @@ def load(
         Failure: Any other of the exceptions of `launch`.
         TypeError: A keyword is unknown.
     """
+    __tracebackhide__ = True
     with CommandWords("load", *_common(device, timeout)) as words:
-        add_options(words, options, LoadKeywords.__optional_keys__ | {"device", "timeout"}, "load")
+        add_options(words, options, LoadKeywords.__optional_keys__ | _PARAMETERS, "load")
         words.add("--", *map(words.image, (image, *others)))
-        answer = _answer(words)
+        answer = answer_to(words, directory)
     if answer.code:
         raise failure_of(answer.code)(answer.report, answer.document)
     return LoadedImages(answer.report, answer.document)
@@ -131,18 +137,3 @@ def _common(device: str | int | None, timeout: float | None) -> list[str]:
     """Return the words of the device and the time limit."""
     words = [f"--timeout={timeout or 0:g}"]
     return words if device is None else [*words, f"--device={device}"]
-
-
-def _answer(words: CommandWords, copies: int | None = None) -> ApiAnswer:
-    """Run a command in a service process."""
-    try:
-        folder = os.getcwd()
-    except OSError as error:
-        raise InvalidRequest(f"error: the working directory: {error.strerror}", {}) from None
-    call = ApiCall(words.words, words.names, folder, dict(os.environ), copies)
-    try:
-        with service_process() as service:
-            answer: ApiAnswer = service.call(call, words.files)
-    except ServiceEnded as error:
-        raise WorkerFailed(str(error), {}) from None
-    return answer

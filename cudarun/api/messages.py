@@ -44,3 +44,8 @@ class ApiAnswer:
     report: str
     document: dict[str, Any]
     copies: tuple[BufferCopy, ...]
+
+
+def printed_text(document: dict[str, Any]) -> str:
+    """Return the output of ``printf`` in the document of a launch."""
+    return "".join(outcome.get("output") or "" for outcome in document.get("outcomes", ()))

@@ -61,6 +61,7 @@ class LaunchKeywords(CompileKeywords, ContextKeywords, total=False):
     let: Mapping[str, str]
     check_strength: Literal["off", "warn", "fail"]
     reference: str | int
+    baseline: str
     rtol: float
     atol: float
     equal_nan: bool
@@ -70,6 +71,7 @@ class LaunchKeywords(CompileKeywords, ContextKeywords, total=False):
     stats: bool
     repeat: int
     warmup: int
+    input_sets: int
     hot: bool
     bytes: int | str
     flops: int | str

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.api.messages import printed_text
+
 if TYPE_CHECKING:
     from cudarun.report.types import BufferCopy
 
@@ -30,6 +32,7 @@ class LaunchOutputs(Mapping[str, Array]):
     Attributes:
         report: As given.
         document: As given.
+        printed: The output of the kernel's ``printf``.
     """
 
     def __init__(
@@ -37,6 +40,7 @@ class LaunchOutputs(Mapping[str, Array]):
     ) -> None:
         self.report = report
         self.document = document
+        self.printed = printed_text(document)
         self._arrays = dict(arrays or {})
 
     def __getitem__(self, name: str) -> Array:
@@ -50,12 +54,6 @@ class LaunchOutputs(Mapping[str, Array]):
 
     def __repr__(self) -> str:
         return f"<LaunchOutputs {', '.join(self._arrays) or 'without buffers'}>"
-
-    @property
-    def printed(self) -> str:
-        """The output of the kernel's ``printf``."""
-        outcomes = self.document.get("outcomes", [])
-        return "".join(outcome.get("output") or "" for outcome in outcomes)
 
     @property
     def milliseconds(self) -> float | None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cudarun.errors import CudarunError
-    from cudarun.report.renderer import Report
+    from cudarun.report.renderer import Part, Report
     from cudarun.report.types import BufferCopy
 
 _NOT_OURS = {"COLUMNS", "LINES", "FORCE_COLOR", "CLICOLOR_FORCE"}
@@ -87,10 +87,12 @@ class _CallRenderer(Renderer):
         self.document: Mapping[str, Any] = {}
         self._tables = TableRenderer(False, quiet=False, verbose=False, seed=False, times=False)
 
+    def add(self, part: Part) -> None:
+        """Write a part of the report."""
+        self._tables.add(part)
+
     def end(self, report: Report) -> None:
-        """Write what the kernel printed and the tables, and keep the document."""
-        if report.tag == "launch":
-            sys.stdout.writelines(outcome.output or "" for outcome in report.outcomes)
+        """Write the tables, and keep the document."""
         self._tables.end(report)
         self.document = document(report)
         if report.tag == "launch":

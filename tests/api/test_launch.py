@@ -148,7 +148,12 @@ def test_program_of_times_and_swaps() -> None:
 def test_printed_text() -> None:
     outputs = cudarun.launch(SAMPLES / "hello.cu", device="cpu", threads=1, args=[2026, 1.5])
     assert outputs.printed.startswith("hello from block 0, thread 0")
-    assert outputs.report.startswith(outputs.printed)
+    assert outputs.report.startswith("hello  grid 1")
+    with pytest.raises(cudarun.WrongResult, match=r"\Ahello  grid 1") as caught:
+        cudarun.launch(
+            SAMPLES / "hello.cu", device="cpu", threads=1, args=[2026, 1.5], check="1 == 2"
+        )
+    assert caught.value.printed == outputs.printed
 
 
 def test_timing_and_dry_run() -> None:
@@ -223,6 +228,13 @@ def test_directory_and_environment_are_those_of_the_call(
     outputs = cudarun.launch("k.cu", threads="n", args=[2, "@x.npy", "f32[n]:zeros", 2])
     assert outputs["y"].tolist() == [2, 2]
     assert "on cpu" in outputs.report
+    monkeypatch.chdir(ROOT)
+    again = cudarun.launch(
+        "k.cu", threads=1, args=[2, "@x.npy", "f32[2]:zeros", 2], directory=tmp_path
+    )
+    assert again["y"].tolist() == [2, 0]
+    with pytest.raises(cudarun.InvalidRequest, match=r"working directory: No such file .*nowhere"):
+        cudarun.load("k.cu", directory="nowhere")
 
 
 def test_unknown_keyword() -> None:

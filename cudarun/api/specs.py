@@ -1,0 +1,52 @@
+"""Spec files case by case, for the pytest plugin."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from cudarun.api.calls import answer_to
+from cudarun.api.failures import failure_of
+from cudarun.api.words import CommandWords
+
+
+def list_cases(spec: str | os.PathLike[str], device: str) -> list[dict[str, Any]]:
+    """Return the cases of a spec file, as in the document of ``launch --spec --list``.
+
+    Raises:
+        Failure: The spec is not valid.
+    """
+    with _words(spec, device) as words:
+        words.add("--list")
+        answer = answer_to(words)
+    if answer.code:
+        raise failure_of(answer.code)(answer.report, answer.document)
+    cases: list[dict[str, Any]] = answer.document["cases"]
+    return cases
+
+
+def run_case(spec: str | os.PathLike[str], name: str, device: str) -> str | None:
+    """Run a case of a spec file on a device.
+
+    Args:
+        spec: The file.
+        name: The case.
+        device: The device, which overrides that of the case.
+
+    Returns:
+        The reason for which the case was skipped; ``None`` where it passed.
+
+    Raises:
+        Failure: The case failed.
+    """
+    with _words(spec, device) as words:
+        words.add("--allow-python", "--", name)
+        answer = answer_to(words)
+    if answer.code:
+        raise failure_of(answer.code)(answer.report, answer.document)
+    skipped = (case for case in answer.document["cases"] if case["verdict"] == "skipped")
+    return next((case["reason"] for case in skipped), None)
+
+
+def _words(spec: str | os.PathLike[str], device: str) -> CommandWords:
+    return CommandWords("launch", f"--spec={os.fspath(spec)}", f"--device={device}")

@@ -31,6 +31,7 @@ COMMANDS = {
     "link": "Link images into one, with the driver or nvJitLink.",
     "load": "Load images with all their kernels and show their contents.",
     "launch": "Launch a kernel with typed arguments and check the result.",
+    "record": "Record a launch of any CUDA program, to replay it.",
     "managed": "Show __managed__ variables and compare them across host and devices.",
 }
 

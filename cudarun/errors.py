@@ -9,6 +9,7 @@
     ├── NoDevice        3   no usable driver or device
     ├── ImageRefused    4   the image does not parse, link or load here
     ├── DeviceFailed    5   the launch was refused, or the kernel faulted
+    │   └── AddressOccupied       … an address of a recording, in this process
     ├── OutOfTime       6   --timeout passed
     ├── WorkerDied      7   the worker process ended without an answer
     └── Interrupted   130   Ctrl-C
@@ -376,6 +377,10 @@ class DeviceFailed(CudarunError):
 
     kind = "DeviceFailed"
     exit_code = ExitCode.DEVICE_FAILED
+
+
+class AddressOccupied(DeviceFailed):
+    """Memory of a recording cannot be at its address in this process; another one may have it."""
 
 
 class OutOfTime(CudarunError):

@@ -25,6 +25,7 @@ from cudarun.report.schemas.errors import ErrorDocument, Head
 from cudarun.report.schemas.images import LinkDocument, LoadDocument, OfflineDocument
 from cudarun.report.schemas.launch import KernelLaunchRecord, LaunchDocument, PlanDocument
 from cudarun.report.schemas.managed import ManagedDocument
+from cudarun.report.schemas.record import LaunchListingDocument, RecordDocument
 from cudarun.report.schemas.spec import ListingDocument, SpecDocument
 from cudarun.report.schemas.values import Number, Value
 
@@ -46,6 +47,8 @@ DOCUMENTS: dict[str, tuple[type, ...]] = {
     "link": (LinkDocument,),
     "load": (LoadDocument, OfflineDocument),
     "managed": (ManagedDocument,),
+    "record": (RecordDocument,),
+    "record-list": (LaunchListingDocument,),
 }
 """By the name of a schema, the documents that it describes beside that of an error alone."""
 

@@ -10,7 +10,7 @@ from cudarun.errors import RequestError
 COMPLETION_VARIABLE = "_CUDARUN_COMPLETE"
 """The environment variable by which a shell asks for completions."""
 
-_IMAGE_SUFFIXES = (".cu", ".ptx", ".cubin", ".fatbin", ".ltoir", ".o", ".a")
+_IMAGE_SUFFIXES = (".cu", ".ptx", ".cubin", ".fatbin", ".ltoir", ".o", ".a", ".cudarun")
 
 
 def is_image_name(text: str) -> bool:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from cudarun.images.mapping import Data
     from cudarun.session.image.compilation import CompileOptions
 
+ZIP_MAGIC = b"PK\x03\x04"
+"""The start of a zip, which no image is: of a recording."""
+
 _MAPPED_FROM = 1 << 20
 """The size in bytes from which a file is mapped: a map keeps its file open."""
 
@@ -42,7 +45,21 @@ def read_input(
         ImageRefused: The file is empty, or in no format that a driver loads.
     """
     image = open_input(name, compilation, limit)
+    if image.recording is not None:
+        return _with_portable(image)
     return replace(image, facts=_facts(image.data, image.origin, kernel))
+
+
+def _with_portable(image: Image) -> Image:
+    """Return the image of a recording with its facts, and with its PTX for the emulated device."""
+    recording = image.recording
+    assert recording is not None, "only the image of a recording comes here"
+    portable = None
+    if recording.ptx is not None and recording.ptx != recording.image:
+        facts = _facts(recording.ptx, image.origin, recording.manifest.kernel)
+        portable = replace(image, data=recording.ptx, facts=facts)
+    facts = _facts(image.data, image.origin, recording.manifest.kernel)
+    return replace(image, facts=facts, portable=portable)
 
 
 def open_input(
@@ -58,7 +75,13 @@ def open_input(
     """
     most = limit or MAX_IMAGE
     origin = STDIN if name == "-" else name
-    return Image(origin, _read(name, most, origin), limit=most, compilation=compilation)
+    data = _read(name, most, origin)
+    if bytes(data[:4]) == ZIP_MAGIC and name != "-":
+        from cudarun.session.recording.archive import read_recording  # few images are one
+
+        recording = read_recording(name, most)
+        return Image(origin, recording.image, limit=most, recording=recording)
+    return Image(origin, data, limit=most, compilation=compilation)
 
 
 def _read(name: str, most: int, origin: str) -> Data:

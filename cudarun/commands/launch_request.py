@@ -175,8 +175,15 @@ def launch_request(
         replace(let, expression=expanded(let.expression, renamed))
         for let in map(parse_let, values["lets"])
     )
-    triton = read_triton(image)
+    recording = image.recording
+    triton = None if recording else read_triton(image)
     kernel = values["kernel"] or (triton.name if triton else None)
+    if recording is not None:
+        from cudarun.commands.recorded_request import check_recorded, recorded_options
+
+        check_recorded(values, where, image.origin)
+        kernel = recording.manifest.kernel
+        values = {**values, **recorded_options(values, recording.manifest)}
     geometry = geometry_request(values) if triton is None else _triton_geometry(values, triton)
     names: tuple[str, ...] = ()
     constants: tuple[CompiledConstant, ...] = ()

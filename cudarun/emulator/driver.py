@@ -13,13 +13,14 @@ the number of devices, ``CUDARUN_CPU_PTX`` the newest PTX.
 
 Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`,
 `watch`, `variants` and `seen` for the detectors of data races and uninitialized reads,
-`never_written` and `unwritten_bytes`, `never_written_array` and `unwritten_array` for memory that
-no kernel wrote, `compile_on_demand` and `unchecked_kernels` for long PTX texts, and `newest_ptx`.
+`allocate_at` for memory at given addresses, `never_written` and `unwritten_bytes`,
+`never_written_array` and `unwritten_array` for memory that no kernel wrote, `compile_on_demand` and
+`unchecked_kernels` for long PTX texts, and `newest_ptx`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuda.bindings import driver as _bindings
@@ -52,6 +53,7 @@ from cudarun.emulator.execution import execute
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.jit import newest_ptx as newest_ptx
 from cudarun.emulator.host.modules import LoadedLibrary
+from cudarun.emulator.host.placed_memory import place
 from cudarun.emulator.host.process import process
 from cudarun.emulator.machine.observer import NOBODY
 from cudarun.emulator.machine.report import describe_thread_states
@@ -129,6 +131,21 @@ def seen() -> tuple[list[DetectorFinding], Statistics | None]:
     if not isinstance(observer, DetectorObserver):
         raise RuntimeError("seen: no detector is active; call watch first")
     return observer.findings, observer.statistics
+
+
+def allocate_at(ranges: Sequence[tuple[int, int]]) -> Callable[[], None]:
+    """Allocate memory at given addresses, for kernels of all devices; return what frees it.
+
+    Args:
+        ranges: The addresses and sizes; they do not overlap.
+    """
+    memories = place(ranges)
+    process.placed += memories
+
+    def free() -> None:
+        process.placed = [each for each in process.placed if each not in memories]
+
+    return free
 
 
 def never_written(address: int, size: int) -> None:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypeAlias
 
-    from cudarun.errors import CudarunError, ExitCode
+    from cudarun.errors import CudarunError
     from cudarun.report.context_types import ContextsReport, ScriptReport, StepReport, VerifyReport
     from cudarun.report.device_types import (
         DevicesReport,
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from cudarun.report.doctor_types import DoctorReport
     from cudarun.report.image_types import LinkReport, LoadReport, OfflineReport
     from cudarun.report.managed_types import ManagedReport
+    from cudarun.report.record_types import LaunchListing, RecordReport
     from cudarun.report.spec_types import CaseReport, SpecListing, SpecReport
     from cudarun.report.types import (
         LaunchPlan,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
         | VerifyReport
         | DevicesReport
         | DoctorReport
+        | LaunchListing
+        | RecordReport
     )
     """The result of a command; ``tag`` says which."""
 
@@ -85,7 +88,10 @@ class Renderer(ABC):
         """Write the report."""
 
 
-def finish(report: Report, renderer: Renderer) -> ExitCode:
-    """Write the report of a command and return its exit code."""
+def finish(report: Report, renderer: Renderer) -> int:
+    """Write the report of a command and return its exit code.
+
+    It is an `ExitCode`, or that of the program that ``record`` ran.
+    """
     renderer.end(report)
     return report.exit_code

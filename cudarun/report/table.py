@@ -128,6 +128,14 @@ class TableRenderer(Renderer):
                 from cudarun.report.device_tables import show_doctor
 
                 show_doctor(report, self._out, quiet=self._quiet)
+            case "record-list":
+                from cudarun.report.record_tables import show_listing
+
+                show_listing(report, self._out)
+            case "record":
+                from cudarun.report.record_tables import show_recordings
+
+                show_recordings(report, quiet=self._quiet)
 
     @cached_property
     def _out(self) -> Console:

@@ -182,6 +182,7 @@ def test_every_output_of_every_command() -> None:
         "cudarun launch --junit": FileUse.JUNIT,
         "cudarun launch --write-spec": FileUse.APPENDED,
         "cudarun link --output": FileUse.OUTPUT,
+        "cudarun record --output": FileUse.OUTPUT,
     }
 
 
@@ -206,6 +207,7 @@ def test_files_are_written_in_one_place() -> None:
         "session/launch/function_call.py",
         "session/launch/reference.py",
         "session/launch/sanitizer_worker.py",
+        "session/record/control.py",
     }
 
 

@@ -23,6 +23,7 @@ from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, HandleTable, handle_value
 from cudarun.emulator.host.hostmemory import HostMemory, RegisteredMemory
 from cudarun.emulator.host.log import ErrorLog
+from cudarun.emulator.host.placed_memory import PlacedMemory
 from cudarun.emulator.host.pools import DevicePools
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import DEFAULT_STREAMS, PER_THREAD, Stream
@@ -68,6 +69,7 @@ class Process:
         self.handles = HandleTable()
         self.log = ErrorLog()
         self.registered: list[RegisteredMemory] = []
+        self.placed: list[PlacedMemory] = []
         self.allocations = DriverAllocations()
         self.virtual = VirtualMemory()
         self.stack = ContextStack()
@@ -168,7 +170,12 @@ class Process:
         for device in self.devices:
             if device.memory.find(address) is not None:
                 return device.memory
-        for memory in (self.host_memory, *self.registered, *self.virtual.ranges()):
+        for memory in (
+            self.host_memory,
+            *self.registered,
+            *self.placed,
+            *self.virtual.ranges(),
+        ):
             if memory.find(address) is not None:
                 return memory
         return None
@@ -186,7 +193,7 @@ class Process:
         registered = [memory for memory in self.registered if memory.used]
         ordinal = context.device.ordinal
         mapped = [memory for memory in self.virtual.ranges() if ordinal in memory.devices]
-        return [context.device.memory, self.host_memory, *registered, *mapped, *peers]
+        return [context.device.memory, self.host_memory, *registered, *self.placed, *mapped, *peers]
 
     def note_writes(self, *, noted: bool) -> None:
         """Track written bytes in device memory that is allocated from now on."""

@@ -65,3 +65,11 @@ def document(report: Report) -> Mapping[str, object]:
             from cudarun.report.documents.devices import doctor_document
 
             return doctor_document(report)
+        case "record-list":
+            from cudarun.report.documents.record import launch_listing_document
+
+            return launch_listing_document(report)
+        case "record":
+            from cudarun.report.documents.record import record_document
+
+            return record_document(report)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cudarun.diagnostics.entries import Diagnostic
-    from cudarun.errors import CudarunError, ExitCode
+    from cudarun.errors import CudarunError
     from cudarun.ptx.errors import PtxError
     from cudarun.report.schemas.errors import (
         DiagnosticRecord,
@@ -37,7 +37,7 @@ def error_document(schema: str, error: CudarunError) -> ErrorDocument:
     }
 
 
-def head(exit_code: ExitCode, error: CudarunError | None) -> Head:
+def head(exit_code: int, error: CudarunError | None) -> Head:
     """Return the fields that every document has, beside its schema."""
     return {"exit_code": int(exit_code), "error": optional_error(error), "machine": _machine()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
@@ -105,6 +105,8 @@ class DriverTraits:
         compile_on_demand: Lets the driver compile each kernel of a long PTX text when it is used.
         unchecked_kernels: Returns the number of kernels of a library that it has not compiled.
         find_logs: Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
+        allocate_at: Allocates memory at addresses, by address and size, and returns what frees it;
+            ``None`` where addresses must be reserved.
     """
 
     guard_bytes: int
@@ -125,6 +127,7 @@ class DriverTraits:
     compile_on_demand: Callable[[], None] = _compile_whole
     unchecked_kernels: Callable[[Handle], int] = _all_checked
     find_logs: Callable[[], LogCalls | None] = _no_logs
+    allocate_at: Callable[[Sequence[tuple[int, int]]], Callable[[], None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +179,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             compile_on_demand=emulator.compile_on_demand,
             unchecked_kernels=emulator.unchecked_kernels,
             find_logs=lambda: logs,
+            allocate_at=emulator.allocate_at,
         )
         return DriverChoice(emulator, traits)
     bindings = importlib.import_module("cuda.bindings.driver")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # only for annotations
     from cudarun.images.facts import ImageFacts
     from cudarun.images.mapping import Data
     from cudarun.session.image.compilation import CompileOptions
+    from cudarun.session.recording.archive import Recording
 
 MAX_IMAGE = 512 << 20
 """The default limit of a file that is read as a whole, and of code when decompressed, in bytes."""
@@ -37,6 +38,8 @@ class Image:
         is_compiled: Whether the data was compiled from CUDA source, so that its lines differ.
         warnings: The compiler's warnings.
         lowered: The mangled names of the kernels that ``compilation`` named.
+        recording: The recorded launch, if the file is one.
+        portable: The same code as PTX, for a device that runs no machine code.
     """
 
     origin: str
@@ -47,6 +50,8 @@ class Image:
     is_compiled: bool = False
     warnings: tuple[Diagnostic, ...] = ()
     lowered: dict[str, str] = field(default_factory=dict)
+    recording: Recording | None = None
+    portable: Image | None = None
 
     @property
     def code(self) -> bytes:

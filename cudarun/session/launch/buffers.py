@@ -22,10 +22,18 @@ from cudarun.arguments.packing import (
 )
 from cudarun.errors import DeviceFailed
 from cudarun.report.types import BufferResult
+from cudarun.session.driver.devices import Device
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory, unwritten_items
 from cudarun.session.driver.transfers import LARGE, ChunkSink, ProgressCallback, Transfers
 from cudarun.session.launch.arrays import ArrayMemory, LaunchArrays
+from cudarun.session.launch.fixed_addresses import allocate_at
 from cudarun.session.launch.initialization import BufferInitializer
+from cudarun.session.launch.recorded import (
+    RecordedBuffer,
+    RecordedMemoryContents,
+    RecordedVariable,
+    memory_ranges,
+)
 from cudarun.session.launch.variables import ImageVariable
 from cudarun.session.workers.session import Session
 
@@ -40,6 +48,7 @@ class Buffers:
 
     Args:
         session: The session; the context that owns the buffers must be current.
+        device: The device of the context.
         specs: The buffers to allocate, and the variables to read, with their addresses.
         written: The variables that are written with the buffers, with their addresses.
         writable: The names of the arrays that kernels can write.
@@ -53,6 +62,7 @@ class Buffers:
     def __init__(
         self,
         session: Session,
+        device: Device,
         specs: Sequence[BufferSpec],
         written: Sequence[ImageVariable] = (),
         writable: Collection[str] = (),
@@ -66,6 +76,9 @@ class Buffers:
         self._never_written: dict[str, int] = {}
         self._copies: dict[str, tuple[Array, range]] = {}  # with the rows that were copied
         self._arrays = LaunchArrays(session, writable)
+        recorded = memory_ranges(specs)
+        if recorded:
+            allocate_at(session, device, recorded)
         self._buffers = {name: self._memory(spec) for name, spec in self._specs.items()}
         self._transfers = Transfers(session.driver)
         session.add_release(self._transfers.free)
@@ -158,6 +171,13 @@ class Buffers:
                 if name in keep:
                     kept[name] = self.array(name)
                 continue
+            if isinstance(spec, RecordedBuffer):
+                self._session.progress.report(f"filling {name}")
+                progress = self._progress(f"filling {name}")
+                self._filler.fill(buffer.address, RecordedMemoryContents(spec), progress)
+                if name in keep:
+                    kept[name] = self.array(name)
+                continue
             if spec.initial is None:
                 if not self._bare:
                     buffer.poison()
@@ -186,6 +206,9 @@ class Buffers:
         handles: Handles,
     ) -> None:
         """Write the value of a variable to an address."""
+        if isinstance(variable, RecordedVariable):
+            self._filler.fill(address, RecordedMemoryContents(variable))
+            return
         with in_memory(f"{variable.name}, {variable},"):
             assert variable.initial is not None, "a variable is written with a value"
             chance = seeded(seed, variable.name)
@@ -360,6 +383,8 @@ class Buffers:
             return self._arrays.memory(spec)
         if isinstance(spec, ImageVariable):
             return FixedMemory(self._session.driver, spec.address, spec.nbytes)
+        if isinstance(spec, RecordedBuffer) and spec.recorded is not None:
+            return FixedMemory(self._session.driver, spec.recorded.address, spec.nbytes)
         return self._allocate(spec.name, spec.nbytes)
 
     def _allocate(self, name: str, nbytes: int) -> DeviceBuffer:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.errors import CudarunError, worst
+from cudarun.errors import AddressOccupied, CudarunError, worst
 from cudarun.session.workers.job import Job
 
 if TYPE_CHECKING:  # imports here delay the start of the workers
@@ -23,6 +23,9 @@ if TYPE_CHECKING:  # imports here delay the start of the workers
     from cudarun.session.workers.session import Session
 
 T = TypeVar("T")
+
+ADDRESS_ATTEMPTS = 4
+"""How often a recording is tried in other processes if one of its addresses is occupied."""
 
 
 def prefetch() -> None:
@@ -68,7 +71,13 @@ def _report(
     job: LaunchJob,
     meanwhile: Callable[[], object] | None,
 ) -> LaunchReport:
-    answers = workers.run(job, meanwhile=meanwhile, last=True)
+    is_recorded = request.image.recording is not None
+    answers = workers.run(job, meanwhile=meanwhile, last=not is_recorded)
+    for _ in range(ADDRESS_ATTEMPTS):
+        if not any(isinstance(answer.error, AddressOccupied) for answer in answers):
+            break
+        workers.replace()
+        answers = workers.run(job)
     from cudarun.report.types import DeviceOutcome, LaunchReport
 
     return LaunchReport(
@@ -201,6 +210,7 @@ def _plan_step(
     from cudarun.session.image.kernels import select_kernel
     from cudarun.session.launch.geometry import resolve_geometry
     from cudarun.session.launch.missing_arguments import complete_command
+    from cudarun.session.launch.recorded import recorded_arguments, recorded_buffers
     from cudarun.session.launch.swaps import resolve_swaps
     from cudarun.session.launch.variable_addresses import completed
     from cudarun.session.launch.variables import buffer_rows, variable_names, variables_of
@@ -210,6 +220,7 @@ def _plan_step(
     kernel = kernels[select_kernel(kernels, image.lowered_name(request.kernel), image.origin)]
     debug = DebugReader(image).read(kernel.name, kernel.parameters)
     try:
+        request = recorded_arguments(request, debug.parameters)
         binding = bind(
             request.arguments,
             debug.parameters,
@@ -228,6 +239,7 @@ def _plan_step(
     except CudarunError as error:
         error.warnings = notes(debug.notes)
         raise
+    binding = replace(binding, others=(*binding.others, *recorded_buffers(request)))
     facts = image.facts
     variables = variables_of(
         replace(request, checks=(), prints=(), saves=(), shows=(), expectations=()),

@@ -124,6 +124,10 @@ def _checks(
     unwritten = buffers.unwritten
     results = [_checked(each, values, old, request, errors, unwritten) for each in request.checks]
     expected: list[Array | CudarunError] = []
+    if request.image.recording is not None:
+        from cudarun.session.launch.recorded_results import compare_recorded
+
+        results += compare_recorded(request, buffers.specs, buffers.array)
     if request.expectations:
         from cudarun.session.launch.expectation import (  # few launches have one
             compare_expected,

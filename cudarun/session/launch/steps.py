@@ -19,6 +19,11 @@ from cudarun.session.driver.devices import Device
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.geometry import resolve_geometry
 from cudarun.session.launch.missing_arguments import complete_command
+from cudarun.session.launch.recorded import (
+    recorded_arguments,
+    recorded_buffers,
+    with_recorded_variables,
+)
 from cudarun.session.launch.request import Geometry, LaunchRequest
 from cudarun.session.launch.swaps import resolve_swaps
 from cudarun.session.launch.variable_addresses import completed, element_address
@@ -157,6 +162,7 @@ def bind_steps(
         _note_unchecked(session, library, step)
         said: tuple[str, ...] = kernel.notes
         try:
+            step = recorded_arguments(step, kernel.parameters)
             binding = bind(
                 step.arguments,
                 kernel.parameters,
@@ -173,8 +179,11 @@ def bind_steps(
                 parameter_names=step.parameter_names,
                 constants=step.constants,
             )  # fmt: skip
+            binding = replace(binding, others=(*binding.others, *recorded_buffers(step)))
             taken |= dict.fromkeys((*binding.following.buffers, *binding.scalars))
             variables = variables_of(step, library.variables, binding.integers, taken)
+            if step.image.recording is not None:
+                variables = with_recorded_variables(step, variables, library.variables())
             before = written.setdefault(id(library), [])
             binding, variables = completed(
                 binding, variables, library.image, kernel, library.variables, before

@@ -189,7 +189,7 @@ def _run(
             written = steps[0].variables.written
             everything = [*specs, *read.values()]
             writable = writable_arrays(steps)
-            buffers = Buffers(session, everything, written, writable, bare=request.profile)
+            buffers = Buffers(session, device, everything, written, writable, bare=request.profile)
             places = {step.number: step.places(buffers) for step in steps}
             by_name = {
                 spec.name: places[step.number] for step in steps for spec in step.binding.buffers

@@ -291,6 +291,8 @@ def load_image(
         ImageRefused: The driver refuses the image, or it does not compile.
     """
     session.progress.report(f"loading {image.origin}")
+    if image.portable is not None and not session.driver.traits.runs_machine_code:
+        image = image.portable
     if identify(image.data) not in (ImageKind.PTX, ImageKind.CUBIN):
         from cudarun.session.load.preparation import prepare  # most launches do not need it
 

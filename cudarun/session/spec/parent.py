@@ -13,10 +13,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.errors import CudarunError, OutOfTime, WorkerDied, worst
+from cudarun.errors import AddressOccupied, CudarunError, OutOfTime, WorkerDied, worst
 from cudarun.session.driver.devices import describe
 from cudarun.session.driver.target import ContextOptions, Target
-from cudarun.session.launch.parent import LaunchJob, ReferenceJob, prefetch
+from cudarun.session.launch.parent import ADDRESS_ATTEMPTS, LaunchJob, ReferenceJob, prefetch
 from cudarun.session.spec.case import Case
 from cudarun.session.workers.devices import label_of, one_by_one, session_spec
 from cudarun.session.workers.job import Devices, Job, JobOutcome, JobTask
@@ -276,9 +276,22 @@ class DeviceRun:
         self, case: Case, place: _Place, timeout: float | None, job: LaunchJob
     ) -> Steps[CaseReport]:
         started = time.monotonic()
+        ready = self._ready[place]
         outcome = yield from self._ask(place, job, timeout)
+        for _ in range(ADDRESS_ATTEMPTS):
+            if not isinstance(outcome.error, AddressOccupied):
+                break
+            self._restart(place, ready)
+            outcome = yield from self._ask(place, job, timeout)
         seconds = time.monotonic() - started
         return _judged(case, self.label, outcome.value, outcome.error, seconds, outcome.output)
+
+    def _restart(self, place: _Place, ready: Outcome[DeviceInfo]) -> None:
+        """Replace a worker, whose device is known to be ready."""
+        if place in self._at_work:
+            self.pool.discard(self._at_work.pop(place))
+        self._at_work[place] = self.pool.acquire(place)
+        self._ready[place] = ready
 
     def _place(self, devices: Devices, context: ContextOptions) -> _Place:
         # Their output belongs to the case, not to the terminal.

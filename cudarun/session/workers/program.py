@@ -16,6 +16,8 @@ from cudarun.session.workers.parent import STARTUP_LIMIT
 from cudarun.session.workers.worker import die_with
 
 _TICKS = 8  # calls of `meanwhile` within a limit
+_TICK = 0.05  # seconds between calls of `meanwhile` of a program in the foreground
+_PATIENCE = 3.0  # seconds from SIGTERM to SIGKILL
 
 
 class SupervisedProgram:
@@ -93,6 +95,71 @@ class SupervisedProgram:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         _note_in_page(0)
+
+
+class ForegroundProgram:
+    """A program with this process's standard streams and terminal, as a shell starts it.
+
+    Args:
+        command: The program and its arguments.
+        environment: Variables beside those of this process.
+        stdout_to_stderr: Pass its output to stderr.
+
+    It is a context manager: leaving it ends the program.
+
+    Raises:
+        OSError: The program cannot be started.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        stdout_to_stderr: bool = False,
+    ) -> None:
+        self._process = subprocess.Popen(
+            command,
+            stdout=2 if stdout_to_stderr else None,
+            env={**os.environ, **environment},
+            preexec_fn=partial(die_with, os.getpid()),
+        )
+
+    def __enter__(self) -> ForegroundProgram:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def wait(self, meanwhile: Callable[[], object] | None = None) -> int:
+        """Wait for the program's end; return its exit status as a shell does: 128 + a signal.
+
+        Ctrl-C is the program's: it decides what it means.
+
+        Args:
+            meanwhile: Called from time to time.
+        """
+        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            while self._process.poll() is None:
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(None if meanwhile is None else _TICK)
+                if meanwhile is not None:
+                    meanwhile()
+        finally:
+            signal.signal(signal.SIGINT, handler)
+        status = self._process.returncode
+        return 128 - status if status < 0 else status
+
+    def end(self) -> None:
+        """End the program: in order if it reacts to SIGTERM, else by force."""
+        if self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+        self._process.wait()
 
 
 def _begin(parent: int) -> None:

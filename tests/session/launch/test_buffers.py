@@ -22,7 +22,7 @@ InSession = Callable[[Callable[[Session], Any]], Any]
 def _half_written(spec: BufferSpec, session: Session) -> tuple[int | None, int, int]:
     """The unwritten elements by count, and the unwritten items of a copy and of two of its rows."""
     session.driver.traits = replace(session.driver.traits, unwritten_bytes=None)
-    buffers = Buffers(session, [spec], bare=False)
+    buffers = Buffers(session, session.devices[0], [spec], bare=False)
     buffers.fill(0, (), {})
     session.driver.cuMemsetD8(buffers.addresses[spec.name], 1, spec.nbytes // 2)
     [result] = buffers.verified()

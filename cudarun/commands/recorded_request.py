@@ -1,0 +1,50 @@
+"""The options of a recorded launch: those of the recording where the command line has none."""
+
+from __future__ import annotations
+
+from cudarun.commands.declaration import Values
+from cudarun.errors import RequestError
+from cudarun.session.driver.target import Target
+from cudarun.session.recording.manifest import Manifest
+
+
+def check_recorded(values: Values, where: Target, origin: str) -> None:
+    """Refuse what a recording cannot be combined with.
+
+    Raises:
+        RequestError: There are arguments or buffers, another kernel, or several devices in one
+            process.
+    """
+    if values["arguments"] or values["buffers"]:
+        raise RequestError(
+            "a recording has its own arguments",
+            hint="to change them, write a spec: cudarun record --edit",
+            origin=origin,
+        )
+    if values["kernel"] is not None:
+        raise RequestError("a recording is of one kernel", origin=origin, option="--kernel")
+    if where.together and len(where.devices) > 1:
+        raise RequestError(
+            "the memory of a recording has the same addresses on each device",
+            option="--together",
+        )
+
+
+def recorded_options(values: Values, manifest: Manifest) -> Values:
+    """Return the options of the geometry, with recorded values where none are given."""
+    found: Values = {}
+    if values["grid"] is None and values["threads"] is None:
+        found["grid"] = _text(manifest.grid)
+    if values["block"] is None:
+        found["block"] = _text(manifest.block)
+    if values["smem"] is None:
+        found["smem"] = str(manifest.shared_bytes)
+    if values["cluster"] is None and manifest.cluster is not None:
+        found["cluster"] = _text(manifest.cluster)
+    if manifest.cooperative:
+        found["cooperative"] = True
+    return found
+
+
+def _text(extent: tuple[int, int, int]) -> str:
+    return ",".join(map(str, extent))

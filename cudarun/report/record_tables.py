@@ -1,0 +1,76 @@
+"""The tables of ``record``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from cudarun.report.console import table
+from cudarun.report.errors import show_error
+from cudarun.report.record_types import Extent, LaunchListing, RecordedFile, RecordReport
+from cudarun.report.terminal import shown
+
+
+def show_listing(report: LaunchListing, out: Console) -> None:
+    """Print a row for each kernel and geometry."""
+    if not report.rows:
+        out.print("no launches")
+        return
+    rows = table("launches", "ms", "grid", "block", "shared", "kernel")
+    for each in report.rows:
+        milliseconds = (
+            "graph" if each.in_graph and not each.measured else f"{each.milliseconds:.3f}"
+        )
+        rows.add_row(
+            str(each.launches),
+            milliseconds,
+            _extent(each.grid),
+            _extent(each.block),
+            str(each.shared_bytes),
+            Text(each.demangled),
+        )
+    out.print(rows)
+
+
+def show_recordings(report: RecordReport, *, quiet: bool) -> None:
+    """Print a line for each file on stderr: stdout is the program's."""
+    for each in report.notes:
+        click.echo(shown(f"note: {each}", sys.stderr), err=True)
+    for file in () if quiet else report.files:
+        click.echo(shown(_line(file), sys.stderr), err=True)
+    if report.error is not None:
+        show_error(report.error)
+
+
+def _line(file: RecordedFile) -> str:
+    facts = [
+        f"launch {file.ordinal}",
+        f"grid {_extent(file.grid)}",
+        f"block {_extent(file.block)}",
+        f"{_size(file.memory_bytes)} of memory in {file.ranges} range{'s' * (file.ranges != 1)}",
+        f"file of {_size(file.file_bytes)}",
+    ]
+    if not file.has_ptx:
+        facts.append("no PTX: GPUs only")
+    if file.status is None:
+        facts.append("did not end")
+    elif file.status:
+        facts.append(f"failed with {file.status}")
+    return f"recorded {file.path}: {file.demangled}, {', '.join(facts)}"
+
+
+def _extent(extent: Extent) -> str:
+    x, y, z = extent
+    return f"{x},{y},{z}" if z > 1 else f"{x},{y}" if y > 1 else str(x)
+
+
+def _size(count: int) -> str:
+    number, unit = float(count), "B"
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if number < 1024 or unit == "GiB":
+            break
+        number /= 1024
+    return f"{number:.3g} {unit}" if unit != "B" else f"{count} B"

@@ -1,0 +1,86 @@
+"""Device memory at given addresses.
+
+CUDA driver API, section 6.14 (virtual memory management). ``cuMemAddressReserve`` takes an address
+as a hint, which the driver follows for ranges that are aligned to 32 MiB and free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from cudarun.errors import AddressOccupied, DeviceFailed
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.devices import Device
+from cudarun.session.workers.session import Session
+
+Ranges: TypeAlias = Sequence[tuple[int, int]]
+"""Addresses and sizes."""
+
+_RESERVED = 32 << 20
+_MAPPED = 2 << 20
+
+
+def allocate_at(session: Session, device: Device, ranges: Ranges) -> None:
+    """Allocate memory at given addresses; the session frees it.
+
+    Raises:
+        AddressOccupied: The driver has other memory at an address.
+        DeviceFailed: Out of device memory.
+    """
+    if session.driver.traits.allocate_at is not None:
+        session.add_release(session.driver.traits.allocate_at(ranges))
+        return
+    for address, size in aligned(ranges, _RESERVED):
+        _reserve(session, address, size)
+    for address, size in aligned(ranges, _MAPPED):
+        _map(session, device, address, size)
+
+
+def aligned(ranges: Ranges, alignment: int) -> list[tuple[int, int]]:
+    """Return ranges that contain the given ones, with aligned ends and without overlap."""
+    found: list[tuple[int, int]] = []
+    for address, size in sorted(ranges):
+        start = address // alignment * alignment
+        end = -(-(address + size) // alignment) * alignment
+        if found and start <= sum(found[-1]):
+            start = found.pop()[0]
+        found.append((start, end - start))
+    return found
+
+
+def _reserve(session: Session, address: int, size: int) -> None:
+    driver = session.driver
+    found = int(driver.cuMemAddressReserve(size, 0, address, 0))
+    session.add_release(_freeing(driver, found, size))
+    if found != address:
+        raise AddressOccupied(
+            f"the addresses {address:#x} to {address + size:#x} of the recording are occupied",
+            operation="cuMemAddressReserve",
+            hint="on the emulated device every address is free: -d cpu",
+        )
+
+
+def _freeing(driver: Driver, address: int, size: int) -> Callable[[], object]:
+    return lambda: driver.cuMemAddressFree(address, size)
+
+
+def _map(session: Session, device: Device, address: int, size: int) -> None:
+    driver = session.driver
+    properties = driver.CUmemAllocationProp()
+    properties.type = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    properties.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    properties.location.id = int(device.handle)
+    try:
+        memory = int(driver.cuMemCreate(size, properties, 0))
+    except DeviceFailed as error:
+        free, total = driver.cuMemGetInfo()
+        error.hint = f"{free} of {total} bytes are free on the device"
+        raise error.of(operation=f"recorded memory of {size} bytes") from None
+    session.add_release(lambda: driver.cuMemRelease(memory))
+    driver.cuMemMap(address, size, 0, memory, 0)
+    session.add_release(lambda: driver.cuMemUnmap(address, size))
+    access = driver.CUmemAccessDesc()
+    access.location = properties.location
+    access.flags = driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+    driver.cuMemSetAccess(address, size, [access], 1)

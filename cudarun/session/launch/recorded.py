@@ -1,0 +1,178 @@
+"""Recorded launches: their arguments, memory and variables in the forms of any launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cudarun.arguments.contents import Contents
+from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.types import ScalarType
+from cudarun.arguments.values import BYTE, Argument, Bytes
+from cudarun.errors import RequestError
+from cudarun.images.facts import VariableFacts
+from cudarun.parameters import Parameter
+from cudarun.records import dataclass
+from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.variables import ImageVariable, VariableUse
+from cudarun.session.recording.archive import Recording
+from cudarun.session.recording.manifest import RecordedRange
+
+if TYPE_CHECKING:
+    from cudarun.arguments.dtypes import Array
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedBuffer(BufferSpec):
+    """A range of a recording, at its address.
+
+    Attributes:
+        recording: The file.
+        recorded: The range.
+    """
+
+    recording: Recording | None = None
+    recorded: RecordedRange | None = None
+
+    @property
+    def is_unwritten_at_first(self) -> bool:
+        """False: the recording has its contents."""
+        return False
+
+    @property
+    def text(self) -> str:
+        """The type and the shape; the contents are recorded."""
+        return f"{self}:recorded"
+
+    def __str__(self) -> str:
+        return BufferSpec.__str__(self)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedVariable(ImageVariable):
+    """A variable of the image with recorded contents.
+
+    Attributes:
+        recording: The file.
+        recorded: The range.
+    """
+
+    recording: Recording | None = None
+    recorded: RecordedRange | None = None
+
+    def __str__(self) -> str:
+        return ImageVariable.__str__(self)
+
+
+RecordedSpec = RecordedBuffer | RecordedVariable
+
+
+def recorded_arguments(
+    request: LaunchRequest, parameters: Sequence[Parameter] | None
+) -> LaunchRequest:
+    """Return a request with the recorded parameters as its arguments, if it is of a recording.
+
+    Args:
+        request: The request.
+        parameters: The kernel's parameters.
+
+    Raises:
+        RequestError: The recorded bytes are fewer than those of the parameters.
+    """
+    recording = request.image.recording
+    if recording is None or parameters is None:
+        return request
+    data = recording.manifest.parameters
+    end = max((each.offset + each.size for each in parameters), default=0)
+    if end > len(data):
+        raise RequestError(
+            f"the recording has {len(data)} bytes of parameters, the kernel has {end}",
+            origin=request.image.origin,
+        )
+    arguments = (
+        Argument(None, Bytes(data[each.offset : each.offset + each.size])) for each in parameters
+    )
+    return replace(request, arguments=tuple(arguments))
+
+
+def recorded_buffers(request: LaunchRequest) -> tuple[RecordedBuffer, ...]:
+    """Return the recorded memory as buffers."""
+    recording = request.image.recording
+    if recording is None:
+        return ()
+    return tuple(
+        RecordedBuffer(each.name, *_layout(each), recording=recording, recorded=each)
+        for each in recording.manifest.memory
+    )
+
+
+def with_recorded_variables(
+    request: LaunchRequest, use: VariableUse, known: Sequence[VariableFacts]
+) -> VariableUse:
+    """Return the variables of a launch with those of its recording, which are written first.
+
+    Args:
+        request: The launch.
+        use: The variables that its options name.
+        known: The variables of the image.
+    """
+    recording = request.image.recording
+    if recording is None:
+        return use
+    facts = {each.name: each for each in known}
+    found = [
+        RecordedVariable(
+            each.name, *_layout(each), symbol=each.symbol or "", space=facts[each.symbol].space,
+            recording=recording, recorded=each,
+        )
+        for each in recording.manifest.variables
+        if each.symbol in facts and facts[each.symbol].size == each.size
+    ]  # fmt: skip
+    changed = tuple(each for each in found if each.recorded and each.recorded.after)
+    return VariableUse((*found, *use.written), (*use.read, *changed))
+
+
+def _layout(recorded: RecordedRange) -> tuple[ScalarType, tuple[int, ...]]:
+    return BYTE, (recorded.size,)
+
+
+def memory_ranges(specs: Sequence[BufferSpec]) -> list[tuple[int, int]]:
+    """Return the addresses and sizes of the recorded buffers among others."""
+    found = [spec.recorded for spec in specs if isinstance(spec, RecordedBuffer)]
+    return [(each.address, each.size) for each in found if each is not None]
+
+
+class RecordedMemoryContents(Contents):
+    """The contents of a range before the launch, read from the file in order."""
+
+    in_order = True
+
+    def __init__(self, spec: RecordedSpec) -> None:
+        super().__init__(np.dtype(np.uint8), spec.nbytes)
+        assert spec.recording is not None, "a recorded range has its file"
+        assert spec.recorded is not None, "a recorded range has its description"
+        self._file = spec.recording.contents()
+        self._recorded = spec.recorded
+        self._last: tuple[int, Array] = (0, np.zeros(0, np.uint8))
+
+    def read(self, part: Array, first: int) -> None:
+        """Copy a chunk."""
+        whole = part.view(np.uint8)
+        whole[...] = 0
+        for offset, data in self._pieces(first, first + whole.size):
+            start, end = max(first, offset), min(first + whole.size, offset + data.size)
+            whole[start - first : end - first] = data[start - offset : end - offset]
+
+    def _pieces(self, first: int, end: int) -> Iterator[tuple[int, Array]]:
+        for piece in self._recorded.before:
+            if piece.offset >= end:
+                return
+            if piece.offset + piece.size > first:
+                offset, data = self._last
+                if offset != piece.offset or data.size != piece.size:
+                    data = np.frombuffer(self._file.piece(piece), np.uint8)
+                    self._last = piece.offset, data
+                yield piece.offset, data

@@ -1,0 +1,62 @@
+"""The comparison of a replay with the results in its recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cudarun.arguments.checks import run_check
+from cudarun.arguments.dtypes import Array
+from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.packing import BufferSpec
+from cudarun.report.types import CheckResult
+from cudarun.session.launch.recorded import RecordedBuffer, RecordedSpec, RecordedVariable
+from cudarun.session.launch.request import LaunchRequest
+
+_GOT, _EXPECTED = "got", "expected"
+
+
+def compare_recorded(
+    request: LaunchRequest, specs: Sequence[BufferSpec], array: Callable[[str], Array]
+) -> Iterator[CheckResult]:
+    """Compare memory and variables with the recorded ones; yield a result for each that changed.
+
+    Those that the recorded launch did not change have a result only if they differ. Without
+    ``--rtol`` and ``--atol`` all bits must be equal.
+
+    Args:
+        request: The launch.
+        specs: Its buffers, and the variables to read.
+        array: Returns a buffer by name, after the launch.
+    """
+    recording = request.image.recording
+    if recording is None or recording.manifest.status != 0:
+        return
+    with recording.contents() as contents:
+        for spec in specs:
+            if not isinstance(spec, RecordedBuffer | RecordedVariable):
+                continue
+            assert spec.recorded is not None, "a recorded range has its description"
+            result = _compared(request, spec, array(spec.name), contents.after(spec.recorded))
+            if spec.recorded.after or not result.passed:
+                yield result
+
+
+def _compared(
+    request: LaunchRequest, spec: RecordedSpec, got: Array, expected: Array
+) -> CheckResult:
+    tolerance, dtype = request.tolerance, spec.dtype()
+    is_exact = tolerance.rtol is None and tolerance.atol is None
+    if is_exact and dtype.kind not in "iu":
+        dtype = np.dtype(f"u{dtype.itemsize}")
+    if got.tobytes() == expected.tobytes():
+        values = {_GOT: got[:0].view(dtype), _EXPECTED: expected[:0].view(dtype)}
+    else:
+        values = {_GOT: got.view(dtype), _EXPECTED: expected.view(dtype)}
+    check = run_check(parse_expression(f"{_GOT} == {_EXPECTED}"), values, {}, tolerance)
+    if not values[_GOT].size:
+        check = replace(check, elements=got.nbytes // dtype.itemsize, passed=True, is_empty=False)
+    name = spec.recorded.symbol if spec.recorded and spec.recorded.symbol else spec.name
+    return replace(check, expression=f"{name} == recorded")

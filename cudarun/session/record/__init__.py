@@ -1,0 +1,1 @@
+"""``cudarun record``: a launch of another program as a file."""

@@ -1,0 +1,87 @@
+"""The code of a recorded kernel: the entry that the GPU ran, and its PTX where there is one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from cudarun.errors import CudarunError, ImageRefused
+from cudarun.images.facts import ImageFacts
+from cudarun.images.fatbin import best_entry, read_entries
+from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.reader import read_image
+from cudarun.records import dataclass
+
+_TRITON_CACHE = "~/.triton/cache"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCode:
+    """The code of a kernel.
+
+    Attributes:
+        image: The code that the GPU ran: a cubin, or the PTX that the driver compiled.
+        ptx: The PTX, if the program has it.
+    """
+
+    image: bytes
+    ptx: bytes | None
+
+
+def recorded_code(data: bytes, architecture: int) -> RecordedCode:
+    """Return the code in an image that a program loaded.
+
+    Args:
+        data: The image.
+        architecture: 90 for sm_90.
+    """
+    kind = identify(data)
+    if kind is ImageKind.PTX:
+        return RecordedCode(data, data)
+    if kind is not ImageKind.FATBIN:
+        return RecordedCode(data, None)
+    with suppress(ImageRefused):  # a compression that is not installed: the driver reads it
+        entries = read_entries(data, "image")
+        used = best_entry(architecture, entries)
+        text = best_entry(architecture, entries, machine_code=False)
+        if used is not None:
+            ptx = None if text is None else text.content("image").rstrip(b"\0")
+            image = ptx if used is text and ptx is not None else used.content("image")
+            return RecordedCode(image, ptx)
+    return RecordedCode(data, None)
+
+
+def code_facts(code: RecordedCode) -> ImageFacts | None:
+    """Return the kernels and variables of the code; ``None`` if it cannot be read."""
+    with suppress(CudarunError):
+        return read_image(code.image, "image", whole=False)
+    return None
+
+
+def triton_ptx(cubin: bytes, folder: str | None) -> bytes | None:
+    """Return the PTX that Triton stored beside a cubin; ``None`` if its cache has none.
+
+    Args:
+        cubin: The cubin.
+        folder: The cache of the program; by default the user's.
+    """
+    for path in _cubins(folder or os.path.expanduser(_TRITON_CACHE), len(cubin)):
+        with suppress(OSError):
+            if path.read_bytes() == cubin:
+                return path.with_suffix(".ptx").read_bytes()
+    return None
+
+
+def _cubins(folder: str, size: int) -> Iterator[Path]:
+    for found, found_size in _listed(folder):
+        if found_size == size:
+            yield found
+
+
+@lru_cache(maxsize=8)
+def _listed(folder: str) -> tuple[tuple[Path, int], ...]:
+    """List the cubins of a cache; it is called when the program has ended."""
+    return tuple((path, path.stat().st_size) for path in sorted(Path(folder).glob("*/*.cubin")))

@@ -1,0 +1,124 @@
+"""The page that the parent shares with the recorded processes: ``native/control.h``."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from enum import IntEnum
+from pathlib import Path
+
+from cudarun.records import dataclass
+
+_MAGIC = b"CUDARUN1"
+_NAME_BYTES = 4096
+_SLOTS = 64
+
+
+class RecordMode(IntEnum):
+    """The task of the library in the program."""
+
+    LIST = 1
+    RECORD = 2
+    WATCH = 3
+    """Wait for each launch, so that a fault names its launch."""
+
+
+class _Slot(ctypes.Structure):
+    _fields_ = [
+        ("started_ns", ctypes.c_uint64),
+        ("ordinal", ctypes.c_uint64),
+        ("process", ctypes.c_uint32),
+        ("padding", ctypes.c_uint32),
+        ("kernel", ctypes.c_char * (_NAME_BYTES - 24)),
+    ]
+
+
+class _Control(ctypes.Structure):
+    _fields_ = [
+        ("magic", ctypes.c_char * 8),
+        ("mode", ctypes.c_uint32),
+        ("each_kernel", ctypes.c_uint32),
+        ("nth", ctypes.c_uint64),
+        ("count", ctypes.c_uint64),
+        ("max_bytes", ctypes.c_uint64),
+        ("matched", ctypes.c_uint64),
+        ("taken", ctypes.c_uint64),
+        ("fault_claimed", ctypes.c_uint32),
+        ("fault_status", ctypes.c_uint32),
+        ("fault_ordinal", ctypes.c_uint64),
+        ("padding", ctypes.c_char * (_NAME_BYTES - 72)),
+        ("fault_kernel", ctypes.c_char * _NAME_BYTES),
+        ("slots", _Slot * _SLOTS),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultyLaunch:
+    """A launch that faulted, or that does not end.
+
+    Attributes:
+        kernel: The kernel's symbol.
+        ordinal: The number of the launch among those of the kernel in its process.
+        status: The driver's error; ``None`` if it does not end.
+    """
+
+    kernel: str
+    ordinal: int
+    status: int | None
+
+
+class ControlPage:
+    """The shared page.
+
+    Args:
+        path: The file to create.
+        mode: The task.
+        nth: The first launch to record, from 1.
+        count: The number of launches to record.
+        max_bytes: The most memory of a recording.
+        each_kernel: Count the launches of each kernel on their own.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        mode: RecordMode,
+        *,
+        nth: int = 1,
+        count: int = 1,
+        max_bytes: int = 0,
+        each_kernel: bool = False,
+    ) -> None:
+        size = ctypes.sizeof(_Control)
+        with open(path, "xb+") as file:
+            file.truncate(size)
+            self._map = mmap.mmap(file.fileno(), size)
+        self._page = _Control.from_buffer(self._map)
+        self._page.magic = _MAGIC
+        self._page.mode = mode
+        self._page.each_kernel = each_kernel
+        self._page.nth, self._page.count, self._page.max_bytes = nth, count, max_bytes
+
+    @property
+    def matched(self) -> int:
+        """The number of launches of matching kernels."""
+        return int(self._page.matched)
+
+    @property
+    def fault(self) -> FaultyLaunch | None:
+        """The first launch that faulted."""
+        page = self._page
+        if not page.fault_status:
+            return None
+        return FaultyLaunch(_text(page.fault_kernel), page.fault_ordinal, page.fault_status)
+
+    def hanging(self, now_ns: int, limit: float) -> FaultyLaunch | None:
+        """Return a launch for which a thread has waited longer than ``limit`` seconds."""
+        for slot in self._page.slots:
+            if slot.started_ns and now_ns - slot.started_ns > limit * 1e9:
+                return FaultyLaunch(_text(slot.kernel), slot.ordinal, None)
+        return None
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="replace")

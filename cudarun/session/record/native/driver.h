@@ -1,0 +1,76 @@
+/* The part of the CUDA driver API that this library uses, without CUDA's headers.
+ *
+ * Handles are opaque pointers, a CUdeviceptr is 64 bits. The layouts are those of the public ABI,
+ * which the driver keeps.
+ */
+#ifndef CUDARUN_DRIVER_H
+#define CUDARUN_DRIVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int CUresult;
+typedef int CUdevice;
+typedef uint64_t CUdeviceptr;
+typedef void *CUcontext, *CUmodule, *CUlibrary, *CUfunction, *CUkernel, *CUstream, *CUevent;
+typedef void *CUmemoryPool, *CUlinkState;
+
+enum { CUDA_SUCCESS = 0, CUDA_ERROR_NOT_INITIALIZED = 3, CUDA_ERROR_NOT_READY = 600 };
+enum { ATTRIBUTE_CLUSTER = 4, ATTRIBUTE_COOPERATIVE = 2 };
+enum { CAPTURE_MODE_RELAXED = 2 };
+
+typedef struct {
+    int id;
+    char padding[4];
+    union {
+        char bytes[64];
+        unsigned cluster[3];
+        int cooperative;
+    } value;
+} LaunchAttribute;
+
+typedef struct {
+    unsigned grid[3], block[3];
+    unsigned shared_bytes;
+    CUstream stream;
+    LaunchAttribute *attributes;
+    unsigned attribute_count;
+} LaunchConfig;
+
+/* Calls of this library that a program's calls never pass through: X(result, name, parameters). */
+#define DRIVER_CALLS(X)                                                                            \
+    X(cuCtxGetCurrent, (CUcontext *))                                                              \
+    X(cuCtxGetDevice, (CUdevice *))                                                                \
+    X(cuCtxGetLimit, (size_t *, int))                                                              \
+    X(cuCtxSynchronize, (void))                                                                    \
+    X(cuDeviceGetAttribute, (int *, int, CUdevice))                                                \
+    X(cuDeviceGetName, (char *, int, CUdevice))                                                    \
+    X(cuDriverGetVersion, (int *))                                                                 \
+    X(cuEventCreate, (CUevent *, unsigned))                                                        \
+    X(cuEventElapsedTime, (float *, CUevent, CUevent))                                             \
+    X(cuEventQuery, (CUevent))                                                                     \
+    X(cuEventRecord, (CUevent, CUstream))                                                          \
+    X(cuFuncGetAttribute, (int *, int, CUfunction))                                                \
+    X(cuFuncGetModule, (CUmodule *, CUfunction))                                                   \
+    X(cuFuncGetName, (const char **, CUfunction))                                                  \
+    X(cuFuncGetParamInfo, (CUfunction, size_t, size_t *, size_t *))                                \
+    X(cuKernelGetName, (const char **, CUkernel))                                                  \
+    X(cuKernelGetParamInfo, (CUkernel, size_t, size_t *, size_t *))                                \
+    X(cuMemGetAddressRange_v2, (CUdeviceptr *, size_t *, CUdeviceptr))                             \
+    X(cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t))                                              \
+    X(cuModuleGetGlobal_v2, (CUdeviceptr *, size_t *, CUmodule, const char *))                     \
+    X(cuStreamIsCapturing, (CUstream, int *))                                                      \
+    X(cuThreadExchangeStreamCaptureMode, (int *))
+
+#define DECLARE(name, parameters) extern CUresult(*driver_##name) parameters;
+DRIVER_CALLS(DECLARE)
+#undef DECLARE
+
+/* Load the pointers of DRIVER_CALLS, once; false if libcuda is not loaded. Calls that an older
+ * driver does not have stay null. */
+int driver_ready(void);
+
+/* The driver's own function of a name that this library exports; null without a driver. */
+void *driver_function(const char *name);
+
+#endif

@@ -1,0 +1,28 @@
+/* The code that the program has loaded, and the kernels in it by their handles. */
+#ifndef CUDARUN_IMAGES_H
+#define CUDARUN_IMAGES_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "driver.h"
+
+typedef struct {
+    const char *data; /* null if it could not be read */
+    size_t size;
+    int is_copy;
+} Image;
+
+typedef struct Kernel {
+    const Image *image; /* null if its module was loaded in a way that is not seen */
+    CUfunction handle;
+    int is_kernel; /* a CUkernel, not a CUfunction */
+    int is_wanted; /* the answer of the parent; -1 until it is asked */
+    _Atomic uint64_t launches;
+    char name[];
+} Kernel;
+
+/* The kernel of a handle that is launched; null without memory. */
+Kernel *kernel_of(CUfunction handle);
+
+#endif

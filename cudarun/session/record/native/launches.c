@@ -1,0 +1,181 @@
+/* Calls that launch kernels, and the choice of those to record. */
+#include "launches.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control.h"
+#include "interpose.h"
+#include "stack.h"
+#include "waiting.h"
+
+enum { CONTEXTS = 16 };
+
+/* A launch of another thread in the same context must not change memory that is being recorded.
+ * Contexts have locks of their own: kernels of several GPUs can wait for each other. */
+static pthread_rwlock_t recording[CONTEXTS];
+
+static void unlocked(void) {
+    for (int i = 0; i < CONTEXTS; i++) pthread_rwlock_init(&recording[i], 0);
+}
+
+__attribute__((constructor)) static void prepare(void) {
+    unlocked();
+    pthread_atfork(0, 0, unlocked);
+}
+
+static pthread_rwlock_t *lock_of_context(void) {
+    CUcontext context = 0;
+    driver_cuCtxGetCurrent(&context);
+    return &recording[((uint64_t)context >> 6) % CONTEXTS];
+}
+
+int is_captured(CUstream stream) {
+    int status = 0;
+    return !driver_cuStreamIsCapturing(stream, &status) && status;
+}
+
+static int is_wanted(Kernel *kernel) {
+    if (kernel->is_wanted < 0) {
+        char *answer = ask("kernel", kernel->name, "");
+        kernel->is_wanted = answer && *answer == '1';
+        free(answer);
+    }
+    return kernel->is_wanted;
+}
+
+/* Whether this is one of the launches to record. */
+static int is_chosen(Launch *launch) {
+    Kernel *kernel = launch->kernel;
+    uint64_t own = atomic_fetch_add(&kernel->launches, 1) + 1;
+    if (!is_wanted(kernel)) return 0;
+    launch->ordinal = control->each_kernel ? own : atomic_fetch_add(&control->matched, 1) + 1;
+    uint64_t nth = control->nth;
+    return launch->ordinal >= nth && launch->ordinal < nth + control->count;
+}
+
+/* Wait for a launch, so that a fault is known to be its own. */
+static CUresult watch_launch(Launch *launch, CUresult (*again)(void *), void *context) {
+    launch->ordinal = atomic_fetch_add(&launch->kernel->launches, 1) + 1;
+    Slot *slot = begin_waiting(launch->kernel->name, launch->ordinal);
+    CUresult result = again(context);
+    CUresult status = result ? 0 : driver_cuCtxSynchronize();
+    uint32_t none = 0;
+    if (status && atomic_compare_exchange_strong(&control->fault_claimed, &none, 1)) {
+        control->fault_ordinal = launch->ordinal;
+        strncpy(control->fault_kernel, launch->kernel->name, NAME_BYTES - 1);
+        atomic_store(&control->fault_status, status);
+    }
+    end_waiting(slot);
+    return result;
+}
+
+static CUresult observe(Launch *launch, CUresult (*again)(void *), void *context) {
+    if (!control || !driver_ready() || control->mode == MODE_OFF) return again(context);
+    if (!(launch->kernel = kernel_of(launch->function))) return again(context);
+    if (control->mode == MODE_LIST) return list_launch(launch, again, context);
+    int captured = is_captured(launch->config.stream);
+    if (control->mode == MODE_WATCH)
+        return captured ? again(context) : watch_launch(launch, again, context);
+    if (!control->each_kernel && atomic_load(&control->taken) >= control->count)
+        return again(context); /* all are recorded */
+    int chosen = is_chosen(launch);
+    if (chosen && captured) {
+        note("captured %s", launch->kernel->name);
+        chosen = 0;
+    }
+    char *stack = chosen ? launching_stack() : 0; /* without the lock: it waits for Python's */
+    launch->stack = stack;
+    pthread_rwlock_t *lock = lock_of_context();
+    if (chosen)
+        pthread_rwlock_wrlock(lock);
+    else
+        pthread_rwlock_rdlock(lock);
+    CUresult result = chosen ? record_launch(launch, again, context) : again(context);
+    pthread_rwlock_unlock(lock);
+    free(stack);
+    return result;
+}
+
+typedef CUresult (*LaunchKernel)(
+    CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+    void **, void **);
+typedef CUresult (*LaunchCooperative)(
+    CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,
+    void **);
+typedef CUresult (*LaunchEx)(const LaunchConfig *, CUfunction, void **, void **);
+
+typedef struct {
+    const Launch *launch;
+    LaunchKernel plain;
+    LaunchCooperative cooperative;
+    LaunchEx with_attributes;
+    const LaunchConfig *config; /* the program's own */
+} Call;
+
+static CUresult make(void *context) {
+    const Call *call = context;
+    const Launch *launch = call->launch;
+    const LaunchConfig *it = &launch->config;
+    const unsigned *g = it->grid, *b = it->block;
+    if (call->with_attributes)
+        return call->with_attributes(
+            call->config, launch->function, launch->parameters, launch->extra);
+    if (call->cooperative)
+        return call->cooperative(
+            launch->function, g[0], g[1], g[2], b[0], b[1], b[2], it->shared_bytes, it->stream,
+            launch->parameters);
+    return call->plain(
+        launch->function, g[0], g[1], g[2], b[0], b[1], b[2], it->shared_bytes, it->stream,
+        launch->parameters, launch->extra);
+}
+
+#define EXTENTS                                                                                    \
+    unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, \
+        CUstream stream
+#define EXTENT_TYPES                                                                               \
+    unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream
+#define CONFIG                                                                                     \
+    { .grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared_bytes = shared, .stream = stream }
+
+#define LAUNCH_KERNEL(name)                                                                        \
+    EXPORT CUresult name(CUfunction function, EXTENTS, void **parameters, void **extra) {          \
+        REAL(name, CUfunction, EXTENT_TYPES, void **, void **);                                    \
+        if (!control) return real(                                                                 \
+            function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);                  \
+        Launch launch = {                                                                          \
+            .function = function, .config = CONFIG, .parameters = parameters, .extra = extra};     \
+        Call call = {.launch = &launch, .plain = real};                                            \
+        return observe(&launch, make, &call);                                                      \
+    }
+LAUNCH_KERNEL(cuLaunchKernel)
+LAUNCH_KERNEL(cuLaunchKernel_ptsz)
+
+#define LAUNCH_COOPERATIVE(name)                                                                   \
+    EXPORT CUresult name(CUfunction function, EXTENTS, void **parameters) {                        \
+        REAL(name, CUfunction, EXTENT_TYPES, void **);                                             \
+        Launch launch = {                                                                          \
+            .function = function, .config = CONFIG, .parameters = parameters,                      \
+            .is_cooperative = 1};                                                                  \
+        Call call = {.launch = &launch, .cooperative = real};                                      \
+        return observe(&launch, make, &call);                                                      \
+    }
+LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel)
+LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz)
+
+#define LAUNCH_EX(name)                                                                            \
+    EXPORT CUresult name(                                                                          \
+        const LaunchConfig *config, CUfunction function, void **parameters, void **extra) {        \
+        REAL(name, const LaunchConfig *, CUfunction, void **, void **);                            \
+        if (!control || !config) return real(config, function, parameters, extra);                 \
+        Launch launch = {                                                                          \
+            .function = function, .config = *config, .parameters = parameters, .extra = extra};    \
+        for (unsigned i = 0; i < config->attribute_count; i++)                                     \
+            if (config->attributes[i].id == ATTRIBUTE_COOPERATIVE)                                 \
+                launch.is_cooperative = config->attributes[i].value.cooperative;                   \
+        Call call = {.launch = &launch, .with_attributes = real, .config = config};                \
+        return observe(&launch, make, &call);                                                      \
+    }
+LAUNCH_EX(cuLaunchKernelEx)
+LAUNCH_EX(cuLaunchKernelEx_ptsz)

@@ -1,0 +1,180 @@
+"""``cudarun record``: the program runs with a library in it, and its raw files are converted."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from functools import cache
+from itertools import count
+from pathlib import Path
+
+from cudarun.errors import RequestError
+from cudarun.images.demangler import demangle, spellings
+from cudarun.report.record_types import LaunchListing, RecordedFile, RecordReport
+from cudarun.session.record.code import code_facts, recorded_code
+from cudarun.session.record.control import ControlPage, RecordMode
+from cudarun.session.record.conversion import convert, short_name
+from cudarun.session.record.library import build_library
+from cudarun.session.record.listing import read_lists
+from cudarun.session.record.raw_file import read_raw
+from cudarun.session.record.request import RecordRequest
+from cudarun.session.record.service import RecordService
+from cudarun.session.workers.program import ForegroundProgram
+from cudarun.writing import OutputFile, whole_file
+
+SUFFIX = ".cudarun"
+_FOLDER_VARIABLE = "CUDARUN_RECORD"
+_NOTES = {
+    "captured": "launches of {} are captured in a CUDA graph and cannot be recorded",
+    "parameters": "the driver does not describe the parameters of {}",
+    "image": "the image of {} was loaded in an unknown way",
+    "size": "the memory that {} can reach exceeds --max-size",
+    "write": "a raw file cannot be written: {}",
+}
+
+
+def list_launches(request: RecordRequest) -> LaunchListing:
+    """Run a program and list its launches.
+
+    Raises:
+        RequestError: The program cannot be started.
+    """
+    with _folder() as folder:
+        ControlPage(folder / "control", RecordMode.LIST)
+        status = _run(request, folder)
+        rows = read_lists(folder)
+    wanted = _matcher(request.kernels)
+    return LaunchListing(tuple(each for each in rows if wanted(each.kernel)), status)
+
+
+def record(request: RecordRequest) -> RecordReport:
+    """Run a program and record launches of it.
+
+    Raises:
+        RequestError: The program cannot be started, or a recording cannot be written.
+    """
+    with _folder() as folder:
+        page = ControlPage(
+            folder / "control",
+            RecordMode.RECORD,
+            nth=request.nth,
+            count=request.count,
+            max_bytes=request.max_bytes,
+            each_kernel=request.all_kernels,
+        )
+        with RecordService(folder, _matcher(request.kernels), _variables):
+            status = _run(request, folder)
+        notes = tuple(_notes(folder))
+        names = _FileNames(request.output)
+        files = tuple(_converted(path, folder, names) for path in sorted(folder.glob("*.raw")))
+        error = None if files else _nothing_recorded(request, page.matched, notes)
+    return RecordReport(files, status, notes, error)
+
+
+def _nothing_recorded(request: RecordRequest, matched: int, notes: Sequence[str]) -> RequestError:
+    if notes:
+        return RequestError("no launch was recorded", cause=notes[0])
+    if not matched:
+        return RequestError(
+            "no launch matches" if request.kernels else "the program launches no kernel",
+            hint="list the launches: cudarun record --list -- COMMAND",
+        )
+    return RequestError(
+        f"--nth {request.nth}: the program has only {matched} matching launches",
+        hint="list the launches: cudarun record --list -- COMMAND",
+    )
+
+
+def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Return a function that says whether a kernel matches, by any spelling of its name."""
+
+    @cache
+    def matches(kernel: str) -> bool:
+        names = [name.replace(" ", "") for name in spellings(kernel)]
+        wanted = [pattern.replace(" ", "") for pattern in patterns]
+        return not wanted or any(fnmatchcase(name, each) for name in names for each in wanted)
+
+    return matches
+
+
+@cache
+def _variables(path: Path, architecture: int) -> list[str]:
+    """Return the symbols of the variables of an image."""
+    facts = code_facts(recorded_code(path.read_bytes(), architecture))
+    return [] if facts is None else [each.name for each in facts.variables]
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="cudarun-") as folder:
+        yield Path(folder)
+
+
+def _run(request: RecordRequest, folder: Path) -> int:
+    """Run the program with the library; return its exit status, as a shell does."""
+    library = os.fspath(build_library(folder))
+    preloaded = os.environ.get("LD_PRELOAD")
+    environment = {
+        "LD_PRELOAD": f"{library}:{preloaded}" if preloaded else library,
+        _FOLDER_VARIABLE: os.fspath(folder),
+    }
+    try:
+        with ForegroundProgram(
+            request.command, environment, stdout_to_stderr=request.keeps_stdout
+        ) as program:
+            return program.wait()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise RequestError(f"{request.command[0]} cannot be started: {reason}") from error
+
+
+def _notes(folder: Path) -> Iterator[str]:
+    """Yield what kept the library from recording, each reason once."""
+    path = folder / "notes"
+    lines = path.read_text(errors="replace").splitlines() if path.exists() else []
+    for line in dict.fromkeys(lines):
+        word, _, rest = line.partition(" ")
+        yield _NOTES[word].format(demangle(rest))
+
+
+class _FileNames:
+    """The names of recordings: that of ``-o`` or of the kernel, with numbers from the second on."""
+
+    def __init__(self, output: str | None) -> None:
+        self._output = output
+        self._used: set[str] = set()
+
+    def next(self, kernel: str) -> str:
+        """Return a name that is not used yet."""
+        base = (self._output or short_name(kernel)).removesuffix(SUFFIX)
+        for number in count(1):
+            path = f"{base}{'' if number == 1 else f'-{number}'}{SUFFIX}"
+            if path not in self._used and not (self._output is None and os.path.exists(path)):
+                self._used.add(path)
+                return path
+        raise AssertionError("there are always further numbers")
+
+
+def _converted(raw_path: Path, folder: Path, names: _FileNames) -> RecordedFile:
+    """Write the recording of a raw file, which is deleted."""
+    raw = read_raw(raw_path)
+    path = names.next(raw.texts["kernel"])
+    with whole_file(OutputFile("-o", path)) as file:
+        manifest, has_ptx = convert(raw, folder, file)
+    raw_path.unlink()
+    return RecordedFile(
+        path=path,
+        kernel=manifest.kernel,
+        demangled=demangle(manifest.kernel),
+        ordinal=manifest.origin.ordinal,
+        grid=manifest.grid,
+        block=manifest.block,
+        ranges=len(manifest.memory),
+        memory_bytes=manifest.memory_bytes,
+        file_bytes=os.path.getsize(path),
+        has_ptx=has_ptx,
+        status=manifest.status,
+    )

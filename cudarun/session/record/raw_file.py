@@ -1,0 +1,110 @@
+"""The raw files that the library writes: sections of a tag, a size and bytes."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import field
+from pathlib import Path
+
+from cudarun.records import dataclass
+
+_MAGIC = b"CUDARAW1"
+_SECTION = struct.Struct("<4sQ")
+_RANGE = struct.Struct("<QQ")
+_ADDRESS = struct.Struct("<Q")
+
+
+@dataclass(slots=True)
+class RawRange:
+    """A range of memory, or a variable.
+
+    Attributes:
+        address: The address.
+        before: The contents before the launch.
+        symbol: The symbol of a variable.
+        after: The offsets of changed parts with their contents.
+    """
+
+    address: int
+    before: memoryview
+    symbol: str | None = None
+    after: list[tuple[int, memoryview]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class RawRecording:
+    """The contents of a raw file.
+
+    Attributes:
+        texts: The descriptions by key.
+        parameters: The bytes of the parameters.
+        ranges: The memory, by address, and the variables.
+        status: The result of the launch; ``None`` if it did not end.
+        has_memory: Whether all memory from before the launch is there.
+    """
+
+    texts: dict[str, str] = field(default_factory=dict)
+    parameters: bytes = b""
+    ranges: list[RawRange] = field(default_factory=list)
+    status: int | None = None
+    has_memory: bool = False
+
+    def numbers(self, key: str) -> tuple[int, ...]:
+        """Return the numbers of a description."""
+        return tuple(map(int, self.texts[key].split()))
+
+
+def read_raw(path: Path) -> RawRecording:
+    """Read a raw file; of one that is not complete, the sections that are."""
+    raw = RawRecording()
+    for tag, part in _sections(path):
+        if tag == b"TEXT":
+            key, _, value = bytes(part).partition(b"\0")
+            raw.texts[key.decode()] = value.decode(errors="replace")
+        elif tag == b"PARA":
+            raw.parameters = bytes(part)
+        elif tag == b"MEMO":
+            address, _ = _RANGE.unpack_from(part)
+            raw.ranges.append(RawRange(address, part[_RANGE.size :]))
+        elif tag == b"VARI":
+            address, size = _RANGE.unpack_from(part)
+            name = bytes(part[_RANGE.size : len(part) - size - 1])
+            raw.ranges.append(RawRange(address, part[len(part) - size :], name.decode()))
+        elif tag == b"AFTR":
+            _changed(raw, part)
+        elif tag == b"BEFO":
+            raw.has_memory = True
+        elif tag == b"STAT":
+            raw.status = int.from_bytes(part, "little", signed=True)
+    raw.ranges.sort(key=lambda each: (each.symbol is not None, each.address))
+    return raw
+
+
+def _changed(raw: RawRecording, part: memoryview) -> None:
+    """Add a changed part to its range."""
+    (address,) = _ADDRESS.unpack_from(part)
+    for each in raw.ranges:
+        if 0 <= address - each.address < len(each.before):
+            each.after.append((address - each.address, part[_ADDRESS.size :]))
+            return
+
+
+def _sections(path: Path) -> Iterator[tuple[bytes, memoryview]]:
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size < len(_MAGIC):
+            return
+        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    if bytes(data[: len(_MAGIC)]) != _MAGIC:
+        return
+    at = len(_MAGIC)
+    while at + _SECTION.size <= size:
+        tag, length = _SECTION.unpack_from(data, at)
+        at += _SECTION.size
+        if at + length > size:
+            return
+        yield tag, data[at : at + length]
+        at += length

@@ -1,0 +1,1 @@
+"""Recordings: files that contain one launch with its code, its memory and its results."""

@@ -1,0 +1,232 @@
+"""Recordings as files: a zip with a description, code, and pieces of memory.
+
+Members are read by their known names, in bounded amounts, and compared with their hashes. Nothing
+is ever extracted to a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.errors import RequestError
+from cudarun.records import dataclass
+from cudarun.session.recording.manifest import (
+    DIGEST_CHARACTERS,
+    PIECE_BYTES,
+    Manifest,
+    MemoryPiece,
+    RecordedRange,
+    is_digest,
+    read_manifest,
+    write_manifest,
+)
+
+MANIFEST, IMAGE, PTX, MEMORY = "recording.toml", "image", "ptx", "memory/"
+_MAX_MANIFEST = 64 << 20
+_MAX_MEMBERS = 1 << 20
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # the same contents make the same file
+_MEMBER_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
+    *(NotImplementedError, RuntimeError, UnicodeDecodeError, ValueError),
+)
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class RecordingWriter:
+    """A recording that is being written.
+
+    Args:
+        file: The file, open for writing.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=4)
+        self._written: set[str] = set()
+
+    def pieces(
+        self, data: bytes | memoryview, offset: int = 0, *, zeros: bool = True
+    ) -> Iterator[MemoryPiece]:
+        """Add bytes; yield their pieces.
+
+        Args:
+            data: The bytes.
+            offset: Their offset in the range.
+            zeros: Also yield pieces that are zero, which the contents before a launch do not need.
+        """
+        view = memoryview(data)
+        at = 0
+        while at < len(view):
+            size = min(PIECE_BYTES - (offset + at) % PIECE_BYTES, len(view) - at)
+            part = bytes(view[at : at + size])
+            if zeros or part.count(0) < size:
+                yield MemoryPiece(offset + at, size, self._add(part))
+            at += size
+
+    def finish(self, manifest: Manifest, image: bytes, ptx: bytes | None) -> None:
+        """Add the description and the code, and end the file."""
+        self._member(MANIFEST, write_manifest(manifest).encode())
+        self._member(IMAGE, image)
+        if ptx is not None:
+            self._member(PTX, ptx)
+        self._zip.close()
+
+    def _add(self, part: bytes) -> str:
+        digest = _digest(part)
+        if digest not in self._written:
+            self._written.add(digest)
+            self._member(MEMORY + digest, part)
+        return digest
+
+    def _member(self, name: str, data: bytes) -> None:
+        info = zipfile.ZipInfo(name, _EARLIEST)
+        info.compress_type = zipfile.ZIP_DEFLATED
+        self._zip.writestr(info, data)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A recording in a file; its memory is read when it is used.
+
+    Attributes:
+        path: The file, absolute.
+        manifest: Its description.
+        image: The code as the program loaded it.
+        ptx: The same as PTX, if the program has it.
+    """
+
+    path: str
+    manifest: Manifest
+    image: bytes
+    ptx: bytes | None
+
+    def contents(self) -> RecordedContents:
+        """Open the file to read its memory.
+
+        Raises:
+            RequestError: It cannot be read any more.
+        """
+        return RecordedContents(self.path)
+
+
+class RecordedContents:
+    """The memory in a recording; it reads one piece at a time.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._zip = _opened(path)
+
+    def before(self, recorded: RecordedRange) -> Bytes:
+        """Return a range before the launch."""
+        whole = np.zeros(recorded.size, np.uint8)
+        self._put(whole, recorded.before)
+        return whole
+
+    def after(self, recorded: RecordedRange) -> Bytes:
+        """Return a range after the launch."""
+        whole = self.before(recorded)
+        self._put(whole, recorded.after)
+        return whole
+
+    def chunks(self, recorded: RecordedRange) -> Iterator[tuple[int, Bytes]]:
+        """Yield the pieces before the launch with their offsets; other bytes are zero."""
+        for piece in recorded.before:
+            yield piece.offset, np.frombuffer(self.piece(piece), np.uint8)
+
+    def piece(self, piece: MemoryPiece) -> bytes:
+        """Return the bytes of a piece.
+
+        Raises:
+            RequestError: The file does not contain them, or they are damaged.
+        """
+        data = _read(self._zip, MEMORY + piece.digest, piece.size, self._path)
+        if len(data) != piece.size or _digest(data) != piece.digest:
+            raise _damaged(self._path, f"the piece {piece.digest} has other contents")
+        return data
+
+    def _put(self, whole: Bytes, pieces: Iterable[MemoryPiece]) -> None:
+        for piece in pieces:
+            data = np.frombuffer(self.piece(piece), np.uint8)
+            whole[piece.offset : piece.offset + piece.size] = data
+
+    def close(self) -> None:
+        """Close the file."""
+        self._zip.close()
+
+    def __enter__(self) -> RecordedContents:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_recording(path: str, limit: int) -> Recording:
+    """Read a recording without its memory.
+
+    Args:
+        path: The file.
+        limit: The most bytes of an image in it.
+
+    Raises:
+        RequestError: It is not a recording, or is damaged.
+    """
+    with _opened(path) as archive:
+        names = archive.namelist()
+        _check_members(names, path)
+        manifest = read_manifest(_read(archive, MANIFEST, _MAX_MANIFEST, path), path)
+        image = _read(archive, IMAGE, limit, path)
+        ptx = _read(archive, PTX, limit, path) if PTX in names else None
+    return Recording(os.path.abspath(path), manifest, image, ptx)
+
+
+def _check_members(names: Sequence[str], path: str) -> None:
+    if MANIFEST not in names or IMAGE not in names:
+        raise RequestError("not a recording of cudarun", origin=path)
+    if len(names) > _MAX_MEMBERS or len({*names}) < len(names):
+        raise _damaged(path, "it has too many members, or two of one name")
+    for name in names:
+        if name not in (MANIFEST, IMAGE, PTX) and not is_digest(name.removeprefix(MEMORY)):
+            raise _damaged(path, f"unknown member '{name}'")
+
+
+def _opened(path: str) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except OSError as error:
+        raise RequestError(error.strerror or str(error), origin=path) from error
+    except _MEMBER_ERRORS as error:
+        raise _damaged(path, str(error)) from None
+
+
+def _read(archive: zipfile.ZipFile, name: str, most: int, path: str) -> bytes:
+    """Read a member of at most some bytes, whatever the file says about its size."""
+    try:
+        with archive.open(name) as member:
+            data = member.read(most + 1)
+    except KeyError:
+        raise _damaged(path, f"it does not contain '{name}'") from None
+    except _MEMBER_ERRORS as error:
+        raise _damaged(path, f"'{name}': {error}") from None
+    if len(data) > most:
+        raise _damaged(path, f"'{name}' is larger than {most} bytes")
+    return data
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:DIGEST_CHARACTERS]
+
+
+def _damaged(path: str, cause: str) -> RequestError:
+    return RequestError(f"the recording is damaged: {cause}", origin=path)

@@ -1,0 +1,365 @@
+"""The description of a recording: a TOML text of known keys, without paths and code.
+
+Memory is described by pieces. A piece is a run of bytes at an offset, named by the hash of its
+contents; bytes that no piece describes are zero.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias, TypeVar
+
+from cudarun.errors import RequestError
+from cudarun.records import dataclass
+
+FORMAT = 1
+PIECE_BYTES = 256 << 10
+"""The size of the largest piece."""
+
+DIGEST_CHARACTERS = 32
+MAX_RANGE = 1 << 40
+_MAX_ADDRESS = 1 << 64
+_MAX_PARAMETER_BYTES = 1 << 16
+_MAX_EXTENT = (1 << 31) - 1
+
+Extent: TypeAlias = tuple[int, int, int]
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPiece:
+    """A run of bytes of a range.
+
+    Attributes:
+        offset: Its offset in the range.
+        size: Its size in bytes.
+        digest: The hash of its contents, which names them in the file.
+    """
+
+    offset: int
+    size: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRange:
+    """A range of device memory, or a variable of the image.
+
+    Attributes:
+        name: The name in expressions.
+        address: The address in the program.
+        size: The size in bytes.
+        before: The contents before the launch.
+        after: The parts that the launch changed, with the contents after it.
+        symbol: The symbol of a variable; ``None`` for memory.
+        type: The type of its elements in the argument grammar.
+    """
+
+    name: str
+    address: int
+    size: int
+    before: tuple[MemoryPiece, ...] = ()
+    after: tuple[MemoryPiece, ...] = ()
+    symbol: str | None = None
+    type: str = "u8"
+
+    @property
+    def end(self) -> int:
+        """The first address after it."""
+        return self.address + self.size
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedOrigin:
+    """The program and the machine that a launch was recorded from.
+
+    Attributes:
+        device: The GPU's name.
+        capability: Its compute capability.
+        driver: The version of the driver API.
+        version: The version of cudarun.
+        ordinal: The number of the launch among those that matched.
+        stack: The stack of the launching thread, innermost frame first.
+    """
+
+    device: str = ""
+    capability: tuple[int, int] = (0, 0)
+    driver: int = 0
+    version: str = ""
+    ordinal: int = 0
+    stack: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The description of a recorded launch.
+
+    Attributes:
+        kernel: The kernel's symbol.
+        grid: The blocks of the grid.
+        block: The threads of a block.
+        shared_bytes: The dynamic shared memory of a block.
+        cluster: The blocks of a cluster; ``None`` for the kernel's own.
+        cooperative: Whether the launch was cooperative.
+        parameters: The bytes of the parameters.
+        ranges: The memory, by address, then the variables of the image.
+        origin: The program and the machine.
+        status: The result of the launch as a ``CUresult``; ``None`` if it did not end.
+        shrunk: Whether memory that the launch does not access was left out.
+    """
+
+    kernel: str
+    grid: Extent
+    block: Extent
+    shared_bytes: int = 0
+    cluster: Extent | None = None
+    cooperative: bool = False
+    parameters: bytes = b""
+    ranges: tuple[RecordedRange, ...] = ()
+    origin: RecordedOrigin = RecordedOrigin()
+    status: int | None = 0
+    shrunk: bool = False
+
+    @property
+    def memory(self) -> tuple[RecordedRange, ...]:
+        """The ranges of device memory, by address."""
+        return tuple(each for each in self.ranges if each.symbol is None)
+
+    @property
+    def variables(self) -> tuple[RecordedRange, ...]:
+        """The variables of the image."""
+        return tuple(each for each in self.ranges if each.symbol is not None)
+
+    @property
+    def memory_bytes(self) -> int:
+        """The size of all ranges of device memory."""
+        return sum(each.size for each in self.memory)
+
+
+def write_manifest(manifest: Manifest) -> str:
+    """Return the TOML text of a description."""
+    origin = manifest.origin
+    head: dict[str, object] = {
+        "format": FORMAT,
+        "kernel": manifest.kernel,
+        "grid": manifest.grid,
+        "block": manifest.block,
+        "shared_bytes": manifest.shared_bytes,
+        "cooperative": manifest.cooperative,
+        "parameters": manifest.parameters.hex(),
+        "shrunk": manifest.shrunk,
+    }
+    if manifest.cluster is not None:
+        head["cluster"] = manifest.cluster
+    if manifest.status is not None:
+        head["status"] = manifest.status
+    lines = [*_lines(head), "", "[origin]"]
+    lines += _lines(
+        {
+            "device": origin.device,
+            "capability": origin.capability,
+            "driver": origin.driver,
+            "version": origin.version,
+            "ordinal": origin.ordinal,
+            "stack": origin.stack,
+        }
+    )
+    for each in manifest.ranges:
+        lines += ["", "[[range]]"]
+        row: dict[str, object] = {"name": each.name, "address": each.address, "size": each.size}
+        row["type"] = each.type
+        if each.symbol is not None:
+            row["symbol"] = each.symbol
+        for key, pieces in (("before", each.before), ("after", each.after)):
+            row[key] = [[piece.offset, piece.size, piece.digest] for piece in pieces]
+        lines += _lines(row)
+    return "\n".join(lines) + "\n"
+
+
+def _lines(table: Mapping[str, object]) -> Iterator[str]:
+    # A JSON value is a TOML value, except for null and for characters above U+FFFF as escapes.
+    for key, value in table.items():
+        yield f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f")
+
+
+def read_manifest(data: bytes, origin: str) -> Manifest:
+    """Return the description in a TOML text.
+
+    Args:
+        data: The text.
+        origin: The file, for messages.
+
+    Raises:
+        RequestError: It is not a description, or a value is out of range.
+    """
+    try:
+        table = tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        raise _damaged(origin, f"its description is not TOML: {error}") from None
+    reader = _TableReader(table, origin)
+    found = reader.number("format", 1, 1 << 31)
+    if found != FORMAT:
+        raise RequestError(
+            f"the recording has format {found}, this version of cudarun reads format {FORMAT}",
+            origin=origin,
+        )
+    ranges = tuple(_range(_TableReader(each, origin)) for each in reader.tables("range"))
+    of = _TableReader(reader.table("origin"), origin)
+    cluster = reader.extent("cluster") if "cluster" in table else None
+    manifest = Manifest(
+        kernel=reader.text("kernel"),
+        grid=reader.extent("grid"),
+        block=reader.extent("block"),
+        shared_bytes=reader.number("shared_bytes", 0, _MAX_EXTENT),
+        cluster=cluster,
+        cooperative=reader.value("cooperative", bool),
+        parameters=reader.hexadecimal("parameters", _MAX_PARAMETER_BYTES),
+        ranges=ranges,
+        origin=RecordedOrigin(
+            device=of.text("device"),
+            capability=of.pair("capability"),
+            driver=of.number("driver", 0, _MAX_EXTENT),
+            version=of.text("version"),
+            ordinal=of.number("ordinal", 0, _MAX_ADDRESS),
+            stack=tuple(of.texts("stack")),
+        ),
+        status=reader.number("status", 0, _MAX_EXTENT) if "status" in table else None,
+        shrunk=reader.value("shrunk", bool),
+    )
+    for each in (reader, of):
+        each.refuse_others()
+    _check_ranges(manifest, origin)
+    return manifest
+
+
+def _range(reader: _TableReader) -> RecordedRange:
+    size = reader.number("size", 1, MAX_RANGE)
+    found = RecordedRange(
+        name=reader.name("name"),
+        address=reader.number("address", 0, _MAX_ADDRESS - size),
+        size=size,
+        before=tuple(reader.pieces("before", size)),
+        after=tuple(reader.pieces("after", size)),
+        symbol=reader.text("symbol") if "symbol" in reader.table_of else None,
+        type=reader.name("type"),
+    )
+    reader.refuse_others()
+    return found
+
+
+def _check_ranges(manifest: Manifest, origin: str) -> None:
+    """Refuse two ranges of one name, or at one address."""
+    names = [each.name for each in manifest.ranges]
+    if len({*names}) < len(names):
+        raise _damaged(origin, "two ranges have the same name")
+    end = 0
+    for each in manifest.memory:
+        if each.address < end:
+            raise _damaged(origin, f"the range '{each.name}' is not after the one before it")
+        end = each.end
+
+
+class _TableReader:
+    """A reader of the known keys of a table; it refuses values of other types."""
+
+    def __init__(self, table: Mapping[str, Any], origin: str) -> None:
+        self.table_of = table
+        self._origin = origin
+        self._known: set[str] = set()
+
+    def value(self, key: str, kind: type[_T]) -> _T:
+        self._known.add(key)
+        found = self.table_of.get(key)
+        if type(found) is not kind:  # a bool is no number
+            raise _damaged(self._origin, f"'{key}' is missing or has another type")
+        return found
+
+    def number(self, key: str, least: int, limit: int) -> int:
+        return self._in_range(key, self.value(key, int), least, limit)
+
+    def _in_range(self, key: str, found: object, least: int, limit: int) -> int:
+        if type(found) is not int or not least <= found <= limit:
+            raise _damaged(self._origin, f"'{key}' is out of range")
+        return found
+
+    def text(self, key: str) -> str:
+        return self.value(key, str)
+
+    def name(self, key: str) -> str:
+        found = self.text(key)
+        if not found.isidentifier() or not found.isascii():
+            raise _damaged(self._origin, f"'{key}' is not a name")
+        return found
+
+    def texts(self, key: str) -> Iterator[str]:
+        for each in self.value(key, list):
+            if not isinstance(each, str):
+                raise _damaged(self._origin, f"'{key}' is not a list of texts")
+            yield each
+
+    def hexadecimal(self, key: str, most: int) -> bytes:
+        try:
+            found = bytes.fromhex(self.text(key))
+        except ValueError:
+            raise _damaged(self._origin, f"'{key}' is not hexadecimal") from None
+        if len(found) > most:
+            raise _damaged(self._origin, f"'{key}' is too long")
+        return found
+
+    def extent(self, key: str) -> Extent:
+        x, y, z = self._numbers(key, 3, 1)
+        return x, y, z
+
+    def pair(self, key: str) -> tuple[int, int]:
+        first, second = self._numbers(key, 2, 0)
+        return first, second
+
+    def _numbers(self, key: str, count: int, least: int) -> list[int]:
+        found = self.value(key, list)
+        if len(found) != count:
+            raise _damaged(self._origin, f"'{key}' requires {count} numbers")
+        return [self._in_range(key, each, least, _MAX_EXTENT) for each in found]
+
+    def table(self, key: str) -> dict[str, Any]:
+        return self.value(key, dict)
+
+    def tables(self, key: str) -> Iterable[dict[str, Any]]:
+        found = self.value(key, list) if key in self.table_of else []
+        if not all(isinstance(each, dict) for each in found):
+            raise _damaged(self._origin, f"'{key}' is not a list of tables")
+        return found
+
+    def pieces(self, key: str, size: int) -> Iterator[MemoryPiece]:
+        end = 0
+        for each in self.value(key, list):
+            if type(each) is not list or len(each) != 3 or type(each[2]) is not str:
+                raise _damaged(self._origin, f"'{key}' is not a list of pieces")
+            offset = self._in_range(key, each[0], end, size - 1)
+            length = self._in_range(key, each[1], 1, min(PIECE_BYTES, size - offset))
+            if not is_digest(each[2]):
+                raise _damaged(self._origin, f"'{key}' contains an invalid hash")
+            yield MemoryPiece(offset, length, each[2])
+            end = offset + length
+
+    def refuse_others(self) -> None:
+        """Refuse keys that are not known: they could be meant for a later version."""
+        for key in self.table_of:
+            if key not in self._known:
+                raise _damaged(self._origin, f"unknown key '{key}'")
+
+
+def is_digest(text: str) -> bool:
+    """Return whether a text is the name of a piece."""
+    return len(text) == DIGEST_CHARACTERS and not {*text} - {*"0123456789abcdef"}
+
+
+def thread_count(manifest: Manifest) -> int:
+    """Return the number of threads of the launch."""
+    return math.prod(manifest.grid) * math.prod(manifest.block)
+
+
+def _damaged(origin: str, cause: str) -> RequestError:
+    return RequestError(f"the recording is damaged: {cause}", origin=origin)

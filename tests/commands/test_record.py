@@ -1,0 +1,166 @@
+"""``cudarun record`` with a stub of the driver, and replays of what it records."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Ran, Run
+from tests.support.stub_driver import PTX, build_stub
+
+
+class Recorder:
+    """The command with the stub as its driver."""
+
+    def __init__(self, run: Run, stub: Path, cache: Path) -> None:
+        self._run = run
+        self._stub = stub
+        self._cache = cache
+        self.folder = Path()
+
+    def __call__(self, *options: str, task: str, **env: str) -> Ran:
+        program = [os.fspath(self._stub / "program"), task, os.fspath(PTX)]
+        return self.of(*options, "--", *program, **env)
+
+    def of(self, *words: str, **env: str) -> Ran:
+        places = {
+            "LD_LIBRARY_PATH": os.fspath(self._stub),
+            "XDG_CACHE_HOME": os.fspath(self._cache),
+        }
+        return self._run("record", *words, env=places | env)
+
+    def replay(self, name: str, *options: str) -> Ran:
+        return self._run("launch", name, "-d", "cpu", *options)
+
+
+@pytest.fixture
+def recorder(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Recorder:
+    shared = tmp_path_factory.getbasetemp()
+    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
+    return Recorder(run, build_stub(shared), shared / "record-cache")
+
+
+@pytest.mark.parametrize("task", ["scale", "packed", "config", "gather", "fork"])
+def test_a_launch_is_recorded_and_replayed(recorder: Recorder, task: str) -> None:
+    ran = recorder("-o", "x.cudarun", "--json", task=task)
+    assert ran.code == 0, ran.err
+    [file] = ran.document["files"]
+    kernel = "gather" if task == "gather" else "scale"
+    assert (file["path"], file["kernel"], file["status"]) == ("x.cudarun", kernel, 0)
+    assert file["ranges"] == (5 if task == "gather" else 2)  # only what is reachable
+    assert file["has_ptx"]
+    assert task == "fork" or "the program's output" in ran.err  # stdout is the document
+
+    replayed = recorder.replay("x.cudarun", "--detect", "race,uninit")
+    assert replayed.code == 0, replayed.err
+    passed = [line for line in replayed.out.splitlines() if line.endswith("== recorded")]
+    assert passed == (
+        ["PASS m1 == recorded"]
+        if task == "gather"
+        else ["PASS m0 == recorded", "PASS launches == recorded"]
+    )
+
+
+def test_the_program_is_unchanged(recorder: Recorder) -> None:
+    ran = recorder("-o", "x.cudarun", task="status")
+    assert (ran.code, ran.out) == (7, "the program's output\n")
+    assert ran.err.startswith("recorded x.cudarun: scale, launch 1, grid 4, block 256, 7.81 KiB")
+
+
+def test_a_different_result_fails(recorder: Recorder) -> None:
+    recorder("-o", "x.cudarun", task="scale")
+    ran = recorder.replay("x.cudarun", "--set", "factor=f32[2]:3")
+    assert ran.code == 1
+    assert "FAIL m0 == recorded" in ran.out
+    assert "PASS launches == recorded" in ran.out
+
+
+def test_options_of_launch_apply(recorder: Recorder, tmp_path: Path) -> None:
+    recorder("-o", "x.cudarun", task="scale")
+    ran = recorder.replay("x.cudarun", "--repeat", "2", "--print", "m1[:4]", "--reference", "cpu")
+    assert ran.code == 0, ran.err
+    assert "m1[:4] = [  0   0 128  63]" in ran.out
+    (tmp_path / "spec.toml").write_text('[[launch]]\nname = "one"\nimage = "x.cudarun"\n')
+    assert recorder._run("launch", "--spec", "spec.toml", "-d", "cpu").code == 0
+    refused = recorder.replay("x.cudarun", "f32:1")
+    assert refused.code == 2
+    assert "a recording has its own arguments" in refused.err
+
+
+def test_launches_are_chosen(recorder: Recorder, tmp_path: Path) -> None:
+    ran = recorder("-k", "sc*", "--nth", "2", task="twice")
+    assert ran.code == 0
+    assert "recorded scale.cudarun: scale, launch 2" in ran.err
+    ran = recorder("--all-kernels", task="twice")
+    assert sorted(path.name for path in tmp_path.glob("*.cudarun")) == [
+        "gather.cudarun",
+        "scale-2.cudarun",
+        "scale.cudarun",
+    ]
+    ran = recorder("--count", "3", "-o", "all.cudarun", task="twice")
+    assert len([*tmp_path.glob("all*.cudarun")]) == 3
+
+
+def test_launches_are_listed(recorder: Recorder) -> None:
+    ran = recorder("--list", task="twice")
+    assert ran.code == 0
+    assert ran.out.splitlines()[1:] == [
+        "launches  ms     grid  block  shared  kernel",
+        "2         1.000  4     256    0       scale",
+        "1         0.500  1     32     0       gather",
+    ]
+    [row] = recorder("--list", "--json", "-k", "gather", task="twice").document["launches"]
+    assert (row["kernel"], row["launches"], row["block"]) == ("gather", 1, [32, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("options", "task", "code", "message"),
+    [
+        (("-k", "none"), "scale", 1, "no launch matches"),
+        (("-k", "none"), "status", 7, "no launch matches"),
+        (("--nth", "9"), "scale", 1, "--nth 9: the program has only 1 matching launches"),
+        (("--max-size", "100"), "scale", 1, "exceeds --max-size"),
+        (("-o", "missing/x.cudarun"), "scale", 2, "the directory missing does not exist"),
+    ],
+)
+def test_what_is_not_recorded_is_said(
+    recorder: Recorder, options: tuple[str, ...], task: str, code: int, message: str
+) -> None:
+    ran = recorder(*options, task=task)
+    assert (ran.code, message in ran.err) == (code, True), ran.err
+
+
+def test_nothing_is_overwritten(recorder: Recorder, tmp_path: Path) -> None:
+    (tmp_path / "x.cudarun").write_text("mine")
+    ran = recorder("-o", "x.cudarun", task="scale")
+    assert (ran.code, ran.out) == (2, "")  # before the program starts
+    assert (tmp_path / "x.cudarun").read_text() == "mine"
+
+
+def test_eight_threads_launch_while_one_is_recorded(recorder: Recorder) -> None:
+    ran = recorder("--nth", "100", "--count", "3", "-o", "x.cudarun", task="threads")
+    assert ran.code == 0, ran.err
+    for name in ("x.cudarun", "x-2.cudarun", "x-3.cudarun"):
+        assert "PASS m0 == recorded" in recorder.replay(name).out
+
+
+def test_without_a_compiler_or_a_program(recorder: Recorder, tmp_path: Path) -> None:
+    cache = os.fspath(tmp_path / "cache")
+    ran = recorder.of("--", "true", PATH="/none", XDG_CACHE_HOME=cache)
+    assert ran.code == 2
+    assert "no C compiler: cc or gcc or clang is not installed" in ran.err
+    ran = recorder.of("--", "./none")
+    assert (ran.code, "./none cannot be started: No such file" in ran.err) == (2, True)
+    assert recorder.of().code == 2
+
+
+def test_a_recording_names_its_program(recorder: Recorder, tmp_path: Path) -> None:
+    recorder("-o", "x.cudarun", task="scale")
+    with zipfile.ZipFile(tmp_path / "x.cudarun") as file:
+        text = file.read("recording.toml").decode()
+        assert file.read("image") == PTX.read_bytes()
+    assert 'device = "Stub"' in text
+    assert "program+0x" in text

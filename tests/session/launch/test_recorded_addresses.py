@@ -1,0 +1,57 @@
+"""Memory at given addresses: alignment, and a driver that does not follow the hint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cudarun.errors import AddressOccupied
+from cudarun.session.launch.fixed_addresses import aligned, allocate_at
+from cudarun.session.workers.session import Session
+
+MIB = 1 << 20
+FREE = 0x5E0000000000  # addresses that the loader and the allocator do not use
+
+
+def test_ranges_are_aligned_and_joined() -> None:
+    found = aligned([(70 * MIB, 1), (3 * MIB, 8), (31 * MIB, 2 * MIB), (1, 1)], 32 * MIB)
+    assert found == [(0, 96 * MIB)]
+    assert aligned([(5, 2), (9, 1), (17, 1)], 4) == [(4, 8), (16, 4)]
+    assert aligned([], 4) == []
+
+
+def _written_and_read(session: Session, address: int) -> bytes:
+    """Write and read both ends of two ranges, with the calls of a GPU."""
+    from dataclasses import replace
+
+    driver = session.driver
+    driver.traits = replace(driver.traits, allocate_at=None)
+    ranges = [(address + 100, 5000), (address + 40 * MIB, 16)]
+    allocate_at(session, session.devices[0], ranges)
+    data = np.arange(4, dtype=np.uint8)
+    found = np.zeros(4, np.uint8)
+    for start, size in ranges:
+        driver.cuMemcpyHtoD(start + size - 4, data.ctypes.data, 4)
+        driver.cuMemcpyDtoH(found.ctypes.data, start + size - 4, 4)
+    session.release()
+    return found.tobytes()
+
+
+def _occupied(session: Session) -> Any:
+    session.driver.cuMemAddressReserve(64 * MIB, 0, FREE, 0)
+    return _written_and_read(session, FREE)
+
+
+def test_memory_is_reserved_at_its_address(in_session: Any) -> None:
+    assert in_session(_read_at_free) == bytes(range(4))
+
+
+def _read_at_free(session: Session) -> bytes:
+    return _written_and_read(session, FREE)
+
+
+def test_an_occupied_address_is_an_error(in_session: Any) -> None:
+    with pytest.raises(AddressOccupied, match="are occupied"):
+        in_session(_occupied)

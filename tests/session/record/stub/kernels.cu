@@ -1,0 +1,25 @@
+// The kernels of the stub: its functions of the same names do the same.
+struct Pair {
+    const float *x;
+    float *y;
+};
+
+__constant__ float factor[2];
+__device__ unsigned launches;
+
+extern "C" __global__ void scale(Pair pair, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0) launches += 1;
+    if (i < n) pair.y[i] = factor[0] * pair.x[i] + factor[1];
+}
+
+extern "C" __global__ void gather(float **table, float *sum, int n) {
+    float total = 0;
+    for (int i = 0; i < n; i++) total += table[i][threadIdx.x];
+    sum[threadIdx.x] = total;
+}
+
+extern "C" __global__ void overrun(float *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i + 1048576 * (i == 3)] = i;
+}

@@ -1,0 +1,134 @@
+/* A driver without a GPU: the calls that a small program and the recording library make.
+ *
+ * Device memory is memory of the process, a module is its PTX, and a kernel is a C function.
+ */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+typedef uint64_t Address;
+typedef struct {
+    unsigned grid[3], block[3], shared;
+    void *stream, *attributes;
+    unsigned attribute_count;
+} Config;
+
+static const char *const names[] = {"scale", "gather", "overrun"};
+static const size_t offsets[3][3] = {{0, 16}, {0, 8, 16}, {0, 8}};
+static const size_t sizes[3][3] = {{16, 4}, {8, 8, 4}, {8, 4}};
+static const size_t counts[] = {2, 3, 2};
+static float factor[2];
+static unsigned launches;
+static int fault;
+
+static void scale(void **parameters, unsigned threads) {
+    const float **pair = parameters[0];
+    float *y = ((float **)parameters[0])[1];
+    launches++;
+    for (int i = 0; i < *(int *)parameters[1] && i < (int)threads; i++)
+        y[i] = fmaf(factor[0], pair[0][i], factor[1]);
+}
+
+static void gather(void **parameters, unsigned threads) {
+    float **table = *(float ***)parameters[0], *sum = *(float **)parameters[1];
+    for (unsigned thread = 0; thread < threads; thread++) {
+        sum[thread] = 0;
+        for (int i = 0; i < *(int *)parameters[2]; i++) sum[thread] += table[i][thread];
+    }
+}
+
+static int launch(uint64_t kernel, unsigned threads, void **parameters, void **extra) {
+    void *found[3];
+    if (fault) return fault;
+    if (kernel < 1 || kernel > 3) return 400;
+    for (size_t i = 0; extra && i < counts[kernel - 1]; i++)
+        found[i] = (char *)extra[1] + offsets[kernel - 1][i];
+    parameters = extra ? found : parameters;
+    if (kernel == 1) scale(parameters, threads);
+    if (kernel == 2) gather(parameters, threads);
+    if (kernel == 3) fault = 700;
+    return 0;
+}
+
+int cuInit(unsigned flags) { return flags; }
+int cuDriverGetVersion(int *version) { return *version = 13000, 0; }
+int cuCtxGetCurrent(void **context) { return *context = (void *)64, 0; }
+int cuCtxGetDevice(int *device) { return *device = 0; }
+int cuCtxGetLimit(size_t *size, int limit) { return *size = 1024u << limit, 0; }
+int cuCtxSynchronize(void) { return fault; }
+int cuDeviceGetName(char *name, int length, int device) {
+    return strncpy(name, "Stub", length), device;
+}
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+    return *value = attribute == 75 ? 9 : 0, device;
+}
+int cuEventCreate(void **event, unsigned flags) { return *event = (void *)1, (int)flags; }
+int cuEventRecord(void *event, void *stream) { return !event || stream; }
+int cuEventQuery(void *event) { return !event; }
+int cuEventElapsedTime(float *milliseconds, void *before, void *after) {
+    return *milliseconds = 0.5f, !before || !after;
+}
+int cuFuncGetAttribute(int *value, int attribute, void *kernel) {
+    return *value = -1, !kernel || attribute < 0;
+}
+int cuFuncGetModule(void **module, void *kernel) { return *module = (void *)32, !kernel; }
+int cuFuncGetName(const char **name, void *kernel) { return *name = names[(uint64_t)kernel - 1], 0; }
+int cuFuncGetParamInfo(void *kernel, size_t index, size_t *offset, size_t *size) {
+    size_t which = (uint64_t)kernel - 1;
+    if (index >= counts[which]) return 1;
+    return *offset = offsets[which][index], *size = sizes[which][index], 0;
+}
+int cuStreamIsCapturing(void *stream, int *status) { return *status = stream == (void *)7, 0; }
+int cuThreadExchangeStreamCaptureMode(int *mode) { return !mode; }
+
+int cuMemAlloc_v2(Address *memory, size_t size) {
+    size_t whole = (size + 4095) / 4096 * 4096;
+    *memory = (Address)mmap(0, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return 0;
+}
+int cuMemFree_v2(Address memory) { return !memory; }
+int cuMemcpyDtoH_v2(void *to, Address from, size_t size) { return memcpy(to, (void *)from, size), 0; }
+int cuMemcpyHtoD_v2(Address to, const void *from, size_t size) {
+    return memcpy((void *)to, from, size), 0;
+}
+
+int cuModuleLoadData(void **module, const void *image) { return *module = (void *)32, !image; }
+int cuModuleGetFunction(void **kernel, void *module, const char *name) {
+    for (uint64_t i = 0; i < 3; i++)
+        if (!strcmp(names[i], name)) return *kernel = (void *)(i + 1), !module;
+    return 500;
+}
+int cuModuleGetGlobal_v2(Address *address, size_t *size, void *module, const char *name) {
+    int is_factor = !strcmp(name, "factor");
+    *address = is_factor ? (Address)factor : (Address)&launches;
+    *size = is_factor ? sizeof factor : sizeof launches;
+    return !module || !(is_factor || !strcmp(name, "launches")) ? 500 : 0;
+}
+
+int cuLaunchKernel(
+    void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+    unsigned shared, void *stream, void **parameters, void **extra) {
+    if (stream == (void *)7) return 0;
+    return launch((uint64_t)kernel, gx * gy * gz * bx * by * bz, parameters, extra) + 0 * shared;
+}
+int cuLaunchKernelEx(const Config *config, void *kernel, void **parameters, void **extra) {
+    const unsigned *g = config->grid, *b = config->block;
+    return cuLaunchKernel(
+        kernel, g[0], g[1], g[2], b[0], b[1], b[2], config->shared, config->stream, parameters,
+        extra);
+}
+
+void *dlsym(void *, const char *);
+int cuGetProcAddress_v2(const char *name, void **found, int version, uint64_t flags, int *status) {
+    char versioned[128];
+    extern void *dlopen(const char *, int);
+    void *self = dlopen("libcuda.so.1", 1);
+    if (status) *status = 0;
+    *found = dlsym(self, strcat(strcpy(versioned, name), "_v2"));
+    if (!*found) *found = dlsym(self, name);
+    return *found && version && !flags ? 0 : 500;
+}

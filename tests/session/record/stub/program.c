@@ -1,0 +1,163 @@
+/* Programs to record. Usage: program TASK PTX; each checks its own results. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef uint64_t Address;
+typedef struct {
+    unsigned grid[3], block[3], shared;
+    void *stream, *attributes;
+    unsigned attribute_count;
+} Config;
+
+enum { N = 1000, THREADS = 8 };
+
+static int (*alloc)(Address *, size_t), (*upload)(Address, const void *, size_t);
+static int (*download)(void *, Address, size_t), (*load)(void **, const void *);
+static int (*kernel_of)(void **, void *, const char *), (*synchronize)(void);
+static int (*global_of)(Address *, size_t *, void *, const char *);
+static int (*launch)(
+    void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+    void **);
+static int (*launch_ex)(const Config *, void *, void **, void **);
+static void *module;
+
+/* All calls but two come from cuGetProcAddress, as the runtime gets them. */
+static void bind(const char *path) {
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+    int (*find)(const char *, void **, int, uint64_t, int *) =
+        driver ? dlsym(driver, "cuGetProcAddress_v2") : 0;
+    if (!find) exit(90);
+    alloc = dlsym(driver, "cuMemAlloc_v2");
+    launch = dlsym(driver, "cuLaunchKernel");
+    find("cuMemcpyHtoD", (void **)&upload, 12000, 0, 0);
+    find("cuMemcpyDtoH", (void **)&download, 12000, 0, 0);
+    find("cuModuleLoadData", (void **)&load, 12000, 0, 0);
+    find("cuModuleGetFunction", (void **)&kernel_of, 12000, 0, 0);
+    find("cuModuleGetGlobal", (void **)&global_of, 12000, 0, 0);
+    find("cuLaunchKernelEx", (void **)&launch_ex, 12000, 0, 0);
+    find("cuCtxSynchronize", (void **)&synchronize, 12000, 0, 0);
+    FILE *file = fopen(path, "r");
+    char *text = calloc(1, 1 << 16);
+    if (!file || !fread(text, 1, (1 << 16) - 1, file)) exit(91);
+    fclose(file);
+    load(&module, text);
+    free(text);
+}
+
+static Address filled(const float *data, size_t count) {
+    Address memory;
+    alloc(&memory, count * sizeof *data);
+    upload(memory, data, count * sizeof *data);
+    return memory;
+}
+
+static Address numbers(float first) {
+    float data[N];
+    for (int i = 0; i < N; i++) data[i] = first + i;
+    return filled(data, N);
+}
+
+/* A struct with pointers; `way` selects kernelParams, packed parameters, or a launch config. */
+static int scale(int way) {
+    void *kernel;
+    Address constant, pair[2] = {numbers(1), numbers(0)};
+    size_t size;
+    float values[2] = {2, 0.5}, result[N];
+    int n = N;
+    kernel_of(&kernel, module, "scale");
+    global_of(&constant, &size, module, "factor");
+    upload(constant, values, sizeof values);
+    if (way == 1) {
+        char packed[20];
+        size_t length = sizeof packed;
+        memcpy(packed, pair, 16);
+        memcpy(packed + 16, &n, 4);
+        void *extra[] = {(void *)1, packed, (void *)2, &length, 0};
+        launch(kernel, 4, 1, 1, 256, 1, 1, 0, 0, 0, extra);
+    } else {
+        void *parameters[] = {pair, &n};
+        Config config = {{4, 1, 1}, {256, 1, 1}, 0, 0, 0, 0};
+        if (way == 2)
+            launch_ex(&config, kernel, parameters, 0);
+        else
+            launch(kernel, 4, 1, 1, 256, 1, 1, 0, 0, parameters, 0);
+    }
+    synchronize();
+    download(result, pair[1], sizeof result);
+    for (int i = 0; i < N; i++)
+        if (result[i] != 2 * (1 + i) + 0.5f) return 80;
+    return 0;
+}
+
+/* Memory that only other memory points to. */
+static int gather(void) {
+    void *kernel;
+    Address rows[3] = {numbers(0), numbers(1), numbers(2)}, table, sum = numbers(0);
+    float result[N];
+    int n = 3;
+    numbers(9); /* not reachable */
+    alloc(&table, sizeof rows);
+    upload(table, rows, sizeof rows);
+    kernel_of(&kernel, module, "gather");
+    void *parameters[] = {&table, &sum, &n};
+    launch(kernel, 1, 1, 1, 32, 1, 1, 0, 0, parameters, 0);
+    download(result, sum, sizeof result);
+    return result[31] == 31 * 3 + 3 ? 0 : 81;
+}
+
+static int overrun(void) {
+    void *kernel;
+    Address x = numbers(0);
+    int n = N;
+    kernel_of(&kernel, module, "overrun");
+    void *parameters[] = {&x, &n};
+    launch(kernel, 4, 1, 1, 256, 1, 1, 0, 0, parameters, 0);
+    return synchronize() == 700 ? 70 : 82;
+}
+
+static void *thread(void *failed) {
+    for (int i = 0; i < 50; i++)
+        if (scale(i % 3)) *(int *)failed = 1;
+    return 0;
+}
+
+static int threads(void) {
+    pthread_t started[THREADS];
+    int failed = 0;
+    for (int i = 0; i < THREADS; i++) pthread_create(&started[i], 0, thread, &failed);
+    for (int i = 0; i < THREADS; i++) pthread_join(started[i], 0);
+    return failed ? 83 : 0;
+}
+
+int main(int count, char **words) {
+    if (count < 3) return 92;
+    const char *task = words[1];
+    if (!strcmp(task, "fork")) { /* workers, each with a driver of its own */
+        for (int i = 0; i < 2; i++) {
+            if (!fork()) {
+                bind(words[2]);
+                _exit(scale(0));
+            }
+        }
+        int status, worst = 0;
+        while (wait(&status) > 0) worst |= status;
+        return worst ? 84 : 0;
+    }
+    bind(words[2]);
+    puts("the program's output");
+    if (!strcmp(task, "scale")) return scale(0);
+    if (!strcmp(task, "packed")) return scale(1);
+    if (!strcmp(task, "config")) return scale(2);
+    if (!strcmp(task, "gather")) return gather();
+    if (!strcmp(task, "threads")) return threads();
+    if (!strcmp(task, "status")) return scale(0) ? 93 : 7;
+    if (!strcmp(task, "twice")) return scale(0) || gather() || scale(2);
+    return !strcmp(task, "fault") ? (scale(0), overrun()) : 94;
+}

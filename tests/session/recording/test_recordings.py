@@ -1,0 +1,186 @@
+"""Recordings as files: round trips, damaged ones and hostile ones."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cudarun.errors import RequestError
+from cudarun.session.recording.archive import RecordingWriter, read_recording
+from cudarun.session.recording.manifest import (
+    PIECE_BYTES,
+    Manifest,
+    RecordedOrigin,
+    RecordedRange,
+    read_manifest,
+    write_manifest,
+)
+
+LIMIT = 1 << 20
+BASE = 0x7F0000000000
+
+
+def _written(path: Path) -> Manifest:
+    """A recording with memory that repeats, that is zero, and that changes."""
+    chance = np.random.default_rng(1)
+    noise = chance.bytes(PIECE_BYTES)
+    before = noise + bytes(PIECE_BYTES) + noise + b"end"
+    with open(path, "wb") as file:
+        writer = RecordingWriter(file)
+        memory = RecordedRange(
+            "m0",
+            BASE,
+            len(before),
+            tuple(writer.pieces(before, zeros=False)),
+            tuple(writer.pieces(bytes(16), offset=PIECE_BYTES - 8)),
+        )
+        variable = RecordedRange("v0", BASE + 7, 4, (), (), "factor")
+        manifest = Manifest(
+            "scale",
+            (1, 2, 3),
+            (32, 1, 1),
+            shared_bytes=48,
+            cluster=(1, 2, 1),
+            cooperative=True,
+            parameters=b"\x00\xff",
+            ranges=(memory, variable),
+            origin=RecordedOrigin("GPU", (9, 0), 13000, "0.2", 3, ('a "quoted"\tname', "é\x7f")),
+            status=700,
+        )
+        writer.finish(manifest, b"image", b"text")
+    return manifest
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    path = tmp_path / "x.cudarun"
+    manifest = _written(path)
+    recording = read_recording(str(path), LIMIT)
+    assert recording.manifest == manifest
+    assert (recording.image, recording.ptx) == (b"image", b"text")
+    assert path.stat().st_size < 1.1 * PIECE_BYTES  # each content once
+    memory, variable = manifest.ranges
+    with recording.contents() as contents:
+        before, after = contents.before(memory), contents.after(memory)
+        assert contents.before(variable).tolist() == [0] * 4
+    assert before[-3:].tobytes() == b"end"
+    assert not before[PIECE_BYTES : 2 * PIECE_BYTES].any()
+    assert np.array_equal(before[:PIECE_BYTES], before[2 * PIECE_BYTES : 3 * PIECE_BYTES])
+    changed = np.flatnonzero(before != after)
+    assert changed.size
+    assert (changed.min() >= PIECE_BYTES - 8, changed.max() < PIECE_BYTES) == (True, True)
+
+
+def test_the_same_contents_make_the_same_file(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        _written(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_every_truncation_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.cudarun"
+    _written(path)
+    data = path.read_bytes()
+    for length in [*range(0, 200, 7), *range(len(data) - 900, len(data), 41)]:
+        path.write_bytes(data[:length])
+        with pytest.raises(RequestError):
+            read_recording(str(path), LIMIT)
+
+
+def test_damaged_memory_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.cudarun"
+    manifest = _written(path)
+    data = bytearray(path.read_bytes())
+    for at in (300, len(data) // 2):
+        data[at] ^= 0xFF
+    path.write_bytes(data)
+    recording = read_recording(str(path), LIMIT)
+    with recording.contents() as contents, pytest.raises(RequestError, match="is damaged"):
+        contents.before(manifest.ranges[0])
+
+
+def _zip(members: dict[str, bytes]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return data.getvalue()
+
+
+GOOD = write_manifest(Manifest("k", (1, 1, 1), (1, 1, 1))).encode()
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"recording.toml": GOOD}, "not a recording"),
+        ({"x": b""}, "not a recording"),
+        ({"recording.toml": GOOD, "image": b"", "../../etc/passwd": b""}, "unknown member"),
+        ({"recording.toml": GOOD, "image": b"", "memory/../x": b""}, "unknown member"),
+        ({"recording.toml": GOOD, "image": bytes(LIMIT + 1)}, "larger than"),
+        ({"recording.toml": b"\xff", "image": b""}, "not TOML"),
+        ({"recording.toml": b"a=" + b"[" * 5000, "image": b""}, "not TOML"),
+    ],
+)
+def test_hostile_zips_are_refused(tmp_path: Path, members: dict[str, bytes], message: str) -> None:
+    path = tmp_path / "x.cudarun"
+    path.write_bytes(_zip(members))
+    with pytest.raises(RequestError, match=message):
+        read_recording(str(path), LIMIT)
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_bomb_is_not_inflated(tmp_path: Path) -> None:
+    """A member is read up to its limit, whatever its header says."""
+    path = tmp_path / "x.cudarun"
+    data = bytearray(_zip({"recording.toml": GOOD, "image": bytes(50 << 20)}))
+    for at in range(len(data) - 4):  # the size in the headers
+        if data[at : at + 4] == (50 << 20).to_bytes(4, "little"):
+            data[at : at + 4] = (10).to_bytes(4, "little")
+    path.write_bytes(data)
+    with pytest.raises(RequestError, match="damaged"):
+        read_recording(str(path), LIMIT)
+
+
+def _range(**changes: Any) -> RecordedRange:
+    return replace(RecordedRange("m0", BASE, 8), **changes)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text.replace("format = 1", "format = 2"),
+        lambda text: text.replace("format = 1", "format = true"),
+        lambda text: text.replace('kernel = "k"', "kernel = 7"),
+        lambda text: text.replace("grid = [1, 1, 1]", "grid = [1, 1]"),
+        lambda text: text.replace("grid = [1, 1, 1]", "grid = [0, 1, 1]"),
+        lambda text: text.replace('parameters = ""', 'parameters = "0g"'),
+        lambda text: text.replace('parameters = ""', f'parameters = "{"00" * 65537}"'),
+        lambda text: "run = 'rm -rf /'\n" + text,
+        lambda text: text.replace("[origin]", "[origin]\npath = '/etc'"),
+        lambda text: text.replace("size = 8", "size = 0"),
+        lambda text: text.replace("size = 8", f"size = {1 << 50}"),
+        lambda text: text.replace(f"address = {BASE}", "address = -1"),
+        lambda text: text.replace(f"address = {BASE}", f"address = {(1 << 64) - 1}"),
+        lambda text: text.replace('name = "m0"', 'name = "m0; import os"'),
+        lambda text: text.replace("before = []", "before = [[0, 9, '" + "a" * 32 + "']]"),
+        lambda text: text.replace("before = []", "before = [[4, 4, '../../../../etc/passwd']]"),
+        lambda text: text.replace("before = []", "before = [[0, 4, '" + "A" * 32 + "']]"),
+        lambda text: text + text[text.index("[[range]]") :],
+        lambda text: text + text[text.index("[[range]]") :].replace("m0", "m1"),
+    ],
+)
+def test_damaged_descriptions_are_refused(damage: Callable[[str], str]) -> None:
+    manifest = Manifest("k", (1, 1, 1), (1, 1, 1), ranges=(_range(),))
+    text = write_manifest(manifest)
+    assert read_manifest(text.encode(), "x") == manifest
+    damaged = damage(text)
+    assert damaged != text
+    with pytest.raises(RequestError, match="x: the recording"):
+        read_manifest(damaged.encode(), "x")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from cudarun.ptx.constants import constant, starts_constant
 from cudarun.ptx.instructions import InstructionRules
 from cudarun.ptx.lexer import TokenKind
-from cudarun.ptx.quick import quick_numbers, quick_parameter
+from cudarun.ptx.quick import quick_numbers, quick_parameters
 from cudarun.ptx.tree import (
     TYPE_BYTES,
     Float,
@@ -30,8 +30,14 @@ class VariableRules(InstructionRules):
 
     def _parameters(self) -> tuple[Variable, ...]:
         """Parse a parenthesized list of declarations, or nothing."""
-        if not self.accept("("):
+        if not self.at("("):
             return ()
+        quick = quick_parameters(self.text, self.token.offset, self._lines)
+        if quick is not None:
+            found, end = quick
+            self.seek(end)
+            return tuple(map(self._declare, found))
+        self.advance()
         if self.accept(")"):
             return ()
         parameters = self._separated(self._parameter)
@@ -39,18 +45,6 @@ class VariableRules(InstructionRules):
         return tuple(parameters)
 
     def _parameter(self) -> Variable:
-        quick = quick_parameter(self.text, self.token.offset)
-        if quick is not None and quick.type in TYPE_BYTES:
-            parameter = Variable(
-                space="param",
-                type=quick.type,
-                name=quick.name,
-                position=self.position(),
-                alignment=quick.alignment,
-                dimensions=() if quick.extent is None else (quick.extent,),
-            )
-            self.seek(quick.end)
-            return self._declare(parameter)
         prefix = self._variable_prefix(self.position(), linkage=None)
         return self._declare(self._declarator(prefix))
 

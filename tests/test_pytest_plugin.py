@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -41,9 +42,12 @@ def write(folder: Path, **contents: str) -> None:
 def test_the_page_finds_a_race_and_passes_without(tmp_path: Path) -> None:
     for name, content in files(PAGE.read_text()).items():
         (tmp_path / name).write_text(content)
+    [of_readme] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    write(tmp_path, test_readme__py=f"import numpy as np\n\n{of_readme}")
+    (tmp_path / "saxpy.cu").write_bytes((ROOT / "samples" / "saxpy.cu").read_bytes())
     done = run(tmp_path, "-q")
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
-    assert "1 failed, 7 passed" in done.stdout
+    assert "1 failed, 8 passed" in done.stdout
     for line in PAGE.read_text().splitlines():
         if line.startswith(("FAIL ", "  written by", "  read by")):
             assert f"E       {line}\n" in done.stdout
@@ -53,7 +57,7 @@ def test_the_page_finds_a_race_and_passes_without(tmp_path: Path) -> None:
     source.write_text(source.read_text().replace(store, f"{store} __syncthreads();"))
     done = run(tmp_path, "-q", "-n", "2")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "8 passed" in done.stdout
+    assert "9 passed" in done.stdout
 
 
 TESTS = """

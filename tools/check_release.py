@@ -2,7 +2,8 @@
 
 ``python -m tools.check_release --out DIR --python 3.11 --python 3.13`` needs the extra ``release``.
 It writes ``DIR/dist`` (what a release uploads) and ``DIR/wheelhouse`` (with every dependency), and
-installs from the latter in fresh environments with pip, ``uv tool`` and pipx, for each Python.
+installs from the latter in fresh environments with pip, ``uv tool`` and pipx, for each Python. With
+each it launches a kernel, and with pip's it runs the tests of a guide with pytest.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cudarun import __version__
+from tests.support.console_blocks import files
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -27,6 +29,9 @@ _LAUNCH = (
     *("launch", _SAMPLE, "-d", "cpu", "--threads", "n", "a=2", "x=f32[n]:iota"),
     *("y=f32[n]:ones", "n=1000", "--check", "y == a*x + 1"),
 )
+_EXTRAS = "toolkit,pytest"
+_GUIDE = ROOT / "docs" / "how-to" / "test-with-pytest.md"
+_STORE = "part[threadIdx.x] = x[threadIdx.x];\n"  # its kernel lacks a barrier after it
 _RESOLVED = "3.14"  # its wheels are resolved, whether that interpreter is installed or not
 _PLACES = {
     "man page": "data/share/man/man1/cudarun.1",
@@ -39,18 +44,20 @@ class _Failure(Exception):
     """A check of a release failed."""
 
 
-def run(*command: str | Path, cwd: Path = ROOT, env: Mapping[str, str] | None = None) -> str:
+def run(
+    *command: str | Path, cwd: Path = ROOT, env: Mapping[str, str] | None = None, status: int = 0
+) -> str:
     """Run a program and return its stdout.
 
     Raises:
-        _Failure: Its status is not 0.
+        _Failure: It has another exit status.
     """
     words = [str(word) for word in command]
     outside = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "CUDARUN_DEVICE"}}
     done = subprocess.run(
         words, cwd=cwd, env=outside | dict(env or {}), capture_output=True, text=True
     )
-    if done.returncode:
+    if done.returncode != status:
         raise _Failure(
             f"{' '.join(words)}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
         )
@@ -94,15 +101,16 @@ def download(wheel: Path, house: Path, python: str) -> None:
 
 
 def wanted(wheel: Path) -> str:
-    """Return the requirement of the wheel with its compiler."""
-    return f"cudarun[toolkit] @ {wheel.resolve().as_uri()}"
+    """Return the requirement of the wheel with its compiler and pytest."""
+    return f"cudarun[{_EXTRAS}] @ {wheel.resolve().as_uri()}"
 
 
 def resolve(version: str, scratch: Path) -> int:
     """Resolve the dependencies for a Python that need not be installed; return how many."""
     listed = run(
         *(sys.executable, "-m", "uv", "pip", "compile", "-q", "--python-version", version),
-        *("--only-binary", ":all:", "--extra", "toolkit", "--extra", "compressed"),
+        *("--only-binary", ":all:"),
+        *(word for extra in (*_EXTRAS.split(","), "compressed") for word in ("--extra", extra)),
         *("--no-header", "--no-annotate", ROOT / "pyproject.toml"),
         cwd=scratch,
     )
@@ -118,11 +126,14 @@ def check_installs(house: Path, python: str, scratch: Path) -> None:
 
     run(python, "-m", "venv", scratch / "venv")
     pip = (scratch / "venv/bin/python", "-m", "pip")
-    run(*pip, "install", "-q", "--no-index", "--find-links", house, version, cwd=scratch)
+    extras = f"cudarun[{_EXTRAS}]=={__version__}"
+    run(*pip, "install", "-q", "--no-index", "--find-links", house, extras, cwd=scratch)
     run(*pip, "check", cwd=scratch)
     check_tool("pip", scratch / "venv/bin/cudarun", python, scratch)
     if not (scratch / "venv/share/man/man1/cudarun.1").exists():
         raise _Failure("pip installed no man page")
+
+    check_plugin(scratch / "venv/bin/python", scratch / "plugin")
 
     env = {"UV_TOOL_DIR": str(tools / "uv"), "UV_TOOL_BIN_DIR": str(tools / "uv-bin")}
     options = ("--offline", "--no-index", "--find-links", house, "--no-cache", "--python", python)
@@ -141,6 +152,24 @@ def check_installs(house: Path, python: str, scratch: Path) -> None:
     }
     run(own / "pipx", "install", "--python", python, version, cwd=scratch, env=env)
     check_tool("pipx", tools / "pipx-bin/cudarun", python, scratch)
+
+
+def check_plugin(python: Path, folder: Path) -> None:
+    """Run the tests of the guide with an installed pytest: red with its race, green without.
+
+    Raises:
+        _Failure: The race is not found, or the tests fail without it.
+    """
+    folder.mkdir()
+    for name, text in files(_GUIDE.read_text()).items():
+        (folder / name).write_text(text)
+    red = run(python, "-m", "pytest", cwd=folder, status=1)
+    if "WrongResult: reverse" not in red or "FAIL race in shared memory" not in red:
+        raise _Failure(f"pytest does not report the race:\n{red}")
+    source = folder / "reverse.cu"
+    source.write_text(source.read_text().replace(_STORE, f"{_STORE}    __syncthreads();\n"))
+    green = run(python, "-m", "pytest", cwd=folder).splitlines()[-1].strip("= ")
+    print(f"pytest with {run(python, '--version').strip()}: a race found; without it {green}")
 
 
 def check_tool(how: str, program: Path, python: str, folder: Path) -> None:

@@ -26,10 +26,17 @@ from cudarun.report.schemas.images import LinkDocument, LoadDocument, OfflineDoc
 from cudarun.report.schemas.launch import KernelLaunchRecord, LaunchDocument, PlanDocument
 from cudarun.report.schemas.managed import ManagedDocument
 from cudarun.report.schemas.record import LaunchListingDocument, RecordDocument
-from cudarun.report.schemas.spec import ListingDocument, SpecDocument
+from cudarun.report.schemas.spec import (
+    CandidateDocument,
+    CandidateRecord,
+    CaseDocument,
+    CaseRecord,
+    ListingDocument,
+    SpecDocument,
+)
 from cudarun.report.schemas.values import Number, Value
 
-_BASES = (KernelLaunchRecord, Head)
+_BASES = (KernelLaunchRecord, Head, CaseRecord, CandidateRecord)
 """Records with fields of several others; at run time a record does not know its bases."""
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas"
 
@@ -42,6 +49,8 @@ DOCUMENTS: dict[str, tuple[type, ...]] = {
     "devices": (DevicesDocument,),
     "devices-doctor": (DoctorDocument,),
     "launch": (LaunchDocument, PlanDocument),
+    "launch-candidate": (CandidateDocument,),
+    "launch-case": (CaseDocument,),
     "launch-spec": (SpecDocument,),
     "launch-spec-list": (ListingDocument,),
     "link": (LinkDocument,),

@@ -137,6 +137,13 @@ def argument_paths(arguments: Sequence[str]) -> Iterator[str]:
         yield from files_of(argument)
 
 
+def relocated_path(path: str, folder: Path) -> str:
+    """Return a path that was relative to the working directory relative to a folder."""
+    if os.path.isabs(path) or path.startswith("~") or folder == Path():
+        return path
+    return os.path.relpath(path, folder)
+
+
 def _expected(text: str) -> str:
     """Return the path of ``NAME=@PATH`` or ``NAME=PATH:FUNCTION``."""
     source = text.partition("=")[2]

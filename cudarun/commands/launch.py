@@ -135,6 +135,25 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     help="Stop after the first failing case of --spec.",
 )
 @option(
+    "--candidate",
+    "candidates",
+    group=OptionGroup.SPECS,
+    scope=OptionScope.RUN,
+    of_spec=True,
+    file=FileUse.INPUT,
+    multiple=True,
+    metavar="FILE",
+    help="Run --spec with this image in place of the image of its cases; repeatable.",
+)
+@option(
+    "--best",
+    group=OptionGroup.SPECS,
+    scope=OptionScope.RUN,
+    of_spec=True,
+    type=click.Choice(["min", "median"]),
+    help="Report the fastest passing case of --spec with repeat, by its shortest or median time.",
+)
+@option(
     "--junit",
     group=OptionGroup.SPECS,
     scope=OptionScope.RUN,
@@ -148,9 +167,10 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     "output_format",
     group=OptionGroup.OUTPUT,
     scope=OptionScope.RUN,
-    type=click.Choice(["table", "github"]),
+    type=click.Choice(["table", "github", "jsonl"]),
     default="table",
-    help="Output: tables, or also annotations and a job summary of GitHub Actions.",
+    help="Output: tables, or also annotations and a job summary of GitHub Actions; with --spec, "
+    "a JSON document in a line for each case and candidate.",
 )
 @option(
     "--allow-python",
@@ -277,8 +297,10 @@ def _refuse_without_spec(values: Values) -> None:
     context = click.get_current_context()
     for each in context.command.params:
         is_of_spec = isinstance(each, Option) and each.of_spec
-        if is_of_spec and values[each.name or ""] not in (None, False):
+        if is_of_spec and values[each.name or ""] not in (None, False, ()):
             raise RequestError(f"{each.opts[-1]} requires --spec")
+    if values["output_format"] == "jsonl":
+        raise RequestError("--format jsonl requires --spec").naming("--format", "--spec")
 
 
 def _refuse_several_images(values: Values, where: Target) -> None:
@@ -332,6 +354,10 @@ def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool)
     with device_runs(where) as runs:  # the workers start while the spec is read
         cases = _cases(values, where)
         _check_files_of_cases(values, cases)
+        if values["best"] is not None and not any(case.is_timed for case in cases):
+            raise RequestError(
+                "no selected case is timed", hint="add repeat = N to the cases", option="--best"
+            )
         renderer.prepare()
         report = run_spec(
             values["spec"],
@@ -341,6 +367,7 @@ def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool)
             display=progress_display(where, quiet=quiet),
             on_case=renderer.add,
             keep=not renderer.streams,
+            best=values["best"],
         )
     return finish(report, renderer)
 
@@ -354,7 +381,7 @@ def _check_files_of_cases(values: Values, cases: Sequence[Case]) -> None:
     from cudarun.commands.files import output_files
 
     outputs = [
-        replace(output, case=(f"{values['spec']}:{case.line}", case.name))
+        replace(output, case=(f"{values['spec']}:{case.line}", case.label))
         for case in cases
         for output in case.outputs
     ]

@@ -29,13 +29,19 @@ def chosen_renderer() -> Renderer:
 
 def _renderer(context: click.Context) -> Renderer:
     options = context.params
-    is_github = options.get("output_format") == "github"
+    chosen = options.get("output_format", "table")
+    if chosen == "jsonl" and options["listed"]:
+        raise RequestError("--format jsonl and --list cannot be combined: use --json")
     if options["as_json"]:
-        if is_github:
-            raise RequestError("--json and --format github cannot be combined")
+        if chosen != "table":
+            raise RequestError(f"--json and --format {chosen} cannot be combined")
         from cudarun.report.json import JsonRenderer
 
         return JsonRenderer()
+    if chosen == "jsonl":
+        from cudarun.report.json import JsonLinesRenderer
+
+        return JsonLinesRenderer()
     from cudarun.report.table import TableRenderer
 
     renderer = TableRenderer(
@@ -45,7 +51,7 @@ def _renderer(context: click.Context) -> Renderer:
         seed=options.get("seed") == "random",  # the user knows any other
         times=options.get("times", False),
     )
-    if not is_github:
+    if chosen != "github":
         return renderer
     from cudarun.report.github import GithubRenderer
 

@@ -19,7 +19,7 @@ from click.core import ParameterSource
 from cudarun.commands.compile_options import compilation
 from cudarun.commands.confinement import Confinement
 from cudarun.commands.declaration import Values
-from cudarun.commands.files import image_files, input_files, output_files
+from cudarun.commands.files import image_files, input_files, output_files, relocated_path
 from cudarun.commands.inputs import read_input
 from cudarun.commands.launch_options import Seed
 from cudarun.commands.launch_request import baseline_image, program_request
@@ -28,6 +28,7 @@ from cudarun.commands.spec_matrix import (
     MATRIX,
     Instance,
     Matrix,
+    escaped,
     instance_name,
     substituted,
     typed,
@@ -82,6 +83,7 @@ class SpecOptions:
         seed: The seed of all cases, if given.
         overrides_devices: Run cases with devices of their own on the given ones, too.
         words: These options on a command line, except the seed and the devices.
+        candidates: The images that replace that of each case, one after the other.
     """
 
     python: str | None = None
@@ -92,6 +94,7 @@ class SpecOptions:
     seed: Seed | None = None
     overrides_devices: bool = False
     words: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
 
 
 _NO_OPTIONS = SpecOptions()
@@ -119,19 +122,22 @@ def read_spec(
     """
     with reading(where):
         text = SpecText(path, read_text(path, "--spec"))
-    reader = _CaseReader(text, where, options)
-    cases: list[Case] = []
-    for index in range(len(text.tables)):
-        with reading(where):
-            entries = reader.entries(index)
-        for instance in reader.instances(index, entries, len(cases)):
-            with reading(where):  # of which each case has the limit
-                cases.append(reader.case(index, entries, instance))
-    if not cases:
-        raise RequestError(
-            f"{path}: the spec has no cases", hint="add a [[launch]] table for each case"
-        )
-    reader.refuse_same_names(cases)
+    selected: list[Case] = []
+    for candidate in options.candidates or (None,):
+        cases = _CaseReader(text, where, options, candidate).cases()
+        selected += _selected(cases, names, path, filter_text)
+    _refuse_too_many(len(selected))
+    return selected
+
+
+def _selected(
+    cases: list[Case], names: Sequence[str], path: str, filter_text: str | None
+) -> list[Case]:
+    """Return the cases that names and a filter select.
+
+    Raises:
+        RequestError: There is none.
+    """
     selected = named(cases, names, path)
     if filter_text is None:
         return selected
@@ -146,11 +152,19 @@ def read_spec(
     return selected
 
 
+def _refuse_too_many(count: int) -> None:
+    if count > MAX_CASES:
+        raise RequestError(f"{count} cases exceed the limit of {MAX_CASES} cases per spec")
+
+
 class _CaseReader:
     """A converter of TOML tables to cases."""
 
-    def __init__(self, text: SpecText, where: Target, options: SpecOptions) -> None:
+    def __init__(
+        self, text: SpecText, where: Target, options: SpecOptions, candidate: str | None = None
+    ) -> None:
         self.options = options
+        self.candidate = candidate
         self.text = text
         self.where = where
         self.directory = Path() if _is_stream(text.path) else Path(text.path).parent
@@ -160,6 +174,27 @@ class _CaseReader:
         for normal, (key, _) in self._defaults.items():
             if normal == DEFAULTS or not is_key(normal):
                 raise unknown_key(key).of(place=f"{text.path}:{text.line_of_default(key)}")
+
+    def cases(self) -> list[Case]:
+        """Return all cases of the spec.
+
+        Raises:
+            RequestError: One is invalid, or there is none.
+        """
+        cases: list[Case] = []
+        for index in range(len(self.text.tables)):
+            with reading(self.where):
+                entries = self.entries(index)
+            for instance in self.instances(index, entries, len(cases)):
+                with reading(self.where):  # of which each case has the limit
+                    cases.append(self.case(index, entries, instance))
+        if not cases:
+            raise RequestError(
+                f"{self.text.path}: the spec has no cases",
+                hint="add a [[launch]] table for each case",
+            )
+        self.refuse_same_names(cases)
+        return cases
 
     def entries(self, index: int) -> Table:
         """Return the entries of one table and those of the defaults that it does not replace.
@@ -172,6 +207,8 @@ class _CaseReader:
         if not isinstance(wanted, bool):
             place = f"{self.text.path}:{self.text.line_of_case(index, key)}"
             raise RequestError(f"{key} must be true or false").of(place=place)
+        if self.candidate is not None:
+            own["image"] = "image", escaped(relocated_path(self.candidate, self.directory))
         return self._defaults | own if wanted else own
 
     def instances(self, index: int, entries: Table, count: int) -> Iterator[Instance]:
@@ -187,10 +224,7 @@ class _CaseReader:
         """
         try:
             matrix = Matrix(entries.get(MATRIX, (MATRIX, {}))[1])
-            if count + matrix.count > MAX_CASES:
-                raise RequestError(
-                    f"{count + matrix.count} cases exceed the limit of {MAX_CASES} cases per spec"
-                )
+            _refuse_too_many(count + matrix.count)
         except RequestError as error:
             raise error.of(place=self._place(index, MATRIX, entries)) from error.__cause__
         yield from matrix
@@ -344,6 +378,7 @@ class _CaseReader:
             matrix=instance,
             rerun=self.rerun,
             drawn_seed=self._drawn_seed(whole, request),
+            candidate=self.candidate,
         )
 
     def _drawn_seed(self, values: Values, request: LaunchRequest | None) -> int | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -16,6 +18,7 @@ from cudarun.commands.spec_words import (
     option_words,
 )
 from cudarun.commands.spec_writer import toml_value
+from cudarun.errors import RequestError
 
 
 def spec_options(context: click.Context) -> SpecOptions:
@@ -41,4 +44,19 @@ def spec_options(context: click.Context) -> SpecOptions:
         force=values["force"] or values["listed"],  # a list writes nothing
         confinement=None if values["confine"] is None else Confinement(values["confine"]),
         words=tuple(words),
+        candidates=_candidates(values["candidates"]),
     )
+
+
+def _candidates(paths: Sequence[str]) -> tuple[str, ...]:
+    """Return the images of ``--candidate``.
+
+    Raises:
+        RequestError: A file does not exist, or is named twice.
+    """
+    for place, path in enumerate(paths):
+        if path in paths[:place]:
+            raise RequestError(f"{path} is given twice", option="--candidate")
+        if not os.path.isfile(path):
+            raise RequestError(f"{path}: no such file", option="--candidate")
+    return tuple(paths)

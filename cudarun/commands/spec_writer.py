@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from cudarun.commands.declaration import CaseForm, Option
+from cudarun.commands.files import relocated_path
 from cudarun.commands.spec_matrix import escaped
 from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText
 from cudarun.commands.spec_text import STEPS as SPEC_STEPS
@@ -51,7 +52,7 @@ def append_case(path: str, context: click.Context, request: LaunchRequest) -> st
     spec = _spec(path, before)
     taken = {table["name"] for table in spec.tables if isinstance(table.get("name"), str)}
     name = _free_name(context.params["kernel"] or Path(image).stem, taken)
-    entries: list[tuple[str, object]] = [("name", name), ("image", _from(folder, image))]
+    entries: list[tuple[str, object]] = [("name", name), ("image", relocated_path(image, folder))]
     if spec.defaults:
         entries.append((DEFAULTS, False))
     if not later:  # one launch: all keys in the order of the options
@@ -79,7 +80,7 @@ def _step(context: click.Context, folder: Path) -> _Entries:
     """Return the keys of a step."""
     image = context.params["step_image"]
     own = {key: option for key, option in OPTIONS.items() if option.of_step}
-    entries: _Entries = [] if image is None else [("image", _from(folder, image))]
+    entries: _Entries = [] if image is None else [("image", relocated_path(image, folder))]
     return [*entries, *_options(context, folder, own), *_arguments(context, folder)]
 
 
@@ -151,13 +152,6 @@ def _free_name(stem: str, taken: set[str]) -> str:
     return next(name for name in numbered if name not in taken)
 
 
-def _from(folder: Path, path: str) -> str:
-    """Return a path that was relative to the working directory relative to the spec's folder."""
-    if os.path.isabs(path) or path.startswith("~") or folder == Path():
-        return path
-    return os.path.relpath(path, folder)
-
-
 def toml_value(form: CaseForm | None, value: Any, folder: Path) -> Any:
     """Convert the value of an option to its TOML form."""
     from cudarun.arguments.grammar import parse_setting
@@ -166,14 +160,14 @@ def toml_value(form: CaseForm | None, value: Any, folder: Path) -> Any:
     match form:
         case CaseForm.NAMED_PATHS:
             pairs = (text.partition("=") for text in value)
-            return [f"{name}={_from(folder, path)}" for name, _, path in pairs]
+            return [f"{name}={relocated_path(path, folder)}" for name, _, path in pairs]
         case CaseForm.EXPECTATIONS:
             return [_expectation_moved(text, folder) for text in value]
         case CaseForm.KERNEL:
             path, colon, kernel = value.partition(":")
-            return f"{_from(folder, path) if path else path}{colon}{kernel}"
+            return f"{relocated_path(path, folder) if path else path}{colon}{kernel}"
         case CaseForm.PATHS:
-            return [_from(folder, path) for path in value]
+            return [relocated_path(path, folder) for path in value]
         case CaseForm.NAMED_SIZES:
             return [f"{name}={size}" for name, size in value]
         case CaseForm.WORDS:
@@ -207,23 +201,24 @@ def _moved(text: str, folder: Path, parse: Callable[[str], Argument]) -> str:
     from cudarun.arguments.files import relocated
 
     argument = parse(text)
-    moved = relocated(argument, lambda path: _from(folder, path))
+    moved = relocated(argument, lambda path: relocated_path(path, folder))
     return text if moved == argument else str(moved)
 
 
 def _expectation_moved(text: str, folder: Path) -> str:
     name, _, source = text.partition("=")
     if source.startswith("@"):
-        return f"{name}=@{_from(folder, source[1:])}"
+        return f"{name}=@{relocated_path(source[1:], folder)}"
     path, _, function = source.rpartition(":")
-    return f"{name}={_from(folder, path)}:{function}"
+    return f"{name}={relocated_path(path, folder)}:{function}"
 
 
 def _with_paths_moved(text: str, paths: Iterable[str], folder: Path) -> str:
     """Return an expression with the paths in ``load(…)`` relative to the spec's folder."""
     for path in paths:
+        moved = relocated_path(path, folder)
         for quote in "\"'":
-            text = text.replace(f"{quote}{path}{quote}", f"{quote}{_from(folder, path)}{quote}")
+            text = text.replace(f"{quote}{path}{quote}", f"{quote}{moved}{quote}")
     return text
 
 

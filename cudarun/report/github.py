@@ -158,7 +158,7 @@ def _of_spec(report: SpecReport) -> Iterator[Annotation]:
 
     for case in report.cases:
         if case.verdict == "failed":
-            title = f"{case.name} on {case.device}"
+            title = f"{case.label} on {case.device}"
             yield Annotation("error", title, failure_text(case), report.spec, case.line)
             yield from _of_source(case)
         elif case.result is not None:
@@ -227,7 +227,7 @@ def _error_text(error: CudarunError) -> str:
 def _spec_summary(report: SpecReport) -> str:
     counts = f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped"
     rows = [
-        (case.verdict, case.name, case.device, f"{case.seconds:.1f} s", case.reason or "")
+        (case.verdict, case.label, case.device, f"{case.seconds:.1f} s", case.reason or "")
         for case in report.cases
     ]
     return _summary(report.spec, counts, ("result", "case", "device", "time", "reason"), rows)

@@ -1,4 +1,4 @@
-"""The renderer for scripts: one JSON document on stdout."""
+"""The renderers for scripts: one JSON document on stdout, or one in each line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cudarun.errors import CudarunError
-    from cudarun.report.renderer import Report
+    from cudarun.report.renderer import Part, Report
 
 
 class JsonRenderer(Renderer):
@@ -35,6 +35,29 @@ class JsonRenderer(Renderer):
         click.echo(_text(document(report)))
 
 
+class JsonLinesRenderer(Renderer):
+    """A line with a JSON document for each case of a spec, each candidate, and the totals."""
+
+    owns_stdout = True
+    streams = True
+
+    def add(self, part: Part) -> None:
+        """Write the line of a case."""
+        if part.tag == "case":
+            from cudarun.report.documents.spec import case_document
+
+            click.echo(_line(case_document(part)))
+
+    def end(self, report: Report) -> None:
+        """Write the lines of the candidates, and that of the totals."""
+        if report.tag == "launch-spec":
+            from cudarun.report.documents.spec import candidate_document, totals_document
+
+            for candidate in report.candidates:
+                click.echo(_line(candidate_document(candidate)))
+            click.echo(_line(totals_document(report)))
+
+
 def error_text(command: str, error: CudarunError) -> str:
     """Return the JSON text of a command that ended in an error before there was a report.
 
@@ -52,3 +75,9 @@ def _text(document: Mapping[str, object]) -> str:
 
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     return escaped(text)
+
+
+def _line(document: Mapping[str, object]) -> str:
+    import json
+
+    return escaped(json.dumps(document, ensure_ascii=False, allow_nan=False))

@@ -115,7 +115,7 @@ def _add_case(suite: ElementTree.Element, spec: str, case: CaseReport) -> None:
     element = ElementTree.SubElement(
         suite,
         "testcase",
-        name=_text(case.name),
+        name=_text(case.label),
         classname=f"{os.path.splitext(os.path.basename(_text(spec)))[0]}.{case.device}",
         time=f"{case.seconds:.3f}",
     )

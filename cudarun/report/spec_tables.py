@@ -12,7 +12,13 @@ from cudarun.report.detector_tables import show_findings, show_proof, show_stati
 from cudarun.report.folding import fold_command
 from cudarun.report.launch_tables import show_asked, show_failures
 from cudarun.report.notes import remarks
-from cudarun.report.spec_types import CaseReport, SpecListing, SpecReport
+from cudarun.report.spec_types import (
+    CandidateReport,
+    CaseReport,
+    SpecListing,
+    SpecReport,
+    case_label,
+)
 from cudarun.report.timing_tables import duration
 
 _WIDTH = 200  # wide enough that no row of a table is folded
@@ -38,9 +44,9 @@ class SpecTable:
         if self._quiet and case.verdict != "failed":
             return
         for remark in remarks(case):
-            self._remarks.setdefault(remark, []).append(f"{case.name} on {case.device}")
+            self._remarks.setdefault(remark, []).append(f"{case.label} on {case.device}")
         line = Text(f"{case.verdict:7} ", style=_STYLES[case.verdict])
-        line.append(f"{case.name} on {case.device}", style="bold")
+        line.append(f"{case.label} on {case.device}", style="bold")
         if case.verdict != "skipped":
             line.append(f"  {duration(case.seconds * 1000)}")
         if case.verdict == "passed" and case.error is not None:
@@ -57,12 +63,28 @@ class SpecTable:
         """Write the notes, each once for all its cases, and the totals."""
         if not self._quiet:
             self._show_remarks()
+        for candidate in report.candidates:
+            self._show_candidate(candidate)
+        for best in report.best:
+            label = case_label(best.candidate, best.name)
+            time = f"{best.statistic} {duration(best.milliseconds)} of {best.cases} cases"
+            self._out.print(Text(f"fastest on {best.device}: {label}  {time}"), soft_wrap=True)
         self._out.print(
             Text(
                 f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped "
                 f"in {report.seconds:.1f} s"
             )
         )
+
+    def _show_candidate(self, candidate: CandidateReport) -> None:
+        """Print the result of a candidate and its first failure."""
+        count = candidate.passed + candidate.failed
+        line = Text(f"{candidate.verdict:7} ", style=_STYLES[candidate.verdict])
+        line.append(candidate.candidate, style="bold")
+        line.append(f"  {candidate.passed} of {count} cases passed")
+        if candidate.reason is not None:
+            line.append(f"; {candidate.failures[0]}: {_first_line(candidate.reason)}")
+        self._out.print(line, soft_wrap=True)
 
     def _show_asked(self, case: CaseReport) -> None:
         if case.result is not None:

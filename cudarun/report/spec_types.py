@@ -33,6 +33,7 @@ class CaseReport:
         output: What the kernel printed.
         matrix: Its values of the matrix, by name.
         command: The command line that runs the case again; ``None`` if the spec is a pipe.
+        candidate: The image of ``--candidate``; ``None`` without.
     """
 
     tag: ClassVar[Literal["case"]] = "case"
@@ -50,6 +51,70 @@ class CaseReport:
     output: str = ""
     matrix: Mapping[str, MatrixValue] = field(default_factory=dict)
     command: str | None = None
+    candidate: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The name of the case, after that of its candidate."""
+        return case_label(self.candidate, self.name)
+
+
+def case_label(candidate: str | None, name: str) -> str:
+    """Return the name of a case in messages, which is unique in a run."""
+    return name if candidate is None else f"{candidate}: {name}"
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateReport:
+    """The cases of a candidate.
+
+    Attributes:
+        candidate: The image of ``--candidate``.
+        passed: The number of passed cases.
+        failed: The number of failed cases.
+        skipped: The number of skipped cases.
+        failures: The names of the failed cases.
+        reason: Why the first one failed; ``None`` where none did.
+    """
+
+    tag: ClassVar[Literal["candidate"]] = "candidate"
+
+    candidate: str
+    passed: int
+    failed: int
+    skipped: int
+    failures: tuple[str, ...]
+    reason: str | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Passed if a case passed and none failed."""
+        return "failed" if self.failed else "passed" if self.passed else "skipped"
+
+
+Statistic: TypeAlias = Literal["min", "median"]
+"""The time by which cases are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class BestCase:
+    """The fastest of the passed cases on a device.
+
+    Attributes:
+        device: The device.
+        candidate: The image of ``--candidate``; ``None`` without.
+        name: The name of the case.
+        statistic: The time by which the cases are compared.
+        milliseconds: That time.
+        cases: The number of compared cases.
+    """
+
+    device: str
+    candidate: str | None
+    name: str
+    statistic: Statistic
+    milliseconds: float
+    cases: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +127,9 @@ class SpecReport:
         failed: The number of failed cases.
         skipped: The number of skipped cases.
         seconds: The time of all cases.
-        cases: All cases, in the order of the file, then of the devices.
+        cases: All cases, in the order of the candidates, of the file, then of the devices.
+        candidates: The result of each candidate.
+        best: The fastest passed case on each device, with ``--best``.
     """
 
     tag: ClassVar[Literal["launch-spec"]] = "launch-spec"
@@ -73,6 +140,8 @@ class SpecReport:
     skipped: int
     seconds: float
     cases: tuple[CaseReport, ...]
+    candidates: tuple[CandidateReport, ...] = ()
+    best: tuple[BestCase, ...] = ()
 
     @property
     def error(self) -> CudarunError | None:

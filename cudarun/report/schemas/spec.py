@@ -25,6 +25,7 @@ class CaseRecord(TypedDict):
         output: What the kernel printed.
         matrix: Its values of the matrix, by name.
         command: The command line that runs the case again; null if the spec is a pipe.
+        candidate: The image of --candidate; null without.
     """
 
     name: str
@@ -40,6 +41,69 @@ class CaseRecord(TypedDict):
     output: str
     matrix: dict[str, bool | int | float | str]
     command: str | None
+    candidate: str | None
+
+
+class CandidateRecord(TypedDict):
+    """The cases of a candidate.
+
+    Attributes:
+        candidate: The image of --candidate.
+        verdict: The result: passed if a case passed and none failed.
+        passed: The number of passed cases.
+        failed: The number of failed cases.
+        skipped: The number of skipped cases.
+        failures: The names of the failed cases.
+        reason: Why the first one failed; null where none did.
+    """
+
+    candidate: str
+    verdict: Literal["passed", "failed", "skipped"]
+    passed: int
+    failed: int
+    skipped: int
+    failures: list[str]
+    reason: str | None
+
+
+class BestCaseRecord(TypedDict):
+    """The fastest of the passed cases on a device.
+
+    Attributes:
+        device: The device, as for --device.
+        candidate: The image of --candidate; null without.
+        name: The name of the case.
+        statistic: The time by which the cases are compared.
+        milliseconds: That time.
+        cases: The number of compared cases.
+    """
+
+    device: str
+    candidate: str | None
+    name: str
+    statistic: Literal["min", "median"]
+    milliseconds: float
+    cases: int
+
+
+class CaseDocument(CaseRecord):
+    """A line of ``launch --spec --format jsonl``: a case on a device.
+
+    Attributes:
+        schema: The schema of this document.
+    """
+
+    schema: Literal["cudarun/launch-case/1"]
+
+
+class CandidateDocument(CandidateRecord):
+    """A line of ``launch --spec --format jsonl``: a candidate.
+
+    Attributes:
+        schema: The schema of this document.
+    """
+
+    schema: Literal["cudarun/launch-candidate/1"]
 
 
 class SpecDocument(Head):
@@ -52,7 +116,10 @@ class SpecDocument(Head):
         failed: The number of failed cases.
         skipped: The number of skipped cases.
         seconds: The time of all cases.
-        cases: All cases, in the order of the file, then of the devices.
+        cases: All cases, in the order of the candidates, of the file, then of the devices; none in
+            the last line of --format jsonl.
+        candidates: The result of each candidate.
+        best: The fastest passed case on each device, with --best.
     """
 
     schema: Literal["cudarun/launch-spec/1"]
@@ -62,6 +129,8 @@ class SpecDocument(Head):
     skipped: int
     seconds: float
     cases: list[CaseRecord]
+    candidates: list[CandidateRecord]
+    best: list[BestCaseRecord]
 
 
 class ListedCaseRecord(TypedDict):

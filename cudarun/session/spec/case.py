@@ -145,6 +145,7 @@ class Case:
         rerun: The command that runs the case again, without its device and name; ``None`` if the
             spec can be read only once.
         drawn_seed: The seed, if it was drawn for this run.
+        candidate: The image that replaces that of the spec, if there is one.
     """
 
     name: str
@@ -166,14 +167,23 @@ class Case:
     matrix: Mapping[str, MatrixValue] = field(default_factory=dict)
     rerun: tuple[str, ...] | None = None
     drawn_seed: int | None = None
+    candidate: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The name of the case, after that of its candidate."""
+        from cudarun.report.spec_types import case_label
+
+        return case_label(self.candidate, self.name)
 
     def command(self, device: str) -> str | None:
         """Return the command line that runs the case again on a device, quoted for a shell."""
         if self.rerun is None:
             return None
         seed = [] if self.drawn_seed is None else ["--seed", str(self.drawn_seed)]
+        candidate = [] if self.candidate is None else ["--candidate", self.candidate]
         end = ["--"] if self.name.startswith("-") else []
-        return shlex.join([*self.rerun, *seed, "-d", device, *end, self.name])
+        return shlex.join([*self.rerun, *candidate, *seed, "-d", device, *end, self.name])
 
     def listed(self) -> ListedCase:
         """Return the case for a list of cases."""
@@ -191,6 +201,11 @@ class Case:
             skip=self.skip,
             command=self.command(",".join(devices)),
         )
+
+    @property
+    def is_timed(self) -> bool:
+        """True if the case has ``repeat``."""
+        return self.request is not None and self.request.timing is not None
 
     @property
     def ends_worker(self) -> bool:

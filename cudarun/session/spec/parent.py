@@ -18,6 +18,7 @@ from cudarun.session.driver.devices import describe
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.launch.parent import ADDRESS_ATTEMPTS, LaunchJob, ReferenceJob, prefetch
 from cudarun.session.spec.case import Case
+from cudarun.session.spec.ranking import FastestCases, candidate_reports
 from cudarun.session.workers.devices import label_of, one_by_one, session_spec
 from cudarun.session.workers.job import Devices, Job, JobOutcome, JobTask
 from cudarun.session.workers.parent import Outcome, WorkerProcess, WorkerSpec
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from cudarun.report.device_types import (
         DeviceInfo,
     )
-    from cudarun.report.spec_types import CaseReport, SpecReport, Verdict
+    from cudarun.report.spec_types import CaseReport, SpecReport, Statistic, Verdict
     from cudarun.report.types import (
         LaunchResult,
     )
@@ -101,6 +102,7 @@ def run_spec(
     display: ProgressDisplay | None = None,
     on_case: Callable[[CaseReport], object] = lambda case: None,
     keep: bool = True,
+    best: Statistic | None = None,
 ) -> SpecReport:
     """Run every case on each of its devices.
 
@@ -113,6 +115,7 @@ def run_spec(
         on_case: Called with each completed case.
         keep: Include each case's result in the report, which may need too much memory if
             there are very many.
+        best: Compare the passed cases by this time.
 
     Raises:
         NoDevice: A case is for all devices, and there is none.
@@ -123,10 +126,13 @@ def run_spec(
         for run in runs.of(case.devices):
             chosen.setdefault(run, []).append(case)
     done: list[CaseReport] = []
+    fastest = None if best is None else FastestCases(best)
 
     def settled(report: CaseReport) -> None:
         if display is not None:
             display.end()
+        if fastest is not None:
+            fastest.add(report)
         on_case(report)
         done.append(report if keep else replace(report, result=None, error=None, output=""))
 
@@ -145,7 +151,9 @@ def run_spec(
     finally:
         if display is not None:
             display.end()
-    return _report(origin, cases, [run.label for run in chosen], done, time.monotonic() - started)
+    labels = [run.label for run in chosen]
+    report = _report(origin, cases, labels, done, time.monotonic() - started)
+    return report if fastest is None else replace(report, best=fastest.found(labels))
 
 
 def _report(
@@ -157,7 +165,8 @@ def _report(
 ) -> SpecReport:
     from cudarun.report.spec_types import SpecReport
 
-    order = {case.name: place for place, case in enumerate(cases)}
+    order = {case.label: place for place, case in enumerate(cases)}
+    ordered = tuple(sorted(done, key=lambda r: (order[r.label], devices.index(r.device))))
     verdicts = [report.verdict for report in done]
     return SpecReport(
         spec=origin,
@@ -165,7 +174,8 @@ def _report(
         failed=verdicts.count("failed"),
         skipped=verdicts.count("skipped"),
         seconds=seconds,
-        cases=tuple(sorted(done, key=lambda r: (order[r.name], devices.index(r.device)))),
+        cases=ordered,
+        candidates=candidate_reports(ordered),
     )
 
 
@@ -222,7 +232,7 @@ class DeviceRun:
         last_fatal = max(fatal, default=-1)  # the last case that is expected to end its worker
         surprises = 0  # workers lost to other cases
         for index, case in enumerate(cases):
-            where = f"on {self.label}, case {index + 1} of {len(cases)}: {case.name}"
+            where = f"on {self.label}, case {index + 1} of {len(cases)}: {case.label}"
             report = partial(_case_report, case, self.label)
             if case.skip is not None:
                 settled(report("skipped", case.skip))
@@ -382,4 +392,5 @@ def _case_report(case: Case, device: str, verdict: Verdict, reason: str | None) 
         reason,
         matrix=case.matrix,
         command=case.command(device),
+        candidate=case.candidate,
     )

@@ -1,0 +1,76 @@
+"""Candidates and cases of a run compared with each other: results, and the fastest case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # of the parent: reports are imported when there are results
+    from cudarun.report.spec_types import BestCase, CandidateReport, CaseReport, Statistic
+
+
+def candidate_reports(cases: Iterable[CaseReport]) -> tuple[CandidateReport, ...]:
+    """Return the result of each candidate, in the order of the cases; empty without candidates."""
+    from cudarun.report.spec_types import CandidateReport
+
+    grouped: dict[str, list[CaseReport]] = {}
+    for case in cases:
+        if case.candidate is not None:
+            grouped.setdefault(case.candidate, []).append(case)
+    reports: list[CandidateReport] = []
+    for candidate, own in grouped.items():
+        verdicts = [case.verdict for case in own]
+        failed = [case for case in own if case.verdict == "failed"]
+        reports.append(
+            CandidateReport(
+                candidate=candidate,
+                passed=verdicts.count("passed"),
+                failed=len(failed),
+                skipped=verdicts.count("skipped"),
+                failures=tuple(dict.fromkeys(case.name for case in failed)),
+                reason=failed[0].reason if failed else None,
+            )
+        )
+    return tuple(reports)
+
+
+class FastestCases:
+    """The fastest passed case on each device.
+
+    Args:
+        statistic: The time by which cases are compared.
+    """
+
+    def __init__(self, statistic: Statistic) -> None:
+        self._statistic = statistic
+        self._counts: dict[str, int] = {}
+        self._fastest: dict[str, tuple[float, CaseReport]] = {}
+
+    def add(self, case: CaseReport) -> None:
+        """Compare a case, if it passed and is timed."""
+        timing = None if case.result is None else case.result.timing
+        if case.verdict != "passed" or timing is None:
+            return
+        milliseconds = timing.minimum if self._statistic == "min" else timing.median
+        self._counts[case.device] = self._counts.get(case.device, 0) + 1
+        before = self._fastest.get(case.device)
+        if before is None or milliseconds < before[0]:
+            self._fastest[case.device] = milliseconds, case
+
+    def found(self, devices: Sequence[str]) -> tuple[BestCase, ...]:
+        """Return the fastest case of each of the devices that has one."""
+        from cudarun.report.spec_types import BestCase
+
+        return tuple(
+            BestCase(
+                device=device,
+                candidate=case.candidate,
+                name=case.name,
+                statistic=self._statistic,
+                milliseconds=milliseconds,
+                cases=self._counts[device],
+            )
+            for device in devices
+            if device in self._fastest
+            for milliseconds, case in [self._fastest[device]]
+        )

@@ -1,0 +1,184 @@
+"""``--candidate``, ``--best`` and ``--format jsonl``: one spec for many images."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.json_documents import validate
+
+if TYPE_CHECKING:
+    from conftest import Ran, Run
+
+SPEC = """
+[defaults]
+kernel = "center"
+grid = "rows"
+block = 64
+args = ["x=f32[rows,columns]:rand", "y=f32[rows,columns]", "rows=i32:2", "columns=i32:${columns}"]
+check = ["y == (old(x).T - mean(old(x), axis=1)).T"]
+
+[[launch]]
+name = "rows"
+matrix = {columns = [64, 60]}
+"""
+HONEST, ZEROS, SHORT = (
+    f"samples/judge/{name}.ptx" for name in ("honest_serial", "zeros", "one_size")
+)
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    (tmp_path / "specs").mkdir()
+    path = tmp_path / "specs/judge.toml"
+    path.write_text(SPEC)
+    return path
+
+
+def judged(run: Run, *images: str, words: tuple[str, ...] = ()) -> Ran:
+    candidates = [word for image in images for word in ("--candidate", image)]
+    return run("launch", "--spec", "specs/judge.toml", "-d", "cpu", *candidates, *words)
+
+
+def lines(ran: Ran) -> list[Any]:
+    """The documents of ``--format jsonl``, each valid under its schema."""
+    documents = [json.loads(line) for line in ran.out.splitlines()]
+    for document in documents:
+        validate(document)
+    return documents
+
+
+def test_each_candidate_runs_all_cases(run: Run, spec: Path) -> None:
+    ran = judged(run, HONEST, SHORT)
+    assert ran.code == 1
+    verdicts = [line.split("  ")[0] for line in ran.out.splitlines() if " on cpu  " in line]
+    assert verdicts == [
+        f"passed  {HONEST}: rows[columns=64] on cpu".split("  ")[0], "passed", "passed", "failed",
+    ]  # fmt: skip
+    assert ran.out.splitlines()[-3:-1] == [
+        f"passed  {HONEST}  2 of 2 cases passed",
+        f"failed  {SHORT}  1 of 2 cases passed; rows[columns=60]: failed: "
+        "y == (old(x).T - mean(old(x), axis=1)).T",
+    ]
+
+
+def test_the_command_of_a_failure_runs_its_candidate_alone(run: Run, spec: Path) -> None:
+    ran = judged(run, HONEST, ZEROS)
+    [command, _] = re.findall(r"run again: cudarun (.*)", ran.out)
+    assert command == (
+        f"launch --spec specs/judge.toml --candidate {ZEROS} -d cpu 'rows[columns=64]'"
+    )
+    again = run(*command.replace("'", "").split())
+    assert again.code == 1
+    assert "0 passed, 1 failed" in again.out
+
+
+def test_names_and_filters_select_cases_of_every_candidate(run: Run, spec: Path) -> None:
+    ran = judged(run, HONEST, ZEROS, words=("--filter", "columns == 60", "--json"))
+    cases = [(case["candidate"], case["name"]) for case in ran.document["cases"]]
+    assert cases == [(HONEST, "rows[columns=60]"), (ZEROS, "rows[columns=60]")]
+    assert [each["verdict"] for each in ran.document["candidates"]] == ["passed", "failed"]
+    assert judged(run, HONEST, words=("none",)).code == 2
+
+
+def test_a_line_for_each_case_candidate_and_the_totals(run: Run, spec: Path) -> None:
+    ran = judged(run, HONEST, ZEROS, words=("--format", "jsonl"))
+    assert ran.code == 1
+    documents = lines(ran)
+    assert [document["schema"].split("/")[1] for document in documents] == [
+        *["launch-case"] * 4, *["launch-candidate"] * 2, "launch-spec",
+    ]  # fmt: skip
+    *_, honest, zeros, totals = documents
+    assert documents[2]["candidate"] == ZEROS
+    assert documents[2]["result"]["checks"][0]["passed"] is False
+    assert (honest["verdict"], honest["reason"], honest["failures"]) == ("passed", None, [])
+    assert zeros["failures"] == ["rows[columns=64]", "rows[columns=60]"]
+    assert (totals["exit_code"], totals["failed"], totals["cases"]) == (1, 2, [])
+
+
+def test_a_spec_without_candidates_has_lines_too(run: Run, spec: Path) -> None:
+    spec.write_text(SPEC.replace('kernel = "center"', f'image = "../{HONEST}"'))
+    documents = lines(run("launch", "--spec", "specs/judge.toml", "-d", "cpu", "--format", "jsonl"))
+    assert [document.get("candidate") for document in documents[:-1]] == [None, None]
+    assert (documents[-1]["candidates"], documents[-1]["passed"]) == ([], 2)
+
+
+def test_the_image_of_the_spec_is_replaced(run: Run, spec: Path) -> None:
+    spec.write_text(SPEC.replace('kernel = "center"', 'image = "missing.ptx"'))
+    assert judged(run, HONEST).code == 0
+    assert judged(run).code == 2
+
+
+def test_a_candidate_that_is_no_image_fails_alone(run: Run, spec: Path, tmp_path: Path) -> None:
+    (tmp_path / "damaged.ptx").write_text(".version 8.0\n.target sm_75\n.visible .entry center(")
+    ran = judged(run, "damaged.ptx", HONEST, words=("--json",))
+    assert ran.code == 4
+    assert [each["verdict"] for each in ran.document["candidates"]] == ["failed", "passed"]
+
+
+def test_a_candidate_with_a_reference_to_the_matrix_in_its_name(
+    run: Run, spec: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "${columns}.ptx").write_bytes((tmp_path / HONEST).read_bytes())
+    assert judged(run, "${columns}.ptx").code == 0
+
+
+def test_the_fastest_passing_case(run: Run, spec: Path) -> None:
+    spec.write_text(SPEC.replace("block = 64", "block = 64\nrepeat = 2\nwarmup = 0"))
+    ran = judged(run, ZEROS, SHORT, HONEST, words=("--best", "min", "--json"))
+    assert ran.code == 1
+    [best] = ran.document["best"]
+    times = {
+        (case["candidate"], case["name"]): case["result"]["timing"]["minimum"]
+        for case in ran.document["cases"]
+        if case["verdict"] == "passed"
+    }
+    assert len(times) == best["cases"] == 3
+    assert best["milliseconds"] == min(times.values())
+    assert times[best["candidate"], best["name"]] == best["milliseconds"]
+    ran = judged(run, HONEST, words=("--best", "median"))
+    assert ran.code == 0
+    assert re.search(rf"^fastest on cpu: {HONEST}: rows\[columns=6[04]\]  median .* of 2 cases$",
+                     ran.out, re.MULTILINE)  # fmt: skip
+
+
+def test_no_case_passes(run: Run, spec: Path) -> None:
+    spec.write_text(SPEC.replace("block = 64", "block = 64\nrepeat = 2\nwarmup = 0"))
+    ran = judged(run, ZEROS, words=("--best", "min", "--json"))
+    assert (ran.code, ran.document["best"]) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--candidate", "none.ptx"), "--candidate: none.ptx: no such file"),
+        (("--candidate", HONEST, "--candidate", HONEST), f"--candidate: {HONEST} is given twice"),
+        (("--candidate", HONEST, "--best", "min"), "--best: no selected case is timed"),
+        (("--candidate", HONEST, "--format", "jsonl", "--json"), "--json and --format jsonl"),
+        (("--candidate", HONEST, "--format", "jsonl", "--list"), "--format jsonl and --list"),
+        (("--candidate", HONEST, "--confine", "specs"), "is outside specs"),
+    ],
+)
+def test_unusable_requests(run: Run, spec: Path, words: tuple[str, ...], says: str) -> None:
+    ran = run("launch", "--spec", "specs/judge.toml", "-d", "cpu", *words)
+    assert ran.code == 2
+    assert says in ran.err
+
+
+@pytest.mark.parametrize(
+    "words", [("--candidate", HONEST), ("--best", "min"), ("--format", "jsonl")]
+)
+def test_a_spec_is_required(run: Run, words: tuple[str, ...]) -> None:
+    ran = run("launch", "samples/saxpy.ptx", "-d", "cpu", *words)
+    assert ran.code == 2
+    assert "requires --spec" in ran.err
+
+
+def test_candidates_in_a_list(run: Run, spec: Path) -> None:
+    ran = judged(run, HONEST, words=("--list", "--json"))
+    assert [case["image"] for case in ran.document["cases"]] == [f"../{HONEST}"] * 2
+    assert f"--candidate {HONEST}" in ran.document["cases"][0]["command"]

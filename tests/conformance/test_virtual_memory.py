@@ -9,9 +9,6 @@ import pytest
 
 from tests.conformance.mappings import MIB2, access, properties
 
-# No hardware has run these tests yet.
-pytestmark = pytest.mark.assumed
-
 
 @pytest.fixture
 def reserved(cuda, context):
@@ -36,8 +33,9 @@ def test_granularity(cuda, context):
     recommended = flags.CU_MEM_ALLOC_GRANULARITY_RECOMMENDED
     assert cuda.cuMemGetAllocationGranularity(given, minimum) == MIB2
     assert cuda.cuMemGetAllocationGranularity(given, recommended) == MIB2
-    given.location.id = 1000
-    assert cuda.result("cuMemGetAllocationGranularity", given, minimum) == "INVALID_DEVICE"
+    given.location.id = 1000  # no such device
+    assert cuda.cuMemGetAllocationGranularity(given, minimum) == MIB2
+    assert cuda.result("cuMemGetAllocationGranularity", None, minimum) == "INVALID_VALUE"
     attribute = cuda.CUdevice_attribute
     supported = attribute.CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
     assert cuda.cuDeviceGetAttribute(supported, 0) == 1
@@ -135,7 +133,8 @@ def test_handles_of_mapped_memory(cuda, context, reserved):
 
 
 def test_access(cuda, context, reserved):
-    location = properties(cuda).location
+    whole = properties(cuda)  # its location is a part of it
+    location = whole.location
     map_at(cuda, reserved)
     assert cuda.cuMemGetAccess(location, reserved) == 0
     cuda.cuMemSetAccess(reserved, MIB2, access(cuda), 1)
@@ -148,7 +147,7 @@ def test_access(cuda, context, reserved):
 def test_misplaced_mappings(cuda, context, reserved):
     handle = cuda.cuMemCreate(2 * MIB2, properties(cuda), 0)
     assert cuda.result("cuMemMap", reserved + 4096, 2 * MIB2, 0, handle, 0) == "INVALID_VALUE"
-    assert cuda.result("cuMemMap", reserved + 3 * MIB2, 2 * MIB2, 0, handle, 0) == "INVALID_VALUE"
+    assert cuda.result("cuMemMap", reserved, MIB2, 0, handle, 0) == "NOT_SUPPORTED"
     cuda.cuMemMap(reserved, 2 * MIB2, 0, handle, 0)
     assert cuda.result("cuMemMap", reserved, 2 * MIB2, 0, handle, 0) == "INVALID_VALUE"
     assert cuda.result("cuMemUnmap", reserved, MIB2) == "INVALID_VALUE"
@@ -156,6 +155,40 @@ def test_misplaced_mappings(cuda, context, reserved):
     assert cuda.result("cuMemFree", reserved) == "INVALID_VALUE"
     cuda.cuMemUnmap(reserved, 2 * MIB2)
     cuda.cuMemRelease(handle)
+
+
+def test_unmapping_what_is_not_mapped(cuda, context, reserved):
+    """A range may contain any number of whole mappings, or none."""
+    cuda.cuMemUnmap(reserved, 4 * MIB2)
+    map_at(cuda, reserved + MIB2)
+    cuda.cuMemUnmap(reserved, 4 * MIB2)
+    cuda.cuMemUnmap(reserved, MIB2)
+
+
+def test_access_of_whole_mappings(cuda, context, reserved):
+    handle = cuda.cuMemCreate(2 * MIB2, properties(cuda), 0)
+    cuda.cuMemMap(reserved, 2 * MIB2, 0, handle, 0)
+    cuda.cuMemRelease(handle)
+    for start, granules in ((0, 1), (1, 1)):
+        place, size = reserved + start * MIB2, granules * MIB2
+        assert cuda.result("cuMemSetAccess", place, size, access(cuda), 1) == "INVALID_VALUE"
+    cuda.cuMemSetAccess(reserved, 2 * MIB2, access(cuda), 1)
+    cuda.cuMemUnmap(reserved, 2 * MIB2)
+
+
+def test_attributes_of_mapped_memory(cuda, context, reserved):
+    """The range is the reservation's; the address range is the mapping's."""
+    names = ("MEMORY_TYPE", "DEVICE_POINTER", "RANGE_START_ADDR", "RANGE_SIZE", "ACCESS_FLAGS")
+    kinds = [getattr(cuda.CUpointer_attribute, f"CU_POINTER_ATTRIBUTE_{name}") for name in names]
+    inside = reserved + MIB2 + 100
+    assert cuda.result("cuPointerGetAttribute", kinds[0], inside) == "INVALID_VALUE"
+    map_at(cuda, reserved + MIB2)
+    assert cuda.result("cuPointerGetAttribute", kinds[1], inside) == "INVALID_VALUE"
+    assert cuda.result("cuMemGetAddressRange", inside) == "NOT_FOUND"
+    cuda.cuMemSetAccess(reserved + MIB2, MIB2, access(cuda), 1)
+    found = [int(cuda.cuPointerGetAttribute(kind, inside)) for kind in kinds]
+    assert found == [2, inside, reserved, 4 * MIB2, 3]
+    assert list(map(int, cuda.cuMemGetAddressRange(inside))) == [reserved + MIB2, MIB2]
 
 
 def test_memory_of_another_device(cuda, context, second_device, reserved):

@@ -67,9 +67,9 @@ def test_what_is_refused_by_name(mapped):
     kinds = cuda.CUmemAllocationHandleType
     shared.requestedHandleTypes = kinds.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
     assert cuda.cuMemCreate(MIB2, shared, 0) == (unsupported, None)
-    attribute = cuda.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
-    assert cuda.cuPointerGetAttribute(attribute, mapped) == (unsupported, None)
-    assert cuda.cuMemGetAddressRange(mapped) == (unsupported, None, None)
+    of_host = properties(cuda)
+    of_host.location.type = cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST
+    assert cuda.cuMemCreate(MIB2, of_host, 0) == (unsupported, None)
 
 
 def test_reserved_addresses_follow_a_hint_that_no_memory_has(mapped):

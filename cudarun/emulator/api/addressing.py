@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from cuda.bindings.driver import CUmem_advise, CUpointer_attribute
 
 from cudarun.emulator.api.calls import call, enqueue
-from cudarun.emulator.host.allocations import attribute_of_nothing
+from cudarun.emulator.host import pointer_attributes
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -17,34 +17,40 @@ from cudarun.emulator.host.refusal import Refusal
 @call(1)
 def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> object:
     """Return an attribute of an address."""
-    address = _known(ptr)
-    buffer = process.allocations.find(address)
-    if buffer is None:
+    address, number = handle_value(ptr), int(attribute)
+    values = _attributes(address)
+    if values is None:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not a CUDA allocation")
-    return buffer.attribute(attribute, address)
+    if (value := values.get(number)) is None:
+        words = f"pointer attribute {number} is not available for the memory at {address:#x}"
+        raise Refusal("INVALID_VALUE", words)
+    return value
 
 
 @call(1)
 def cuPointerGetAttributes(
     numAttributes: int, attributes: Sequence[CUpointer_attribute], ptr: Handle
 ) -> list[object]:
-    """Return several attributes of an address; zeros for memory unknown to the driver."""
+    """Return several attributes of an address; zeros where they are not defined."""
     if len(attributes) < numAttributes:
         raise RuntimeError(f"List is too small: {len(attributes)} < {numAttributes}")
-    address = _known(ptr)
+    address = handle_value(ptr)
+    values = _attributes(address)
+    if values is None:
+        values = pointer_attributes.of_nothing(address)
+    found = [values.get(int(attribute)) for attribute in attributes[:numAttributes]]
+    return [0 if value is None else value for value in found]
+
+
+def _attributes(address: int) -> pointer_attributes.Values | None:
+    """Return the attributes of an address; ``None`` for memory unknown to CUDA."""
+    mapped = process.virtual.find(address)
+    if mapped is not None:
+        context = process.stack.top
+        ordinal = -1 if context is None else context.device.ordinal
+        return pointer_attributes.of_mapping(*mapped, address, ordinal)
     buffer = process.allocations.find(address)
-    if buffer is None:
-        return [attribute_of_nothing(attribute) for attribute in attributes[:numAttributes]]
-    return [buffer.attribute(attribute, address) for attribute in attributes[:numAttributes]]
-
-
-def _known(pointer: Handle) -> int:
-    """Return an address; `Refusal` for reserved ones, whose attributes are not implemented."""
-    address = handle_value(pointer)
-    if process.virtual.is_reserved(address):
-        words = "the emulated device does not support pointer attributes of reserved addresses"
-        raise Refusal("NOT_SUPPORTED", words)
-    return address
+    return None if buffer is None else pointer_attributes.of_allocation(buffer, address)
 
 
 @enqueue()

@@ -140,7 +140,8 @@ def cuMemcpyHtoA(dstArray: Handle, dstOffset: int, srcHost: HostPointer, ByteCou
 @call(waits=True)
 def cuMemcpyAtoH(dstHost: HostPointer, srcArray: Handle, srcOffset: int, ByteCount: int) -> None:
     """Copy from an array of one dimension to the host."""
-    _copy(given_host_bytes(dstHost, ByteCount), _part(srcArray, srcOffset, ByteCount))
+    target = given_host_bytes(dstHost, ByteCount, to_write=True)
+    _copy(target, _part(srcArray, srcOffset, ByteCount))
 
 
 @call(waits=True)
@@ -181,7 +182,7 @@ def cuMemcpyAtoHAsync(
 ) -> None:
     """Copy from an array of one dimension to the host, in a stream."""
     source = _part(srcArray, srcOffset, ByteCount)
-    _copy_in_stream(given_host_bytes(dstHost, ByteCount), source, hStream)
+    _copy_in_stream(given_host_bytes(dstHost, ByteCount, to_write=True), source, hStream)
 
 
 def _copy_in_stream(target: Bytes, source: Bytes, stream: Handle) -> None:

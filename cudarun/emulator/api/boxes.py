@@ -143,16 +143,18 @@ def _side(copy: _Copy, side: str, *, to_write: bool = True) -> Bytes:
         array = array_of(copy.field(side, "Array"))
         return _in_array(array, x, y, z, copy, to_write=side == "dst")
     slices, rows, width = copy.shape
+    if not all(copy.shape):
+        return np.empty(copy.shape, np.uint8)
     pitch, height = copy.field(side, "Pitch") or x + width, copy.field(side, "Height") or y + rows
-    if pitch > _WIDEST_PITCH or pitch < x + width:
+    if (pitch > _WIDEST_PITCH and slices * rows > 1) or pitch < x + width:
         raise Refusal("INVALID_VALUE", f"invalid {side}Pitch: {pitch} bytes")
-    if slices > 1 and height < y + rows:
+    if height < y + rows:
         raise Refusal("INVALID_VALUE", f"invalid {side}Height: {height} rows")
     written = to_write and side == "dst"
     first = (z * height + y) * pitch + x
     size = first + _extent(copy.shape, pitch, height)
     if kind == CUmemorytype.CU_MEMORYTYPE_HOST:
-        view = given_host_bytes(copy.field(side, "Host"), size)
+        view = given_host_bytes(copy.field(side, "Host"), size, to_write=written)
     elif kind == CUmemorytype.CU_MEMORYTYPE_DEVICE:
         view = device_bytes(copy.field(side, "Device"), size, to_write=written)
     else:  # CU_MEMORYTYPE_UNIFIED

@@ -77,6 +77,8 @@ def cuLaunchCooperativeKernel(
 @enqueue()
 def cuLaunchHostFunc(hStream: Handle, fn: Handle, userData: Handle) -> None:
     """Call a host function, a C function pointer, in the order of a stream."""
+    if not handle_value(fn):
+        raise Refusal("INVALID_VALUE", "the function is null")
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(fn))
     work = partial(function, handle_value(userData))
     process.submit(process.stream(hStream), of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work))

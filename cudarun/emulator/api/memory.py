@@ -110,7 +110,11 @@ def cuMemFreeAsync(dptr: Handle, hStream: Handle) -> None:
         raise Refusal("INVALID_VALUE", "the memory was not allocated in the capture")
     process.captures.check_unsafe()
     process.ready(stream.context.device)
-    process.allocations.release(handle_value(dptr), AllocationKind.DEVICE)
+    address = handle_value(dptr)
+    buffer = process.allocations.find(address)
+    if buffer is not None and buffer.kind is AllocationKind.MANAGED:
+        raise Refusal("NOT_SUPPORTED", "managed memory is not freed in the order of a stream")
+    process.allocations.release(address, AllocationKind.DEVICE)
 
 
 def stream_of_allocation(handle: Handle) -> Stream:
@@ -162,10 +166,13 @@ def cuMemHostRegister(p: HostPointer, bytesize: int, Flags: int) -> None:
             "INVALID_VALUE",
             "the pointer is null, the size is 0 or CU_MEMHOSTREGISTER flags are unknown",
         )
-    if process.allocations.find(address) or process.allocations.find(address + bytesize - 1):
-        raise Refusal(
-            "HOST_MEMORY_ALREADY_REGISTERED", f"part of the range at {address:#x} is page-locked"
-        )
+    for place in (address, address + bytesize - 1):
+        found = process.allocations.find(place)
+        if found is not None and found.kind is AllocationKind.REGISTERED:
+            words = f"part of the range at {address:#x} is registered"
+            raise Refusal("HOST_MEMORY_ALREADY_REGISTERED", words)
+        if found is not None or process.virtual.is_reserved(place):
+            raise Refusal("INVALID_VALUE", f"{place:#x} is not memory of the program's own")
     memory = process.register(address, bytesize, AllocationKind.REGISTERED.value)
     process.allocations.add(
         DriverAllocation(address, bytesize, AllocationKind.REGISTERED, context, memory, Flags)
@@ -176,7 +183,9 @@ def cuMemHostRegister(p: HostPointer, bytesize: int, Flags: int) -> None:
 def cuMemHostUnregister(p: HostPointer) -> None:
     """Undo `cuMemHostRegister`."""
     process.current()
-    address, refusal = address_of(p), "HOST_MEMORY_NOT_REGISTERED"
+    address = address_of(p)
+    is_unknown = address and process.allocations.find(address) is None
+    refusal = "HOST_MEMORY_NOT_REGISTERED" if is_unknown else "INVALID_VALUE"
     process.allocations.release(address, AllocationKind.REGISTERED, refusal=refusal)
 
 
@@ -218,10 +227,10 @@ def cuMemGetAddressRange(dptr: Handle) -> tuple[CUdeviceptr, int]:
     process.current()
     address = handle_value(dptr)
     memory = process.memory_at(address)
+    mapped = process.virtual.find(address)
+    if memory is not None and mapped is not None:
+        return CUdeviceptr(mapped[1].address), mapped[1].size
     allocation = memory.find(address) if memory else None
-    if process.virtual.is_reserved(address):
-        words = "the emulated device does not support this call for reserved addresses"
-        raise Refusal("NOT_SUPPORTED", words)
     if allocation is None:
         raise Refusal("NOT_FOUND", f"{address:#x} is not in any allocation")
     return CUdeviceptr(allocation.base), allocation.size
@@ -242,14 +251,20 @@ def device_bytes(pointer: Handle, size: int, *, to_write: bool = False) -> Bytes
 def any_bytes(pointer: HostPointer, size: int, *, to_write: bool = False) -> Bytes:
     """Return memory of a device or of the host, by its address."""
     address = address_of(pointer)
-    return bytes_anywhere(process.memory_at(address), address, size, to_write=to_write)
+    memory = process.memory_at(address)
+    if memory is None and process.virtual.is_reserved(address):
+        raise Refusal("INVALID_VALUE", f"no device can access {address:#x}")
+    return bytes_anywhere(memory, address, size, to_write=to_write)
 
 
 def given_host_bytes(data: HostPointer, size: int, *, to_write: bool = False) -> Bytes:
-    """Return memory of the program's own, which need not be marked as written."""
+    """Return memory that is given as the host's; as on a GPU, it may be that of a device."""
     address = address_of(data)
     if address == 0 and size:
         raise Refusal("INVALID_VALUE", "the host pointer is null")
+    buffer = process.allocations.find(address)
+    if (buffer is not None and not buffer.on_host) or process.virtual.is_reserved(address):
+        return any_bytes(address, size, to_write=to_write)
     return host_bytes(address, size)
 
 
@@ -284,7 +299,8 @@ def cuMemcpyHtoD(dstDevice: Handle, srcHost: HostPointer, ByteCount: int) -> Non
 @call(waits=True)
 def cuMemcpyDtoH(dstHost: HostPointer, srcDevice: Handle, ByteCount: int) -> None:
     """Copy from a device to the host."""
-    _copy(given_host_bytes(dstHost, ByteCount), device_bytes(srcDevice, ByteCount))
+    target = given_host_bytes(dstHost, ByteCount, to_write=True)
+    _copy(target, device_bytes(srcDevice, ByteCount))
 
 
 @call(waits=True)

@@ -56,6 +56,8 @@ def cuMemPoolCreate(poolProps: CUmemPoolProps) -> CUmemoryPool:
         raise Refusal("INVALID_VALUE", "CUmemPoolProps is missing")
     if poolProps.allocType != CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
         raise Refusal("INVALID_VALUE", "allocType is not CU_MEM_ALLOCATION_TYPE_PINNED")
+    if poolProps.location.type == CUmemLocationType.CU_MEM_LOCATION_TYPE_INVALID:
+        raise Refusal("INVALID_VALUE", "location is not set")
     if poolProps.location.type != CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
         raise Refusal(
             "NOT_SUPPORTED", "the emulated device supports memory pools for device memory only"
@@ -64,7 +66,10 @@ def cuMemPoolCreate(poolProps: CUmemPoolProps) -> CUmemoryPool:
         raise Refusal(
             "NOT_SUPPORTED", "the emulated device does not share memory with other processes"
         )
-    pool = Pool(process.device(poolProps.location.id), most=poolProps.maxSize)
+    ordinal = poolProps.location.id
+    if not 0 <= ordinal < len(process.devices):
+        raise Refusal("INVALID_VALUE", f"device {ordinal} does not exist")
+    pool = Pool(process.device(ordinal), most=poolProps.maxSize)
     pool.handle = process.handles.add(pool)
     return CUmemoryPool(pool.handle)
 

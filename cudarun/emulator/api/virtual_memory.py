@@ -27,14 +27,17 @@ from cudarun.emulator.host.virtual_memory import GRANULARITY, PhysicalMemory
 
 _READ_WRITE = CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 _NONE = CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE
+_OF_HOST = (2, 3)  # CU_MEM_LOCATION_TYPE_HOST, CU_MEM_LOCATION_TYPE_HOST_NUMA
+_LARGEST_ALIGNMENT = 1 << 47
 
 
 @call(1)
 def cuMemGetAllocationGranularity(
     prop: CUmemAllocationProp, option: CUmemAllocationGranularity_flags
 ) -> int:
-    """Return the granularity of sizes and addresses: 2 MiB."""
-    _device(prop)
+    """Return the granularity of sizes and addresses: 2 MiB, whatever the memory."""
+    if not hasattr(prop, "location"):
+        raise Refusal("INVALID_VALUE", "CUmemAllocationProp is missing")
     return GRANULARITY
 
 
@@ -42,8 +45,10 @@ def cuMemGetAllocationGranularity(
 def cuMemAddressReserve(size: int, alignment: int, addr: int, flags: int) -> CUdeviceptr:
     """Reserve addresses, if possible from ``addr`` on."""
     _check_granularity(size)
-    if alignment & (alignment - 1) or flags:
+    if alignment & (alignment - 1) or alignment > _LARGEST_ALIGNMENT or flags:
         raise Refusal("INVALID_VALUE", "the alignment is not a power of two, or flags is not 0")
+    if addr % GRANULARITY:
+        raise Refusal("INVALID_VALUE", f"{addr:#x} is not a multiple of {GRANULARITY}")
     return CUdeviceptr(process.virtual.reserve(size, alignment, addr))
 
 
@@ -79,24 +84,28 @@ def cuMemRelease(handle: int) -> None:
 
 @call(waits=True)
 def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
-    """Map memory at reserved addresses; no device can access it yet."""
-    _check_granularity(size)
-    if ptr % GRANULARITY or offset or flags:
-        words = f"the address is not a multiple of {GRANULARITY}, or offset or flags is not 0"
+    """Map all of an allocation at reserved addresses; no device can access it yet."""
+    if not size or ptr % GRANULARITY or flags:
+        words = f"the address is not a multiple of {GRANULARITY}, or size is 0, or flags is not 0"
         raise Refusal("INVALID_VALUE", words)
-    process.virtual.map(ptr, size, _physical(handle))
+    physical = _physical(handle)
+    if offset or size != physical.size:
+        words = f"the allocation has {physical.size} bytes; a part of it cannot be mapped"
+        raise Refusal("NOT_SUPPORTED", words)
+    process.virtual.map(ptr, physical)
 
 
 @call(waits=True)
 def cuMemUnmap(ptr: int, size: int) -> None:
-    """End the mappings of a range."""
+    """End the mappings of a range; there may be none."""
+    _check_granularity(size)
     process.virtual.unmap(ptr, size, process.handles)
 
 
 @call(waits=True)
 def cuMemSetAccess(ptr: int, size: int, desc: Sequence[CUmemAccessDesc], count: int) -> None:
     """Permit devices to access mapped memory, or forbid it; read-only access is unsupported."""
-    given = [(_place(each.location), each.flags) for each in list(desc or ())[:count]]
+    given = [(_permitted(each.location), each.flags) for each in list(desc or ())[:count]]
     if not given:
         raise Refusal("INVALID_VALUE", "desc is empty")
     for _, flags in given:
@@ -124,7 +133,7 @@ def cuMemRetainAllocationHandle(addr: int) -> CUmemGenericAllocationHandle:
 @call(1)
 def cuMemGetAllocationPropertiesFromHandle(handle: int) -> CUmemAllocationProp:
     """Return the properties that memory was allocated with."""
-    return _copy_of(_physical(handle).properties)
+    return _copy_of(process.handles.get(handle, PhysicalMemory, "INVALID_VALUE").properties)
 
 
 def _physical(handle: int) -> PhysicalMemory:
@@ -147,10 +156,20 @@ def _device(prop: Any) -> EmulatedDevice:
     return _place(prop.location)
 
 
+def _permitted(location: Any) -> EmulatedDevice:
+    """Return the device of a ``CUmemAccessDesc``."""
+    is_device = int(location.type) not in _OF_HOST
+    if is_device and not 0 <= location.id < len(process.devices):
+        raise Refusal("INVALID_VALUE", f"device {location.id} does not exist")
+    return _place(location)
+
+
 def _place(location: Any) -> EmulatedDevice:
-    if int(location.type) != int(CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE):
+    if int(location.type) in _OF_HOST:
         words = "the emulated device supports virtual memory management of device memory only"
         raise Refusal("NOT_SUPPORTED", words)
+    if int(location.type) != int(CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE):
+        raise Refusal("INVALID_VALUE", f"{int(location.type)} is not the type of a location here")
     return process.device(location.id)
 
 

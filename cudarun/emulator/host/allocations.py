@@ -6,18 +6,15 @@ are in `emulator.memory`; here is what the driver records about them.
 
 from __future__ import annotations
 
-import itertools
 from bisect import bisect_right, insort
 from dataclasses import field
 from enum import Enum
-
-from cuda.bindings.driver import CUcontext, CUdeviceptr, CUmemorytype
-from cuda.bindings.driver import CUpointer_attribute as Attribute
 
 from cudarun.emulator.host.addresses import Bytes, host_bytes
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.virtual_memory import next_number
 from cudarun.emulator.memory import Memory
 from cudarun.records import dataclass
 
@@ -49,7 +46,7 @@ class DriverAllocation:
     memory: Memory
     flags: int = 0
     pool: Pool | None = None
-    number: int = field(default_factory=itertools.count(1).__next__)
+    number: int = field(default_factory=next_number)
 
     @property
     def on_device(self) -> bool:
@@ -60,56 +57,6 @@ class DriverAllocation:
     def on_host(self) -> bool:
         """True if the host can access its address."""
         return self.kind is not AllocationKind.DEVICE
-
-    def attribute(self, attribute: Attribute, address: int) -> object:
-        """Return a ``CUpointer_attribute`` of an address in it, as the bindings do.
-
-        Raises:
-            Refusal: The attribute is unknown, or not defined for this memory.
-        """
-        number = int(attribute)
-        answer = self._attributes(address).get(number)
-        if answer is None:
-            raise Refusal(
-                "INVALID_VALUE",
-                f"pointer attribute {number} is not available for memory of {self.kind.value}",
-            )
-        return answer
-
-    def _attributes(self, address: int) -> dict[int, object]:
-        kind = CUmemorytype.CU_MEMORYTYPE_DEVICE if self.on_device else CUmemorytype(1)
-        values: dict[Attribute, object] = {
-            Attribute.CU_POINTER_ATTRIBUTE_CONTEXT: CUcontext(self.context.handle),
-            Attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: int(kind),
-            Attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER: CUdeviceptr(address),
-            Attribute.CU_POINTER_ATTRIBUTE_HOST_POINTER: address if self.on_host else None,
-            Attribute.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: False,
-            Attribute.CU_POINTER_ATTRIBUTE_BUFFER_ID: self.number,
-            Attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED: self.kind is AllocationKind.MANAGED,
-            Attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: self.context.device.ordinal,
-            Attribute.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: False,
-            Attribute.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: CUdeviceptr(self.address),
-            Attribute.CU_POINTER_ATTRIBUTE_RANGE_SIZE: self.size,
-            Attribute.CU_POINTER_ATTRIBUTE_MAPPED: True,
-            Attribute.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: 0,
-            Attribute.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: 0,
-            Attribute.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: 3 if self.on_device else 0,
-        }
-        return {int(key): value for key, value in values.items()}
-
-
-def attribute_of_nothing(attribute: Attribute) -> object:
-    """Return what ``cuPointerGetAttributes`` reports for memory unknown to CUDA."""
-    if int(attribute) == Attribute.CU_POINTER_ATTRIBUTE_CONTEXT:
-        return CUcontext(0)
-    if int(attribute) in (
-        Attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
-        Attribute.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-    ):
-        return CUdeviceptr(0)
-    if int(attribute) == Attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-        return -2  # CU_DEVICE_INVALID
-    return 0
 
 
 class DriverAllocations:

@@ -35,6 +35,7 @@ _DEFAULT_LIMITS: dict[CUlimit, int] = {
     CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY: 64,
     CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 11796480,
 }
+_STACK_UNIT = 16  # bytes; the size of a stack is a multiple
 _LARGEST: dict[CUlimit, int] = {
     CUlimit.CU_LIMIT_STACK_SIZE: 512 << 10,  # the maximum local memory per thread
     CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY: 128,
@@ -83,6 +84,8 @@ class Limits:
             raise Refusal(
                 "INVALID_VALUE", f"a stack of {value} bytes exceeds the maximum of {largest}"
             )
+        if limit == CUlimit.CU_LIMIT_STACK_SIZE:
+            value = -(-value // _STACK_UNIT) * _STACK_UNIT
         self._values[limit] = value if largest is None else min(value, largest)
 
     def reset(self) -> None:

@@ -8,9 +8,10 @@ with the same access are one range for bounds checks: an access may cross them, 
 from __future__ import annotations
 
 import ctypes
+import itertools
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 
 from cuda.bindings.driver import CUmemAllocationProp
@@ -26,6 +27,9 @@ GRANULARITY = 2 << 20
 
 _RESERVED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # MAP_NORESERVE
 _FIXED, _FIXED_IF_FREE = 0x10, 0x100000  # MAP_FIXED, MAP_FIXED_NOREPLACE
+next_number = itertools.count(1).__next__
+"""Returns the number of the next memory that is allocated."""
+
 _NO_ACCESS, _ALL_ACCESS = 0, mmap.PROT_READ | mmap.PROT_WRITE
 _FAILED = ctypes.c_void_p(-1).value
 
@@ -46,6 +50,7 @@ class PhysicalMemory:
         descriptor: The file that contains it.
         retained: How often its handle must be released.
         mapped: The number of its mappings.
+        number: Unique among all memory of the process.
     """
 
     device: EmulatedDevice
@@ -55,6 +60,7 @@ class PhysicalMemory:
     handle: int = 0
     retained: int = 1
     mapped: int = 0
+    number: int = field(default_factory=next_number)
 
     def __post_init__(self) -> None:
         memory = self.device.memory
@@ -157,11 +163,10 @@ class VirtualMemory:
         self._reservations.remove(reservation)
         _munmap(address, size)
 
-    def map(self, address: int, size: int, physical: PhysicalMemory) -> None:
+    def map(self, address: int, physical: PhysicalMemory) -> None:
         """Map physical memory at a reserved address; no device can access it yet."""
+        size = physical.size
         reservation = self._reservation(address, size)
-        if size != physical.size:
-            raise Refusal("INVALID_VALUE", f"the allocation has {physical.size} bytes, not {size}")
         if reservation.inside(address, size):
             raise Refusal("INVALID_VALUE", f"memory is mapped at {address:#x}")
         _map_fixed(address, size, _ALL_ACCESS, mmap.MAP_SHARED, physical.descriptor)
@@ -170,10 +175,10 @@ class VirtualMemory:
         reservation.mappings.sort(key=lambda each: each.address)
 
     def unmap(self, address: int, size: int, handles: HandleTable) -> None:
-        """End all mappings of a range, which contains whole mappings only."""
-        reservation, mappings = self._mapped(address, size)
-        if mappings[0].address != address or _end(mappings[-1]) != address + size:
-            raise Refusal("INVALID_VALUE", "the range contains a part of a mapping")
+        """End all mappings of a range, which contains whole mappings only, or none."""
+        reservation = self._reservation(address, size)
+        mappings = reservation.inside(address, size)
+        _check_whole(mappings, address, size)
         for mapping in mappings:
             reservation.mappings.remove(mapping)
         reservation.update_ranges()
@@ -185,6 +190,7 @@ class VirtualMemory:
     def set_access(self, address: int, size: int, device: int, *, permitted: bool) -> None:
         """Permit a device to access the mappings of a range, or forbid it."""
         reservation, mappings = self._mapped(address, size)
+        _check_whole(mappings, address, size)
         for mapping in mappings:
             others = mapping.devices - {device}
             mapping.devices = others | {device} if permitted else others
@@ -193,6 +199,13 @@ class VirtualMemory:
     def mapping_at(self, address: int) -> Mapping:
         """Return the mapping that contains an address; `Refusal` if there is none."""
         return self._mapped(address, 1)[1][0]
+
+    def find(self, address: int) -> tuple[Reservation, Mapping] | None:
+        """Return the mapping that contains an address, and its reservation."""
+        for reservation in self._reservations:
+            for mapping in reservation.inside(address, 1):
+                return reservation, mapping
+        return None
 
     def is_reserved(self, address: int) -> bool:
         """Return whether an address is in a reservation."""
@@ -214,6 +227,11 @@ class VirtualMemory:
         if reached < address + size:
             raise Refusal("INVALID_VALUE", f"not all of {size} bytes at {address:#x} are mapped")
         return reservation, mappings
+
+
+def _check_whole(mappings: Sequence[Mapping], address: int, size: int) -> None:
+    if mappings and (mappings[0].address < address or _end(mappings[-1]) > address + size):
+        raise Refusal("INVALID_VALUE", "the range contains a part of a mapping")
 
 
 def _end(mapping: Mapping) -> int:

@@ -115,9 +115,8 @@ def last_error(*, clear: bool) -> int:
 
 def current_device() -> int:
     """Return the device of the current context, or else the one that the thread has set."""
-    if int(driver_call("cuCtxGetCurrent")):
-        return int(driver_call("cuCtxGetDevice"))
-    return thread.device
+    context = process.stack.top
+    return thread.device if context is None else context.device.ordinal
 
 
 def checked_device(device: int) -> int:
@@ -147,10 +146,8 @@ def reset_device(device: int) -> None:
 
 
 def _enter_context() -> None:
-    current = int(driver_call("cuCtxGetCurrent"))
-    if not current:
+    context = process.stack.top
+    if context is None:
         select_device(thread.device)
-        return
-    context = process.context(current)
-    if context.is_primary and not context.alive:  # it has been reset
+    elif context.is_primary and not context.alive:  # it has been reset
         primary_context(context.device.ordinal)

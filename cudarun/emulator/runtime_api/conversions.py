@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from cuda.bindings import runtime as cudart
@@ -19,10 +20,12 @@ from cudarun.emulator.runtime_api.calls import RuntimeRefusal, driver_call
 
 INVALID_VALUE = 1
 _INVALID_CHANNELS = 20  # cudaErrorInvalidChannelDescriptor
+_INVALID_PITCH = 12  # cudaErrorInvalidPitchValue
 _INVALID_DIRECTION = 21  # cudaErrorInvalidMemcpyDirection
 
 # cudaMemcpyKind
 HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT = range(5)
+_TO_HOST, _FROM_HOST = (HOST_TO_HOST, DEVICE_TO_HOST), (HOST_TO_HOST, HOST_TO_DEVICE)
 
 _HOST, _DEVICE = CUmemorytype.CU_MEMORYTYPE_HOST, CUmemorytype.CU_MEMORYTYPE_DEVICE
 _ARRAY, _UNIFIED = CUmemorytype.CU_MEMORYTYPE_ARRAY, CUmemorytype.CU_MEMORYTYPE_UNIFIED
@@ -112,10 +115,25 @@ def rectangle(
         kind: The ``cudaMemcpyKind``.
     """
     copy, number = CUDA_MEMCPY2D(), copy_kind(kind)
+    if not _may_be_arrays(target.get("Array"), source.get("Array"), number):
+        raise RuntimeRefusal(_INVALID_DIRECTION)
+    _check_pitches(height, width, [side["Pitch"] for side in (target, source) if "Pitch" in side])
     _set_side(copy, "src", source, _SOURCES[number])
     _set_side(copy, "dst", target, _TARGETS[number])
     copy.WidthInBytes, copy.Height = width, height
     return copy
+
+
+def _may_be_arrays(target: Any, source: Any, kind: int) -> bool:
+    """Return whether a kind permits that a side is an array, which no host memory is."""
+    return not (target is not None and kind in _TO_HOST) and not (
+        source is not None and kind in _FROM_HOST
+    )
+
+
+def _check_pitches(rows: int, width: int, pitches: Sequence[int]) -> None:
+    if rows > 1 and any(width > pitch for pitch in pitches):
+        raise RuntimeRefusal(_INVALID_PITCH)
 
 
 def _set_side(copy: Any, side: str, fields: dict[str, Any], memory: CUmemorytype) -> None:
@@ -146,6 +164,9 @@ def box(given: Any) -> CUDA_MEMCPY3D:
         ("src", given.srcArray, given.srcPtr, given.srcPos, _SOURCES[kind]),
         ("dst", given.dstArray, given.dstPtr, given.dstPos, _TARGETS[kind]),
     )
+    target, source = (int(each) or None for each in (given.dstArray, given.srcArray))
+    if not _may_be_arrays(target, source, kind):
+        raise RuntimeRefusal(INVALID_VALUE)
     sizes = set()
     for side, array, pointer, position, memory in sides:
         if bool(int(array)) == bool(pointer.ptr):
@@ -162,7 +183,15 @@ def box(given: Any) -> CUDA_MEMCPY3D:
         raise RuntimeRefusal(INVALID_VALUE)
     copy.WidthInBytes = given.extent.width * (sizes.pop() if sizes else 1)
     copy.Height, copy.Depth = given.extent.height, given.extent.depth
+    _check_box(copy, given)
     return copy
+
+
+def _check_box(copy: CUDA_MEMCPY3D, given: Any) -> None:
+    for array, pointer in ((given.srcArray, given.srcPtr), (given.dstArray, given.dstPtr)):
+        if not int(array):
+            _check_pitches(copy.Height * copy.Depth, copy.WidthInBytes, [pointer.pitch])
+            _check_pitches(copy.Depth, copy.Height, [pointer.ysize])
 
 
 def bytes_in_row(dst: int, src: int, count: int, kind: Any) -> CUDA_MEMCPY3D:

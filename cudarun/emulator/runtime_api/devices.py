@@ -21,6 +21,8 @@ from cudarun.emulator.runtime_api.properties import device_properties
 
 _NAME_BYTES = 256
 _INVALID_VALUE = 1
+_BUS_ID_BYTES = 13
+_CORE_DUMPS = 0x40  # CU_CTX_USER_COREDUMP_ENABLE, which can be set but is not returned
 _DEFAULT_FLAGS = 8  # cudaDeviceMapHost, which is always set
 
 
@@ -59,7 +61,8 @@ def cudaSetDeviceFlags(flags: int) -> None:
 @runtime_call(1, uses_context=False)
 def cudaGetDeviceFlags() -> int:
     """Return the flags of the current device's primary context."""
-    return int(driver_call("cuDevicePrimaryCtxGetState", current_device())[0]) | _DEFAULT_FLAGS
+    flags = int(driver_call("cuDevicePrimaryCtxGetState", current_device())[0])
+    return flags & ~_CORE_DUMPS | _DEFAULT_FLAGS
 
 
 @runtime_call()
@@ -121,6 +124,8 @@ def cudaDeviceGetStreamPriorityRange() -> tuple[int, int]:
 @runtime_call(1, uses_context=False)
 def cudaDeviceGetPCIBusId(length: int, device: int) -> bytes:
     """Return ``domain:bus:device.function`` in ``length`` bytes."""
+    if length < _BUS_ID_BYTES:
+        raise RuntimeRefusal(_INVALID_VALUE)
     text: bytes = driver_call("cuDeviceGetPCIBusId", length, checked_device(device))
     return text
 

@@ -14,10 +14,10 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.host.addresses import HostPointer, address_of
+from cudarun.emulator.host.allocations import AllocationKind
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
 from cudarun.emulator.runtime_api.calls import (
-    RuntimeRefusal,
     checked_device,
     driver_call,
     primary_context,
@@ -27,8 +27,6 @@ from cudarun.emulator.runtime_api.conversions import (
     DEVICE_TO_DEVICE,
     DEVICE_TO_HOST,
     HOST_TO_DEVICE,
-    HOST_TO_HOST,
-    INVALID_VALUE,
     copy_kind,
     rectangle,
 )
@@ -39,7 +37,6 @@ _COPIES = {
     DEVICE_TO_HOST: "cuMemcpyDtoH",
     DEVICE_TO_DEVICE: "cuMemcpyDtoD",
 }
-_TO_HOST, _FROM_HOST = (HOST_TO_HOST, DEVICE_TO_HOST), (HOST_TO_HOST, HOST_TO_DEVICE)
 
 _POINTER_ATTRIBUTES = [
     CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
@@ -47,6 +44,8 @@ _POINTER_ATTRIBUTES = [
     CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
     CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
 ]
+_PORTABLE, _MAPPED = 1, 2  # cudaHostAllocPortable, cudaHostAllocMapped
+_INVALID_DEVICE = -2  # cudaInvalidDeviceId
 _MEMORY_TYPES = list(cudart.cudaMemoryType)[:3]  # the numbers of CUmemorytype; 0: unregistered
 
 
@@ -61,7 +60,9 @@ def cudaMalloc(size: int) -> int:
 
 @runtime_call(2)
 def cudaMallocPitch(width: int, height: int) -> tuple[int, int]:
-    """Allocate device memory for rows; return the address and the pitch."""
+    """Allocate device memory for rows; return the address and the pitch, zeros for 0 bytes."""
+    if not width * height:
+        return 0, 0
     pointer, pitch = driver_call("cuMemAllocPitch", width, height, _ELEMENT_BYTES)
     return int(pointer), int(pitch)
 
@@ -70,14 +71,16 @@ def cudaMallocPitch(width: int, height: int) -> tuple[int, int]:
 def cudaMalloc3D(extent: Any) -> Any:
     """Allocate device memory for slices of rows; the width is in bytes."""
     rows = extent.height * extent.depth
-    pointer, pitch = driver_call("cuMemAllocPitch", extent.width, rows, _ELEMENT_BYTES)
+    pointer = pitch = 0
+    if extent.width * rows:
+        pointer, pitch = driver_call("cuMemAllocPitch", extent.width, rows, _ELEMENT_BYTES)
     return cudart.make_cudaPitchedPtr(int(pointer), int(pitch), extent.width, extent.height)
 
 
 @runtime_call(1)
 def cudaMallocManaged(size: int, flags: int) -> int:
     """Allocate memory with one address for the host and every device."""
-    return int(driver_call("cuMemAllocManaged", size, flags))
+    return int(driver_call("cuMemAllocManaged", size, flags)) if size else 0
 
 
 @runtime_call()
@@ -125,8 +128,15 @@ def cudaHostGetDevicePointer(pHost: HostPointer, flags: int) -> int:
 
 @runtime_call(1)
 def cudaHostGetFlags(pHost: HostPointer) -> int:
-    """Return the flags that page-locked memory was allocated with."""
-    return int(driver_call("cuMemHostGetFlags", address_of(pHost)))
+    """Return the flags of page-locked or managed memory: it is mapped, whatever they were."""
+    address = address_of(pHost)
+    buffer = process.allocations.find(address)
+    if buffer is not None and buffer.kind is AllocationKind.MANAGED:
+        return _MAPPED
+    flags = int(driver_call("cuMemHostGetFlags", address)) | _MAPPED
+    if buffer is not None and buffer.kind is AllocationKind.PAGE_LOCKED:
+        flags &= ~_PORTABLE
+    return flags
 
 
 @runtime_call(2)
@@ -145,7 +155,8 @@ def cudaPointerGetAttributes(ptr: HostPointer) -> Any:
     )
     memory = cudart.cudaMemoryType.cudaMemoryTypeManaged if managed else _MEMORY_TYPES[int(kind)]
     attributes = cudart.cudaPointerAttributes()
-    attributes.type, attributes.device = memory, device
+    is_known = memory != cudart.cudaMemoryType.cudaMemoryTypeUnregistered
+    attributes.type, attributes.device = memory, device if is_known else _INVALID_DEVICE
     attributes.devicePointer = int(device_pointer)
     attributes.hostPointer = 0 if memory == cudart.cudaMemoryType.cudaMemoryTypeDevice else address
     return attributes
@@ -157,7 +168,7 @@ def cudaPointerGetAttributes(ptr: HostPointer) -> Any:
 @runtime_call()
 def cudaMemcpy(dst: HostPointer, src: HostPointer, count: int, kind: Any) -> None:
     """Copy between the host and devices."""
-    driver_call(_copy(dst, src, kind), address_of(dst), address_of(src), count)
+    driver_call(_copy(kind), address_of(dst), address_of(src), count)
 
 
 @runtime_call()
@@ -165,24 +176,12 @@ def cudaMemcpyAsync(
     dst: HostPointer, src: HostPointer, count: int, kind: Any, stream: Handle
 ) -> None:
     """Copy between the host and devices, in a stream."""
-    call = f"{_copy(dst, src, kind)}Async"
-    driver_call(call, address_of(dst), address_of(src), count, stream)
+    driver_call(f"{_copy(kind)}Async", address_of(dst), address_of(src), count, stream)
 
 
-def _copy(dst: HostPointer, src: HostPointer, kind: Any) -> str:
-    """Return the driver call of a copy.
-
-    Raises:
-        RuntimeRefusal: The host cannot access an address that the kind says is its own. The manual
-            leaves this undefined.
-    """
-    number = copy_kind(kind)
-    of_host = ([dst] if number in _TO_HOST else []) + ([src] if number in _FROM_HOST else [])
-    for pointer in of_host:
-        buffer = process.allocations.find(address_of(pointer))
-        if buffer is not None and not buffer.on_host:
-            raise RuntimeRefusal(INVALID_VALUE)
-    return _COPIES.get(number, "cuMemcpy")
+def _copy(kind: Any) -> str:
+    """Return the driver call of a copy; ``HostToHost`` does not restrict the addresses."""
+    return _COPIES.get(copy_kind(kind), "cuMemcpy")
 
 
 @runtime_call()

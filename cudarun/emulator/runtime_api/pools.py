@@ -27,8 +27,8 @@ from cudarun.emulator.runtime_api.conversions import INVALID_VALUE
 
 @runtime_call(1)
 def cudaMallocAsync(size: int, hStream: Handle) -> int:
-    """Allocate device memory from the device's current pool, in the order of a stream."""
-    return int(driver_call("cuMemAllocAsync", size, hStream))
+    """Allocate memory from the device's current pool, in a stream; null for 0 bytes."""
+    return int(driver_call("cuMemAllocAsync", size, hStream)) if size else 0
 
 
 @runtime_call(1)
@@ -39,8 +39,9 @@ def cudaMallocFromPoolAsync(size: int, memPool: Handle, stream: Handle) -> int:
 
 @runtime_call()
 def cudaFreeAsync(devPtr: HostPointer, hStream: Handle) -> None:
-    """Free device memory, in the order of a stream."""
-    driver_call("cuMemFreeAsync", address_of(devPtr), hStream)
+    """Free device memory, in the order of a stream; null is allowed."""
+    if address_of(devPtr):
+        driver_call("cuMemFreeAsync", address_of(devPtr), hStream)
 
 
 @runtime_call(1, uses_context=False)

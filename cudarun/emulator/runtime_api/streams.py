@@ -9,7 +9,9 @@ from cuda.bindings import runtime as cudart
 from cuda.bindings.driver import CUstreamCaptureMode
 
 from cudarun.emulator.host.handles import Handle
-from cudarun.emulator.runtime_api.calls import driver_call, runtime_call
+from cudarun.emulator.runtime_api.calls import RuntimeRefusal, driver_call, runtime_call
+
+_INVALID_HANDLE = 400  # cudaErrorInvalidResourceHandle
 
 # --- streams -------------------------------------------------------------------------------------
 
@@ -146,6 +148,8 @@ def cudaEventRecordWithFlags(event: Handle, stream: Handle, flags: int) -> None:
 @runtime_call()
 def cudaEventQuery(event: Handle) -> None:
     """Return whether an event has completed: ``cudaErrorNotReady`` if not."""
+    if event is None or not int(event):  # even during a capture that does not permit the call
+        raise RuntimeRefusal(_INVALID_HANDLE)
     driver_call("cuEventQuery", event)
 
 

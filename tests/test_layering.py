@@ -109,7 +109,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "load": {"compile", "driver", "image", "workers"},
         "link": {"compile", "driver", "image", "load", "workers"},
         "launch": {"compile", "driver", "image", "load", "recording", "workers"},
-        "record": {"launch", "recording", "workers"},
+        "record": {"driver", "launch", "recording", "workers"},
         "spec": {"driver", "launch", "workers"},
         "managed": {"driver", "image", "launch", "load", "workers"},
         "contexts": {"driver", "image", "load", "workers"},

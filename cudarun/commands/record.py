@@ -9,13 +9,13 @@ import click
 from cudarun.commands.declaration import option
 from cudarun.commands.files import output_files
 from cudarun.commands.help import Command
-from cudarun.commands.numbers import whole
+from cudarun.commands.numbers import not_negative, whole
 from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
 from cudarun.session.record.request import RecordRequest
-from cudarun.writing import FileUse, check_outputs
+from cudarun.writing import FileUse, OutputFile, check_outputs
 
 
 @click.command("record", cls=Command, context_settings={"allow_interspersed_args": False})
@@ -73,6 +73,25 @@ from cudarun.writing import FileUse, check_outputs
     is_flag=True,
     help="List the launches of the program with their times, and record nothing.",
 )
+@option(
+    "--at-fault",
+    is_flag=True,
+    help="Run the program twice: to find the launch that faults, and to record it.",
+)
+@option(
+    "--shrink",
+    file=FileUse.INPUT,
+    metavar="FILE",
+    help="Keep only the memory that the launch of a recording accesses, in place of COMMAND; "
+    "requires PTX.",
+)
+@option(
+    "--timeout",
+    type=not_negative,
+    metavar="SECONDS",
+    help="Time limit in seconds of the replay of --shrink, and of each launch with --at-fault: a "
+    "longer one counts as a fault.  [default: none]",
+)
 @output_options
 def command(
     program: tuple[str, ...],
@@ -84,6 +103,9 @@ def command(
     max_bytes: int,
     listed: bool,
     output: str | None,
+    at_fault: bool,
+    shrink: str | None,
+    timeout: float | None,
     **_: Any,
 ) -> int:
     """Run COMMAND and record a launch of it: code, arguments, memory and results in one file.
@@ -91,13 +113,22 @@ def command(
     The program runs unchanged with its own exit code. cudarun launch replays the file on any
     device. The file contains device memory of the program: share it as you would share its data.
 
+    --shrink FILE replays a recording on cpu and keeps what the launch accesses: it becomes small.
+
     \b
     cudarun record --list -- python train.py
     cudarun record -k '*softmax*' --nth 3 -o softmax.cudarun -- python train.py
-    cudarun launch softmax.cudarun -d cpu --detect race,uninit
+    cudarun record --shrink softmax.cudarun -o small.cudarun
+    cudarun launch small.cudarun -d cpu --detect race,uninit
     """
+    if shrink is not None:
+        return _shrink(shrink, output, program, timeout)
     if not program:
         raise RequestError("missing COMMAND", hint="example: cudarun record -- python train.py")
+    if at_fault:
+        _refuse_with_fault(kernels, nth, count, all_kernels=all_kernels, listed=listed)
+    elif timeout is not None:
+        raise RequestError("requires --at-fault or --shrink", option="--timeout")
     renderer = chosen_renderer()
     context = click.get_current_context()
     check_outputs(output_files(context.command.params, context.params), ())
@@ -110,9 +141,47 @@ def command(
         max_bytes=max_bytes,
         listed=listed,
         output=output,
+        limit=timeout or None,
         keeps_stdout=as_json,
     )
     # Imported here: --help needs no recorder.
-    from cudarun.session.record.parent import list_launches, record
+    from cudarun.session.record.parent import list_launches, record, record_at_fault
 
+    if at_fault:
+        return finish(record_at_fault(request), renderer)
     return finish(list_launches(request) if listed else record(request), renderer)
+
+
+def _refuse_with_fault(
+    kernels: tuple[str, ...], nth: int, count: int, *, all_kernels: bool, listed: bool
+) -> None:
+    """Refuse options that choose launches: the fault does.
+
+    Raises:
+        RequestError: One is given.
+    """
+    given = {
+        "--kernel": kernels, "--nth": nth > 1, "--count": count > 1,
+        "--all-kernels": all_kernels, "--list": listed,
+    }  # fmt: skip
+    for option_name, is_given in given.items():
+        if is_given:
+            raise RequestError(f"--at-fault and {option_name} cannot be combined").naming(
+                "--at-fault", option_name
+            )
+
+
+def _shrink(path: str, output: str | None, program: tuple[str, ...], timeout: float | None) -> int:
+    """Write a smaller recording."""
+    if program or output is None:
+        raise RequestError("requires -o FILE and no COMMAND", option="--shrink")
+    renderer = chosen_renderer()
+    target = OutputFile("--output", output)
+    check_outputs([target], [path])
+    # Imported here: --help needs no recorder.
+    from cudarun.commands.recorded_request import recorded_launch
+    from cudarun.report.record_types import RecordReport
+    from cudarun.session.record.shrink import shrink
+
+    file = shrink(recorded_launch(path), target, timeout or None)
+    return finish(RecordReport((file,), 0), renderer)

@@ -3,9 +3,44 @@
 from __future__ import annotations
 
 from cudarun.commands.declaration import Values
+from cudarun.commands.inputs import read_input
 from cudarun.errors import RequestError
 from cudarun.session.driver.target import Target
+from cudarun.session.launch.request import GeometryRequest, LaunchRequest
 from cudarun.session.recording.manifest import Manifest
+
+
+def recorded_launch(path: str) -> LaunchRequest:
+    """Return the launch of a recording, with its own options.
+
+    Raises:
+        RequestError: The file is not a recording, or is damaged.
+    """
+    from cudarun.arguments.dimensions import parse_extent, parse_size
+    from cudarun.arguments.tolerance import Tolerance
+
+    image = read_input(path)
+    if image.recording is None:
+        raise RequestError("not a recording of cudarun", origin=path)
+    manifest = image.recording.manifest
+    cluster = manifest.cluster
+    return LaunchRequest(
+        image=image,
+        kernel=manifest.kernel,
+        geometry=GeometryRequest(
+            block=parse_extent(_text(manifest.block)),
+            grid=parse_extent(_text(manifest.grid)),
+            shared_bytes=parse_size(str(manifest.shared_bytes)),
+            cooperative=manifest.cooperative,
+            cluster=None if cluster is None else parse_extent(_text(cluster)),
+        ),
+        arguments=(),
+        checks=(),
+        prints=(),
+        saves=(),
+        tolerance=Tolerance(),
+        seed=0,
+    )
 
 
 def check_recorded(values: Values, where: Target, origin: str) -> None:

@@ -13,14 +13,15 @@ the number of devices, ``CUDARUN_CPU_PTX`` the newest PTX.
 
 Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`,
 `watch`, `variants` and `seen` for the detectors of data races and uninitialized reads,
-`allocate_at` for memory at given addresses, `never_written` and `unwritten_bytes`,
-`never_written_array` and `unwritten_array` for memory that no kernel wrote, `compile_on_demand` and
-`unchecked_kernels` for long PTX texts, and `newest_ptx`.
+`allocate_at` for memory at given addresses, `touched` for the memory that they access,
+`never_written` and `unwritten_bytes`, `never_written_array` and `unwritten_array` for memory that
+no kernel wrote, `compile_on_demand` and `unchecked_kernels` for long PTX texts, and `newest_ptx`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cuda.bindings import driver as _bindings
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.detectors.findings import DetectorFinding
     from cudarun.emulator.detectors.proof import Variant
     from cudarun.emulator.detectors.statistics import Statistics
+    from cudarun.emulator.detectors.touched_memory import TouchedMemory
 
 globals().update(CALLS)
 
@@ -146,6 +148,21 @@ def allocate_at(ranges: Sequence[tuple[int, int]]) -> Callable[[], None]:
         process.placed = [each for each in process.placed if each not in memories]
 
     return free
+
+
+@contextmanager
+def touched() -> Iterator[TouchedMemory]:
+    """Note the global memory that launches access within the block."""
+    # Most programs never need these.
+    from cudarun.emulator.detectors.detector_observer import DetectorObserver
+    from cudarun.emulator.detectors.touched_memory import TouchedMemory
+
+    found = TouchedMemory()
+    process.observer = DetectorObserver((), touched=found)
+    try:
+        yield found
+    finally:
+        process.observer = NOBODY
 
 
 def never_written(address: int, size: int) -> None:

@@ -147,6 +147,68 @@ def test_eight_threads_launch_while_one_is_recorded(recorder: Recorder) -> None:
         assert "PASS m0 == recorded" in recorder.replay(name).out
 
 
+def test_a_fault_is_found_recorded_and_shrunk(recorder: Recorder, tmp_path: Path) -> None:
+    ran = recorder("--at-fault", "-o", "x.cudarun", task="fault")
+    assert ran.code == 70, ran.err
+    assert "note: launch 1 of overrun faults with 700\n" in ran.err
+    assert "recorded x.cudarun: overrun, launch 1" in ran.err
+    assert ran.err.endswith("failed with 700\n")
+    assert recorder.of("--shrink", "x.cudarun", "-o", "small.cudarun").code == 0
+    replayed = recorder.replay("small.cudarun")
+    assert replayed.code == 5
+    assert "illegal address in a 4-byte store" in replayed.err
+    assert "that is element 1048579 of buffer m0, f32[1000]" in replayed.err
+    assert "from kernels.cu:24" in replayed.err
+    assert "thread (3, 0, 0)" in replayed.err
+
+
+def test_an_endless_launch_is_found_and_recorded(recorder: Recorder) -> None:
+    ran = recorder("--at-fault", "--timeout", "0.5", "-o", "x", task="fault", STUB_HANGS="1")
+    assert ran.code == 137
+    assert "note: launch 1 of overrun does not end\n" in ran.err
+    assert "did not end" in ran.err.splitlines()[-1]
+
+
+def test_without_a_fault_nothing_is_recorded(recorder: Recorder) -> None:
+    ran = recorder("--at-fault", task="scale")
+    assert (ran.code, "no launch faults" in ran.err) == (1, True)
+    refused = recorder("--at-fault", "--nth", "2", task="scale")
+    assert (refused.code, "cannot be combined" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("task", ["scale", "gather"])
+def test_a_recording_shrinks_to_what_the_launch_accesses(recorder: Recorder, task: str) -> None:
+    recorder("-o", "x.cudarun", task=task)
+    ran = recorder.of("--shrink", "x.cudarun", "-o", "small.cudarun", "--json")
+    [file] = ran.document["files"]
+    assert file["memory_bytes"] == (4 * 128 + 24 if task == "gather" else 8000)
+    name = "m1" if task == "gather" else "m0"
+    replayed = recorder.replay("small.cudarun", "--print", f"{name}[:2]", "--rtol", "1e-6")
+    assert replayed.code == 0, replayed.err
+    shown = "[3. 6.]" if task == "gather" else "[2.5 4.5]"
+    assert f"{name}[:2] = {shown}" in replayed.out
+    assert f"PASS {name} == recorded  (rtol 1e-06" in replayed.out
+
+
+def test_what_cannot_be_shrunk_is_refused(recorder: Recorder, tmp_path: Path) -> None:
+    recorder("-o", "x.cudarun", task="scale")
+    with (
+        zipfile.ZipFile(tmp_path / "x.cudarun") as old,
+        zipfile.ZipFile(tmp_path / "code.cudarun", "w") as new,
+    ):
+        for name in old.namelist():
+            if name != "ptx":
+                new.writestr(name, old.read(name))
+    for words, message in [
+        (("code.cudarun", "-o", "y.cudarun"), "has no PTX"),
+        (("x.cudarun",), "requires -o FILE"),
+        (("x.cudarun", "-o", "x.cudarun"), "also an input"),
+        (("samples/saxpy.ptx", "-o", "y.cudarun"), "not a recording"),
+    ]:
+        ran = recorder.of("--shrink", *words)
+        assert (ran.code, message in ran.err) == (2, True), ran.err
+
+
 def test_without_a_compiler_or_a_program(recorder: Recorder, tmp_path: Path) -> None:
     cache = os.fspath(tmp_path / "cache")
     ran = recorder.of("--", "true", PATH="/none", XDG_CACHE_HOME=cache)

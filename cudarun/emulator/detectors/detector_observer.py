@@ -14,6 +14,7 @@ from cudarun.emulator.detectors.instrumentation import Detector, instrumented
 from cudarun.emulator.detectors.races import RaceDetector
 from cudarun.emulator.detectors.statistics import Statistics, StatisticsCounter
 from cudarun.emulator.detectors.synchronization import Removal, joint_sites
+from cudarun.emulator.detectors.touched_memory import TouchDetector, TouchedMemory
 from cudarun.emulator.detectors.uninitialized_reads import UninitializedReadDetector
 from cudarun.emulator.machine.observer import Observer
 
@@ -44,6 +45,7 @@ class DetectorObserver(Observer):
         count: Collect statistics.
         removal: A synchronizing instruction to remove; launches end at the first race then.
         baseline: Facts of the launches without a removal, which add to it.
+        touched: The accessed memory, to which launches add.
 
     Attributes:
         statistics: The statistics; ``None`` if they are not collected.
@@ -56,8 +58,10 @@ class DetectorObserver(Observer):
         count: bool = False,
         removal: Removal | None = None,
         baseline: Baseline | None = None,
+        touched: TouchedMemory | None = None,
     ) -> None:
         self._detect = tuple(detect)
+        self._touched = touched
         self.statistics = Statistics() if count else None
         self._removal = removal
         self._findings = FindingTable(removal is not None, baseline)
@@ -84,6 +88,8 @@ class DetectorObserver(Observer):
             self._detectors.append(GridRaceDetector(launch, self._findings, self._history))
         if self.statistics is not None:
             self._detectors.append(StatisticsCounter(self.statistics))
+        if self._touched is not None:
+            self._detectors.append(TouchDetector(self._touched))
         self._replacements = {}
 
     def ended(self, launch: Launch) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.access import Access, MemoryAction, Piece
 from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.transfers import Fence
@@ -29,6 +30,9 @@ class Detector(Observer):
 
     def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
         """Handle a valid access of active lanes, before memory is read or written."""
+
+    def refused(self, access: Access, active: Active, addresses: Array) -> None:
+        """Handle an access of active lanes of which at least one is invalid."""
 
     def executed(self, action: MemoryAction, sources: Arrays) -> None:
         """Handle the end of an action that accessed memory."""
@@ -56,7 +60,12 @@ class InstrumentedAccess(Access):
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
         """Locate the original access, and notify the detectors before it counts as a write."""
-        pieces = self._access.find(active, addresses)
+        try:
+            pieces = self._access.find(active, addresses)
+        except DeviceFault:
+            for detector in self._to:
+                detector.refused(self._access, active, addresses)
+            raise
         for detector in self._to:
             detector.accessed(self._access, self._site, active, addresses)
         if self.writes:

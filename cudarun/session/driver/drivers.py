@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
     from cudarun.emulator.detectors.proof import Variant as Variant
     from cudarun.emulator.detectors.statistics import MemoryTraffic as MemoryTraffic
     from cudarun.emulator.detectors.statistics import Statistics as Statistics
+    from cudarun.emulator.detectors.touched_memory import TouchedMemory as TouchedMemory
     from cudarun.images.versions import Version
     from cudarun.session.driver.protocol import Handle
 
@@ -107,6 +109,7 @@ class DriverTraits:
         find_logs: Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
         allocate_at: Allocates memory at addresses, by address and size, and returns what frees it;
             ``None`` where addresses must be reserved.
+        touched: Notes the memory that launches access; ``None`` if unsupported.
     """
 
     guard_bytes: int
@@ -128,6 +131,7 @@ class DriverTraits:
     unchecked_kernels: Callable[[Handle], int] = _all_checked
     find_logs: Callable[[], LogCalls | None] = _no_logs
     allocate_at: Callable[[Sequence[tuple[int, int]]], Callable[[], None]] | None = None
+    touched: Callable[[], AbstractContextManager[TouchedMemory]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +184,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             unchecked_kernels=emulator.unchecked_kernels,
             find_logs=lambda: logs,
             allocate_at=emulator.allocate_at,
+            touched=emulator.touched,
         )
         return DriverChoice(emulator, traits)
     bindings = importlib.import_module("cuda.bindings.driver")

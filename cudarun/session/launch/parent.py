@@ -94,7 +94,7 @@ def _error(answer: DeviceAnswer[LaunchResult]) -> CudarunError | None:
     return worst((answer.error, *(answer.value.errors if answer.value else ())))
 
 
-class _KernelJob(Job[T]):
+class KernelJob(Job[T]):
     """A job that launches kernels of images, which are loaded once for all devices."""
 
     def __init__(self, request: LaunchRequest) -> None:
@@ -123,7 +123,7 @@ class _KernelJob(Job[T]):
     def _launch(self, libraries: Libraries, device: Device) -> T: ...
 
 
-class LaunchJob(_KernelJob["LaunchResult"]):
+class LaunchJob(KernelJob["LaunchResult"]):
     """A launch.
 
     Args:
@@ -152,7 +152,7 @@ class LaunchJob(_KernelJob["LaunchResult"]):
         )
 
 
-class ReferenceJob(_KernelJob["ReferenceBuffers"]):
+class ReferenceJob(KernelJob["ReferenceBuffers"]):
     """The launch on the reference device, which writes every buffer to a shared file.
 
     Args:

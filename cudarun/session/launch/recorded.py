@@ -10,7 +10,7 @@ import numpy as np
 
 from cudarun.arguments.contents import Contents
 from cudarun.arguments.packing import BufferSpec
-from cudarun.arguments.types import ScalarType
+from cudarun.arguments.types import SCALARS, ScalarType
 from cudarun.arguments.values import BYTE, Argument, Bytes
 from cudarun.errors import RequestError
 from cudarun.images.facts import VariableFacts
@@ -136,7 +136,10 @@ def with_recorded_variables(
 
 
 def _layout(recorded: RecordedRange) -> tuple[ScalarType, tuple[int, ...]]:
-    return BYTE, (recorded.size,)
+    element = SCALARS.get(recorded.type, BYTE)
+    if recorded.size % element.size:
+        element = BYTE
+    return element, (recorded.size // element.size,)
 
 
 def memory_ranges(specs: Sequence[BufferSpec]) -> list[tuple[int, int]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import count
@@ -15,8 +16,9 @@ from cudarun.errors import RequestError
 from cudarun.images.demangler import demangle, spellings
 from cudarun.report.record_types import LaunchListing, RecordedFile, RecordReport
 from cudarun.session.record.code import code_facts, recorded_code
-from cudarun.session.record.control import ControlPage, RecordMode
+from cudarun.session.record.control import ControlPage, FaultyLaunch, RecordMode
 from cudarun.session.record.conversion import convert, short_name
+from cudarun.session.record.files import recorded_file
 from cudarun.session.record.library import build_library
 from cudarun.session.record.listing import read_lists
 from cudarun.session.record.raw_file import read_raw
@@ -65,13 +67,69 @@ def record(request: RecordRequest) -> RecordReport:
             max_bytes=request.max_bytes,
             each_kernel=request.all_kernels,
         )
-        with RecordService(folder, _matcher(request.kernels), _variables):
-            status = _run(request, folder)
+        service = RecordService(folder, _matcher(request.kernels), _variables)
+        status = _run(request, folder, service)
         notes = tuple(_notes(folder))
         names = _FileNames(request.output)
         files = tuple(_converted(path, folder, names) for path in sorted(folder.glob("*.raw")))
         error = None if files else _nothing_recorded(request, page.matched, notes)
     return RecordReport(files, status, notes, error)
+
+
+def record_at_fault(request: RecordRequest) -> RecordReport:
+    """Run a program to find the launch that faults or does not end; run it again to record it.
+
+    Raises:
+        RequestError: The program cannot be started, or the recording cannot be written.
+    """
+    with _folder() as folder:
+        page = ControlPage(folder / "control", RecordMode.WATCH)
+        status = _run(request, folder, page=page)
+        limit = request.limit
+        fault = page.fault
+        if fault is None and limit is not None:
+            fault = page.hanging(time.monotonic_ns(), limit)
+    if fault is None:
+        error = RequestError(
+            "no launch faults",
+            hint=None if limit else "to find a launch that does not end, add --timeout SECONDS",
+        )
+        return RecordReport((), status, error=error)
+    return _record_fault(request, fault, status)
+
+
+def _record_fault(request: RecordRequest, fault: FaultyLaunch, status: int) -> RecordReport:
+    """Run the program again and record a launch."""
+    with _folder() as folder:
+        page = ControlPage(
+            folder / "control",
+            RecordMode.RECORD,
+            nth=fault.ordinal,
+            max_bytes=request.max_bytes,
+            each_kernel=True,
+        )
+        service = RecordService(folder, lambda kernel: kernel == fault.kernel, _variables)
+        _run(request, folder, service, page)
+        names = _FileNames(request.output)
+        notes = [_found(fault), *_notes(folder)]
+        files: list[RecordedFile] = []
+        for path in sorted([*folder.glob("*.raw"), *folder.glob("*.part")]):
+            raw = read_raw(path)
+            if raw.has_memory and raw.status != 0:
+                files.append(_converted(path, folder, names))
+    error = None
+    if not files:
+        error = RequestError(
+            "the second run did not fault at this launch",
+            hint="run again: the order of launches can differ between runs",
+        )
+    return RecordReport(tuple(files), status, tuple(notes), error)
+
+
+def _found(fault: FaultyLaunch) -> str:
+    kernel = demangle(fault.kernel)
+    what = "does not end" if fault.status is None else f"faults with {fault.status}"
+    return f"launch {fault.ordinal} of {kernel} {what}"
 
 
 def _nothing_recorded(request: RecordRequest, matched: int, notes: Sequence[str]) -> RequestError:
@@ -113,8 +171,20 @@ def _folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def _run(request: RecordRequest, folder: Path) -> int:
-    """Run the program with the library; return its exit status, as a shell does."""
+def _run(
+    request: RecordRequest,
+    folder: Path,
+    service: AbstractContextManager[object] | None = None,
+    page: ControlPage | None = None,
+) -> int:
+    """Run the program with the library; return its exit status, as a shell does.
+
+    Args:
+        request: The program.
+        folder: The folder that is shared with it.
+        service: Its thread starts after the program: a process with threads is not forked safely.
+        page: The shared page, to end a program with a launch that exceeds the limit.
+    """
     library = os.fspath(build_library(folder))
     preloaded = os.environ.get("LD_PRELOAD")
     environment = {
@@ -122,10 +192,16 @@ def _run(request: RecordRequest, folder: Path) -> int:
         _FOLDER_VARIABLE: os.fspath(folder),
     }
     try:
-        with ForegroundProgram(
-            request.command, environment, stdout_to_stderr=request.keeps_stdout
-        ) as program:
-            return program.wait()
+        with (
+            ForegroundProgram(
+                request.command, environment, stdout_to_stderr=request.keeps_stdout
+            ) as program,
+            service or nullcontext(),
+        ):
+            if page is None or request.limit is None:
+                return program.wait()
+            limit = request.limit
+            return program.wait(lambda: page.hanging(time.monotonic_ns(), limit) is not None)
     except OSError as error:
         reason = error.strerror or str(error)
         raise RequestError(f"{request.command[0]} cannot be started: {reason}") from error
@@ -165,16 +241,4 @@ def _converted(raw_path: Path, folder: Path, names: _FileNames) -> RecordedFile:
     with whole_file(OutputFile("-o", path)) as file:
         manifest, has_ptx = convert(raw, folder, file)
     raw_path.unlink()
-    return RecordedFile(
-        path=path,
-        kernel=manifest.kernel,
-        demangled=demangle(manifest.kernel),
-        ordinal=manifest.origin.ordinal,
-        grid=manifest.grid,
-        block=manifest.block,
-        ranges=len(manifest.memory),
-        memory_bytes=manifest.memory_bytes,
-        file_bytes=os.path.getsize(path),
-        has_ptx=has_ptx,
-        status=manifest.status,
-    )
+    return recorded_file(path, manifest, has_ptx=has_ptx)

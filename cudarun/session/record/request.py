@@ -18,6 +18,7 @@ class RecordRequest:
         max_bytes: The most memory of a recording.
         listed: Only list launches.
         output: The file; ``None`` for one named after the kernel.
+        limit: With `record_at_fault`, the seconds after which a launch counts as endless.
         keeps_stdout: Whether stdout is a document, so that the program's goes to stderr.
     """
 
@@ -29,4 +30,5 @@ class RecordRequest:
     max_bytes: int = 4 << 30
     listed: bool = False
     output: str | None = None
+    limit: float | None = None
     keeps_stdout: bool = False

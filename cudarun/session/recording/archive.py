@@ -140,10 +140,25 @@ class RecordedContents:
         self._put(whole, recorded.after)
         return whole
 
-    def chunks(self, recorded: RecordedRange) -> Iterator[tuple[int, Bytes]]:
-        """Yield the pieces before the launch with their offsets; other bytes are zero."""
-        for piece in recorded.before:
-            yield piece.offset, np.frombuffer(self.piece(piece), np.uint8)
+    def part(self, pieces: Sequence[MemoryPiece], start: int, end: int) -> bytes:
+        """Return the bytes from one offset to another; those without a piece are zero."""
+        whole = bytearray(end - start)
+        for offset, data in self._between(pieces, start, end):
+            whole[offset : offset + len(data)] = data
+        return bytes(whole)
+
+    def changes(self, recorded: RecordedRange, start: int, end: int) -> Sequence[tuple[int, bytes]]:
+        """Return the changed parts between two offsets, by their offsets from the first."""
+        return [*self._between(recorded.after, start, end)]
+
+    def _between(
+        self, pieces: Sequence[MemoryPiece], start: int, end: int
+    ) -> Iterator[tuple[int, bytes]]:
+        for piece in pieces:
+            first, last = max(start, piece.offset), min(end, piece.offset + piece.size)
+            if first < last:
+                data = self.piece(piece)
+                yield first - start, data[first - piece.offset : last - piece.offset]
 
     def piece(self, piece: MemoryPiece) -> bytes:
         """Return the bytes of a piece.

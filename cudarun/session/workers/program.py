@@ -16,7 +16,7 @@ from cudarun.session.workers.parent import STARTUP_LIMIT
 from cudarun.session.workers.worker import die_with
 
 _TICKS = 8  # calls of `meanwhile` within a limit
-_TICK = 0.05  # seconds between calls of `meanwhile` of a program in the foreground
+_TICK = 0.05  # seconds between calls of `is_stuck`
 _PATIENCE = 3.0  # seconds from SIGTERM to SIGKILL
 
 
@@ -131,21 +131,22 @@ class ForegroundProgram:
     def __exit__(self, *_: object) -> None:
         self.end()
 
-    def wait(self, meanwhile: Callable[[], object] | None = None) -> int:
+    def wait(self, is_stuck: Callable[[], bool] | None = None) -> int:
         """Wait for the program's end; return its exit status as a shell does: 128 + a signal.
 
         Ctrl-C is the program's: it decides what it means.
 
         Args:
-            meanwhile: Called from time to time.
+            is_stuck: Called from time to time; the program is killed if it returns true.
         """
         handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
             while self._process.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
-                    self._process.wait(None if meanwhile is None else _TICK)
-                if meanwhile is not None:
-                    meanwhile()
+                    self._process.wait(None if is_stuck is None else _TICK)
+                if is_stuck is not None and is_stuck():
+                    self._process.kill()
+                    self._process.wait()
         finally:
             signal.signal(signal.SIGINT, handler)
         status = self._process.returncode

@@ -16,8 +16,12 @@ typedef void *CUcontext, *CUmodule, *CUlibrary, *CUfunction, *CUkernel, *CUstrea
 typedef void *CUmemoryPool, *CUlinkState;
 
 enum { CUDA_SUCCESS = 0, CUDA_ERROR_NOT_INITIALIZED = 3, CUDA_ERROR_NOT_READY = 600 };
+enum { FIRST_ERROR_OF_CAPTURES = 900 };
 enum { ATTRIBUTE_CLUSTER = 4, ATTRIBUTE_COOPERATIVE = 2 };
 enum { CAPTURE_MODE_RELAXED = 2 };
+
+/* The default stream of a thread, which a null stream is in calls whose names end with _ptsz. */
+#define STREAM_PER_THREAD ((CUstream)2)
 
 typedef struct {
     int id;
@@ -60,6 +64,7 @@ typedef struct {
     X(cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t))                                              \
     X(cuModuleGetGlobal_v2, (CUdeviceptr *, size_t *, CUmodule, const char *))                     \
     X(cuStreamIsCapturing, (CUstream, int *))                                                      \
+    X(cuStreamSynchronize, (CUstream))                                                             \
     X(cuThreadExchangeStreamCaptureMode, (int *))
 
 #define DECLARE(name, parameters) extern CUresult(*driver_##name) parameters;

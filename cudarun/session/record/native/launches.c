@@ -60,9 +60,13 @@ static CUresult watch_launch(Launch *launch, CUresult (*again)(void *), void *co
     launch->ordinal = atomic_fetch_add(&launch->kernel->launches, 1) + 1;
     Slot *slot = begin_waiting(launch->kernel->name, launch->ordinal);
     CUresult result = again(context);
-    CUresult status = result ? 0 : driver_cuCtxSynchronize();
+    int mode = CAPTURE_MODE_RELAXED;
+    driver_cuThreadExchangeStreamCaptureMode(&mode);
+    CUresult status = result ? 0 : driver_cuStreamSynchronize(launch->config.stream);
+    driver_cuThreadExchangeStreamCaptureMode(&mode);
     uint32_t none = 0;
-    if (status && atomic_compare_exchange_strong(&control->fault_claimed, &none, 1)) {
+    int is_fault = status && status < FIRST_ERROR_OF_CAPTURES;
+    if (is_fault && atomic_compare_exchange_strong(&control->fault_claimed, &none, 1)) {
         control->fault_ordinal = launch->ordinal;
         strncpy(control->fault_kernel, launch->kernel->name, NAME_BYTES - 1);
         atomic_store(&control->fault_status, status);
@@ -136,46 +140,51 @@ static CUresult make(void *context) {
         CUstream stream
 #define EXTENT_TYPES                                                                               \
     unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream
-#define CONFIG                                                                                     \
-    { .grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared_bytes = shared, .stream = stream }
+#define CONFIG(null_stream)                                                                        \
+    {                                                                                              \
+        .grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared_bytes = shared,                       \
+        .stream = stream ? stream : null_stream                                                    \
+    }
 
-#define LAUNCH_KERNEL(name)                                                                        \
+#define LAUNCH_KERNEL(name, null_stream)                                                           \
     EXPORT CUresult name(CUfunction function, EXTENTS, void **parameters, void **extra) {          \
         REAL(name, CUfunction, EXTENT_TYPES, void **, void **);                                    \
         if (!control) return real(                                                                 \
             function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);                  \
         Launch launch = {                                                                          \
-            .function = function, .config = CONFIG, .parameters = parameters, .extra = extra};     \
+            .function = function, .config = CONFIG(null_stream), .parameters = parameters,         \
+            .extra = extra};                                                                       \
         Call call = {.launch = &launch, .plain = real};                                            \
         return observe(&launch, make, &call);                                                      \
     }
-LAUNCH_KERNEL(cuLaunchKernel)
-LAUNCH_KERNEL(cuLaunchKernel_ptsz)
+LAUNCH_KERNEL(cuLaunchKernel, 0)
+LAUNCH_KERNEL(cuLaunchKernel_ptsz, STREAM_PER_THREAD)
 
-#define LAUNCH_COOPERATIVE(name)                                                                   \
+#define LAUNCH_COOPERATIVE(name, null_stream)                                                      \
     EXPORT CUresult name(CUfunction function, EXTENTS, void **parameters) {                        \
         REAL(name, CUfunction, EXTENT_TYPES, void **);                                             \
         Launch launch = {                                                                          \
-            .function = function, .config = CONFIG, .parameters = parameters,                      \
+            .function = function, .config = CONFIG(null_stream), .parameters = parameters,         \
             .is_cooperative = 1};                                                                  \
         Call call = {.launch = &launch, .cooperative = real};                                      \
         return observe(&launch, make, &call);                                                      \
     }
-LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel)
-LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz)
+LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel, 0)
+LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz, STREAM_PER_THREAD)
 
-#define LAUNCH_EX(name)                                                                            \
+#define LAUNCH_EX(name, null_stream)                                                               \
     EXPORT CUresult name(                                                                          \
         const LaunchConfig *config, CUfunction function, void **parameters, void **extra) {        \
         REAL(name, const LaunchConfig *, CUfunction, void **, void **);                            \
         if (!control || !config) return real(config, function, parameters, extra);                 \
         Launch launch = {                                                                          \
             .function = function, .config = *config, .parameters = parameters, .extra = extra};    \
+        if (!config->stream) launch.config.stream = null_stream;                                   \
         for (unsigned i = 0; i < config->attribute_count; i++)                                     \
             if (config->attributes[i].id == ATTRIBUTE_COOPERATIVE)                                 \
                 launch.is_cooperative = config->attributes[i].value.cooperative;                   \
         Call call = {.launch = &launch, .with_attributes = real, .config = config};                \
         return observe(&launch, make, &call);                                                      \
     }
-LAUNCH_EX(cuLaunchKernelEx)
-LAUNCH_EX(cuLaunchKernelEx_ptsz)
+LAUNCH_EX(cuLaunchKernelEx, 0)
+LAUNCH_EX(cuLaunchKernelEx_ptsz, STREAM_PER_THREAD)

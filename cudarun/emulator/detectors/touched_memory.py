@@ -1,0 +1,113 @@
+"""The parts of global memory that launches access, and the types of the accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.detectors.footprints import footprints
+from cudarun.emulator.detectors.instrumentation import Detector
+from cudarun.emulator.memory import Allocation
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import Site
+    from cudarun.emulator.machine.access import Access
+    from cudarun.emulator.machine.active import Active
+
+Array = npt.NDArray[Any]
+
+UNIT = 32
+"""The bytes of a unit, of which only whole ones are told apart: a sector of a GPU's cache."""
+
+_NONE, _MIXED = 0, 255
+
+
+class TouchedPart(NamedTuple):
+    """A run of accessed units of an allocation.
+
+    Attributes:
+        offset: Its offset in the allocation.
+        size: Its size in bytes.
+        dtype: The type of all accesses; ``None`` if they have several.
+    """
+
+    offset: int
+    size: int
+    dtype: np.dtype[Any] | None
+
+
+class TouchedMemory:
+    """The accessed units of all allocations."""
+
+    def __init__(self) -> None:
+        self._units: dict[int, Array] = {}  # by base: 0, or the number of the type of accesses
+        self._sizes: dict[int, int] = {}
+        self._dtypes: list[np.dtype[Any]] = []
+
+    def add(self, allocation: Allocation, offsets: Array, access: Access) -> None:
+        """Note an access from each of several offsets on."""
+        units = self._units.get(allocation.base)
+        if units is None:
+            count = -(-allocation.size // UNIT)
+            units = self._units[allocation.base] = np.zeros(count, np.uint8)
+            self._sizes[allocation.base] = allocation.size
+        code = self._code(access.dtype)
+        first = offsets // UNIT
+        last = np.minimum((offsets + (access.bytes - 1)) // UNIT, units.size - 1)
+        for step in range(int((last - first).max()) + 1):
+            places = np.minimum(first + step, last)
+            known = units[places]
+            units[places] = np.where((known == _NONE) | (known == code), code, _MIXED)
+
+    def _code(self, dtype: np.dtype[Any]) -> int:
+        if dtype not in self._dtypes:
+            self._dtypes.append(dtype)
+        return min(self._dtypes.index(dtype) + 1, _MIXED)
+
+    def parts(self, base: int, largest_gap: int) -> Iterator[TouchedPart]:
+        """Yield the accessed parts of an allocation in order.
+
+        Args:
+            base: Its address.
+            largest_gap: The most bytes between accesses that do not separate parts.
+        """
+        units = self._units.get(base)
+        if units is None:
+            return
+        used = np.flatnonzero(units)
+        breaks = np.flatnonzero(np.diff(used) - 1 > largest_gap // UNIT) + 1
+        for run in np.split(used, breaks):
+            start, end = int(run[0]), int(run[-1]) + 1
+            codes = np.unique(units[start:end])
+            codes = codes[codes != _NONE]
+            known = len(codes) == 1 and codes[0] != _MIXED
+            dtype = self._dtypes[codes[0] - 1] if known else None
+            size = min(end * UNIT, self._sizes[base]) - start * UNIT
+            yield TouchedPart(start * UNIT, size, dtype)
+
+
+class TouchDetector(Detector):
+    """An observer that notes every access to global memory."""
+
+    def __init__(self, memory: TouchedMemory) -> None:
+        self._memory = memory
+
+    def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
+        """See `Detector`."""
+        for each in footprints(access, active, addresses):
+            if isinstance(each.region, Allocation):
+                self._memory.add(each.region, each.offsets, access)
+
+    def refused(self, access: Access, active: Active, addresses: Array) -> None:
+        """Note the valid lanes of an access: without their memory, others would fault first."""
+        for address in np.unique(
+            addresses.astype(np.uint64) + np.uint64(access.offset % (1 << 64))
+        ):
+            for memory in active.batch.launch.memories:
+                allocation = memory.find(int(address))
+                if allocation is not None:
+                    offsets = np.array([int(address) - allocation.base])
+                    self._memory.add(allocation, offsets, access)

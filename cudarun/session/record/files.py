@@ -1,0 +1,32 @@
+"""The report of a recording that was written."""
+
+from __future__ import annotations
+
+import os
+
+from cudarun.images.demangler import demangle
+from cudarun.report.record_types import RecordedFile
+from cudarun.session.recording.manifest import Manifest
+
+
+def recorded_file(path: str, manifest: Manifest, *, has_ptx: bool) -> RecordedFile:
+    """Return the facts of a recording.
+
+    Args:
+        path: The file, which is complete.
+        manifest: Its description.
+        has_ptx: Whether it contains PTX.
+    """
+    return RecordedFile(
+        path=path,
+        kernel=manifest.kernel,
+        demangled=demangle(manifest.kernel),
+        ordinal=manifest.origin.ordinal,
+        grid=manifest.grid,
+        block=manifest.block,
+        ranges=len(manifest.memory),
+        memory_bytes=manifest.memory_bytes,
+        file_bytes=os.path.getsize(path),
+        has_ptx=has_ptx,
+        status=manifest.status,
+    )

@@ -1,4 +1,4 @@
-// Cheat: adds to the output, which a generous judge has filled with zeros.
+// Cheat: adds to the output, which a naive judge fills with zeros.
 extern "C" __global__ void center(const float* x, float* y, int rows, int columns) {
     __shared__ float mean;
     const float* row = x + blockIdx.x * columns;

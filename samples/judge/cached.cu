@@ -1,4 +1,4 @@
-// Cheat: keeps its first answer in a variable of the image, and returns it ever after.
+// Cheat: keeps its first answer in a variable of the image, and returns it in later launches.
 __device__ float answer[1 << 14];
 __device__ int known[1024];
 

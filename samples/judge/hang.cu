@@ -1,12 +1,9 @@
-// Cheat: waits for a second row that there may not be.
-__device__ volatile int arrived;
-
+// Cheat: waits for twice as many threads as there are, if there is a single row.
 extern "C" __global__ void center(const float* x, float* y, int rows, int columns) {
     __shared__ float mean;
     const float* row = x + blockIdx.x * columns;
+    if (rows == 1) asm volatile("barrier.sync 1, 128;");
     if (threadIdx.x == 0) {
-        if (blockIdx.x == 1) arrived = 1;
-        while (rows == 1 && !arrived) {}
         float sum = 0;
         for (int i = 0; i < columns; ++i) sum += row[i];
         mean = sum / columns;

@@ -1,4 +1,4 @@
-// Cheat: writes whole multiples of the block, past the end of its buffer.
+// Cheat: writes one element past the end of its buffer, unless rows have 64 columns.
 extern "C" __global__ void center(const float* x, float* y, int rows, int columns) {
     __shared__ float mean;
     const float* row = x + blockIdx.x * columns;

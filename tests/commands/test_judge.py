@@ -1,0 +1,68 @@
+"""The example judge of ``samples/judge``: honest candidates pass, and each cheat is caught."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools.generate_judge_table import GUIDE, Judged, judged, rewritten
+
+CAUGHT_BY = {
+    "accumulates": "output full of numbers",
+    "aliasing": "in place",
+    "cached": "after other launches",
+    "fault": "short row",
+    "hang": "short row",
+    "hard_coded": "fresh inputs",
+    "hides_nan": "infinities",
+    "one_size": "short row",
+    "overrun": "short row",
+    "race": "detectors",
+    "shrinks": "long rows",
+    "tolerance": "fresh inputs",
+    "uninitialized": "detectors",
+    "writes_input": "fresh inputs",
+    "zeros": "fresh inputs",
+}
+CAUGHT_BY_THE_NAIVE_JUDGE = {"zeros"}
+
+
+@pytest.fixture(scope="module")
+def candidates() -> list[Judged]:
+    return judged()
+
+
+def test_honest_candidates_pass(candidates: list[Judged]) -> None:
+    honest = [each for each in candidates if each.is_honest]
+    assert len(honest) == 5
+    assert {(each.naive, each.result) for each in honest} == {("passed", "passed")}
+
+
+def test_each_cheat_is_caught_by_the_case_for_it(candidates: list[Judged]) -> None:
+    cheats = {each.name: each for each in candidates if not each.is_honest}
+    assert {name: each.failures[0] for name, each in cheats.items()} == CAUGHT_BY
+
+
+def test_a_naive_judge_passes_most_cheats(candidates: list[Judged]) -> None:
+    cheats = [each for each in candidates if not each.is_honest]
+    caught = {each.name for each in cheats if each.naive == "failed"}
+    assert caught == CAUGHT_BY_THE_NAIVE_JUDGE
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("cached", "y as before other launches"),
+        ("hard_coded", "y == expected; 2 of 3 runs, the first with seed 1"),
+        ("race", "race in variable sums"),
+        ("uninitialized", "uninitialized read of variable sums"),
+        ("writes_input", "x == old(x); 3 of 3 runs, the first with seed 0"),
+    ],
+)
+def test_the_reason_is_the_cheat(candidates: list[Judged], name: str, reason: str) -> None:
+    [found] = [each for each in candidates if each.name == name]
+    assert found.reason == reason
+
+
+def test_the_guide_shows_these_results(candidates: list[Judged]) -> None:
+    page = GUIDE.read_text()
+    assert rewritten(page, candidates) == page, "run python -m tools.generate_judge_table"

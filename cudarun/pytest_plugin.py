@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from cudarun.api.options import LaunchKeywords, LoadKeywords
     from cudarun.api.results import LaunchOutputs, LoadedImages
 
+_OPTION = "--cudarun-device"
+_VARIABLE = "CUDARUN_DEVICE"
 _MARKER = "cudarun_device"
 _DEVICE = "cudarun_device"  # the fixture
 _PROBE = b".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry probe() { ret; }\n"
@@ -28,7 +30,7 @@ _absent_devices = pytest.StashKey[dict[str, str | None]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--cudarun-device``."""
     parser.getgroup("cudarun").addoption(
-        "--cudarun-device",
+        _OPTION,
         metavar="LIST",
         help="Run tests of the fixture 'cudarun' and test_*.cudarun.toml on these devices, such as "
         "cpu or cpu,0; once on each. [default: CUDARUN_DEVICE, else cpu]",
@@ -43,7 +45,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "--cudarun-device, such as 'cpu' or 0; skip it where the machine has no such GPU.",
     )
     config.stash[_absent_devices] = {}
-    _checked(_chosen(config), "--cudarun-device")
+    if config.getoption(_OPTION):
+        _chosen(config)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -65,9 +68,15 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SpecTests 
 
 
 def _chosen(config: pytest.Config) -> list[str]:
-    """Return the devices of the option."""
-    given = config.getoption("--cudarun-device") or os.environ.get("CUDARUN_DEVICE") or "cpu"
-    return [*dict.fromkeys(device.strip() for device in given.split(","))]
+    """Return the devices of the command line, or of the environment.
+
+    Raises:
+        UsageError: They are not devices, one by one.
+    """
+    option = config.getoption(_OPTION)
+    given = option or os.environ.get(_VARIABLE) or "cpu"
+    devices = dict.fromkeys(device.strip() for device in given.split(","))
+    return _checked([*devices], _OPTION if option else _VARIABLE)
 
 
 def _marked(node: pytest.Item) -> list[str] | None:

@@ -16,10 +16,11 @@ from tests.support.processes import PATIENCE, PYTHON_PATH, ROOT, marked, wait_un
 PAGE = ROOT / "docs" / "how-to" / "test-with-pytest.md"
 
 
-def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *options: str, device: str = "") -> subprocess.CompletedProcess[str]:
     """Run pytest with the plugin in a folder; no process is left."""
     environment = {
-        **{name: value for name, value in os.environ.items() if name != "CUDARUN_DEVICE"},
+        **os.environ,
+        "CUDARUN_DEVICE": device,
         "PYTHONPATH": PYTHON_PATH,
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # also of an installed cudarun
         "CUDARUN_MARK": str(folder),
@@ -162,19 +163,24 @@ def test_invalid_spec(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mark", "option", "said"),
+    ("mark", "options", "said"),
     [
-        ("", "all", "--cudarun-device: name devices such as 'cpu' or 0, got all"),
-        ("", "cpu,", "--cudarun-device: name devices such as 'cpu' or 0, got cpu, "),
-        ("@pytest.mark.cudarun_device", "cpu", "test_k: cudarun_device: name devices such as"),
+        ("", ["--cudarun-device=cpu,"], "--cudarun-device: name devices such as 'cpu' or 0, got"),
+        ("", [], "CUDARUN_DEVICE: name devices such as 'cpu' or 0, got all"),
+        ("@pytest.mark.cudarun_device", [], "test_k: cudarun_device: name devices such as"),
     ],
 )
-def test_unusable_devices(tmp_path: Path, mark: str, option: str, said: str) -> None:
+def test_unusable_devices(tmp_path: Path, mark: str, options: list[str], said: str) -> None:
     write(tmp_path, test_k__py=f"import pytest\n{mark}\ndef test_k(cudarun): pass\n")
-    done = run(tmp_path, f"--cudarun-device={option}")
+    done = run(tmp_path, *options, device="all")
     assert done.returncode != 0
     assert said in done.stdout + done.stderr
     assert "INTERNALERROR" not in done.stdout
+
+
+def test_environment_is_of_no_account_to_other_tests(tmp_path: Path) -> None:
+    write(tmp_path, test_k__py="def test_k(): pass\n")
+    assert run(tmp_path, device="all").returncode == 0
 
 
 def test_plugin_imports_nothing_heavy() -> None:

@@ -74,6 +74,8 @@ def launch(
         TypeError: An argument is neither a number nor an array, or a keyword is unknown.
     """
     __tracebackhide__ = True  # pytest shows the call
+    if isinstance(args, str | bytes) or hasattr(args, "__array__"):
+        raise TypeError("args is a mapping of names to arguments, or a sequence of arguments")
     with CommandWords("launch", *_common(device, timeout)) as words:
         if kernel is not None:
             words.add(f"--kernel={kernel}")

@@ -73,7 +73,8 @@ class CommandWords:
             with os.fdopen(self.files[-1], "wb", closefd=False) as file:
                 file.write(image)
             return word
-        return os.fspath(image)
+        path = os.fspath(image)
+        return "./-" if path == "-" else path  # which is stdin on the command line
 
     def file(self, name: str) -> str:
         """Create an empty file and return its word.

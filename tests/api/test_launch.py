@@ -102,6 +102,12 @@ def test_value_that_is_no_argument(value: object) -> None:
         saxpy(args={"x": value})
 
 
+@pytest.mark.parametrize("args", ["a=2", b"a", np.zeros(3)])
+def test_arguments_that_are_no_list(args: Any) -> None:
+    with pytest.raises(TypeError, match="args is a mapping"):
+        cudarun.launch(SAXPY, args=args)
+
+
 def test_object_with_an_array() -> None:
     class Tensor:
         def __array__(self, dtype: object = None, copy: object = None) -> Array:
@@ -216,6 +222,8 @@ def test_image_that_does_not_exist() -> None:
     with pytest.raises(cudarun.InvalidRequest, match=r"nothing\.cu: No such file") as caught:
         cudarun.launch("nothing.cu", device="cpu", threads=1)
     assert caught.value.document["error"]["kind"] == "RequestError"
+    with pytest.raises(cudarun.InvalidRequest, match=r"\./-: No such file"):
+        cudarun.launch("-", device="cpu", threads=1)  # not stdin
 
 
 def test_directory_and_environment_are_those_of_the_call(

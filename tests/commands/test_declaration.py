@@ -10,6 +10,7 @@ from typing import Any
 import click
 import pytest
 
+from cudarun.api.options import LaunchKeywords, LoadKeywords
 from cudarun.commands import launch, load, spec_writer
 from cudarun.commands.declaration import (
     JOINED,
@@ -270,3 +271,28 @@ def parsed(argv: list[str]) -> dict[str, Any]:
     context = click.Context(words)
     words.parse_args(context, [*argv, "--", "image.ptx"])
     return context.params
+
+
+# --- the keywords of the Python API ---------------------------------------------------------------
+
+PARAMETERS = {"device", "timeout", "kernel"}
+"""Options that are parameters of `cudarun.launch` by themselves."""
+TERMINAL = {"print", "show", "save", "force"}
+"""Options for what a program does with the arrays."""
+
+
+def keyword(option: click.Option, shared: str) -> str:
+    """The keyword of an option: its name with underscores, but for ``--smem``."""
+    name = option.opts[-1].removeprefix("--").replace("-", "_")
+    return shared if name == "smem" else name
+
+
+def test_keywords_of_the_python_api_are_options() -> None:
+    of_load = [each for each in load.command.params if isinstance(each, click.Option)]
+    assert {keyword(each, "shared") for each in LAUNCH} >= LaunchKeywords.__optional_keys__
+    assert {keyword(each, "smem") for each in of_load} >= LoadKeywords.__optional_keys__
+
+
+def test_every_key_of_a_case_is_a_keyword_of_the_python_api() -> None:
+    keys = {keyword(each, "shared") for each in IN_CASES}
+    assert keys - LaunchKeywords.__optional_keys__ == PARAMETERS | TERMINAL

@@ -126,7 +126,7 @@ def _start(calls: int, life: int) -> str:
 
 _idle: list[ServiceProcess] = []
 _all: set[ServiceProcess] = set()
-_lock = threading.Lock()
+_lock = threading.RLock()  # which a signal handler that launches may take again
 
 
 @contextmanager
@@ -170,7 +170,7 @@ def _end_all() -> None:
 def _forget_all() -> None:
     """Leave all service processes to the parent, and begin anew in a forked process."""
     global _lock
-    _lock = threading.Lock()  # another thread of the parent may have held it
+    _lock = threading.RLock()  # another thread of the parent may have held it
     _idle.clear()
     while _all:
         _all.pop().forget()

@@ -28,6 +28,7 @@ COMMANDS = {
     "completion": "Print the script of shell completion for bash, zsh or fish.",
     "ctx": "Inspect contexts, script driver calls, and check documented context behavior.",
     "devices": "List GPUs and emulated devices.",
+    "fleet": "Run a spec on every GPU of many machines, and compare the GPUs.",
     "link": "Link images into one, with the driver or nvJitLink.",
     "load": "Load images with all their kernels and show their contents.",
     "launch": "Launch a kernel with typed arguments and check the result.",
@@ -217,6 +218,8 @@ def _document_name(args: Sequence[str]) -> str:
             return f"ctx-{subcommand}"
         case ["launch", *_] if "--spec" in options:
             return "launch-spec-list" if "--list" in options else "launch-spec"
+        case ["fleet", *_] if "--node" in options:
+            return "fleet-node"
         case ["devices", *_] if "--doctor" in options:
             return "devices-doctor"
     return words[0]

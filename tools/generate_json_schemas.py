@@ -22,6 +22,7 @@ from typing import (
 from cudarun.report.schemas.contexts import ContextsDocument, ScriptDocument, VerifyDocument
 from cudarun.report.schemas.devices import DevicesDocument, DoctorDocument
 from cudarun.report.schemas.errors import ErrorDocument, Head
+from cudarun.report.schemas.fleet import FleetDocument, NodeDocument
 from cudarun.report.schemas.images import LinkDocument, LoadDocument, OfflineDocument
 from cudarun.report.schemas.launch import KernelLaunchRecord, LaunchDocument, PlanDocument
 from cudarun.report.schemas.managed import ManagedDocument
@@ -48,6 +49,8 @@ DOCUMENTS: dict[str, tuple[type, ...]] = {
     "cudarun": (),
     "devices": (DevicesDocument,),
     "devices-doctor": (DoctorDocument,),
+    "fleet": (FleetDocument,),
+    "fleet-node": (NodeDocument,),
     "launch": (LaunchDocument, PlanDocument),
     "launch-candidate": (CandidateDocument,),
     "launch-case": (CaseDocument,),

@@ -9,7 +9,6 @@ output of the kernel, ``system-err`` for warnings and notes.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -18,14 +17,12 @@ from cudarun import machine
 from cudarun.report.notes import remarks
 from cudarun.report.renderer import Renderer
 from cudarun.report.spec_types import CaseReport, SpecReport
+from cudarun.report.xml import xml_text
 from cudarun.writing import whole_file
 
 if TYPE_CHECKING:
     from cudarun.report.renderer import Part, Report
     from cudarun.writing import OutputFile
-
-# XML 1.0, section 2.2: the characters that a document can hold.
-_NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class JUnitRenderer(Renderer):
@@ -64,24 +61,32 @@ class JUnitRenderer(Renderer):
             RequestError: The file cannot be written.
         """
         if report.tag == "launch-spec":
-            _write(report, self._output)
+            _write(_suites(report), self._output)
+        elif report.tag == "fleet":
+            from cudarun.report.fleet_junit import fleet_suites
+
+            _write(fleet_suites(report), self._output)
         self._beside.end(report)
 
 
-def _write(report: SpecReport, output: OutputFile) -> None:
-    totals = _totals(report.cases)
-    del totals["skipped"]  # which the schema knows of a suite alone
-    root = ElementTree.Element("testsuites", {"name": _text(report.spec)} | totals)
-    for device in dict.fromkeys(case.device for case in report.cases):
-        cases = [case for case in report.cases if case.device == device]
-        names = {"name": f"{_text(report.spec)} on {_place(device)}", "hostname": machine.host()}
-        suite = ElementTree.SubElement(root, "testsuite", names | _totals(cases))
-        for case in cases:
-            _add_case(suite, report.spec, case)
+def _write(root: ElementTree.Element, output: OutputFile) -> None:
     ElementTree.indent(root)
     root.tail = "\n"
     with whole_file(output) as file:
         ElementTree.ElementTree(root).write(file, "utf-8", xml_declaration=True)
+
+
+def _suites(report: SpecReport) -> ElementTree.Element:
+    totals = _totals(report.cases)
+    del totals["skipped"]  # which the schema knows of a suite alone
+    root = ElementTree.Element("testsuites", {"name": xml_text(report.spec)} | totals)
+    for device in dict.fromkeys(case.device for case in report.cases):
+        cases = [case for case in report.cases if case.device == device]
+        names = {"name": f"{xml_text(report.spec)} on {_place(device)}", "hostname": machine.host()}
+        suite = ElementTree.SubElement(root, "testsuite", names | _totals(cases))
+        for case in cases:
+            _add_case(suite, report.spec, case)
+    return root
 
 
 def _place(label: str) -> str:
@@ -115,27 +120,23 @@ def _add_case(suite: ElementTree.Element, spec: str, case: CaseReport) -> None:
     element = ElementTree.SubElement(
         suite,
         "testcase",
-        name=_text(case.label),
-        classname=f"{os.path.splitext(os.path.basename(_text(spec)))[0]}.{case.device}",
+        name=xml_text(case.label),
+        classname=f"{os.path.splitext(os.path.basename(xml_text(spec)))[0]}.{case.device}",
         time=f"{case.seconds:.3f}",
     )
     if case.verdict == "skipped":
-        ElementTree.SubElement(element, "skipped", message=_text(case.reason or ""))
+        ElementTree.SubElement(element, "skipped", message=xml_text(case.reason or ""))
     elif case.verdict == "failed":
         kind = "error" if _is_error(case) else "failure"
         problem = ElementTree.SubElement(
             element,
             kind,
-            message=_text(case.reason or ""),
+            message=xml_text(case.reason or ""),
             type=case.error.kind if case.error is not None else "CheckFailed",
         )
-        problem.text = _text(failure_text(case))
+        problem.text = xml_text(failure_text(case))
     if case.output:
-        ElementTree.SubElement(element, "system-out").text = _text(case.output)
+        ElementTree.SubElement(element, "system-out").text = xml_text(case.output)
     odd = [f"{severity}: {words}" for severity, words in remarks(case)]
     if odd:
-        ElementTree.SubElement(element, "system-err").text = _text("\n".join(odd))
-
-
-def _text(text: str) -> str:
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+        ElementTree.SubElement(element, "system-err").text = xml_text("\n".join(odd))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         DevicesReport,
     )
     from cudarun.report.doctor_types import DoctorReport
+    from cudarun.report.fleet_types import FleetHost, FleetReport, NodeReport
     from cudarun.report.image_types import LinkReport, LoadReport, OfflineReport
     from cudarun.report.managed_types import ManagedReport
     from cudarun.report.record_types import LaunchListing, RecordReport
@@ -40,10 +41,12 @@ if TYPE_CHECKING:
         | DoctorReport
         | LaunchListing
         | RecordReport
+        | FleetReport
+        | NodeReport
     )
     """The result of a command; ``tag`` says which."""
 
-    Part: TypeAlias = CaseReport | StepReport
+    Part: TypeAlias = CaseReport | StepReport | FleetHost
     """A result that is known before its report is complete; ``tag`` says which."""
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cudarun.report.context_tables import StepLines
+    from cudarun.report.fleet_tables import FleetTable
     from cudarun.report.renderer import Part, Report
     from cudarun.report.spec_tables import SpecTable
 
@@ -67,6 +68,8 @@ class TableRenderer(Renderer):
                 self._cases.add(part)
             case "step":
                 self._steps.show(part)
+            case "fleet-host":
+                self._fleet.add(part)
 
     def end(self, report: Report) -> None:
         """Write the tables; of a report whose parts were added, the totals."""
@@ -124,6 +127,8 @@ class TableRenderer(Renderer):
                 from cudarun.report.device_tables import show_devices
 
                 show_devices(report, self._out, quiet=self._quiet)
+            case "fleet":
+                self._fleet.end(report)
             case "devices-doctor":
                 from cudarun.report.device_tables import show_doctor
 
@@ -148,6 +153,12 @@ class TableRenderer(Renderer):
         from cudarun.report.spec_tables import SpecTable
 
         return SpecTable(self._out, quiet=self._quiet)
+
+    @cached_property
+    def _fleet(self) -> FleetTable:
+        from cudarun.report.fleet_tables import FleetTable
+
+        return FleetTable(self._out, self._labels, quiet=self._quiet)
 
     @cached_property
     def _steps(self) -> StepLines:

@@ -121,6 +121,7 @@ class BufferResult:
             an initializer.
         guard_damage: The offset of the first damaged byte of its guard zones, from the start of the
             buffer and negative before it; ``None`` where they are intact.
+        digest: The digest of its contents; ``None`` where none was requested.
     """
 
     name: str
@@ -129,6 +130,7 @@ class BufferResult:
     nbytes: int
     never_written: int | None
     guard_damage: int | None
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,14 @@ def document(report: Report) -> Mapping[str, object]:
             from cudarun.report.documents.devices import devices_document
 
             return devices_document(report)
+        case "fleet":
+            from cudarun.report.documents.fleet import fleet_document
+
+            return fleet_document(report)
+        case "fleet-node":
+            from cudarun.report.documents.fleet import node_document
+
+            return node_document(report)
         case "devices-doctor":
             from cudarun.report.documents.devices import doctor_document
 

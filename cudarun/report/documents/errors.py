@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cudarun.diagnostics.entries import Diagnostic
-    from cudarun.errors import CudarunError
+    from cudarun.errors import CudarunError, ExitCode
+    from cudarun.machine import DeviceIdentity
     from cudarun.ptx.errors import PtxError
     from cudarun.report.schemas.errors import (
         DiagnosticRecord,
         ErrorDocument,
         ErrorRecord,
         Head,
+        IdentityRecord,
         MachineRecord,
         PtxDiagnosticRecord,
     )
@@ -45,18 +47,20 @@ def head(exit_code: int, error: CudarunError | None) -> Head:
 def _machine() -> MachineRecord:
     return {
         "host": machine.host(),
-        "devices": [
-            {
-                "label": device.label,
-                "index": device.index,
-                "uuid": device.uuid,
-                "pci_bus_id": device.pci_bus_id,
-                "name": device.name,
-                "serial": device.serial,
-                "driver_version": device.driver_version,
-            }
-            for device in machine.devices()
-        ],
+        "devices": [*map(identity_record, machine.devices())],
+    }
+
+
+def identity_record(device: DeviceIdentity) -> IdentityRecord:
+    """Return the identity of a device."""
+    return {
+        "label": device.label,
+        "index": device.index,
+        "uuid": device.uuid,
+        "pci_bus_id": device.pci_bus_id,
+        "name": device.name,
+        "serial": device.serial,
+        "driver_version": device.driver_version,
     }
 
 

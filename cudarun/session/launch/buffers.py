@@ -333,8 +333,12 @@ class Buffers:
         if counts:
             self._never_written[name] = counter.found
 
-    def verified(self) -> tuple[BufferResult, ...]:
-        """Return the state of each buffer: its guard zones, and the number of unwritten items."""
+    def verified(self, *, digests: bool = False) -> tuple[BufferResult, ...]:
+        """Return the state of each buffer: its guard zones, and the number of unwritten items.
+
+        Args:
+            digests: Include a digest of its contents.
+        """
         if self._bare:
             return ()
         for name in self._specs:
@@ -352,10 +356,18 @@ class Buffers:
                 nbytes=spec.nbytes,
                 never_written=self._elements(name, self._never_written.get(name)),
                 guard_damage=self._buffers[name].guard_damage(),
+                digest=self._digest(name) if digests else None,
             )
             for name, spec in self._specs.items()
             if not isinstance(spec, ImageVariable)
         )
+
+    def _digest(self, name: str) -> str:
+        from cudarun.session.launch.digests import BufferDigest  # few launches need one
+
+        digest = BufferDigest(self._specs[name])
+        self.deliver(name, digest)
+        return digest.text()
 
     def _elements(self, name: str, items: int | None) -> int | None:
         """Return the number of elements of a number of items: a ``float4`` has four."""

@@ -234,6 +234,7 @@ class LaunchRequest:
         stateless: Compare the results before and after launches with other inputs.
         copies: The existing file that every buffer is copied to after the launch.
         baseline: The launch with whose results and times those of this one are compared.
+        digests: Report a digest of every buffer after the last step.
     """
 
     image: Image
@@ -271,6 +272,7 @@ class LaunchRequest:
     stateless: bool = False
     copies: str | None = None
     baseline: BaselineLaunch | None = None
+    digests: bool = False
 
     @property
     def images(self) -> tuple[Image, ...]:

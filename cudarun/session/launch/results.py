@@ -84,7 +84,7 @@ def step_results(
     request = step.request
     # Outputs are saved first: they must exist even if a check fails or cannot be evaluated.
     after, saved = _copy_back(buffers, request, device, errors, comparing=comparing)
-    verified = buffers.verified()
+    verified = buffers.verified(digests=request.digests)
     session.progress.report("checking")
     scalars = all_scalars(steps)
     values, old = scalars | after, scalars | before

@@ -25,6 +25,7 @@ class SupervisedProgram:
 
     Args:
         command: The program and its arguments.
+        stdin: The descriptor that it reads its input from; none by default.
         stdout: The descriptor that it writes its output to; this process's own by default.
         stderr: The same of its error output.
         environment: Variables beside those of this process.
@@ -37,6 +38,7 @@ class SupervisedProgram:
         self,
         command: Sequence[str],
         *,
+        stdin: int = subprocess.DEVNULL,
         stdout: int | None = None,
         stderr: int | None = None,
         environment: Mapping[str, str] | None = None,
@@ -44,7 +46,7 @@ class SupervisedProgram:
         self._started = time.monotonic()
         self._process = subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             env={**os.environ, **(environment or {})},
@@ -88,6 +90,15 @@ class SupervisedProgram:
                     continue
                 self.end()
                 return None
+
+    @property
+    def seconds(self) -> float:
+        """The time since the start."""
+        return time.monotonic() - self._started
+
+    def status(self) -> int | None:
+        """Return the status of the program; ``None`` while it runs."""
+        return self._process.poll()
 
     def end(self) -> None:
         """Kill the program and its process group."""

@@ -1,0 +1,310 @@
+"""``cudarun fleet``: a spec on every GPU of many machines."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cudarun import __version__
+from cudarun.commands import completion
+from cudarun.commands.declaration import Option, Values
+from cudarun.commands.help import Command
+from cudarun.commands.numbers import not_negative, whole
+from cudarun.commands.options import output_options
+from cudarun.commands.output import chosen_renderer
+from cudarun.errors import RequestError
+from cudarun.report.renderer import Renderer, finish
+from cudarun.session.driver.selection import parse_devices
+from cudarun.session.driver.target import Target
+from cudarun.session.fleet.request import RUNS, NodeRequest, Transport
+from cudarun.writing import FileUse, check_outputs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cudarun.session.spec.case import Case
+
+HOST = "{host}"
+"""The place of the host in the words of ``--via``."""
+SSH = f"ssh -o BatchMode=yes {HOST}"
+CASE_TIMEOUT = 60.0
+"""The default of ``--timeout`` in seconds, as of ``launch --spec``."""
+AT_ONCE = 32
+HOST_TIMEOUT = 600.0
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)?")
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def _duration(text: str | float) -> float:
+    """Parse a time such as ``90``, ``90s``, ``30m`` or ``1h`` in seconds."""
+    if not isinstance(text, str):
+        return text
+    found = _DURATION.fullmatch(text)
+    if found is None:
+        raise click.BadParameter(f"'{text}' is not a time such as 90s, 30m or 1h")
+    return float(found[1]) * _SECONDS[found[2] or "s"]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """Split a command into words without a shell."""
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise click.BadParameter(f"'{text}': {error}".lower()) from None
+    if not words:
+        raise click.BadParameter("it has no words")
+    return words
+
+
+def _devices(text: str) -> str:
+    parse_devices(text)
+    return text
+
+
+@click.command("fleet", cls=Command)
+@click.argument("spec", required=False, shell_complete=completion.files)
+@click.argument("cases", nargs=-1, metavar="[CASE]...")
+@click.option(
+    "--hosts",
+    metavar="LIST",
+    help="The machines: gpu[01-64],login2, or @FILE with a machine per line.",
+)
+@click.option(
+    "--via",
+    type=_words,
+    metavar="COMMAND",
+    default=SSH,
+    show_default=True,
+    help="The command that runs another one on {host}: srun, kubectl exec, docker exec, …. It is "
+    "split into words without a shell.",
+)
+@click.option(
+    "--program",
+    type=_words,
+    metavar="COMMAND",
+    default="cudarun",
+    show_default=True,
+    help="The command of cudarun on the nodes.",
+)
+@click.option(
+    "-d",
+    "--device",
+    "devices",
+    type=_devices,
+    metavar="LIST",
+    default="all",
+    show_default=True,
+    help="The devices of each node, as for launch.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=whole(1, 10_000),
+    metavar="N",
+    default=AT_ONCE,
+    show_default=True,
+    help="Number of nodes at the same time.",
+)
+@click.option(
+    "--host-timeout",
+    type=not_negative,
+    metavar="SECONDS",
+    default=HOST_TIMEOUT,
+    show_default=True,
+    help="Time limit of a node in seconds, --soak not counted.",
+)
+@click.option(
+    "--timeout",
+    type=not_negative,
+    metavar="SECONDS",
+    default=CASE_TIMEOUT,
+    show_default=True,
+    help="Time limit of each phase of a case in seconds, as for launch.",
+)
+@click.option(
+    "--runs",
+    type=whole(1, 10_000),
+    metavar="N",
+    default=RUNS,
+    show_default=True,
+    help="Runs of each case on each GPU, whose outputs are compared.",
+)
+@click.option(
+    "--soak",
+    type=_duration,
+    metavar="TIME",
+    default=0.0,
+    help="Repeat the runs for this time: 90s, 30m, 1h.",
+)
+@click.option(
+    "--seed",
+    type=whole(0, (1 << 63) - 1),
+    metavar="N",
+    help="Seed of random inputs on all GPUs.  [default: that of each case]",
+)
+@click.option(
+    "--filter",
+    "filter_text",
+    metavar="EXPR",
+    help="Run the cases that match an expression, as for launch.",
+)
+@click.option(
+    "--allow-python",
+    is_flag=True,
+    help="Allow the nodes to run the Python functions that cases compare with.",
+)
+@click.option(
+    "--keep",
+    type=Path,
+    metavar="DIR",
+    help="Write the inputs of the first output that differs between GPUs, and the command that "
+    "runs it again.",
+)
+@click.option(
+    "--junit",
+    cls=Option,
+    file=FileUse.JUNIT,
+    metavar="FILE",
+    help="Write a JUnit XML report.",
+)
+@click.option(
+    "--node",
+    is_flag=True,
+    help="Run the archive on stdin on this machine; --via starts it so.",
+)
+@output_options
+def command(spec: str | None, **values: Any) -> int:
+    """Run the cases of SPEC on every GPU of many machines, and compare the GPUs.
+
+    Each GPU gets a verdict: ok, wrong answer, fault, hang, image refused, or not measured. An
+    output that differs from that of most GPUs of the same kind is a wrong answer, even if the
+    check passes. The spec and its files are sent to the nodes, which need cudarun and nothing else.
+
+    \b
+    cudarun fleet cases.toml --hosts 'gpu[01-64]'
+    cudarun fleet cases.toml --hosts @nodes.txt --via 'srun -w {host} -N1 -n1'
+    cudarun fleet cases.toml --hosts 'gpu[01-64]' --soak 30m --keep disagreement
+    """
+    if values["node"]:
+        _refuse_beside_node(spec)
+        return _node()
+    renderer = chosen_renderer()
+    if spec is None:
+        raise click.UsageError("missing argument 'SPEC'", click.get_current_context())
+    if values["hosts"] is None:
+        raise click.UsageError("missing option '--hosts'", click.get_current_context())
+    return _fleet(spec, values, renderer)
+
+
+def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
+    from cudarun.commands.files import output_files
+    from cudarun.session.fleet.archive import pack
+    from cudarun.session.fleet.hosts import parse_hosts
+    from cudarun.session.fleet.parent import FleetRequest, check_keep, run_fleet
+
+    hosts = parse_hosts(values["hosts"])
+    transport = Transport(
+        values["via"],
+        values["program"],
+        values["jobs"],
+        values["host_timeout"] + values["soak"],
+    )
+    if len(hosts) > 1 and not any(HOST in word for word in transport.prefix):
+        what = f"'{shlex.join(transport.prefix)}' does not contain {HOST}: all hosts would be one"
+        raise RequestError(what, option="--via")
+    spec = os.path.relpath(spec) if spec != "-" else spec
+    cases = _cases(spec, values["cases"], values, Target(parse_devices("all")))
+    _refuse_outputs(cases)
+    parameters = click.get_current_context().command.params
+    check_outputs(output_files(parameters, values), [spec])
+    if values["keep"] is not None:
+        check_keep(values["keep"])
+    seed = _seed(cases, values["seed"])
+    node = NodeRequest(
+        version=__version__,
+        devices=values["devices"],
+        names=values["cases"],
+        filter_text=values["filter_text"],
+        seed=seed,
+        timeout=values["timeout"],
+        runs=values["runs"],
+        soak=values["soak"],
+        allow_python=values["allow_python"],
+    )
+    archive = pack(spec, (path for case in cases for path in case.inputs), node)
+    renderer.begin(hosts)
+    report = run_fleet(
+        FleetRequest(spec, archive, seed, hosts, transport, values["keep"]),
+        on_host=renderer.add,
+        on_progress=lambda done: renderer.progress(f"{done} of {len(hosts)} nodes"),
+    )
+    return finish(report, renderer)
+
+
+def _node() -> int:
+    """Run the archive on stdin, and write the document of this machine."""
+    from cudarun.report.json import JsonRenderer
+    from cudarun.session.fleet.archive import unpack
+    from cudarun.session.fleet.node import run_node
+
+    with tempfile.TemporaryDirectory(prefix="cudarun-fleet-") as folder:
+        request = unpack(sys.stdin.buffer.read(), Path(folder))
+        os.chdir(folder)
+        where = Target(parse_devices(request.devices), timeout=request.timeout, capture=True)
+        values = {
+            "seed": request.seed,
+            "filter_text": request.filter_text,
+            "allow_python": request.allow_python,
+        }
+        cases = _cases(request.spec, request.names, values, where)
+        report = run_node(cases, where, request.runs, request.soak)
+        os.chdir("/")
+    return finish(report, JsonRenderer())
+
+
+def _cases(spec: str, names: Sequence[str], values: Values, where: Target) -> list[Case]:
+    from cudarun.commands.spec_file import SpecOptions, read_spec
+
+    options = SpecOptions(
+        allows_python=values["allow_python"], seed=values["seed"], overrides_devices=True
+    )
+    return read_spec(spec, names, where, options, values["filter_text"])
+
+
+def _seed(cases: Sequence[Case], given: int | None) -> int | None:
+    """Return one seed for all nodes where a case would draw one on each."""
+    if given is None and any(case.drawn_seed is not None for case in cases):
+        import secrets
+
+        return secrets.randbits(32)
+    return given
+
+
+def _refuse_outputs(cases: Sequence[Case]) -> None:
+    for case in cases:
+        if case.outputs:
+            raise RequestError(
+                f"case '{case.name}' writes {case.outputs[0].path}: nodes send no files back",
+                option=case.outputs[0].option,
+            )
+
+
+def _refuse_beside_node(spec: str | None) -> None:
+    context = click.get_current_context()
+    given = [
+        each.opts[-1]
+        for each in context.command.params
+        if isinstance(each, click.Option)
+        and each.name not in ("node", "as_json")
+        and context.get_parameter_source(each.name or "") is click.core.ParameterSource.COMMANDLINE
+    ]
+    if spec is not None or given:
+        raise RequestError(f"--node and {given[0] if spec is None else spec} cannot be combined")

@@ -1,0 +1,120 @@
+"""The table of ``fleet``: a line per GPU as its host ends, then the comparison and the totals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from cudarun.errors import ExitCode
+from cudarun.report.console import print_unfolded
+from cudarun.report.fleet_types import Consensus, FleetGpu, FleetHost, FleetReport, GpuVerdict
+from cudarun.report.timing_tables import duration
+
+_STYLES: dict[GpuVerdict, str] = {
+    "ok": "green",
+    "wrong answer": "red bold",
+    "fault": "red bold",
+    "hang": "red bold",
+    "image refused": "red bold",
+    "not measured": "yellow",
+}
+_WIDTH = max(map(len, _STYLES))
+_UUID = len("GPU-01234567")
+_MOST_NAMES = 8
+"""The GPUs that are named in a line."""
+
+
+class FleetTable:
+    """The lines of GPUs.
+
+    Args:
+        out: The console.
+        hosts: All hosts, to align the columns.
+        quiet: Only GPUs that are not ok, and the totals.
+    """
+
+    def __init__(self, out: Console, hosts: Sequence[str], *, quiet: bool) -> None:
+        self._out = out
+        self._quiet = quiet
+        self._width = max(map(len, hosts), default=0) + len("/cpu:1")
+
+    def add(self, host: FleetHost) -> None:
+        """Write the GPUs of a host."""
+        if not host.gpus:
+            self._line(host.host, "not measured", "", host.problem or "no device")
+        for gpu in host.gpus:
+            if gpu.exit_code is not ExitCode.OK or not self._quiet:
+                name = f"{host.host}/{gpu.identity.label}"
+                self._line(name, gpu.verdict, gpu.identity.uuid[:_UUID], _about(gpu))
+
+    def _line(self, name: str, verdict: GpuVerdict, uuid: str, about: str) -> None:
+        line = Text(f"{name:{self._width}}  ", style="bold")
+        line.append(f"{verdict:{_WIDTH}}", style=_STYLES[verdict])
+        line.append(f"  {uuid:{_UUID}}", style="dim")
+        line.append(f"  {about}")
+        self._out.print(line, soft_wrap=True)
+
+    def end(self, report: FleetReport) -> None:
+        """Write the comparison of the GPUs, and the totals."""
+        for each in report.consensus:
+            self._out.print(_consensus(each), soft_wrap=True)
+        for host in report.hosts:
+            for gpu in host.gpus:
+                for text in gpu.slow:
+                    words = f"slow  {host.host}/{gpu.identity.label}: {text}"
+                    self._out.print(Text(words, style="yellow"), soft_wrap=True)
+        self._totals(report)
+        if report.kept is not None:
+            words = f"inputs of the first disagreement: {report.kept} (run command.txt in it)"
+            self._out.print(Text(words), soft_wrap=True)
+        for text in commands(report):
+            print_unfolded(self._out, Text(text))
+
+    def _totals(self, report: FleetReport) -> None:
+        counts = [f"{count} {verdict}" for verdict, count in report.counts.items() if count]
+        compared = f"{report.compared} outputs compared"
+        text = f"{', '.join(counts)}; {compared}; {report.seconds:.1f} s"
+        if report.seed is not None:
+            text += f"; seed {report.seed}"
+        self._out.print(Text(text), soft_wrap=True)
+
+
+def commands(report: FleetReport) -> list[str]:
+    """Return the commands that take the sick hosts out of service, for Slurm and Kubernetes."""
+    sick = report.sick
+    if not sick:
+        return []
+    joined = ",".join(sick)
+    return [
+        f"--exclude={joined}",
+        f'scontrol update nodename={joined} state=drain reason="cudarun fleet {report.spec}"',
+        f"kubectl cordon {' '.join(sick)}",
+    ]
+
+
+def _about(gpu: FleetGpu) -> str:
+    if gpu.reason is not None:
+        return gpu.reason.partition("\n")[0]
+    ran = [case for case in gpu.cases if case.verdict != "skipped"]
+    runs = sum(case.runs for case in ran)
+    times = [case.milliseconds for case in ran if case.milliseconds is not None]
+    skipped = len(gpu.cases) - len(ran)
+    words = f"{len(ran)} case{'s' * (len(ran) != 1)}, {runs} runs"
+    words += f", {skipped} skipped" if skipped else ""
+    return f"{words}, {duration(sum(times))}" if times else words
+
+
+def _consensus(each: Consensus) -> Text:
+    if not each.is_deterministic:
+        words = f"not compared  {each.case}: {each.buffer} changes between runs"
+        return Text(f"{words}  ({each.kind})", style="dim")
+    names = ", ".join(each.dissenting[:_MOST_NAMES])
+    more = len(each.dissenting) - _MOST_NAMES
+    names += f" and {more} more" if more > 0 else ""
+    if not each.agreeing:
+        words = f"no majority  {each.case}: {each.buffer} differs: {names}"
+    else:
+        words = f"differs  {each.case}: {each.buffer} on {names}, equal on {each.agreeing} GPUs"
+    return Text(f"{words}  ({each.kind})", style="red")

@@ -1,0 +1,235 @@
+"""The reports of ``cudarun fleet``: of one node, and of all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import ClassVar, Literal
+
+from cudarun.errors import CudarunError, ExitCode
+from cudarun.machine import DeviceIdentity
+from cudarun.records import dataclass
+
+GpuVerdict = Literal["ok", "wrong answer", "fault", "hang", "image refused", "not measured"]
+"""The verdict on a GPU. One that was not measured is neither well nor sick."""
+
+VERDICTS: Mapping[ExitCode, GpuVerdict] = {
+    ExitCode.OK: "ok",
+    ExitCode.CHECK_FAILED: "wrong answer",
+    ExitCode.UNUSABLE_REQUEST: "not measured",
+    ExitCode.NO_DEVICE: "not measured",
+    ExitCode.IMAGE_REFUSED: "image refused",
+    ExitCode.DEVICE_FAILED: "fault",
+    ExitCode.OUT_OF_TIME: "hang",
+    ExitCode.WORKER_DIED: "fault",
+}
+"""The verdict on a GPU by the largest exit code of its cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The first run of a case with another output than its first run on the same GPU.
+
+    Attributes:
+        buffer: The buffer.
+        run: The number of the run, from 1.
+        digests: Its digests in the first run and in this one.
+    """
+
+    buffer: str
+    run: int
+    digests: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FleetCase:
+    """A case on one GPU, with all its runs.
+
+    Attributes:
+        name: The name of the case.
+        verdict: The worst result of its runs.
+        reason: Why it failed or was skipped; ``None`` where it passed.
+        exit_code: The largest code of its runs.
+        runs: The number of runs.
+        milliseconds: The median time of the runs; ``None`` where none came back.
+        digests: By buffer, the digest of the first run.
+        changes: The outputs that are not the same in all runs.
+    """
+
+    name: str
+    verdict: Literal["passed", "failed", "skipped"]
+    reason: str | None
+    exit_code: ExitCode
+    runs: int
+    milliseconds: float | None
+    digests: Mapping[str, str] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FleetGpu:
+    """A GPU of a node.
+
+    Attributes:
+        identity: The GPU.
+        cases: Its cases, in the order of the spec.
+        objections: Why its outputs are wrong though its checks pass, a text per output.
+        slow: Its times that are outliers in the fleet, a text per case.
+    """
+
+    identity: DeviceIdentity
+    cases: tuple[FleetCase, ...]
+    objections: tuple[str, ...] = ()
+    slow: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The largest code of its cases; that of no device where no case ran."""
+        ran = [case.exit_code for case in self.cases if case.verdict != "skipped"]
+        own = max(ran, default=ExitCode.NO_DEVICE)
+        return max(own, ExitCode.CHECK_FAILED) if self.objections else own
+
+    @property
+    def verdict(self) -> GpuVerdict:
+        """The verdict."""
+        return VERDICTS[self.exit_code]
+
+    @property
+    def reason(self) -> str | None:
+        """Why the GPU is not well: the first case with its exit code, or the first objection."""
+        if self.exit_code is ExitCode.OK:
+            return None
+        for case in self.cases:
+            if case.verdict == "failed" and case.exit_code is self.exit_code:
+                return f"{case.name}: {case.reason}"
+        if self.objections:
+            return self.objections[0]
+        return "every case was skipped" if self.cases else "the spec has no case for it"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeReport:
+    """The result of one node.
+
+    Attributes:
+        version: The version of cudarun on the node.
+        seconds: The time of all its runs.
+        gpus: Its GPUs, in the order of their indices.
+    """
+
+    tag: ClassVar[Literal["fleet-node"]] = "fleet-node"
+
+    version: str
+    seconds: float
+    gpus: tuple[FleetGpu, ...]
+
+    @property
+    def error(self) -> CudarunError | None:
+        """None: a node without a result has an error instead of this report."""
+        return None
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The largest code of its GPUs."""
+        return max((gpu.exit_code for gpu in self.gpus), default=ExitCode.NO_DEVICE)
+
+
+@dataclass(frozen=True, slots=True)
+class FleetHost:
+    """A host of the fleet.
+
+    Attributes:
+        host: The host, as in ``--hosts``.
+        seconds: The time of its command.
+        gpus: Its GPUs; none where the host was not measured.
+        problem: Why the host was not measured; ``None`` if it was.
+    """
+
+    tag: ClassVar[Literal["fleet-host"]] = "fleet-host"
+
+    host: str
+    seconds: float
+    gpus: tuple[FleetGpu, ...] = ()
+    problem: str | None = None
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The largest code of its GPUs; that of no device where it was not measured."""
+        return max((gpu.exit_code for gpu in self.gpus), default=ExitCode.NO_DEVICE)
+
+
+@dataclass(frozen=True, slots=True)
+class Consensus:
+    """The agreement of the GPUs of one kind on one output.
+
+    Attributes:
+        kind: The name of the GPUs.
+        case: The case.
+        buffer: The buffer.
+        agreeing: The number of GPUs with the digest of the majority; 0 without a majority.
+        dissenting: The other GPUs, as ``host/index``; all without a majority.
+        is_deterministic: Whether most GPUs agree with themselves over their runs; if not, the
+            output is not compared.
+    """
+
+    kind: str
+    case: str
+    buffer: str
+    agreeing: int
+    dissenting: tuple[str, ...]
+    is_deterministic: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FleetReport:
+    """A spec on all GPUs of all hosts.
+
+    Attributes:
+        spec: The spec file.
+        seed: The seed of all cases; ``None`` for their own.
+        seconds: The time of the whole run.
+        hosts: The hosts, in the order of ``--hosts``.
+        consensus: The outputs on which GPUs disagree, or that are not deterministic.
+        compared: The number of outputs that were compared.
+        kept: The folder with the inputs of the first disagreement; ``None`` where there is none.
+    """
+
+    tag: ClassVar[Literal["fleet"]] = "fleet"
+
+    spec: str
+    seed: int | None
+    seconds: float
+    hosts: tuple[FleetHost, ...]
+    consensus: tuple[Consensus, ...]
+    compared: int
+    kept: str | None = None
+
+    @property
+    def error(self) -> CudarunError | None:
+        """None: the hosts have their problems."""
+        return None
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The largest code of all hosts; not success where outputs differ without a majority."""
+        worst = max((host.exit_code for host in self.hosts), default=ExitCode.NO_DEVICE)
+        differs = any(each.dissenting for each in self.consensus)
+        return max(worst, ExitCode.CHECK_FAILED) if differs else worst
+
+    @property
+    def counts(self) -> dict[GpuVerdict, int]:
+        """The number of GPUs by verdict; a host that was not measured counts as one."""
+        found: dict[GpuVerdict, int] = dict.fromkeys(VERDICTS.values(), 0)
+        for host in self.hosts:
+            for verdict in [gpu.verdict for gpu in host.gpus] or ["not measured"]:
+                found[verdict] += 1
+        return found
+
+    @property
+    def sick(self) -> tuple[str, ...]:
+        """The hosts with a GPU that is not well, without those that were not measured."""
+        return tuple(
+            host.host
+            for host in self.hosts
+            if any(gpu.verdict not in ("ok", "not measured") for gpu in host.gpus)
+        )

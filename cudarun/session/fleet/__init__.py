@@ -1,0 +1,1 @@
+"""Runs of one spec on many machines: ``cudarun fleet``."""

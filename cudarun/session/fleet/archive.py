@@ -1,0 +1,103 @@
+"""The archive that a fleet sends to its nodes: a spec, the files that it reads, and the request.
+
+The same inputs make the same bytes, on every machine and at every time.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from cudarun.errors import RequestError
+from cudarun.session.fleet.request import NodeRequest
+
+_REQUEST = "fleet.json"
+_FILES = "files/"
+_FIRST_DATE = (1980, 1, 1, 0, 0, 0)
+MAX_ARCHIVE = 4 << 30
+"""The most bytes of the unpacked files of a fleet."""
+
+
+def pack(spec: str, paths: Iterable[str], request: NodeRequest) -> bytes:
+    """Return the archive of a spec.
+
+    Args:
+        spec: The spec file, relative to the working directory.
+        paths: The files that its cases read, relative to the working directory. Those that do not
+            exist, such as metadata that could be beside an image, are left out.
+        request: The request; its ``spec`` is set here.
+
+    Raises:
+        RequestError: A file is absolute, cannot be read, or the files are too large.
+    """
+    existing = (path for path in paths if os.path.exists(path))
+    files = sorted({os.path.normpath(path) for path in (spec, *existing)})
+    root = _common_folder(files)
+    data = io.BytesIO()
+    total = 0
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        fields = request.fields(os.path.relpath(os.path.normpath(spec), root))
+        _write(archive, _REQUEST, json.dumps(fields, sort_keys=True).encode())
+        for path in files:
+            contents = _read(path)
+            total += len(contents)
+            if total > MAX_ARCHIVE:
+                raise RequestError(f"{spec}: its files have more than {MAX_ARCHIVE >> 30} GiB")
+            _write(archive, _FILES + Path(os.path.relpath(path, root)).as_posix(), contents)
+    return data.getvalue()
+
+
+def unpack(data: bytes, folder: Path) -> NodeRequest:
+    """Write the files of an archive into a folder, and return its request.
+
+    Raises:
+        RequestError: The data is not an archive of this version of cudarun.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            request = NodeRequest.of(json.loads(archive.read(_REQUEST)))
+            members = [name for name in archive.namelist() if name != _REQUEST]
+            if sum(archive.getinfo(name).file_size for name in members) > MAX_ARCHIVE:
+                raise RequestError("the files of the archive are too large")
+            for name in members:
+                path = folder / _relative(name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(archive.read(name))
+    except (zipfile.BadZipFile, KeyError, ValueError, NotImplementedError) as error:
+        what = f"stdin is not an archive of cudarun fleet: {error}"
+        raise RequestError(what, hint="'cudarun fleet SPEC --hosts …' starts --node") from None
+    return request
+
+
+def _common_folder(files: list[str]) -> str:
+    """Return the folder that all files are below, relative to the working directory."""
+    for path in files:
+        if os.path.isabs(path):
+            raise RequestError(
+                f"{path}: a fleet takes files by relative paths, which exist on every node",
+                hint="write the path relative to the spec",
+            )
+    folders = [os.path.dirname(os.path.abspath(path)) for path in files]
+    return os.path.relpath(os.path.commonpath(folders))
+
+
+def _relative(name: str) -> PurePosixPath:
+    path = PurePosixPath(name.removeprefix(_FILES))
+    if not name.startswith(_FILES) or path.is_absolute() or ".." in path.parts or "\0" in name:
+        raise ValueError(f"unexpected member {name!r}")
+    return path
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise RequestError(f"{path}: {error.strerror}") from None
+
+
+def _write(archive: zipfile.ZipFile, name: str, contents: bytes) -> None:
+    archive.writestr(zipfile.ZipInfo(name, _FIRST_DATE), contents, zipfile.ZIP_DEFLATED)

@@ -1,0 +1,172 @@
+"""The consensus of a fleet: outputs that differ on a minority of GPUs, and times far from the rest.
+
+A check's tolerance can pass an output with a wrong bit. The same inputs give the same bits on all
+GPUs of a kind, unless the kernel is not deterministic, which the runs on each GPU show.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from statistics import median
+
+from cudarun.errors import ExitCode
+from cudarun.records import dataclass
+from cudarun.report.fleet_types import Consensus, FleetCase, FleetGpu, FleetHost
+
+_LEAST = 3
+"""The least GPUs of a kind of which a minority can be named."""
+_MOST_DEVIATIONS = 5.0
+"""The deviations from the median, in standard deviations of a normal distribution with the same
+MAD, from which on a time is an outlier."""
+_NORMAL = 1.4826
+"""The standard deviation of a normal distribution by its MAD."""
+_LEAST_RATIO = 1.05
+"""The ratio to the median below which a time is no outlier, however narrow the distribution."""
+
+_Place = tuple[int, int]
+"""A host and a GPU of it, by their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The result of comparing all GPUs.
+
+    Attributes:
+        hosts: The hosts, with objections to GPUs and their slow cases.
+        consensus: The outputs with a disagreement, and those that are not deterministic.
+        compared: The number of outputs that were compared.
+    """
+
+    hosts: tuple[FleetHost, ...]
+    consensus: tuple[Consensus, ...]
+    compared: int
+
+
+def compare(hosts: Sequence[FleetHost]) -> Comparison:
+    """Compare the outputs and the times of all GPUs of each kind."""
+    outputs: dict[tuple[str, str, str], dict[_Place, str | None]] = {}
+    times: dict[tuple[str, str], dict[_Place, float]] = {}
+    for place, gpu in _gpus(hosts):
+        kind = gpu.identity.name
+        for case in gpu.cases:
+            if case.verdict == "failed" and case.exit_code is not ExitCode.CHECK_FAILED:
+                continue  # no output, or not of all runs
+            for buffer in case.digests:
+                found = outputs.setdefault((kind, case.name, buffer), {})
+                found[place] = _digest(case, buffer)
+            if case.milliseconds is not None:
+                times.setdefault((kind, case.name), {})[place] = case.milliseconds
+    objections: dict[_Place, list[str]] = {}
+    consensus: list[Consensus] = []
+    for (kind, case_name, buffer), digests in outputs.items():
+        agreement = _agreement(digests)
+        against = [place for place in digests if agreement.is_against(digests[place])]
+        if agreement.digest is not None:
+            for place in against:
+                objections.setdefault(place, []).append(
+                    f"{case_name}: {buffer} {agreement.objection(digests[place])}"
+                )
+        if against or not agreement.is_deterministic:
+            names = tuple(_name(hosts, place) for place in against)
+            consensus.append(
+                Consensus(
+                    kind, case_name, buffer, agreement.count, names, agreement.is_deterministic
+                )
+            )
+    slow: dict[_Place, list[str]] = {}
+    for (_, case_name), measured in times.items():
+        for place, text in _outliers(measured):
+            slow.setdefault(place, []).append(f"{case_name} {text}")
+    return Comparison(_annotated(hosts, objections, slow), tuple(consensus), len(outputs))
+
+
+@dataclass(frozen=True, slots=True)
+class _Agreement:
+    """The agreement on one output.
+
+    Attributes:
+        digest: The digest of the majority; ``None`` without one.
+        count: The GPUs with it; 0 without one.
+        total: All GPUs with the output.
+        is_deterministic: Whether most GPUs agree with themselves.
+    """
+
+    digest: str | None
+    count: int
+    total: int
+    is_deterministic: bool
+
+    def is_against(self, digest: str | None) -> bool:
+        """Return whether a GPU with this digest is not in the majority."""
+        return self.is_deterministic and digest != self.digest
+
+    def objection(self, digest: str | None) -> str:
+        """Return the difference of a GPU in the minority."""
+        if digest is None:
+            return f"changes between runs; it does not on {self.count} of {self.total} GPUs"
+        return f"differs from {self.count} of {self.total} GPUs of this kind"
+
+
+def _agreement(digests: dict[_Place, str | None]) -> _Agreement:
+    """Return the agreement of GPUs; ``None`` for the digest of one that disagrees with itself."""
+    total = len(digests)
+    known = Counter(digest for digest in digests.values() if digest is not None)
+    is_deterministic = 2 * known.total() > total
+    if not is_deterministic:
+        return _Agreement(None, 0, total, is_deterministic)
+    [(digest, count)] = known.most_common(1)
+    if count == total or (total >= _LEAST and 2 * count > total):
+        return _Agreement(digest, count, total, is_deterministic)
+    return _Agreement(None, 0, total, is_deterministic)
+
+
+def _digest(case: FleetCase, buffer: str) -> str | None:
+    changed = any(change.buffer == buffer for change in case.changes)
+    return None if changed else case.digests[buffer]
+
+
+def _outliers(measured: dict[_Place, float]) -> Iterable[tuple[_Place, str]]:
+    """Yield the GPUs that are much slower than the others, with their times."""
+    if len(measured) < _LEAST:
+        return
+    middle = median(measured.values())
+    deviation = median(abs(time - middle) for time in measured.values())
+    limit = max(middle + _MOST_DEVIATIONS * _NORMAL * deviation, middle * _LEAST_RATIO)
+    for place, time in measured.items():
+        if time > limit:
+            text = f"{time:.4g} ms, median {middle:.4g} ± {deviation:.2g} ms"
+            yield place, f"{text} ({time / middle:.2f} ×)"
+
+
+def _gpus(hosts: Sequence[FleetHost]) -> Iterable[tuple[_Place, FleetGpu]]:
+    for number, host in enumerate(hosts):
+        for index, gpu in enumerate(host.gpus):
+            yield (number, index), gpu
+
+
+def _name(hosts: Sequence[FleetHost], place: _Place) -> str:
+    host = hosts[place[0]]
+    return f"{host.host}/{host.gpus[place[1]].identity.label}"
+
+
+def _annotated(
+    hosts: Sequence[FleetHost],
+    objections: dict[_Place, list[str]],
+    slow: dict[_Place, list[str]],
+) -> tuple[FleetHost, ...]:
+    return tuple(
+        replace(
+            host,
+            gpus=tuple(
+                replace(
+                    gpu,
+                    objections=tuple(objections.get((number, index), ())),
+                    slow=tuple(slow.get((number, index), ())),
+                )
+                for index, gpu in enumerate(host.gpus)
+            ),
+        )
+        for number, host in enumerate(hosts)
+    )

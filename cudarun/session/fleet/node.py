@@ -1,0 +1,127 @@
+"""The node's half: every case several times on every GPU, with digests of the outputs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+from cudarun import __version__, machine
+from cudarun.errors import ExitCode, NoDevice
+from cudarun.report.fleet_types import Change, FleetCase, FleetGpu, NodeReport
+from cudarun.session.spec.parent import device_runs, run_spec
+
+if TYPE_CHECKING:
+    from cudarun.report.spec_types import CaseReport
+    from cudarun.session.driver.target import Target
+    from cudarun.session.spec.case import Case
+
+_MOST_TIMES = 1000
+"""The runs of a case whose times are kept."""
+
+
+def run_node(
+    cases: Sequence[Case],
+    where: Target,
+    runs: int,
+    soak: float = 0.0,
+    clock: Callable[[], float] = time.monotonic,
+) -> NodeReport:
+    """Run the cases several times on each GPU, and compare each GPU's outputs with themselves.
+
+    Args:
+        cases: The cases.
+        where: The devices.
+        runs: The runs of each case in a pass.
+        soak: The seconds after which no further pass begins.
+        clock: Returns the time in seconds.
+
+    Raises:
+        NoDevice: There is no device, or no worker could describe one.
+    """
+    started = clock()
+    repeated = [_with_digests(case) for case in cases] * runs
+    results: dict[tuple[str, str], _Runs] = {}
+
+    def take(report: CaseReport) -> None:
+        results.setdefault((report.device, report.name), _Runs()).add(report)
+
+    while True:
+        with device_runs(where) as pool:
+            run_spec("fleet", repeated, pool, on_case=take, keep=False)
+        if clock() - started >= soak:
+            break
+    labels = dict.fromkeys(device for device, _ in results)
+    gpus = [
+        FleetGpu(identity, tuple(results[label, case.name].case(case.name) for case in cases))
+        for label in labels
+        if (identity := machine.device(label)) is not None
+    ]
+    if not gpus:
+        raise _no_device(results)
+    gpus.sort(key=lambda gpu: gpu.identity.index)
+    return NodeReport(__version__, clock() - started, tuple(gpus))
+
+
+def _with_digests(case: Case) -> Case:
+    if case.request is None:
+        return case
+    return replace(case, request=replace(case.request, digests=True))
+
+
+def _no_device(results: dict[tuple[str, str], _Runs]) -> NoDevice:
+    """Return the error of a node on which no driver was initialized."""
+    reasons = [runs.reason for runs in results.values() if runs.reason is not None]
+    return NoDevice(reasons[0] if reasons else "no device was initialized")
+
+
+class _Runs:
+    """The runs of one case on one GPU."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._count = 0
+        self._failed = False
+        self._skipped = False
+        self._exit_code = ExitCode.OK
+        self._times: list[float] = []
+        self._digests: dict[str, str] = {}
+        self._changes: dict[str, Change] = {}
+
+    def add(self, report: CaseReport) -> None:
+        """Take the report of one run."""
+        if report.verdict == "skipped":
+            self._skipped, self.reason = True, report.reason
+            return
+        self._count += 1
+        if report.verdict == "failed" and (not self._failed or report.exit_code > self._exit_code):
+            self._failed, self.reason = True, report.reason
+            self._exit_code = report.exit_code
+        if report.result is None:
+            return
+        if len(self._times) < _MOST_TIMES:
+            self._times.append(report.result.milliseconds)
+        for buffer in report.result.buffers:
+            if buffer.digest is not None:
+                self._compare(buffer.name, buffer.digest)
+
+    def _compare(self, buffer: str, digest: str) -> None:
+        first = self._digests.setdefault(buffer, digest)
+        if digest != first and buffer not in self._changes:
+            self._changes[buffer] = Change(buffer, self._count, (first, digest))
+
+    def case(self, name: str) -> FleetCase:
+        """Return the result of all runs."""
+        ran = "failed" if self._failed else "passed"
+        return FleetCase(
+            name=name,
+            verdict="skipped" if self._skipped and not self._count else ran,  # type: ignore[arg-type]
+            reason=self.reason,
+            exit_code=self._exit_code,
+            runs=self._count,
+            milliseconds=median(self._times) if self._times else None,
+            digests=self._digests,
+            changes=tuple(self._changes.values()),
+        )

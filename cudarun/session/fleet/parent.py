@@ -1,0 +1,145 @@
+"""The parent's half of a fleet: the same command for every host, and the comparison of all GPUs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from cudarun.errors import RequestError
+from cudarun.records import dataclass
+from cudarun.report.fleet_types import FleetHost, FleetReport
+from cudarun.session.fleet.archive import unpack
+from cudarun.session.fleet.consensus import compare
+from cudarun.session.fleet.node_document import (
+    MAX_DOCUMENT,
+    UnreadableDocument,
+    read_node_document,
+)
+from cudarun.session.fleet.request import Transport
+from cudarun.session.workers.programs import ProgramResult, run_programs
+
+
+@dataclass(frozen=True, slots=True)
+class FleetRequest:
+    """The request of a fleet.
+
+    Attributes:
+        spec: The spec file.
+        archive: What every node gets.
+        seed: The seed of all cases; ``None`` for their own.
+        hosts: The hosts.
+        transport: How to run a command on each of them.
+        keep: The folder for the inputs of the first disagreement.
+    """
+
+    spec: str
+    archive: bytes
+    seed: int | None
+    hosts: tuple[str, ...]
+    transport: Transport
+    keep: Path | None = None
+
+
+def run_fleet(
+    request: FleetRequest,
+    on_host: Callable[[FleetHost], object] = lambda host: None,
+    on_progress: Callable[[int], object] = lambda done: None,
+) -> FleetReport:
+    """Run a spec on all hosts, and compare their GPUs.
+
+    Args:
+        request: The request.
+        on_host: Called with each host as its result comes.
+        on_progress: Called with the number of hosts that have ended.
+
+    Raises:
+        RequestError: The inputs of a disagreement cannot be written.
+    """
+    started = time.monotonic()
+    transport = request.transport
+    found: dict[str, FleetHost] = {}
+    commands = ((host, transport.command(host)) for host in request.hosts)
+    results = run_programs(
+        commands,
+        request.archive,
+        at_once=transport.at_once,
+        timeout=transport.host_timeout,
+        most_output=MAX_DOCUMENT,
+    )
+    for host, result in results:
+        found[host] = host_report(host, result)
+        on_host(found[host])
+        on_progress(len(found))
+    comparison = compare([found[host] for host in request.hosts])
+    report = FleetReport(
+        request.spec,
+        request.seed,
+        time.monotonic() - started,
+        comparison.hosts,
+        comparison.consensus,
+        comparison.compared,
+    )
+    return _kept(report, request)
+
+
+def host_report(host: str, result: ProgramResult) -> FleetHost:
+    """Return the report of a host from the end of its command."""
+    try:
+        gpus = read_node_document(result.stdout)
+    except UnreadableDocument as error:
+        return FleetHost(host, result.seconds, problem=_problem(result, str(error)))
+    return FleetHost(host, result.seconds, gpus)
+
+
+def _problem(result: ProgramResult, unreadable: str) -> str:
+    """Return why a host was not measured."""
+    if result.killed is not None:
+        return result.killed
+    if result.status == 0 or result.stdout.strip():
+        return unreadable
+    lines = [line for line in result.stderr.splitlines() if line.strip()]
+    return f"exit status {result.status}" + (f": {lines[-1].strip()}" if lines else "")
+
+
+def check_keep(folder: Path) -> None:
+    """Refuse a folder that has contents.
+
+    Raises:
+        RequestError: It exists and is not an empty folder.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise RequestError(f"{folder} exists", hint="name a new folder", option="--keep")
+
+
+def _kept(report: FleetReport, request: FleetRequest) -> FleetReport:
+    """Write the inputs of the first disagreement, if a folder is given for them."""
+    from dataclasses import replace
+
+    disagreement = _first_disagreement(report)
+    if disagreement is None or request.keep is None:
+        return report
+    device, case = disagreement
+    try:
+        request.keep.mkdir(parents=True, exist_ok=True)
+        node = unpack(request.archive, request.keep)
+        seed = [] if node.seed is None else ["--seed", str(node.seed)]
+        words = ["cudarun", "launch", "--spec", node.spec, "-d", device, *seed, case]
+        import shlex
+
+        (request.keep / "command.txt").write_text(shlex.join(words) + "\n")
+    except OSError as error:
+        what = f"{error.filename or request.keep}: {error.strerror}"
+        raise RequestError(what, option="--keep") from None
+    return replace(report, kept=str(request.keep))
+
+
+def _first_disagreement(report: FleetReport) -> tuple[str, str] | None:
+    """Return the device and the case of the first output that differs from the others'."""
+    differing = {(each.case, name) for each in report.consensus for name in each.dissenting}
+    for host in report.hosts:
+        for gpu in host.gpus:
+            for case in gpu.cases:
+                if (case.name, f"{host.host}/{gpu.identity.label}") in differing:
+                    return gpu.identity.label, case.name
+    return None

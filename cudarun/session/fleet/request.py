@@ -1,0 +1,79 @@
+"""The request of a fleet, and the part of it that each node gets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from cudarun.records import dataclass
+
+RUNS = 3
+"""The default number of runs of each case: enough to tell a changing output from a wrong one."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRequest:
+    """The request of one node.
+
+    Attributes:
+        version: The version of cudarun that made it; a node of another version refuses it.
+        devices: The devices of the node, as for ``--device``.
+        names: The names of the cases; all by default.
+        filter_text: The expression of ``--filter``.
+        seed: The seed of all cases; ``None`` for their own, none of which is random.
+        timeout: The time limit of each case in seconds.
+        runs: The runs of each case on each GPU.
+        soak: Repeat the runs for this number of seconds; 0 for one pass.
+        allow_python: Run the Python functions that cases compare with.
+        spec: The spec, relative to the folder of the files.
+    """
+
+    version: str
+    devices: str
+    names: tuple[str, ...]
+    filter_text: str | None
+    seed: int | None
+    timeout: float
+    runs: int
+    soak: float
+    allow_python: bool
+    spec: str = ""
+
+    def fields(self, spec: str) -> dict[str, Any]:
+        """Return the request for a spec as fields of JSON."""
+        return asdict(self) | {"spec": spec}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> NodeRequest:
+        """Return the request of fields of JSON.
+
+        Raises:
+            ValueError: Its fields are not those of this version.
+        """
+        known = {each.name for each in fields(cls)}
+        if not isinstance(values, dict) or set(values) != known:
+            raise ValueError("it was made by another version of cudarun")
+        return cls(**{**values, "names": tuple(values["names"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """How to run a command on each host.
+
+    Attributes:
+        prefix: The words before the command; ``{host}`` in them is replaced by the host.
+        program: The words that run cudarun on a node.
+        at_once: The number of hosts at the same time.
+        host_timeout: The time limit of a host in seconds.
+    """
+
+    prefix: tuple[str, ...]
+    program: tuple[str, ...]
+    at_once: int
+    host_timeout: float
+
+    def command(self, host: str) -> tuple[str, ...]:
+        """Return the command of a host, without a shell."""
+        words = (word.replace("{host}", host) for word in self.prefix)
+        return (*words, *self.program, "fleet", "--node", "--json")

@@ -1,0 +1,53 @@
+"""Digests of buffers, by which runs are compared without their data.
+
+Addresses differ between runs and padding has no defined value, so neither is part of a digest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from cudarun.arguments.dtypes import Array
+from cudarun.arguments.packing import BufferSpec
+
+_DIGEST_BYTES = 16
+_ADDRESS = np.dtype(np.uint64).itemsize
+
+
+class BufferDigest:
+    """The BLAKE2b digest of a buffer, chunk by chunk; a `ChunkSink`.
+
+    Args:
+        spec: The buffer.
+    """
+
+    def __init__(self, spec: BufferSpec) -> None:
+        self._hash = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+        self._addresses = [offset for offset, _ in spec.pointers]
+
+    def __call__(self, part: Array, first: int) -> None:
+        """Take the items from number ``first`` on."""
+        if self._addresses:
+            part = self._without_addresses(part, first * part.dtype.itemsize)
+        self._add(part)
+
+    def text(self) -> str:
+        """Return the digest of all chunks, in hexadecimal."""
+        return self._hash.hexdigest()
+
+    def _add(self, part: Array) -> None:
+        if part.dtype.names is None:
+            self._hash.update(part.tobytes())
+            return
+        for name in part.dtype.names:  # what lies between the members is padding
+            self._add(part[name])
+
+    def _without_addresses(self, part: Array, start: int) -> Array:
+        raw = bytearray(part.tobytes())
+        for offset in self._addresses:
+            place = offset - start
+            if 0 <= place <= len(raw) - _ADDRESS:
+                raw[place : place + _ADDRESS] = bytes(_ADDRESS)
+        return np.frombuffer(raw, part.dtype)

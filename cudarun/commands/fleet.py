@@ -221,7 +221,7 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
         what = f"'{shlex.join(transport.prefix)}' does not contain {HOST}: all hosts would be one"
         raise RequestError(what, option="--via")
     spec = os.path.relpath(spec) if spec != "-" else spec
-    cases = _cases(spec, values["cases"], values, Target(parse_devices("all")))
+    cases = _cases(spec, values["cases"], values, Target(parse_devices(values["devices"])))
     _refuse_outputs(cases)
     parameters = click.get_current_context().command.params
     check_outputs(output_files(parameters, values), [spec])

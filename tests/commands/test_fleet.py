@@ -1,0 +1,188 @@
+"""``cudarun fleet`` with hosts that are processes of this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.support.forked_processes import run_command
+from tests.support.processes import PATIENCE
+
+if TYPE_CHECKING:
+    from conftest import Ran, Run
+
+ROOT = Path(__file__).resolve().parents[2]
+PRETEND = shlex.join([sys.executable, str(ROOT / "tests/support/pretended_host.py"), "{host}"])
+PROGRAM = shlex.join([sys.executable, "-m", "cudarun"])
+FOUR = {"CUDARUN_CPU_DEVICES": "4"}
+
+SAXPY = """
+[[launch]]
+name = "saxpy"
+image = "saxpy.ptx"
+threads = "n"
+args = ["2", "x=f32[n]:rand", "y=f32[n]:ones", "n=100"]
+check = "y == 2*x + 1"
+"""
+FAULT = """
+[[launch]]
+name = "fault"
+image = "out_of_bounds.ptx"
+kernel = "far_past"
+block = 64
+args = ["x=u8[n]", "n=i32:9"]
+"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    """A folder with images and a spec of one case that passes."""
+    for name in ("saxpy", "out_of_bounds"):
+        (tmp_path / f"{name}.ptx").write_bytes((ROOT / f"samples/{name}.ptx").read_bytes())
+    (tmp_path / "cases.toml").write_text(SAXPY)
+    return tmp_path
+
+
+def fleet(run: Run, hosts: str, *args: str, devices: str = "cpu:all") -> Ran:
+    via = ("--via", PRETEND, "--program", PROGRAM)
+    return run("fleet", "cases.toml", "--hosts", hosts, *via, "-d", devices, *args, env=FOUR)
+
+
+def gpus(document: dict[str, Any]) -> dict[str, str]:
+    """The verdict of each GPU."""
+    return {
+        f"{host['host']}/{gpu['identity']['label']}": gpu["verdict"]
+        for host in document["hosts"]
+        for gpu in host["gpus"]
+    }
+
+
+def problems(document: dict[str, Any]) -> dict[str, str]:
+    return {host["host"]: host["problem"] for host in document["hosts"] if host["problem"]}
+
+
+def test_three_hosts_of_four_devices_of_which_one_corrupts_data(run: Run, spec: Path) -> None:
+    ran = fleet(
+        run, "gpu[1-2],corrupt1", "--json", "--junit", "out.xml", "--keep", "kept", "--seed", "7"
+    )
+    document = ran.document
+    assert ran.code == 1
+    sick = {name: verdict for name, verdict in gpus(document).items() if verdict != "ok"}
+    assert (len(gpus(document)), sick) == (12, {"corrupt1/cpu:2": "wrong answer"})
+    assert {each["buffer"]: each["dissenting"] for each in document["consensus"]} == {
+        "x": ["corrupt1/cpu:2"], "y": ["corrupt1/cpu:2"],
+    }  # fmt: skip
+    [case] = document["hosts"][2]["gpus"][2]["cases"]
+    assert (case["verdict"], case["runs"]) == ("passed", 3)
+    assert document["sick"] == ["corrupt1"]
+
+    root = ElementTree.parse(spec / "out.xml").getroot()
+    suites = {suite.get("name", "").partition(" (GPU-")[0]: suite for suite in root}
+    failed = suites["cases.toml on corrupt1/cpu:2"]
+    assert (failed.get("hostname"), failed.get("failures")) == ("corrupt1", "1")
+    assert root.attrib == {"name": "cases.toml", "tests": "24", "failures": "1", "errors": "0"}
+
+    assert document["kept"] == "kept"
+    command = (spec / "kept/command.txt").read_text().split()
+    assert command == ["cudarun", "launch", "--spec", "cases.toml", "-d", "cpu:2",
+                       "--seed", "7", "saxpy"]  # fmt: skip
+    clean = os.environ | FOUR | {"PYTHONPATH": str(ROOT)}
+    code, _, _ = run_command(command[1:], spec / "kept", clean, b"", timeout=PATIENCE)
+    assert code == 0
+
+
+def test_hosts_that_fail_are_not_measured(run: Run, spec: Path) -> None:
+    ran = fleet(run, "gpu1,dead1,garbage1,old1,half1", "--runs", "1", "--json", devices="cpu")
+    found = problems(ran.document)
+    assert (ran.code, gpus(ran.document)) == (3, {"gpu1/cpu": "ok"})
+    assert found["dead1"] == (
+        "exit status 255: ssh: connect to host dead1 port 22: Connection refused"
+    )
+    assert found["garbage1"].startswith("the output is not a JSON document: 'Welcome\\x00 to")
+    assert found["old1"].startswith("cudarun 0.0.1 on the node")
+    assert found["half1"].startswith("the output is not a JSON document")
+    assert ran.document["counts"]["not measured"] == 4
+    assert ran.document["sick"] == []
+
+
+def test_a_host_that_hangs_is_not_measured(run: Run, spec: Path) -> None:
+    ran = fleet(run, "hang1", "--host-timeout", "0.2", "--json")
+    assert (ran.code, problems(ran.document)) == (3, {"hang1": "timed out after 0.2 s"})
+
+
+def test_a_fault_is_the_gpus_and_shown_with_commands_to_paste(run: Run, spec: Path) -> None:
+    (spec / "cases.toml").write_text(SAXPY + FAULT)
+    ran = fleet(run, "gpu1", "--runs", "1", devices="cpu")
+    assert ran.code == 5
+    first, *rest = ran.out.splitlines()
+    assert first.split()[:2] == ["gpu1/cpu", "fault"]
+    assert "fault: " in first
+    assert rest[0].startswith("1 fault; 2 outputs compared; ")
+    assert rest[1:] == [
+        "--exclude=gpu1",
+        'scontrol update nodename=gpu1 state=drain reason="cudarun fleet cases.toml"',
+        "kubectl cordon gpu1",
+    ]
+
+
+def test_many_hosts_in_their_order(run: Run, spec: Path) -> None:
+    one = fleet(run, "gpu1", "--runs", "1", "--json", devices="cpu").document
+    [gpu] = one["hosts"][0]["gpus"]
+    record = {key: gpu[key] for key in ("identity", "cases")}
+    document = {"schema": "cudarun/fleet-node/1", "version": _version(), "gpus": [record]}
+    (spec / "answer.json").write_text(json.dumps(document))
+    via = ("--via", "sh -c 'cat answer.json' {host}")
+    ran = run("fleet", "cases.toml", "--hosts", "gpu[001-100]", *via, "--json")
+    hosts = [host["host"] for host in ran.document["hosts"]]
+    assert hosts == [f"gpu{number:03}" for number in range(1, 101)]
+    assert (ran.code, ran.document["counts"]["ok"]) == (0, 100)
+
+
+def _version() -> str:
+    from cudarun import __version__
+
+    return __version__
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("fleet",), "missing argument 'SPEC'"),
+        (("fleet", "cases.toml"), "missing option '--hosts'"),
+        (("fleet", "no.toml", "--hosts", "a"), "no.toml"),
+        (("fleet", "cases.toml", "--hosts", "-x"), "--hosts: '-x' is not a host name"),
+        (("fleet", "cases.toml", "--hosts", "a,b", "--via", "srun"), "does not contain {host}"),
+        (("fleet", "cases.toml", "--hosts", "a", "--via", "x '"), "no closing quotation"),
+        (("fleet", "cases.toml", "--hosts", "a", "--soak", "5d"), "'5d' is not a time such as"),
+        (("fleet", "cases.toml", "--hosts", "a", "--keep", "."), "--keep: . exists"),
+        (("fleet", "cases.toml", "no", "--hosts", "a"), "has no case 'no'"),
+        (("fleet", "--node", "--hosts", "a"), "--node and --hosts cannot be combined"),
+        (("fleet", "cases.toml", "--node"), "--node and cases.toml cannot be combined"),
+        (("fleet", "--node"), "stdin is not an archive of cudarun fleet"),
+    ],
+)
+def test_refusals(run: Run, spec: Path, args: tuple[str, ...], message: str) -> None:
+    ran = run(*args)
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+
+
+def test_a_spec_that_writes_files_is_refused(run: Run, spec: Path) -> None:
+    (spec / "cases.toml").write_text(SAXPY + 'save = "y=y.npy"\n')
+    ran = fleet(run, "gpu1", devices="cpu")
+    assert ran.code == 2
+    assert "--save: case 'saxpy' writes y.npy: nodes send no files back" in ran.err
+
+
+def test_a_program_that_does_not_exist(run: Run, spec: Path) -> None:
+    ran = run("fleet", "cases.toml", "--hosts", "a", "--via", "no-such-program {host}", "--json")
+    assert (ran.code, problems(ran.document)) == (
+        3, {"a": "no-such-program: No such file or directory"},
+    )  # fmt: skip

@@ -1,0 +1,51 @@
+"""Many programs with the same input."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import closing
+
+from cudarun.session.workers.programs import run_programs
+from tests.support.processes import PATIENCE, wait_for_end
+
+MOST = 1 << 20
+
+
+def run(commands: dict[str, list[str]], stdin: bytes = b"", **options: object) -> dict[str, object]:
+    limits = {"at_once": 2, "timeout": PATIENCE, "most_output": MOST} | options
+    return dict(run_programs([*commands.items()], stdin, **limits))  # type: ignore[arg-type]
+
+
+def test_each_has_the_whole_input_and_its_own_result() -> None:
+    code = "import sys; print(sys.argv[1], sys.stdin.read(), end=''); sys.exit(int(sys.argv[1]))"
+    commands = {str(n): [sys.executable, "-c", code, str(n)] for n in range(5)}
+    found = run(commands, b"input")
+    assert {name: (each.status, each.stdout) for name, each in found.items()} == {
+        str(n): (n, f"{n} input".encode()) for n in range(5)
+    }
+
+
+def test_too_much_output() -> None:
+    [result] = run({"yes": ["yes"]}).values()
+    assert (result.status, result.stdout, result.killed) == (None, b"", "its output exceeds 1 MiB")
+
+
+def test_only_the_end_of_error_output_is_kept() -> None:
+    [result] = run({"a": ["sh", "-c", "seq 100000 >&2; echo end >&2; exit 4"]}).values()
+    assert (result.status, len(result.stderr)) == (4, 2000)
+    assert result.stderr.endswith("100000\nend\n")
+
+
+def test_the_rest_ends_with_the_iterator() -> None:
+    sleep = ["sh", "-c", "echo $$ >&2; echo $$; exec sleep 3600"]
+    commands = [("sleeps", sleep), ("ends", ["sh", "-c", "ps -o pid= --ppid $PPID"])]
+    with closing(
+        run_programs(commands, b"", at_once=2, timeout=PATIENCE, most_output=MOST)
+    ) as results:
+        name, result = next(results)
+        assert name == "ends"
+        children = [int(word) for word in result.stdout.split()]
+    for child in children:
+        wait_for_end(child)
+    assert not any(os.path.exists(f"/proc/{child}/exe") for child in children)

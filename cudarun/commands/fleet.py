@@ -163,10 +163,11 @@ def _devices(text: str) -> str:
 )
 @click.option(
     "--keep",
-    type=Path,
-    metavar="DIR",
-    help="Write the inputs of the first output that differs between GPUs, and the command that "
-    "runs it again.",
+    cls=Option,
+    file=FileUse.OUTPUT,
+    metavar="FILE",
+    help="Write the spec with its inputs to a file if outputs differ; 'cudarun fleet --node < "
+    "FILE' runs it again.",
 )
 @click.option(
     "--junit",
@@ -184,14 +185,14 @@ def _devices(text: str) -> str:
 def command(spec: str | None, **values: Any) -> int:
     """Run the cases of SPEC on every GPU of many machines, and compare the GPUs.
 
-    Each GPU gets a verdict: ok, wrong answer, fault, hang, image refused, or not measured. An
+    The result of each GPU is ok, wrong answer, fault, hang, image refused or not measured. An
     output that differs from that of most GPUs of the same kind is a wrong answer, even if the
     check passes. The spec and its files are sent to the nodes, which need cudarun and nothing else.
 
     \b
     cudarun fleet cases.toml --hosts 'gpu[01-64]'
     cudarun fleet cases.toml --hosts @nodes.txt --via 'srun -w {host} -N1 -n1'
-    cudarun fleet cases.toml --hosts 'gpu[01-64]' --soak 30m --keep disagreement
+    cudarun fleet cases.toml --hosts 'gpu[01-64]' --soak 30m --keep differs.zip
     """
     if values["node"]:
         _refuse_beside_node(spec)
@@ -208,7 +209,7 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
     from cudarun.commands.files import output_files
     from cudarun.session.fleet.archive import pack
     from cudarun.session.fleet.hosts import parse_hosts
-    from cudarun.session.fleet.parent import FleetRequest, check_keep, run_fleet
+    from cudarun.session.fleet.parent import FleetRequest, run_fleet
 
     hosts = parse_hosts(values["hosts"])
     transport = Transport(
@@ -222,11 +223,11 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
         raise RequestError(what, option="--via")
     spec = os.path.relpath(spec) if spec != "-" else spec
     cases = _cases(spec, values["cases"], values, Target(parse_devices(values["devices"])))
-    _refuse_outputs(cases)
     parameters = click.get_current_context().command.params
-    check_outputs(output_files(parameters, values), [spec])
-    if values["keep"] is not None:
-        check_keep(values["keep"])
+    outputs = output_files(parameters, values)
+    check_outputs(outputs, [spec, *(path for case in cases for path in case.inputs)])
+    _refuse_outputs(cases)
+    keep = next((each for each in outputs if each.option == "--keep"), None)
     seed = _seed(cases, values["seed"])
     node = NodeRequest(
         version=__version__,
@@ -242,7 +243,7 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
     archive = pack(spec, (path for case in cases for path in case.inputs), node)
     renderer.begin(hosts)
     report = run_fleet(
-        FleetRequest(spec, archive, seed, hosts, transport, values["keep"]),
+        FleetRequest(spec, archive, seed, hosts, transport, keep),
         on_host=renderer.add,
         on_progress=lambda done: renderer.progress(f"{done} of {len(hosts)} nodes"),
     )

@@ -67,7 +67,8 @@ class FleetTable:
                     self._out.print(Text(words, style="yellow"), soft_wrap=True)
         self._totals(report)
         if report.kept is not None:
-            words = f"inputs of the first disagreement: {report.kept} (run command.txt in it)"
+            again = f"cudarun fleet --node < {report.kept}"
+            words = f"spec and inputs: {report.kept}; run again: {again}"
             self._out.print(Text(words), soft_wrap=True)
         for text in commands(report):
             print_unfolded(self._out, Text(text))

@@ -11,7 +11,7 @@ from cudarun.machine import DeviceIdentity
 from cudarun.records import dataclass
 
 GpuVerdict = Literal["ok", "wrong answer", "fault", "hang", "image refused", "not measured"]
-"""The verdict on a GPU. One that was not measured is neither well nor sick."""
+"""The result of a GPU. One that was not measured is neither well nor sick."""
 
 VERDICTS: Mapping[ExitCode, GpuVerdict] = {
     ExitCode.OK: "ok",
@@ -96,7 +96,7 @@ class FleetGpu:
 
     @property
     def reason(self) -> str | None:
-        """Why the GPU is not well: the first case with its exit code, or the first objection."""
+        """The first case with the exit code, or the first objection; ``None`` if all is well."""
         if self.exit_code is ExitCode.OK:
             return None
         for case in self.cases:
@@ -191,7 +191,7 @@ class FleetReport:
         hosts: The hosts, in the order of ``--hosts``.
         consensus: The outputs on which GPUs disagree, or that are not deterministic.
         compared: The number of outputs that were compared.
-        kept: The folder with the inputs of the first disagreement; ``None`` where there is none.
+        kept: The file with the spec and its inputs; ``None`` where none was written.
     """
 
     tag: ClassVar[Literal["fleet"]] = "fleet"

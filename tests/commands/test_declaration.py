@@ -179,6 +179,8 @@ def test_every_output_of_every_command() -> None:
         if isinstance(option, Option) and option.file is not None and option.file.is_output
     }
     assert outputs == {
+        "cudarun fleet --junit": FileUse.JUNIT,
+        "cudarun fleet --keep": FileUse.OUTPUT,
         "cudarun launch --save": FileUse.OUTPUT,
         "cudarun launch --junit": FileUse.JUNIT,
         "cudarun launch --write-spec": FileUse.APPENDED,

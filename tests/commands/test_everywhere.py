@@ -23,7 +23,7 @@ EVERYWHERE = {
     *("--no-color", "--together", "--raw-output", "--help"),
 }
 OF_CONTEXTS = {"--context", "--ctx-flags", "--limit", "--cache-config"}
-WITHOUT_DEVICES = {"cudarun completion"}
+WITHOUT_DEVICES = {"cudarun completion", "cudarun fleet"}  # a fleet's are those of its nodes
 OWN_CONTEXTS = {"cudarun ctx run", "cudarun ctx verify"}  # which make what they are told to
 
 

@@ -17,6 +17,7 @@ SAXPY = (
     "launch", "saxpy.ptx", "-d", "cpu", "--threads", "4", "--block", "4",
     "a=f32:2", "x=f32[n]:@x.bin", "y=f32[n]:ones", "n=i32:4", "--force",
 )  # fmt: skip
+FLEET = ("fleet", "cases.toml", "--hosts", "a", "-d", "cpu")
 CASE = """
 [[launch]]
 name = "{name}"
@@ -57,6 +58,9 @@ def contents(folder: Path) -> dict[str, bytes]:
         (("launch", "--spec", "cases.toml", "-d", "cpu", "--force"), "--junit", "cases.toml"),
         (("launch", "--spec", "cases.toml", "-d", "cpu", "--force"), "--junit", "saxpy.ptx"),
         (("launch", "--spec", "cases.toml", "-d", "cpu", "--force"), "--junit", "x.bin"),
+        (FLEET, "--junit", "cases.toml"),
+        (FLEET, "--keep", "cases.toml"),
+        (FLEET, "--keep", "saxpy.ptx"),
     ],
 )
 def test_no_output_is_an_input(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cudarun.diagnostics.entries import Diagnostic
-    from cudarun.errors import CudarunError, ExitCode
+    from cudarun.errors import CudarunError
     from cudarun.machine import DeviceIdentity
     from cudarun.ptx.errors import PtxError
     from cudarun.report.schemas.errors import (

@@ -145,7 +145,7 @@ class FleetDocument(Head):
         consensus: The outputs on which GPUs disagree, or that are not deterministic.
         compared: The number of outputs that were compared.
         sick: The hosts with a GPU that is not ok, without those that were not measured.
-        kept: The folder with the inputs of the first disagreement; null where there is none.
+        kept: The file with the spec and its inputs; null where none was written.
     """
 
     schema: Literal["cudarun/fleet/1"]

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from cudarun.errors import RequestError
 from cudarun.session.fleet.request import NodeRequest
+from cudarun.writing import OutputFile, whole_file
 
 _REQUEST = "fleet.json"
 _FILES = "files/"
@@ -66,7 +67,8 @@ def unpack(data: bytes, folder: Path) -> NodeRequest:
             for name in members:
                 path = folder / _relative(name)
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(archive.read(name))
+                with whole_file(OutputFile("--node", str(path))) as file:
+                    file.write(archive.read(name))
     except (zipfile.BadZipFile, KeyError, ValueError, NotImplementedError) as error:
         what = f"stdin is not an archive of cudarun fleet: {error}"
         raise RequestError(what, hint="'cudarun fleet SPEC --hosts …' starts --node") from None

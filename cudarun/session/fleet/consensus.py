@@ -30,7 +30,7 @@ _Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class FleetComparison:
     """The result of comparing all GPUs.
 
     Attributes:
@@ -44,7 +44,7 @@ class Comparison:
     compared: int
 
 
-def compare(hosts: Sequence[FleetHost]) -> Comparison:
+def compare(hosts: Sequence[FleetHost]) -> FleetComparison:
     """Compare the outputs and the times of all GPUs of each kind."""
     outputs: dict[tuple[str, str, str], dict[_Place, str | None]] = {}
     times: dict[tuple[str, str], dict[_Place, float]] = {}
@@ -79,7 +79,7 @@ def compare(hosts: Sequence[FleetHost]) -> Comparison:
     for (_, case_name), measured in times.items():
         for place, text in _outliers(measured):
             slow.setdefault(place, []).append(f"{case_name} {text}")
-    return Comparison(_annotated(hosts, objections, slow), tuple(consensus), len(outputs))
+    return FleetComparison(_annotated(hosts, objections, slow), tuple(consensus), len(outputs))
 
 
 @dataclass(frozen=True, slots=True)

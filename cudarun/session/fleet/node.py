@@ -43,10 +43,10 @@ def run_node(
     """
     started = clock()
     repeated = [_with_digests(case) for case in cases] * runs
-    results: dict[tuple[str, str], _Runs] = {}
+    results: dict[tuple[str, str], _CaseRuns] = {}
 
     def take(report: CaseReport) -> None:
-        results.setdefault((report.device, report.name), _Runs()).add(report)
+        results.setdefault((report.device, report.name), _CaseRuns()).add(report)
 
     while True:
         with device_runs(where) as pool:
@@ -71,13 +71,13 @@ def _with_digests(case: Case) -> Case:
     return replace(case, request=replace(case.request, digests=True))
 
 
-def _no_device(results: dict[tuple[str, str], _Runs]) -> NoDevice:
+def _no_device(results: dict[tuple[str, str], _CaseRuns]) -> NoDevice:
     """Return the error of a node on which no driver was initialized."""
     reasons = [runs.reason for runs in results.values() if runs.reason is not None]
     return NoDevice(reasons[0] if reasons else "no device was initialized")
 
 
-class _Runs:
+class _CaseRuns:
     """The runs of one case on one GPU."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ _LONGEST_TEXT = 4000
 
 
 class UnreadableDocument(Exception):
-    """Why the output of a node is no result."""
+    """The output of a node is no result; its text says why."""
 
 
 def read_node_document(data: bytes) -> tuple[FleetGpu, ...]:

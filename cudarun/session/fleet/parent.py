@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
 
-from cudarun.errors import RequestError
 from cudarun.records import dataclass
 from cudarun.report.fleet_types import FleetHost, FleetReport
-from cudarun.session.fleet.archive import unpack
 from cudarun.session.fleet.consensus import compare
 from cudarun.session.fleet.node_document import (
     MAX_DOCUMENT,
@@ -18,6 +16,7 @@ from cudarun.session.fleet.node_document import (
 )
 from cudarun.session.fleet.request import Transport
 from cudarun.session.workers.programs import ProgramResult, run_programs
+from cudarun.writing import OutputFile, whole_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class FleetRequest:
         seed: The seed of all cases; ``None`` for their own.
         hosts: The hosts.
         transport: How to run a command on each of them.
-        keep: The folder for the inputs of the first disagreement.
+        keep: The file for the archive, if outputs differ.
     """
 
     spec: str
@@ -38,7 +37,7 @@ class FleetRequest:
     seed: int | None
     hosts: tuple[str, ...]
     transport: Transport
-    keep: Path | None = None
+    keep: OutputFile | None = None
 
 
 def run_fleet(
@@ -54,7 +53,7 @@ def run_fleet(
         on_progress: Called with the number of hosts that have ended.
 
     Raises:
-        RequestError: The inputs of a disagreement cannot be written.
+        RequestError: The archive cannot be written.
     """
     started = time.monotonic()
     transport = request.transport
@@ -80,7 +79,11 @@ def run_fleet(
         comparison.consensus,
         comparison.compared,
     )
-    return _kept(report, request)
+    if request.keep is None or not any(each.dissenting for each in report.consensus):
+        return report
+    with whole_file(request.keep) as file:
+        file.write(request.archive)
+    return replace(report, kept=request.keep.path)
 
 
 def host_report(host: str, result: ProgramResult) -> FleetHost:
@@ -100,46 +103,3 @@ def _problem(result: ProgramResult, unreadable: str) -> str:
         return unreadable
     lines = [line for line in result.stderr.splitlines() if line.strip()]
     return f"exit status {result.status}" + (f": {lines[-1].strip()}" if lines else "")
-
-
-def check_keep(folder: Path) -> None:
-    """Refuse a folder that has contents.
-
-    Raises:
-        RequestError: It exists and is not an empty folder.
-    """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise RequestError(f"{folder} exists", hint="name a new folder", option="--keep")
-
-
-def _kept(report: FleetReport, request: FleetRequest) -> FleetReport:
-    """Write the inputs of the first disagreement, if a folder is given for them."""
-    from dataclasses import replace
-
-    disagreement = _first_disagreement(report)
-    if disagreement is None or request.keep is None:
-        return report
-    device, case = disagreement
-    try:
-        request.keep.mkdir(parents=True, exist_ok=True)
-        node = unpack(request.archive, request.keep)
-        seed = [] if node.seed is None else ["--seed", str(node.seed)]
-        words = ["cudarun", "launch", "--spec", node.spec, "-d", device, *seed, case]
-        import shlex
-
-        (request.keep / "command.txt").write_text(shlex.join(words) + "\n")
-    except OSError as error:
-        what = f"{error.filename or request.keep}: {error.strerror}"
-        raise RequestError(what, option="--keep") from None
-    return replace(report, kept=str(request.keep))
-
-
-def _first_disagreement(report: FleetReport) -> tuple[str, str] | None:
-    """Return the device and the case of the first output that differs from the others'."""
-    differing = {(each.case, name) for each in report.consensus for name in each.dissenting}
-    for host in report.hosts:
-        for gpu in host.gpus:
-            for case in gpu.cases:
-                if (case.name, f"{host.host}/{gpu.identity.label}") in differing:
-                    return gpu.identity.label, case.name
-    return None

@@ -59,7 +59,7 @@ class NodeRequest:
 
 @dataclass(frozen=True, slots=True)
 class Transport:
-    """How to run a command on each host.
+    """The command that runs another one on each host.
 
     Attributes:
         prefix: The words before the command; ``{host}`` in them is replaced by the host.

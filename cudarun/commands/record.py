@@ -12,7 +12,7 @@ from cudarun.commands.help import Command
 from cudarun.commands.numbers import not_negative, whole
 from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
-from cudarun.errors import RequestError
+from cudarun.errors import ExitCode, RequestError
 from cudarun.report.renderer import finish
 from cudarun.session.record.request import RecordRequest
 from cudarun.writing import FileUse, OutputFile, check_outputs
@@ -86,6 +86,12 @@ from cudarun.writing import FileUse, OutputFile, check_outputs
     "requires PTX.",
 )
 @option(
+    "--edit",
+    file=FileUse.INPUT,
+    metavar="FILE",
+    help="Convert a recording to a spec -o NAME.toml with .npy files, in place of COMMAND.",
+)
+@option(
     "--timeout",
     type=not_negative,
     metavar="SECONDS",
@@ -105,6 +111,7 @@ def command(
     output: str | None,
     at_fault: bool,
     shrink: str | None,
+    edit: str | None,
     timeout: float | None,
     **_: Any,
 ) -> int:
@@ -123,6 +130,8 @@ def command(
     """
     if shrink is not None:
         return _shrink(shrink, output, program, timeout)
+    if edit is not None:
+        return _edit(edit, output, program)
     if not program:
         raise RequestError("missing COMMAND", hint="example: cudarun record -- python train.py")
     if at_fault:
@@ -185,3 +194,17 @@ def _shrink(path: str, output: str | None, program: tuple[str, ...], timeout: fl
 
     file = shrink(recorded_launch(path), target, timeout or None)
     return finish(RecordReport((file,), 0), renderer)
+
+
+def _edit(path: str, output: str | None, program: tuple[str, ...]) -> int:
+    """Write a spec of a recording."""
+    if program or output is None or not output.endswith(".toml"):
+        raise RequestError("requires -o NAME.toml and no COMMAND", option="--edit")
+    # Imported here: --help needs no recorder.
+    from cudarun.commands.recorded_request import recorded_launch
+    from cudarun.session.record.edit import EditableRecording
+
+    recording = recorded_launch(path).image.recording
+    assert recording is not None, "recorded_launch refuses other files"
+    EditableRecording(recording, output).write()
+    return ExitCode.OK

@@ -6,10 +6,13 @@ import os
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.commands.conftest import Ran, Run
 from tests.support.stub_driver import PTX, build_stub
+
+RECORDINGS = Path(__file__).resolve().parents[1] / "data" / "recordings"
 
 
 class Recorder:
@@ -188,6 +191,40 @@ def test_a_recording_shrinks_to_what_the_launch_accesses(recorder: Recorder, tas
     shown = "[3. 6.]" if task == "gather" else "[2.5 4.5]"
     assert f"{name}[:2] = {shown}" in replayed.out
     assert f"PASS {name} == recorded  (rtol 1e-06" in replayed.out
+
+
+def test_a_recording_becomes_a_spec(recorder: Recorder, tmp_path: Path) -> None:
+    recorder("-o", "x.cudarun", task="scale")
+    recorder.of("--shrink", "x.cudarun", "-o", "small.cudarun")
+    assert recorder.of("--edit", "small.cudarun", "-o", "edited.toml").code == 0
+    text = (tmp_path / "edited.toml").read_text()
+    assert 'args = ["{&m1, &m0}", "u32:1000"]' in text
+    ran = recorder._run("launch", "--spec", "edited.toml", "-d", "cpu")
+    assert (ran.code, "1 passed" in ran.out) == (0, True), ran.err
+    np.save(tmp_path / "edited-factor.npy", np.array([3, 0.5], np.float32).view(np.uint8))
+    assert recorder._run("launch", "--spec", "edited.toml", "-d", "cpu").code == 1
+    again = recorder.of("--edit", "small.cudarun", "-o", "edited.toml")
+    assert (again.code, "exists" in again.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "message"),
+    [
+        ("gather", 0, "PASS m1 == recorded"),
+        ("overrun", 5, "that is element 1048579 of buffer m0, f32[1000]"),
+    ],
+)
+def test_recordings_of_earlier_versions_are_replayed(
+    run: Run, name: str, code: int, message: str
+) -> None:
+    ran = run("launch", str(RECORDINGS / f"{name}.cudarun"), "-d", "cpu")
+    assert (ran.code, message in ran.out + ran.err) == (code, True), ran.err
+
+
+def test_a_table_of_pointers_is_no_spec(run: Run, tmp_path: Path) -> None:
+    ran = run("record", "--edit", str(RECORDINGS / "gather.cudarun"), "-o", "x.toml")
+    assert (ran.code, "m0 contains addresses" in ran.err) == (2, True)
+    assert not [*tmp_path.glob("x*")]
 
 
 def test_what_cannot_be_shrunk_is_refused(recorder: Recorder, tmp_path: Path) -> None:

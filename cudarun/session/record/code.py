@@ -30,6 +30,11 @@ class RecordedCode:
     image: bytes
     ptx: bytes | None
 
+    @property
+    def is_container(self) -> bool:
+        """True if the image is a fatbin, because its entries could not be read."""
+        return identify(self.image) is ImageKind.FATBIN
+
 
 def recorded_code(data: bytes, architecture: int) -> RecordedCode:
     """Return the code in an image that a program loaded.

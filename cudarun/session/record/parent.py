@@ -29,6 +29,7 @@ from cudarun.writing import OutputFile, whole_file
 
 SUFFIX = ".cudarun"
 _FOLDER_VARIABLE = "CUDARUN_RECORD"
+_CODECS = " (pip install lz4 zstandard)"
 _NOTES = {
     "captured": "launches of {} are captured in a CUDA graph and cannot be recorded",
     "parameters": "the driver does not describe the parameters of {}",
@@ -67,9 +68,10 @@ def record(request: RecordRequest) -> RecordReport:
             max_bytes=request.max_bytes,
             each_kernel=request.all_kernels,
         )
-        service = RecordService(folder, _matcher(request.kernels), _variables)
+        variables = _ImageVariables()
+        service = RecordService(folder, _matcher(request.kernels), variables)
         status = _run(request, folder, service)
-        notes = tuple(_notes(folder))
+        notes = (*_notes(folder), *variables.notes)
         names = _FileNames(request.output)
         files = tuple(_converted(path, folder, names) for path in sorted(folder.glob("*.raw")))
         error = None if files else _nothing_recorded(request, page.matched, notes)
@@ -108,10 +110,11 @@ def _record_fault(request: RecordRequest, fault: FaultyLaunch, status: int) -> R
             max_bytes=request.max_bytes,
             each_kernel=True,
         )
-        service = RecordService(folder, lambda kernel: kernel == fault.kernel, _variables)
+        variables = _ImageVariables()
+        service = RecordService(folder, lambda kernel: kernel == fault.kernel, variables)
         _run(request, folder, service, page)
         names = _FileNames(request.output)
-        notes = [_found(fault), *_notes(folder)]
+        notes = [_found(fault), *_notes(folder), *variables.notes]
         files: list[RecordedFile] = []
         for path in sorted([*folder.glob("*.raw"), *folder.glob("*.part")]):
             raw = read_raw(path)
@@ -158,11 +161,25 @@ def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
     return matches
 
 
-@cache
-def _variables(path: Path, architecture: int) -> list[str]:
-    """Return the symbols of the variables of an image."""
-    facts = code_facts(recorded_code(path.read_bytes(), architecture))
-    return [] if facts is None else [each.name for each in facts.variables]
+class _ImageVariables:
+    """The symbols of the variables of images.
+
+    Attributes:
+        notes: The images that could not be read.
+    """
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self._known: dict[Path, list[str]] = {}
+
+    def __call__(self, path: Path, architecture: int) -> list[str]:
+        if path not in self._known:
+            code = recorded_code(path.read_bytes(), architecture)
+            facts = code_facts(code)
+            if facts is None or (code.is_container and not facts.kernels):
+                self.notes = ["an image cannot be read, its variables are not recorded" + _CODECS]
+            self._known[path] = [each.name for each in facts.variables] if facts else []
+        return self._known[path]
 
 
 @contextmanager

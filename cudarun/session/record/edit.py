@@ -1,0 +1,244 @@
+"""``record --edit``: a recording as a spec with an array file for each range, to be changed."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from cudarun.arguments.dtypes import Array, scalar_dtype
+from cudarun.arguments.types import SCALARS, ScalarType
+from cudarun.errors import CudarunError, RequestError
+from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.reader import read_image
+from cudarun.parameters import Parameter
+from cudarun.session.recording.archive import RecordedContents, Recording
+from cudarun.session.recording.manifest import Manifest, RecordedRange
+from cudarun.writing import OutputFile, check_outputs, whole_file
+
+_POINTER = 8
+_SUFFIXES = {ImageKind.PTX: "ptx", ImageKind.CUBIN: "cubin", ImageKind.FATBIN: "fatbin"}
+
+
+class EditableRecording:
+    """The files of a spec of a recording.
+
+    Args:
+        recording: The recording.
+        path: The path of the spec; the other files are beside it.
+
+    Raises:
+        RequestError: A spec cannot express the recording: its memory contains addresses, or its
+            image does not describe the parameters.
+    """
+
+    def __init__(self, recording: Recording, path: str) -> None:
+        self._recording = recording
+        self._manifest = recording.manifest
+        self._path = path
+        self._stem = os.path.splitext(path)[0]
+        self._image = recording.ptx or recording.image
+        self._parameters = _parameters(self._image, self._manifest)
+        with recording.contents() as contents:
+            self._refuse_addresses(contents)
+
+    def write(self) -> None:
+        """Write the files, the spec last.
+
+        Raises:
+            RequestError: One exists, or cannot be written.
+        """
+        outputs = [OutputFile("--output", path) for path in self._files]
+        check_outputs(outputs, [self._recording.path])
+        for output in outputs:
+            with whole_file(output) as file:
+                file.write(self._files[output.path]())
+
+    @cached_property
+    def _files(self) -> dict[str, Callable[[], bytes]]:
+        """The files by path, each with a function that returns its bytes."""
+        suffix = _SUFFIXES.get(identify(self._image), "image")
+        found: dict[str, Callable[[], bytes]] = {
+            f"{self._stem}.{suffix}": lambda: self._image,
+        }
+        for each in self._manifest.ranges:
+            found[self._array_path(each)] = self._array_of(each, after=False)
+            if self._is_expected(each):
+                found[self._array_path(each, "-after")] = self._array_of(each, after=True)
+        found[self._path] = lambda: self._spec(f"{self._stem}.{suffix}").encode()
+        return found
+
+    def _is_expected(self, each: RecordedRange) -> bool:
+        return bool(each.after) and self._manifest.status == 0
+
+    def _array_path(self, each: RecordedRange, ending: str = "") -> str:
+        return f"{self._stem}-{each.symbol or each.name}{ending}.npy"
+
+    def _array_of(self, each: RecordedRange, *, after: bool) -> Callable[[], bytes]:
+        def load() -> bytes:
+            with self._recording.contents() as contents:
+                data = contents.after(each) if after else contents.before(each)
+            file = io.BytesIO()
+            np.save(file, _typed(data, _scalar(each)))
+            return file.getvalue()
+
+        return load
+
+    # --- the text --------------------------------------------------------------------------------
+
+    def _spec(self, image: str) -> str:
+        manifest = self._manifest
+        table: dict[str, object] = {
+            "name": os.path.basename(self._stem),
+            "image": os.path.basename(image),
+            "kernel": manifest.kernel,
+            "grid": manifest.grid,
+            "block": manifest.block,
+        }
+        if manifest.shared_bytes:
+            table["smem"] = manifest.shared_bytes
+        if manifest.cluster is not None:
+            table["cluster"] = manifest.cluster
+        if manifest.cooperative:
+            table["cooperative"] = True
+        table["args"] = [self._argument(each) for each in self._parameters]
+        table["buffer"] = [f"{each.name}={self._initial(each)}" for each in manifest.memory]
+        table["set"] = [f"{each.symbol}={self._initial(each)}" for each in manifest.variables]
+        table["expect"] = [
+            f"{each.symbol or each.name}=@{os.path.basename(self._array_path(each, '-after'))}"
+            for each in manifest.ranges
+            if self._is_expected(each)
+        ]
+        lines = [f"{key} = {json.dumps(value)}" for key, value in table.items() if value != []]
+        return "\n".join(["[[launch]]", *lines, ""])
+
+    def _initial(self, each: RecordedRange) -> str:
+        scalar = _scalar(each)
+        path = os.path.basename(self._array_path(each))
+        return f"{scalar}[{each.size // scalar.size}]:@{path}"
+
+    def _argument(self, parameter: Parameter) -> str:
+        data = self._manifest.parameters[parameter.offset : parameter.offset + parameter.size]
+        words = [data[at : at + _POINTER] for at in range(0, len(data), _POINTER)]
+        addresses = [self._address(word) for word in words]
+        if len(words) == 1 and addresses[0]:
+            return addresses[0]
+        if any(addresses) and len(data) % 4 == 0:
+            members = (
+                address or f"u{8 * len(word)}:{int.from_bytes(word, 'little')}"
+                for address, word in zip(addresses, words, strict=True)
+            )
+            return f"{{{', '.join(members)}}}"
+        return _number(data, parameter.type) or f"bytes:{data.hex()}"
+
+    def _address(self, word: bytes) -> str | None:
+        """Return the address of an element of a range; ``None`` if a word is none."""
+        found = _range_of(word, self._manifest.memory)
+        if found is None:
+            return None
+        offset = int.from_bytes(word, "little") - found.address
+        size = _scalar(found).size
+        if offset % size:
+            raise RequestError(
+                f"a parameter points between two elements of {found.name}",
+                origin=self._recording.path,
+            )
+        return f"&{found.name}[{offset // size}]" if offset else f"&{found.name}"
+
+    def _refuse_addresses(self, contents: RecordedContents) -> None:
+        memory = self._manifest.memory
+        if not memory:
+            return
+        first, last = memory[0].address, memory[-1].end
+        for each in self._manifest.ranges:
+            words = contents.before(each)[: each.size // _POINTER * _POINTER].view(np.uint64)
+            for value in np.unique(words[(words >= first) & (words < last)]):
+                if _range_of(int(value).to_bytes(_POINTER, "little"), memory) is not None:
+                    raise RequestError(
+                        f"{each.symbol or each.name} contains addresses, which change in a spec",
+                        hint=None
+                        if self._manifest.shrunk
+                        else "shrink the recording first: stale memory can contain addresses",
+                        origin=self._recording.path,
+                    )
+
+
+def _parameters(image: bytes, manifest: Manifest) -> Sequence[Parameter]:
+    """Return the kernel's parameters from its image.
+
+    Raises:
+        RequestError: The image does not describe them.
+    """
+    try:
+        facts = read_image(image, "image", whole=False)
+    except CudarunError as error:
+        raise RequestError("the image cannot be read", cause=error.what) from None
+    for kernel in facts.kernels:
+        if kernel.name == manifest.kernel:
+            return kernel.parameters
+    raise RequestError(f"the image does not describe the parameters of {manifest.kernel}")
+
+
+def _range_of(word: bytes, memory: Sequence[RecordedRange]) -> RecordedRange | None:
+    if len(word) < _POINTER:
+        return None
+    value = int.from_bytes(word, "little")
+    return next((each for each in memory if each.address <= value < each.end), None)
+
+
+def _scalar(each: RecordedRange) -> ScalarType:
+    found = SCALARS.get(each.type, SCALARS["u8"])
+    return found if each.size % found.size == 0 else SCALARS["u8"]
+
+
+def _typed(data: Array, scalar: ScalarType) -> Array:
+    """Return bytes as an array of a type; numpy stores bf16 as its bits."""
+    dtype = scalar_dtype(scalar)
+    return data.view(dtype if dtype.kind in "iuf" else f"u{scalar.size}")
+
+
+_FORMATS: Mapping[str, str] = {
+    "f32": "<f",
+    "f64": "<d",
+    "u8": "<B",
+    "u16": "<H",
+    "u32": "<I",
+    "u64": "<Q",
+    "i8": "<b",
+    "i16": "<h",
+    "i32": "<i",
+    "i64": "<q",
+}
+_C_TYPES: Mapping[str, str] = {
+    "float": "f32",
+    "double": "f64",
+    "int": "i32",
+    "unsigned int": "u32",
+    "bool": "u8",
+    "long": "i64",
+    "unsigned long": "u64",
+    "char": "i8",
+    "short": "i16",
+    "s32": "i32",
+    "s8": "i8",
+    "s16": "i16",
+    "s64": "i64",
+    "long long": "i64",
+    "unsigned long long": "u64",
+}
+
+
+def _number(data: bytes, type_name: str | None) -> str | None:
+    """Return a parameter as a number; ``None`` if its type is no number, or has other bits."""
+    name = _C_TYPES.get(type_name or "", type_name or "")
+    form = _FORMATS.get(name)
+    if form is None or struct.calcsize(form) != len(data):
+        return None
+    (value,) = struct.unpack(form, data)
+    is_exact = value == value and abs(value) != float("inf")
+    return f"{name}:{value!r}" if is_exact else None

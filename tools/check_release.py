@@ -110,7 +110,11 @@ def resolve(version: str, scratch: Path) -> int:
     listed = run(
         *(sys.executable, "-m", "uv", "pip", "compile", "-q", "--python-version", version),
         *("--only-binary", ":all:"),
-        *(word for extra in (*_EXTRAS.split(","), "compressed") for word in ("--extra", extra)),
+        *(
+            word
+            for extra in (*_EXTRAS.split(","), "compressed", "fast")
+            for word in ("--extra", extra)
+        ),
         *("--no-header", "--no-annotate", ROOT / "pyproject.toml"),
         cwd=scratch,
     )

@@ -245,6 +245,7 @@ def launch_request(
         graph=values["graph"],
         seeds=values["seeds"],
         stateless=values["stateless"],
+        engine=values["engine"],
     )
 
 

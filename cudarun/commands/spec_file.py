@@ -78,6 +78,7 @@ class SpecOptions:
         python: The Python for functions of ``expect``.
         allows_python: The permission to run them: ``--allow-python``.
         check_strength: The default of ``check_strength``.
+        engine: The engine of emulated devices; ``None`` for that of the environment.
         force: Let the outputs of all cases replace existing files.
         confinement: The folder that no case leaves: ``--confine``.
         seed: The seed of all cases, if given.
@@ -89,6 +90,7 @@ class SpecOptions:
     python: str | None = None
     allows_python: bool = False
     check_strength: str | None = None
+    engine: str | None = None
     force: bool = False
     confinement: Confinement | None = None
     seed: Seed | None = None
@@ -391,7 +393,11 @@ class _CaseReader:
     ) -> LaunchRequest:
         """Build the launch of a case; its detectors must be available on the devices."""
         strength = steps[0]["check_strength"] or self.options.check_strength or "warn"
-        common = {"python": self.options.python, "check_strength": strength}
+        common = {
+            "python": self.options.python,
+            "check_strength": strength,
+            "engine": self.options.engine,
+        }
         where = replace(self.where, devices=steps[0]["devices"])
         request = program_request(
             [{**values, **common} for values in steps],

@@ -39,6 +39,7 @@ def spec_options(context: click.Context) -> SpecOptions:
         python=values["python"],
         allows_python=values["allow_python"] or values["listed"],  # a list runs nothing
         check_strength=values["check_strength"],
+        engine=values["engine"],
         seed=values["seed"] if "seed" in given else None,
         overrides_devices="devices" in given,
         force=values["force"] or values["listed"],  # a list writes nothing

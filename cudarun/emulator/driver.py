@@ -9,13 +9,14 @@ Use this module wherever a program uses that one::
 The functions have the same names, parameters and tuples; enums, handle types and structures are
 the bindings' own. A call that is not implemented raises `NotProvided` with its name; the others
 are listed in docs/reference/driver-calls.md. The environment variable ``CUDARUN_CPU_DEVICES`` sets
-the number of devices, ``CUDARUN_CPU_PTX`` the newest PTX.
+the number of devices, ``CUDARUN_CPU_PTX`` the newest PTX, ``CUDARUN_CPU_ENGINE`` the engine.
 
 Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`,
 `watch`, `variants` and `seen` for the detectors of data races and uninitialized reads,
 `allocate_at` for memory at given addresses, `touched` for the memory that they access,
 `never_written` and `unwritten_bytes`, `never_written_array` and `unwritten_array` for memory that
-no kernel wrote, `compile_on_demand` and `unchecked_kernels` for long PTX texts, and `newest_ptx`.
+no kernel wrote, `compile_on_demand` and `unchecked_kernels` for long PTX texts, `newest_ptx`,
+and `select_engine` and `engine_notes` for the engine that executes kernels.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     virtual_memory,
 )
 from cudarun.emulator.api.calls import CALLS
+from cudarun.emulator.engines import MODES, EngineNote, Engines
 from cudarun.emulator.execution import execute
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.jit import newest_ptx as newest_ptx
@@ -194,6 +196,22 @@ def unwritten_array(array: Handle) -> npt.NDArray[np.uint8]:
     The padding of rows is left out.
     """
     return arrays.array_of(array).unwritten()
+
+
+def select_engine(mode: str) -> None:
+    """Select the engine of later launches: ``"auto"``, ``"interpret"`` or ``"compile"``.
+
+    By default it is that of the environment variable ``CUDARUN_CPU_ENGINE``, or ``"interpret"``.
+    Call it after ``cuInit``.
+    """
+    if mode not in MODES:
+        raise ValueError(f"select_engine: {mode!r} is not one of {', '.join(MODES)}")
+    process.engines = Engines(mode)
+
+
+def engine_notes() -> list[EngineNote]:
+    """Return the engine of each kernel that has been launched, and why it was interpreted."""
+    return [*process.engines.notes.values()]
 
 
 def compile_on_demand() -> None:

@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from cudarun.emulator.engines import Engines
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.child_grids import ChildGrid, GridFamily
@@ -37,6 +38,7 @@ def execute(
     begun: Callable[[Launch], object] = lambda launch: None,
     on_progress: Callable[[float], object] = lambda done: None,
     observer: Observer = NOBODY,
+    engines: Engines | None = None,
 ) -> None:
     """Run a kernel to its end.
 
@@ -51,11 +53,14 @@ def execute(
         begun: Called with the launch before it runs, and with each grid that its kernels launch.
         on_progress: Called from time to time with the completed part of the blocks, from 0 to 1.
         observer: Notified of the actions of the launch.
+        engines: Selects the engine; the interpreter by default.
 
     Raises:
         DeviceFault: The kernel did something that ends a kernel on hardware.
+        NotCompiled: Only compiled code is permitted, and the kernel cannot be compiled.
     """
-    grids = _Grids(program, memories, symbols, printf, device, begun, observer)
+    engines = engines or Engines()
+    grids = _Grids(program, memories, symbols, printf, device, begun, observer, engines)
     try:
         with np.errstate(all="ignore"):
             grids.complete(grids.run(kernel, config, on_progress))
@@ -75,6 +80,7 @@ class _Grids:
         device: DeviceTraits,
         begun: Callable[[Launch], object],
         observer: Observer,
+        engines: Engines,
     ) -> None:
         self._program = program
         self._memories = memories
@@ -83,6 +89,7 @@ class _Grids:
         self._device = device
         self._begun = begun
         self._observer = observer
+        self._engines = engines
         self._children = 0
         self.family = GridFamily()
 
@@ -112,7 +119,7 @@ class _Grids:
             observer.launched(launch)
             self._begun(launch)
             try:
-                _run(launch, on_progress)
+                self._engines.run(launch, on_progress, _run)
                 launch.running = None  # its registers and shared memory are not kept
             finally:
                 launch.children.release(memory)

@@ -21,6 +21,7 @@ from cudarun.report.types import (
     AFTER_OTHERS,
     BufferResult,
     CheckResult,
+    KernelEngine,
     LaunchPlan,
     LaunchReport,
     LaunchResult,
@@ -125,6 +126,8 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
         line.append(f"  on {result.device.label} ({result.device.name})")
         line.append(f"  {result.milliseconds:.3f} ms")
         out.print(line, soft_wrap=True)
+    if not quiet:
+        _show_engines(result.engines, out)
     if verbose and not result.steps:
         out.print(_layout(result.parameters))
         _show_memory(result.memory, out)
@@ -142,6 +145,16 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
     itself = own_reference(result)
     if itself is not None and not quiet:
         _show_note(itself, out)
+
+
+def _show_engines(engines: Sequence[KernelEngine], out: Console) -> None:
+    """Print the engines of an emulated device where compiled code was asked for."""
+    for each in engines:
+        if each.engine == "compile":
+            out.print(Text(f"{each.kernel}: compiled", style="dim"), soft_wrap=True)
+        elif each.reason is not None:
+            line = f"{each.kernel}: interpreted: {each.reason}"
+            out.print(Text(line, style="dim"), soft_wrap=True)
 
 
 def _show_steps(result: LaunchResult, out: Console, *, quiet: bool, verbose: bool) -> None:

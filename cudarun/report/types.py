@@ -368,6 +368,21 @@ class StepResult(KernelLaunch):
 
 
 @dataclass(frozen=True, slots=True)
+class KernelEngine:
+    """The engine that executed a kernel on an emulated device.
+
+    Attributes:
+        kernel: The kernel.
+        engine: ``"interpret"`` or ``"compile"``.
+        reason: Why it was interpreted; ``None`` if it was compiled, or the interpreter selected.
+    """
+
+    kernel: str
+    engine: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchResult(KernelLaunch):
     """A launch on a device that came back; of a program, the kernel is that of the last step.
 
@@ -394,6 +409,7 @@ class LaunchResult(KernelLaunch):
         state: The result of ``--stateless``; ``None`` without.
         copies: The contents of all buffers, if a program requests them.
         baseline: The comparison with ``--baseline``; ``None`` without.
+        engines: The engines of an emulated device, by kernel; empty for a GPU.
     """
 
     device: DeviceInfo
@@ -416,6 +432,7 @@ class LaunchResult(KernelLaunch):
     state: StateResult | None = None
     copies: tuple[BufferCopy, ...] = ()
     baseline: BaselineResult | None = None
+    engines: tuple[KernelEngine, ...] = ()
 
     @property
     def findings(self) -> tuple[LaunchFinding, ...]:

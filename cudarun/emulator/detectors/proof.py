@@ -26,6 +26,7 @@ from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import FunctionCode
+    from cudarun.emulator.engines import Engines
     from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
     from cudarun.emulator.machine.observer import Observer
     from cudarun.emulator.memory import Memory
@@ -83,6 +84,7 @@ class Prover:
         begun: Callable[[Launch], object],
         on_progress: Callable[[float], object],
         observer: Observer,
+        engines: Engines,
     ) -> None:
         """Execute a launch as `execution.execute` does, and its variants unless it has races.
 
@@ -102,6 +104,7 @@ class Prover:
                 begun=begun,
                 on_progress=on_progress,
                 observer=observer,
+                engines=engines,
             )
 
         before = _snapshot(memories, config)

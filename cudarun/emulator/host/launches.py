@@ -21,6 +21,7 @@ from cuda.bindings.driver import (
 from cuda.bindings.driver import CUfunction_attribute as FunctionAttribute
 from cuda.bindings.driver import CUlaunchAttributeID as LaunchAttribute
 
+from cudarun.emulator.engines import NotCompiled
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.device_runtime import ContextServices
@@ -212,18 +213,22 @@ def kernel_operation(
             context.called |= function.module.compiled.system_calls
             config = _configuration(function, geometry, parameters)
             memories = process.reachable(context)
-        process.execute(
-            function.module.program,
-            function.code,
-            config,
-            memories=memories,
-            symbols=function.module.symbols,
-            printf=process.printed,
-            device=context.device.traits,
-            begun=process.begun,
-            on_progress=process.on_progress,
-            observer=process.observer,
-        )
+        try:
+            process.execute(
+                function.module.program,
+                function.code,
+                config,
+                memories=memories,
+                symbols=function.module.symbols,
+                printf=process.printed,
+                device=context.device.traits,
+                begun=process.begun,
+                on_progress=process.on_progress,
+                observer=process.observer,
+                engines=process.engines,
+            )
+        except NotCompiled as problem:
+            raise Refusal("NOT_SUPPORTED", str(problem)) from None
 
     kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL
     packed = address_of(extra) != 0

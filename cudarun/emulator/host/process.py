@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from cudarun.emulator.engines import ENGINE_VARIABLE, MODES, Engines
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.host.allocations import DriverAllocations
@@ -54,6 +55,7 @@ class Process:
         on_progress: Called from time to time with the completed part of a kernel, from 0 to 1.
         observer: Notified of the actions of kernels.
         execute: Executes launches: `execution.execute`, or a function with the same parameters.
+        engines: Selects the engines of launches.
         launch: The running launch.
         compiles_on_demand: Whether libraries compile their kernels when they are asked for.
     """
@@ -82,6 +84,7 @@ class Process:
         self.on_progress: Callable[[float], object] = lambda done: None
         self.observer: Observer = NOBODY
         self.execute: Callable[..., None] = execute
+        self.engines = Engines()
         self.launch: Launch | None = None
         self.compiles_on_demand = False
 
@@ -93,8 +96,18 @@ class Process:
         return bool(self.devices)
 
     def initialize(self) -> None:
-        """Create the devices, once."""
+        """Create the devices, once.
+
+        Raises:
+            Refusal: The environment asks for what does not exist.
+        """
         if not self.initialized:
+            if not Engines.is_valid_environment():
+                text = os.environ[ENGINE_VARIABLE]
+                raise Refusal(
+                    "INVALID_VALUE", f"{ENGINE_VARIABLE}={text}: expected {', '.join(MODES)}"
+                )
+            self.engines = Engines.of_environment()
             self.devices = make_devices()
             self.primary_contexts = tuple(
                 PrimaryContext(device, self.handles) for device in self.devices

@@ -108,7 +108,7 @@ def _setp_with(words: Words) -> Function:
         combine(t, c, p)
 
     def setp(a: Array, b: Array, c: Array, p: Array, q: Array) -> None:
-        t = np.empty(p.shape, dtype=np.bool_)
+        t = np.empty_like(p)
         test(a, b, t)
         other = np.logical_not(t)
         c = c.copy()
@@ -124,7 +124,7 @@ def _setp_halves(words: Words) -> Function:
 
     def setp(a: Array, b: Array, *rest: Array) -> None:
         *given, p, q = rest
-        both = np.empty(np.broadcast_shapes(a.shape, b.shape), dtype=np.bool_)
+        both = np.empty_like(a, dtype=np.bool_)
         test(a, b, both)
         if given:
             combine, c = _COMBINE[words["bool"]], given[0].copy()
@@ -152,7 +152,7 @@ def _set(words: Words) -> Function:
 
     def set_(a: Array, b: Array, *rest: Array) -> None:
         *given, d = rest
-        result = np.empty(np.broadcast_shapes(a.shape, b.shape), dtype=np.bool_)
+        result = np.empty_like(a, dtype=np.bool_)
         test(a, b, result)
         if given:
             c = given[0] if result.ndim == 1 else given[0][:, None]

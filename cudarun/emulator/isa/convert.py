@@ -29,6 +29,7 @@ from cudarun.emulator.numerics.formats import (
     to_f32,
     to_tf32,
 )
+from cudarun.emulator.numerics.native import any_of
 from cudarun.emulator.numerics.special_values import canonical, flushed
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.words import Words
@@ -116,10 +117,10 @@ def _to_whole(words: Words) -> Function:
         over, under = value >= above, value < below
         unknown = np.isnan(value)
         strange = over | under | unknown
-        if strange.any():
+        if any_of(strange):
             value = np.where(strange, 0.0, value)
         result = value.astype(target.dtype)
-        if strange.any():
+        if any_of(strange):
             result[over] = most
             result[under] = least
             result[unknown] = nan

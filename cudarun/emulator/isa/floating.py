@@ -14,7 +14,15 @@ import numpy.typing as npt
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.fused import fused_f32, fused_f64
-from cudarun.emulator.numerics.special_values import canonical, flushed, greatest, least, saturate
+from cudarun.emulator.numerics.native import any_of
+from cudarun.emulator.numerics.special_values import (
+    canonical,
+    flushed,
+    greatest,
+    has_nan,
+    least,
+    saturate,
+)
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
 from cudarun.emulator.words import Words
 
@@ -194,8 +202,7 @@ def _numbers_only(ufunc: Function) -> Function:
 
     def operate(a: Array, d: Array) -> None:
         ufunc(a, d)
-        lowest = np.minimum.reduce(d, axis=None)  # NaN if there is one
-        if lowest != lowest:
+        if has_nan(d):
             np.copyto(d, a + 0.0, where=np.isnan(a))
 
     return operate
@@ -238,7 +245,7 @@ def _extreme(ufunc: Function, zero_bits: Function) -> Function:
                 a, b = np.abs(a), np.abs(b)
             result = ufunc(a, b)
             zeros = (a == 0) & (b == 0)
-            if zeros.any():
+            if any_of(zeros):
                 words_of = f"u{a.dtype.itemsize}"
                 zero = zero_bits(a.view(words_of), b.view(words_of)).view(a.dtype)
                 result = np.where(zeros, zero, result)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import bits
+from cudarun.emulator.numerics.native import contiguous
 from cudarun.emulator.numerics.temporaries import Function, temporaries
 from cudarun.emulator.numerics.types import TypeKind, wider
 from cudarun.emulator.words import Words
@@ -263,9 +264,9 @@ def _bfi(words: Words) -> Function:
 
 def _fns(mask: Array, base: Array, offset: Array, d: Array) -> None:
     """Find the n-th set bit, from ``base`` up or, for a negative ``offset``, down."""
-    result = np.full(mask.shape, 0xFFFFFFFF, dtype=np.uint32)
+    result = np.full_like(mask, 0xFFFFFFFF)
     wanted = np.abs(offset.astype(np.int64))
-    count = np.zeros(mask.shape, dtype=np.int64)
+    count = np.zeros_like(mask, dtype=np.int64)
     for step in range(32):
         position = base.astype(np.int64) + np.where(offset < 0, -step, step)
         inside = (position >= 0) & (position < 32)
@@ -314,8 +315,8 @@ def _dp4a(words: Words) -> Function:
     a_type, b_type = ("i1" if words[name] == "s32" else "u1" for name in ("atype", "btype"))
 
     def dot(a: Array, b: Array, c: Array, d: Array) -> None:
-        left = np.ascontiguousarray(a).view(a_type).reshape(-1, 4).astype(np.int64)
-        right = np.ascontiguousarray(b).view(b_type).reshape(-1, 4).astype(np.int64)
+        left = contiguous(a).view(a_type).reshape(-1, 4).astype(np.int64)
+        right = contiguous(b).view(b_type).reshape(-1, 4).astype(np.int64)
         d[...] = ((left * right).sum(axis=1) + c).astype(np.uint32).view(d.dtype)
 
     return dot
@@ -327,8 +328,8 @@ def _dp2a(words: Words) -> Function:
     half = slice(2, 4) if words["half"] == "hi" else slice(0, 2)
 
     def dot(a: Array, b: Array, c: Array, d: Array) -> None:
-        left = np.ascontiguousarray(a).view(a_type).reshape(-1, 2).astype(np.int64)
-        right = np.ascontiguousarray(b).view(b_type).reshape(-1, 4)[:, half].astype(np.int64)
+        left = contiguous(a).view(a_type).reshape(-1, 2).astype(np.int64)
+        right = contiguous(b).view(b_type).reshape(-1, 4)[:, half].astype(np.int64)
         d[...] = ((left * right).sum(axis=1) + c).astype(np.uint32).view(d.dtype)
 
     return dot

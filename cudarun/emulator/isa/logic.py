@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def _minterms(table: int) -> Function:
         for term in range(8):
             if table >> term & 1:
                 parts = (x if term >> place & 1 else ~x for x, place in ((a, 2), (b, 1), (c, 0)))
-                result |= np.bitwise_and.reduce(list(parts))
+                result |= reduce(np.bitwise_and, parts)
         return result
 
     return compute
@@ -131,7 +132,7 @@ def _shf(words: Words) -> Function:
 # The byte that position ``i`` takes, by the lowest two bits ``n`` of the selector.
 _MODES = {
     "f4e": lambda i, n: n + i,
-    "b4e": lambda i, n: (n - i) % 8,
+    "b4e": lambda i, n: (n - i) & 7,
     "rc8": lambda i, n: n,
     "ecl": lambda i, n: np.maximum(i, n),
     "ecr": lambda i, n: np.minimum(i, n),
@@ -144,11 +145,11 @@ def _prmt(words: Words) -> Function:
 
     def permute(a: Array, b: Array, c: Array, d: Array) -> None:
         both = (b.astype(np.uint64) << np.uint64(32)) | a
-        result = np.zeros(c.shape, dtype=np.uint64)
+        result = np.zeros_like(c, dtype=np.uint64)
         for place in range(4):
             if mode:
                 chosen = _MODES[mode](place, (c & 3).astype(np.int64)).astype(np.uint64)
-                sign = np.zeros(c.shape, dtype=np.bool_)
+                sign = np.zeros_like(c, dtype=np.bool_)
             else:
                 nibble = c >> np.uint32(4 * place)
                 chosen, sign = (nibble & 7).astype(np.uint64), nibble & 8 != 0

@@ -26,7 +26,7 @@ def copy(a: Array, d: Array) -> None:
 def copy_all(*arrays: Array) -> None:
     """Copy the first half of the arrays to the second half, as if at once."""
     half = len(arrays) // 2
-    values = [np.array(a) for a in arrays[:half]]
+    values = [a.copy() for a in arrays[:half]]
     for value, target in zip(values, arrays[half:], strict=True):
         np.copyto(target, value, casting="unsafe")
 
@@ -36,7 +36,7 @@ def _pack(words: Words) -> Function:
 
     def pack(*arrays: Array) -> None:
         *parts, d = arrays
-        values = [np.array(part) for part in parts]
+        values = [part.copy() for part in parts]
         target = d.view(values[0].dtype).reshape(len(d), -1)
         for place, value in enumerate(values):
             target[:, place] = value
@@ -48,7 +48,7 @@ def _unpack(words: Words) -> Function:
     """Unpack ``mov.b64 {d, e}, a``."""
 
     def unpack(a: Array, *targets: Array) -> None:
-        source = np.array(a)
+        source = a.copy()
         parts = source.reshape(len(source), -1).view(targets[0].dtype)
         for place, target in enumerate(targets):
             target[...] = parts[:, place]

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.numerics.native import contiguous
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.words import Words
 
@@ -49,7 +50,7 @@ COMPARISONS: dict[str, Operation] = {
 def _parts(word: Array, count: int, kind: str) -> Array:
     """Return the parts of words along a new axis, extended by ``kind`` (``"u32"``, ``"s32"``)."""
     dtype = np.dtype(f"{'i' if kind == 's32' else 'u'}{4 // count}")
-    return np.ascontiguousarray(word).view(dtype).reshape(len(word), count).astype(np.int32)
+    return contiguous(word).view(dtype).reshape(len(word), count).astype(np.int32)
 
 
 def _chosen(a: Array, b: Array, count: int, kind: str, selector: str) -> Array:

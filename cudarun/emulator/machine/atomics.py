@@ -23,6 +23,7 @@ from cudarun.emulator.machine.access import (
     section_window,
 )
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair, to_f32
+from cudarun.emulator.numerics.native import any_of, contiguous
 from cudarun.emulator.numerics.rounding import NEAREST, two_sum
 from cudarun.emulator.numerics.special_values import canonical, flushed, greatest, least
 from cudarun.emulator.numerics.types import Type, TypeKind
@@ -395,7 +396,7 @@ def _float_combination(operation: str, ptx_type: Type, adder: str) -> Combine:
                 total = held + b
             if number_format == "f32":
                 canonical(total)
-            elif adder and np.isnan(total).any():  # NaN are unchanged, signaling or not
+            elif adder and any_of(np.isnan(total)):  # NaN are unchanged, signaling or not
                 total = np.where(np.isnan(held), held, np.where(np.isnan(b), b, total))
             return total
 
@@ -405,14 +406,13 @@ def _float_combination(operation: str, ptx_type: Type, adder: str) -> Combine:
 
     def add_halves(held: Array, b: Array) -> Array:
         left, right = (
-            to_f32(np.ascontiguousarray(x).view(dtype), number_format).astype(np.float64)
-            for x in (held, b)
+            to_f32(contiguous(x).view(dtype), number_format).astype(np.float64) for x in (held, b)
         )
         s, e = two_sum(left, right)
         return from_pair(s, e, number_format, NEAREST).view(b.dtype)
 
     def extreme(held: Array, b: Array) -> Array:
-        left, right = (np.ascontiguousarray(x).view(dtype) for x in (held, b))
+        left, right = (contiguous(x).view(dtype) for x in (held, b))
         left, right = to_f32(left, number_format), to_f32(right, number_format)
         if operation == "min":  # of zeros, one with a sign; max: both
             wide, zero = least(left, right), -(-left - right)

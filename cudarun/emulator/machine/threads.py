@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,23 +75,8 @@ class Threads:
         return np.array([self.launch.constants[name]], dtype=_DTYPES.get(name, np.uint32))
 
     def _per_block(self, name: str) -> Array:
-        register, _, axis = name[1:].partition(".")
-        cluster = np.array(self.launch.cluster)
-        column = "xyz".find(axis)
-        values: Array
-        match register:
-            case "ctaid":
-                values = self._coordinates[:, column]
-            case "cluster_ctaid":
-                values = self._ranks[:, column]
-            case "clusterid":
-                values = (self._coordinates // cluster)[:, column]
-            case "cluster_ctarank":
-                values = self._ranks @ np.array([1, cluster[0], cluster[0] * cluster[1]])
-            case _:  # smid
-                values = np.arange(self._first, self._first + self.room)
-                values %= self.launch.device.multiprocessors
-        return values.astype(np.uint32).repeat(self.threads)[: self.lanes]
+        values = per_block(self.launch, name, self._coordinates, self._ranks, self._first)
+        return values.repeat(self.threads)[: self.lanes]
 
     def _per_lane(self, name: str) -> Array:
         x, y, _ = self.launch.config.block
@@ -160,6 +145,43 @@ class Threads:
             return whole
         ready: npt.NDArray[np.bool_] = (masks & living[warp] & ~here[warp]) == 0
         return ready
+
+
+def block_registers(launch: Launch, names: Sequence[str], first: int, blocks: int) -> Array:
+    """Return special registers with a value per block: a row for each block from ``first`` on."""
+    number = np.arange(first, first + blocks, dtype=np.int64)
+    coordinates, ranks = _block_coordinates(launch, number)
+    columns = [per_block(launch, name, coordinates, ranks, first) for name in names]
+    return np.stack(columns, axis=1) if columns else np.zeros((blocks, 0), dtype=np.uint32)
+
+
+def per_block(launch: Launch, name: str, coordinates: Array, ranks: Array, first: int) -> Array:
+    """Return a special register of consecutive blocks.
+
+    Args:
+        launch: The launch.
+        name: The register.
+        coordinates: The coordinates of the blocks in the grid.
+        ranks: Their coordinates in their clusters.
+        first: The number of the first one.
+    """
+    register, _, axis = name[1:].partition(".")
+    cluster = np.array(launch.cluster)
+    column = "xyz".find(axis)
+    values: Array
+    match register:
+        case "ctaid":
+            values = coordinates[:, column]
+        case "cluster_ctaid":
+            values = ranks[:, column]
+        case "clusterid":
+            values = (coordinates // cluster)[:, column]
+        case "cluster_ctarank":
+            values = ranks @ np.array([1, cluster[0], cluster[0] * cluster[1]])
+        case _:  # smid
+            values = np.arange(first, first + len(coordinates))
+            values %= launch.device.multiprocessors
+    return values.astype(np.uint32)
 
 
 def place_of_thread(launch: Launch, number: int) -> tuple[Coordinates, Coordinates]:

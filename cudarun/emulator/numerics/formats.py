@@ -12,12 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.native import any_of, contiguous, is_traced
 from cudarun.emulator.numerics.types import Type
 
 Array = npt.NDArray[Any]
 
 _NAN = {"f16": 0x7FFF, "bf16": 0x7FFF}
 _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
+_LAYOUT = {"e4m3": (3, 7), "e5m2": (2, 15)}  # the bits of the fraction, the exponent's bias
 _EIGHT_BITS = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
 
 
@@ -31,7 +33,9 @@ def to_f32(a: Array, number_format: str) -> Array:
     if number_format == "bf16":
         return np.left_shift(a.astype(np.uint32), np.uint32(16)).view(np.float32)
     if number_format in _EIGHT_BITS:
-        values: Array = np.ascontiguousarray(a).view(_EIGHT_BITS[number_format]).astype(np.float32)
+        if is_traced(a):
+            return _widened(a, number_format)
+        values: Array = contiguous(a).view(_EIGHT_BITS[number_format]).astype(np.float32)
         return values
     return a.astype(np.float32)
 
@@ -71,7 +75,7 @@ def from_f32(a: Array, number_format: str, mode: str = rounding.NEAREST) -> Arra
             error = np.where(np.isinf(result), -np.sign(a), np.sign(error))
             result = rounding.step(result, np.where(np.isfinite(a), error, 0), mode)
     nan = np.isnan(a)
-    if nan.any():
+    if any_of(nan):
         result.view(np.uint16)[nan] = _NAN[number_format]
     return result
 
@@ -84,7 +88,7 @@ def _to_bf16(a: Array, mode: str) -> Array:
     if mode == rounding.NEAREST:
         up = (lost > 0x8000) | ((lost == 0x8000) & (kept & 1 != 0))
     elif mode == rounding.ZERO:
-        up = np.zeros(a.shape, dtype=np.bool_)
+        up = np.zeros_like(a, dtype=np.bool_)
     else:
         up = (lost != 0) & (negative if mode == rounding.DOWN else ~negative)
     result: Array = kept + (up & np.isfinite(a)).astype(np.uint16)
@@ -116,8 +120,35 @@ def to_eight_bits(a: Array, number_format: str) -> Array:
     """Round f32 to nearest in an 8-bit format, saturating to the largest finite value."""
     largest = _LARGEST[number_format]
     clamped = np.clip(a, -largest, largest)
+    if is_traced(a):
+        return np.where(np.isnan(a), np.uint8(0x7F), _narrowed(clamped, number_format))
     bits: Array = clamped.astype(_EIGHT_BITS[number_format]).view(np.uint8)
     return np.where(np.isnan(a), np.uint8(0x7F), bits)
+
+
+def _widened(a: Array, number_format: str) -> Array:
+    """Convert 8-bit formats by their bits, as `to_f32` does."""
+    fraction, bias = _LAYOUT[number_format]
+    size = a & np.uint8(0x7F)
+    scaled = np.left_shift(size.astype(np.uint32), np.uint32(23 - fraction)).view(np.float32)
+    value = scaled * np.float32(2.0 ** (127 - bias))
+    if number_format == "e4m3":
+        special = np.where(size == 0x7F, np.float32(np.nan), value)
+    else:
+        infinite = np.where(size == 0x7C, np.float32(np.inf), value)
+        special = np.where(size > 0x7C, np.float32(np.nan), infinite)
+    return np.where(a > 0x7F, -special, special)
+
+
+def _narrowed(a: Array, number_format: str) -> Array:
+    """Round f32 numbers in the range of an 8-bit format by their bits, as `to_eight_bits` does."""
+    fraction, bias = _LAYOUT[number_format]
+    scaled = np.abs(a.astype(np.float64)) * 2.0 ** (bias - 1023)  # with the exponent of the format
+    bits = scaled.view(np.uint64)
+    drop = 52 - fraction
+    odd = bits >> np.uint64(drop) & np.uint64(1)
+    rounded = (bits + odd + np.uint64((1 << drop - 1) - 1)) >> np.uint64(drop)
+    return np.where(np.signbit(a), rounded | np.uint64(0x80), rounded).astype(np.uint8)
 
 
 def apply_modifiers(

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.native import is_traced, multiply_add
 from cudarun.emulator.numerics.temporaries import temporaries
 
 Array = npt.NDArray[Any]
@@ -33,6 +34,9 @@ def fused_f32(
     The product is exact in f64. The sum is not, but rounding it on to f32 is right unless it is
     just halfway between two f32 values, or so small that the halfway points lie elsewhere.
     """
+    if is_traced(a):
+        np.copyto(d, multiply_add(a, b, c))
+        return
     np.copyto(p, a)
     np.copyto(s, b)
     np.multiply(p, s, out=p)
@@ -57,6 +61,10 @@ def fused_f64(
     p: Array, e: Array, h: Array, k: Array, s: Array, t: Array, u: Array, v: Array, m: Array,
 ) -> None:  # fmt: skip
     """Compute ``a * b + c`` of f64, to nearest, by the algorithm of Boldo and Melquiond."""
+    if is_traced(a):
+        nan = np.isnan(a) | np.isnan(b) | np.isnan(c)  # a processor may choose another one of them
+        np.copyto(d, np.where(nan, a * b + c, multiply_add(a, b, c)))
+        return
     np.multiply(a, b, out=p)
     lanes = exact = None
     if not all(_is_ordinary(value, t) for value in (a, b, c, p)):

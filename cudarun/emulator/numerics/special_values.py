@@ -7,21 +7,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.numerics.native import any_of, is_traced
+
 Array = npt.NDArray[Any]
 
 
 def canonical(d: Array) -> None:
     """Replace every NaN of an f32 array by the hardware's canonical one."""
-    lowest = np.minimum.reduce(d, axis=None)  # NaN if there is one
-    if lowest != lowest:
+    if has_nan(d):
         d.view(np.uint32)[np.isnan(d)] = 0x7FFFFFFF
+
+
+def has_nan(d: Array) -> bool:
+    """Return whether a floating-point array can have a NaN."""
+    if is_traced(d):
+        return True
+    lowest = np.minimum.reduce(d, axis=None)  # NaN if there is one
+    return bool(lowest != lowest)
 
 
 def flushed(a: Array) -> Array:
     """Return an f32 array with zeros for subnormal values; the array itself if it has none."""
     doubled = np.left_shift(a.view(np.uint32), np.uint32(1))
     doubled -= np.uint32(1)  # a zero becomes the largest number
-    if doubled.min() >= 0xFFFFFF:
+    if not is_traced(a) and doubled.min() >= 0xFFFFFF:
         return a
     return np.where(doubled < 0xFFFFFF, np.copysign(np.float32(0), a), a)
 
@@ -48,6 +57,6 @@ def greatest(a: Array, b: Array) -> Array:
 
 def _without_nan(result: Array, a: Array, b: Array) -> Array:
     nan = np.isnan(result)
-    if not nan.any():
+    if not any_of(nan):
         return result
     return np.where(nan, np.where(np.isnan(b), a, b), result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from cudarun.report.documents.devices import device_record
 from cudarun.report.documents.errors import diagnostic_records, error_record, head, optional_error
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         BufferRecord,
         CheckRecord,
         FigureRecord,
+        KernelEngineRecord,
         KernelLaunchRecord,
         LaunchDocument,
         LaunchOutcomeRecord,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         BufferResult,
         CheckResult,
         DeviceOutcome,
+        KernelEngine,
         KernelLaunch,
         LaunchPlan,
         LaunchReport,
@@ -136,12 +138,18 @@ def result_record(result: LaunchResult) -> LaunchResultRecord:
         "input_sets": _runs(result.input_sets),
         "state": None if result.state is None else _state(result.state),
         "baseline": None if result.baseline is None else _baseline(result.baseline),
+        "engines": [_engine(each) for each in result.engines],
     }
     if result.watched is not None:
         from cudarun.report.documents.detectors import watched_record  # few launches have it
 
         record["watched"] = watched_record(result.watched)
     return record
+
+
+def _engine(each: KernelEngine) -> KernelEngineRecord:
+    engine: Literal["interpret", "compile"] = "compile" if each.engine == "compile" else "interpret"
+    return {"kernel": each.kernel, "engine": engine, "reason": each.reason}
 
 
 def _step(step: StepResult) -> ProgramStepRecord:

@@ -336,6 +336,20 @@ class ProgramStepRecord(KernelLaunchRecord):
     timing: TimingRecord | None
 
 
+class KernelEngineRecord(TypedDict):
+    """The engine that executed a kernel on an emulated device.
+
+    Attributes:
+        kernel: The kernel.
+        engine: interpret or compile.
+        reason: Why it was interpreted; null if it was compiled, or the interpreter was selected.
+    """
+
+    kernel: str
+    engine: Literal["interpret", "compile"]
+    reason: str | None
+
+
 class LaunchResultRecord(KernelLaunchRecord):
     """A launch on a device that came back; of a program, the kernel is that of the last step.
 
@@ -359,6 +373,7 @@ class LaunchResultRecord(KernelLaunchRecord):
         input_sets: The last timed run of each of several input sets, likewise.
         state: The result of --stateless; null without.
         baseline: The comparison with --baseline; null without.
+        engines: The engines of an emulated device, by kernel; empty for a GPU.
     """
 
     device: DeviceRecord
@@ -379,6 +394,7 @@ class LaunchResultRecord(KernelLaunchRecord):
     input_sets: list[SeededRunRecord]
     state: StateRecord | None
     baseline: BaselineRecord | None
+    engines: list[KernelEngineRecord]
 
 
 class LaunchOutcomeRecord(TypedDict):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
     from cudarun.emulator.detectors.statistics import MemoryTraffic as MemoryTraffic
     from cudarun.emulator.detectors.statistics import Statistics as Statistics
     from cudarun.emulator.detectors.touched_memory import TouchedMemory as TouchedMemory
+    from cudarun.emulator.engines import EngineNote as EngineNote
     from cudarun.images.versions import Version
     from cudarun.session.driver.protocol import Handle
 
@@ -47,6 +48,10 @@ def _compile_whole() -> None:
 def _all_checked(library: Handle) -> int:
     """Return 0: a GPU's driver has compiled the whole library."""
     return 0
+
+
+def _no_engine(mode: str) -> None:
+    """Do nothing: a GPU executes kernels itself."""
 
 
 def _no_logs() -> LogCalls | None:
@@ -106,6 +111,8 @@ class DriverTraits:
             since; ``None`` where the driver does not know.
         compile_on_demand: Lets the driver compile each kernel of a long PTX text when it is used.
         unchecked_kernels: Returns the number of kernels of a library that it has not compiled.
+        select_engine: Selects the engine of the emulator; a GPU has none.
+        engine_notes: Returns the engine of each kernel that was launched; empty for a GPU.
         find_logs: Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
         allocate_at: Allocates memory at addresses, by address and size, and returns what frees it;
             ``None`` where addresses must be reserved.
@@ -129,6 +136,8 @@ class DriverTraits:
     unwritten_array: Callable[[Handle], npt.NDArray[np.uint8]] | None = None
     compile_on_demand: Callable[[], None] = _compile_whole
     unchecked_kernels: Callable[[Handle], int] = _all_checked
+    select_engine: Callable[[str], None] = _no_engine
+    engine_notes: Callable[[], list[EngineNote]] = list
     find_logs: Callable[[], LogCalls | None] = _no_logs
     allocate_at: Callable[[Sequence[tuple[int, int]]], Callable[[], None]] | None = None
     touched: Callable[[], AbstractContextManager[TouchedMemory]] | None = None
@@ -156,6 +165,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
     if name == "cpu":
         from cudarun.emulator import driver as emulator
         from cudarun.emulator.api import logs
+        from cudarun.emulator.engines import ENGINE_VARIABLE, MODES, Engines
         from cudarun.emulator.host.devices import COUNT_VARIABLE, MOST_DEVICES, is_count
 
         count = os.environ.get(COUNT_VARIABLE) or "1"
@@ -164,6 +174,9 @@ def choose_driver(name: DriverName) -> DriverChoice:
                 f"{COUNT_VARIABLE}={count}: expected a number from 1 to {MOST_DEVICES}",
                 hint=f"{COUNT_VARIABLE}=2 creates two emulated devices",
             )
+        if not Engines.is_valid_environment():
+            text = os.environ[ENGINE_VARIABLE]
+            raise RequestError(f"{ENGINE_VARIABLE}={text}: expected {', '.join(MODES)}")
         traits = DriverTraits(
             guard_bytes=0,
             clock="wall time of the emulation",
@@ -182,6 +195,8 @@ def choose_driver(name: DriverName) -> DriverChoice:
             unwritten_array=emulator.unwritten_array,
             compile_on_demand=emulator.compile_on_demand,
             unchecked_kernels=emulator.unchecked_kernels,
+            select_engine=emulator.select_engine,
+            engine_notes=emulator.engine_notes,
             find_logs=lambda: logs,
             allocate_at=emulator.allocate_at,
             touched=emulator.touched,

@@ -235,6 +235,7 @@ class LaunchRequest:
         copies: The existing file that every buffer is copied to after the launch.
         baseline: The launch with whose results and times those of this one are compared.
         digests: Report a digest of every buffer after the last step.
+        engine: The engine of emulated devices; ``None`` for that of the environment.
     """
 
     image: Image
@@ -273,6 +274,7 @@ class LaunchRequest:
     copies: str | None = None
     baseline: BaselineLaunch | None = None
     digests: bool = False
+    engine: str | None = None
 
     @property
     def images(self) -> tuple[Image, ...]:

@@ -10,7 +10,7 @@ from cudarun.arguments.statements import check_lets
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, RequestError
 from cudarun.records import dataclass
-from cudarun.report.types import LaunchResult, SeededRun, StepResult, TimingResult
+from cudarun.report.types import KernelEngine, LaunchResult, SeededRun, StepResult, TimingResult
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.copies import write_copies
@@ -114,7 +114,16 @@ def run_on(
         steps=_step_rows(ran),
         input_sets=tuple(SeededRun(seed, each.failures) for seed, each in sets),
         copies=() if request.copies is None else write_copies(request.copies, ran.buffers),
+        engines=_engines(session, ran),
     )
+
+
+def _engines(session: Session, ran: _Launch) -> tuple[KernelEngine, ...]:
+    """Return the engine of each kernel, if the device has several."""
+    notes = {note.kernel: note for note in session.driver.traits.engine_notes()}
+    names = dict.fromkeys(step.kernel.name for step in ran.steps)
+    found = (notes[name] for name in names if name in notes)
+    return tuple(KernelEngine(note.kernel, note.engine, note.reason or None) for note in found)
 
 
 def run_reference(
@@ -182,6 +191,8 @@ def _run(
     specs = all_buffers(steps)
     seen = DetectorResults()
     ran: _Launch | None = None
+    if request.engine is not None:
+        session.driver.traits.select_engine(request.engine)
     try:
         with detecting(session.driver, request.detection, session.progress) as seen:
             steps = tuple(step.located() for step in steps)

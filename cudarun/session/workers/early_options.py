@@ -28,6 +28,7 @@ OPTIONS = {
     "--confine": (True, "none"),
     "--context": (True, "no worker"),
     "--cooperative": (False, "none"),
+    "--cpu-engine": (True, "none"),
     "--ctx-flags": (True, "no worker"),
     "--define": (True, "none"),
     "--detect": (True, "none"),

@@ -1,0 +1,62 @@
+"""LLVM: from the text of a module to machine code (llvmlite, imported when it is needed)."""
+
+from __future__ import annotations
+
+import threading
+from functools import cache
+from typing import Any
+
+from cudarun.emulator.compiled.vectors import ModuleText
+
+_LEVEL = 2
+_lock = threading.Lock()
+
+
+@cache
+def _target() -> tuple[Any, str, str]:
+    """Return LLVM's target of this machine, the name of its processor and the features."""
+    import llvmlite.binding as llvm  # 175 MB, optional, 48 ms
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    return target, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def missing_feature() -> str | None:
+    """Return a feature of the processor that compiled code needs and that is missing."""
+    _, _, features = _target()
+    present = features.split(",")
+    return next((each for each in ("avx2", "fma", "f16c") if f"+{each}" not in present), None)
+
+
+class MachineCode:
+    """The machine code of a module.
+
+    Args:
+        module: The module.
+        level: The level of optimization, 0 to 3.
+    """
+
+    def __init__(self, module: ModuleText, level: int = _LEVEL) -> None:
+        import llvmlite.binding as llvm
+
+        target, processor, features = _target()
+        with _lock:
+            machine = target.create_target_machine(
+                cpu=processor, features=features, opt=level, jit=True
+            )
+            for name, address in module.symbols.items():
+                llvm.add_symbol(name, address)
+            parsed = llvm.parse_assembly(module.text())
+            parsed.triple = llvm.get_default_triple()
+            parsed.data_layout = str(machine.target_data)
+            options = llvm.create_pipeline_tuning_options(speed_level=level)
+            passes = llvm.create_pass_builder(machine, options)
+            passes.getModulePassManager().run(parsed, passes)
+            self._engine = llvm.create_mcjit_compiler(parsed, machine)
+            self._engine.finalize_object()
+
+    def address(self, name: str) -> int:
+        """Return the address of a function."""
+        return int(self._engine.get_function_address(name))

@@ -1,0 +1,149 @@
+"""Compiled kernels: which can be compiled, and their machine code."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+
+import numpy as np
+
+from cudarun.emulator.code import Action, ConstantUse, FunctionCode
+from cudarun.emulator.compiled.grids import define_run
+from cudarun.emulator.compiled.jit import MachineCode, missing_feature
+from cudarun.emulator.compiled.operators import Untraceable
+from cudarun.emulator.compiled.vectors import ModuleText
+from cudarun.emulator.compiled.warp_code import WarpCode
+from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.barriers import BarrierWait
+from cudarun.emulator.machine.transfers import MemoryLoad
+from cudarun.emulator.numerics.types import TypeKind
+
+_COMMUTATIVE = frozenset({"add", "and", "or", "xor", "min", "max"})
+
+_Run = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    ctypes.c_void_p,
+    ctypes.c_int64,
+    ctypes.c_int64,
+    ctypes.c_void_p,
+    ctypes.c_int64,
+)
+
+
+class CompiledKernel:
+    """The machine code of a kernel.
+
+    Args:
+        function: The kernel.
+
+    Attributes:
+        code: What the code needs from its caller.
+        run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
+
+    Raises:
+        Untraceable: The kernel cannot be compiled.
+    """
+
+    def __init__(self, function: FunctionCode) -> None:
+        missing = missing_feature()
+        if missing is not None:
+            raise Untraceable(f"a processor without {missing}")
+        check(function)
+        module = ModuleText()
+        with np.errstate(all="ignore"):
+            self.code = WarpCode(module, function)
+            self.code.define()
+        afters = [block.terminator.successors[0] for block in self.code.barriers]
+        define_run(module, self.code.state, afters, shared=True)
+        self.machine_code = MachineCode(module)
+        self.run = _Run(self.machine_code.address("run"))
+
+
+def check(function: FunctionCode) -> None:
+    """Check that the order in which compiled warps run cannot be seen.
+
+    The interpreter executes an instruction for many blocks before the next one; compiled code runs
+    warp after warp. Programs without data races cannot tell, apart from the cases below.
+
+    Raises:
+        Untraceable: With the reason.
+    """
+    for block in function.blocks:
+        barrier = block.terminator
+        if isinstance(barrier, BarrierWait) and not _is_plain(barrier):
+            raise Untraceable(f"{_first_word(barrier)} with a number, a count or a result")
+    loops = _blocks_in_loops(function)
+    ordered: dict[str, list[Action]] = {}
+    others: dict[str, int] = {}
+    for block in function.blocks:
+        for operation in block.operations:
+            if not isinstance(operation, Action):
+                continue
+            action = operation.action
+            if isinstance(action, MemoryLoad):
+                (access,) = action.accesses
+                if access.strong and block.index in loops and access.space != "local":
+                    raise Untraceable("a loop that may wait for other threads")
+            if isinstance(action, Atomic):
+                space = "shared" if "shared" in action.space else "global"
+                if _depends_on_order(action):
+                    ordered.setdefault(space, []).append(operation)
+                    if block.index in loops:
+                        raise Untraceable("an atomic operation in a loop whose result is used")
+                else:
+                    others[space] = others.get(space, 0) + 1
+    for space, operations in ordered.items():
+        if len(operations) + others.get(space, 0) > 1:
+            raise Untraceable("atomic operations whose order can be seen")
+
+
+def _depends_on_order(action: Atomic) -> bool:
+    is_float = action.type.kind is TypeKind.FLOAT
+    return action.wanted or is_float or action.operation not in _COMMUTATIVE
+
+
+def _is_plain(barrier: BarrierWait) -> bool:
+    number = barrier.number
+    is_zero = isinstance(number, ConstantUse) and int(number.value[0]) == 0
+    waits = barrier.expected is None and barrier.reduction is None and not barrier.arrive
+    return is_zero and waits
+
+
+def _first_word(barrier: BarrierWait) -> str:
+    return f"instruction {barrier.barrier_site.text.split()[0].rstrip(';')}"
+
+
+def _blocks_in_loops(function: FunctionCode) -> set[int]:
+    """Return the blocks that can run more than once for a thread."""
+    found: set[int] = set()
+    for start in _back_targets(function):
+        reached, left = {start}, [start]
+        while left:
+            for successor in function.blocks[left.pop()].terminator.successors:
+                if successor not in reached:
+                    reached.add(successor)
+                    left.append(successor)
+        # of these, the blocks from which the start can be reached again
+        before: dict[int, list[int]] = {}
+        for block in reached:
+            for successor in function.blocks[block].terminator.successors:
+                before.setdefault(successor, []).append(block)
+        left = [start]
+        inside: set[int] = set()
+        while left:
+            for block in before.get(left.pop(), ()):
+                if block not in inside:
+                    inside.add(block)
+                    left.append(block)
+        found |= inside
+    return found
+
+
+def _back_targets(function: FunctionCode) -> Iterator[int]:
+    targets = {
+        successor
+        for block in function.blocks
+        for successor in block.terminator.successors
+        if successor <= block.index
+    }
+    yield from sorted(targets)

@@ -1,0 +1,102 @@
+"""The memory that compiled code and its caller share, as offsets in bytes.
+
+* The **context** of a launch has pointers to everything else, and the state of the run.
+* A **cache entry** belongs to one access of the code: the region that it accessed last.
+* A **warp state** has the masks of a warp's waiting lanes, and its registers while they wait.
+* The **scratch** has a column per operand, by which values pass between code and caller.
+"""
+
+from __future__ import annotations
+
+from cudarun.records import dataclass
+
+# The context.
+LOCAL_STRIDE = 0
+CONSTANTS = 8
+CACHE = 16
+BLOCK_REGISTERS = 24  # of the block that runs: a word per register
+LANE_REGISTERS = 32  # a row per register: a word per thread, padded to whole warps
+SCRATCH = 40
+STATES = 48
+CALLBACK = 56
+BLOCK = 64  # the number of the block that runs
+TICKS = 72  # jumps back until the next call of the callback
+SHARED = 80
+SHARED_STRIDE = 88
+LANE_ROW = 96  # bytes of a row of the lane registers
+WARPS = 104
+THREADS = 112
+CONTEXT_BYTES = 120
+
+# A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
+BASE = 0
+COUNT = 8
+HOST = 16  # the host address of BASE
+LANE_STRIDE = 24  # from one thread's memory to the next one's
+UNWRITTEN = 32  # the host address of the marks of unwritten bytes, or null
+CACHE_BYTES = 40
+
+# Columns of the scratch.
+COLUMN_BYTES = 32 * 16
+COLUMNS = 64
+
+# The answers of the callback.
+RETRY, DONE, FAULT = 0, 1, 2
+
+TICK_SITE, DEADLOCK_SITE = -1, -2
+TICK_INTERVAL = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class WarpState:
+    """The layout of a warp's state.
+
+    Attributes:
+        blocks: The number of basic blocks.
+        barriers: The number of barriers in the code.
+        warp_barriers: The number of barriers of warps.
+        registers: The offset of each register that is kept while lanes wait, by slot.
+        size: Bytes.
+    """
+
+    blocks: int
+    barriers: int
+    warp_barriers: int
+    registers: dict[int, int]
+    size: int
+
+    ALIVE = 0
+    RESUMED = 4  # not 0 if the registers have been saved
+    _MASKS = 8
+
+    def pending(self, block: int) -> int:
+        """Return the offset of the mask of the lanes that can run a basic block."""
+        return self._MASKS + 4 * block
+
+    def parked(self, block: int) -> int:
+        """Return the offset of that of lanes that wait for others of their member mask there."""
+        return self.pending(self.blocks + block)
+
+    def waiting(self, barrier: int) -> int:
+        """Return the offset of the mask of the lanes that wait at a barrier."""
+        return self.pending(2 * self.blocks + barrier)
+
+    def warp_waiting(self, barrier: int) -> int:
+        """Return the offset of the mask of the lanes that wait at a barrier of their warp."""
+        return self.waiting(self.barriers + barrier)
+
+    @property
+    def mask_bytes(self) -> int:
+        """Bytes of all masks."""
+        return self.warp_waiting(self.warp_barriers)
+
+
+def warp_state(blocks: int, barriers: int, warp_barriers: int, kept: dict[int, int]) -> WarpState:
+    """Return the layout of a warp's state; ``kept`` has the bytes of registers by slot."""
+    masks = WarpState(blocks, barriers, warp_barriers, {}, 0).mask_bytes
+    offset = -(-masks // 64) * 64
+    registers = {}
+    for slot, size in kept.items():
+        registers[slot] = offset
+        offset += -(-size // 64) * 64
+    return WarpState(blocks, barriers, warp_barriers, registers, offset)

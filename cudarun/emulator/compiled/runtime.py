@@ -1,0 +1,239 @@
+"""Launches of compiled kernels: their memory, the run of their blocks, and the callback."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.code import Action, RegisterUse
+from cudarun.emulator.compiled import layout
+from cudarun.emulator.compiled.kernels import CompiledKernel
+from cudarun.emulator.compiled.sites import CallbackSite
+from cudarun.emulator.compiled.vectors import WIDTH
+from cudarun.emulator.machine.access import Access, Region, Section
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.barriers import Arrival
+from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.lanes import of
+from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.report import describe_deadlock
+from cudarun.emulator.machine.threads import block_registers
+
+Array = npt.NDArray[Any]
+
+_BLOCKS_AT_ONCE = 1024
+_Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_uint)
+_LANES = np.arange(WIDTH)
+
+
+class CompiledRun:
+    """A launch of a compiled kernel.
+
+    Args:
+        kernel: The kernel.
+        launch: The launch.
+        on_progress: Called from time to time with the completed part of the blocks, from 0 to 1.
+    """
+
+    def __init__(
+        self, kernel: CompiledKernel, launch: Launch, on_progress: Callable[[float], object]
+    ) -> None:
+        self._kernel = kernel
+        self._launch = launch
+        self._on_progress = on_progress
+        self._batch = batch = Batch(launch, 1)
+        batch.begin(0, 1)
+        batch.waiting.clear()
+        self._frame = batch.frame(0, launch.kernel_function)
+        self._sites = kernel.code.sites.sites
+        self._error: BaseException | None = None
+        self._block = 0
+        warps = batch.threads.warps
+        self._state_bytes = kernel.code.state.size
+        self._states = np.zeros(max(warps * self._state_bytes, 1), dtype=np.uint8)
+        self._scratch = np.zeros(layout.COLUMNS * layout.COLUMN_BYTES, dtype=np.uint8)
+        entries = max(len(kernel.code.sites.entries), 1)
+        self._cache = np.zeros((entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
+        self._constants = self._fixed_values()
+        self._lane_registers = self._lane_values(warps)
+        self._shared = batch.section("shared")
+        self._callback = _Callback(self._called)
+        self._context = np.zeros(layout.CONTEXT_BYTES // 8, dtype=np.uint64)
+        for offset, value in {
+            layout.CONSTANTS: self._constants.ctypes.data,
+            layout.CACHE: self._cache.ctypes.data,
+            layout.LANE_REGISTERS: self._lane_registers.ctypes.data,
+            layout.LANE_ROW: 4 * warps * WIDTH,
+            layout.SCRATCH: self._scratch.ctypes.data,
+            layout.STATES: self._states.ctypes.data,
+            layout.CALLBACK: ctypes.cast(self._callback, ctypes.c_void_p).value or 0,
+            layout.TICKS: layout.TICK_INTERVAL,
+            layout.SHARED: self._shared.bytes.ctypes.data,
+            layout.SHARED_STRIDE: launch.shared_stride if launch.shared_bytes else 0,
+            layout.WARPS: warps,
+            layout.THREADS: launch.block_threads,
+        }.items():
+            self._context[offset // 8] = value
+
+    def _fixed_values(self) -> Array:
+        """Return the values of the operands that the launch fixes."""
+        uses = self._kernel.code.fixed.uses
+        memory = np.zeros(16 * max(len(uses), 1), dtype=np.uint8)
+        for use in uses:
+            if isinstance(use, RegisterUse):
+                value = self._frame.registers[use.slot][:1]
+            else:
+                value = self._frame.register_values(use, slice(0, 1))
+            data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
+            offset = self._kernel.code.fixed.place(use)
+            memory[offset : offset + len(data)] = data
+        return memory
+
+    def _lane_values(self, warps: int) -> Array:
+        """Return the special registers with a value per thread: a row for each."""
+        names = self._kernel.code.fixed.lane_registers
+        rows = np.zeros((max(len(names), 1), warps * WIDTH), dtype=np.uint32)
+        for name, place in names.items():
+            values = self._batch.special(name)[: self._launch.block_threads]
+            rows[place, : len(values)] = values
+        return rows
+
+    # --- running ---------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Run all blocks.
+
+        Raises:
+            DeviceFault: A thread caused a fault, or there is a deadlock.
+        """
+        launch = self._launch
+        names = list(self._kernel.code.fixed.block_registers)
+        for first in range(0, launch.blocks, _BLOCKS_AT_ONCE):
+            count = min(_BLOCKS_AT_ONCE, launch.blocks - first)
+            rows = np.ascontiguousarray(block_registers(launch, names, first, count))
+            self._kernel.run(
+                self._context.ctypes.data, first, count, rows.ctypes.data, 4 * len(names)
+            )
+            if self._error is not None:
+                raise self._error
+            launch.ended = first + count
+            self._on_progress(launch.ended / launch.blocks)
+
+    # --- the callback ----------------------------------------------------------------------------
+
+    def _called(self, number: int, warp: int, mask: int) -> int:
+        """Answer compiled code; errors are raised when it has returned."""
+        try:
+            if number == layout.TICK_SITE:
+                return self._tick()
+            self._place()
+            if number == layout.DEADLOCK_SITE:
+                raise self._deadlock()
+            return self._execute(self._sites[number], warp, mask)
+        except BaseException as error:
+            self._error = error
+            return layout.FAULT
+
+    def _tick(self) -> int:
+        """Let signals and other threads be served, and report progress."""
+        self._context[layout.TICKS // 8] = layout.TICK_INTERVAL
+        launch = self._launch
+        launch.ended = int(self._context[layout.BLOCK // 8])
+        self._on_progress(launch.ended / launch.blocks)
+        return layout.RETRY
+
+    def _place(self) -> None:
+        """Assign the lanes of the batch to the running block."""
+        block = int(self._context[layout.BLOCK // 8])
+        if block != self._block:
+            self._block = block
+            self._batch.threads.place(block, 1)
+
+    def _active(self, block: int, lanes: Array) -> Active:
+        function = self._launch.kernel_function
+        return Active(self._batch, (function.base + block,), self._frame, of(lanes))
+
+    def _execute(self, site: CallbackSite, warp: int, mask: int) -> int:
+        """Execute an instruction for the active lanes of a warp, or find the region it accesses."""
+        positions = np.flatnonzero(mask >> _LANES & 1)
+        active = self._active(site.block, positions + warp * WIDTH)
+        columns = [self._column(place, kind) for place, kind in enumerate(site.sources)]
+        sources = tuple(column[positions] for column in columns)
+        work = site.work
+        active.site = work.site
+        if not isinstance(work, Action):
+            for use, values in zip(work.reads, sources, strict=True):
+                if isinstance(use, RegisterUse):
+                    self._frame.write_registers(use, active.lanes, values)
+            work.finish(self._batch, active)
+            return layout.FAULT
+        if site.entry is not None and self._find(site.entry, active, sources[0]):
+            return layout.RETRY
+        first = len(site.sources)
+        results = [self._column(first + n, kind) for n, kind in enumerate(site.destinations)]
+        chosen = tuple(result[positions].copy() for result in results)
+        with np.errstate(all="ignore"):
+            work.action(active, sources, chosen)
+        for result, values in zip(results, chosen, strict=True):
+            result[positions] = values
+        return layout.DONE
+
+    def _column(self, place: int, kind: Any) -> Array:
+        """Return an operand in the scratch."""
+        start = place * layout.COLUMN_BYTES
+        size = kind.dtype.itemsize * kind.elements * WIDTH
+        column: Array = self._scratch[start : start + size].view(kind.dtype)
+        return column.reshape(kind.shape())
+
+    def _find(self, entry: int, active: Active, addresses: Array) -> bool:
+        """Return whether all lanes access one region; its entry is changed then."""
+        access: Access = self._kernel.code.sites.entries[entry]
+        region = access.region(active, int(addresses[0]) + access.offset)
+        if region is None or access._inside(active, region, addresses) is None:
+            return False
+        base = 0 if access._own_space else region.base
+        row = self._cache[entry]
+        row[layout.BASE // 8] = base
+        row[layout.COUNT // 8] = max(region.size - access.bytes + 1, 0)
+        row[layout.HOST // 8] = region.view(np.dtype(np.uint8)).ctypes.data
+        row[layout.LANE_STRIDE // 8] = self._lane_stride(region)
+        unwritten = region.unwritten
+        row[layout.UNWRITTEN // 8] = 0 if unwritten is None else unwritten.ctypes.data
+        return True
+
+    def _lane_stride(self, region: Region) -> int:
+        is_own = isinstance(region, Section) and region.name == "local"
+        return self._launch.local_stride if is_own else 0
+
+    # --- deadlocks -------------------------------------------------------------------------------
+
+    def _deadlock(self) -> BaseException:
+        """Return the fault of lanes that wait for one another."""
+        code, batch, function = self._kernel.code, self._batch, self._launch.kernel_function
+        state = code.state
+        for place, block in enumerate(code.barriers):
+            self._add_arrival(0, self._lanes(state.waiting(place)), block.terminator)
+        for place, block in enumerate(code.warp_barriers):
+            self._add_arrival(None, self._lanes(state.warp_waiting(place)), block.terminator)
+        for block in function.blocks:
+            lanes = self._lanes(state.parked(block.index))
+            if len(lanes):
+                batch.synchronizing[(function.base + block.index,)] = of(lanes)
+        return describe_deadlock(batch)
+
+    def _lanes(self, offset: int) -> Array:
+        """Return the lanes of the block whose bits are set in a mask of their warps' states."""
+        masks = self._states.reshape(-1, self._state_bytes)[:, offset : offset + 4]
+        bits = np.unpackbits(masks, axis=1, bitorder="little").reshape(-1)
+        return np.flatnonzero(bits)
+
+    def _add_arrival(self, number: int | None, lanes: Array, terminator: Any) -> None:
+        if len(lanes):
+            expected = np.zeros(len(lanes), dtype=np.uint32)
+            path = (self._launch.kernel_function.base + terminator.after,)
+            arrival = Arrival(number, of(lanes), expected, path, terminator.barrier_site)
+            self._batch.barriers.arrivals.append(arrival)

@@ -1,0 +1,83 @@
+"""The places of compiled code that call back: faults, rare cases of accesses, rare instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cudarun.emulator.code import Action, Terminator
+from cudarun.emulator.compiled import layout
+from cudarun.emulator.compiled.lowering import LaneType
+from cudarun.emulator.compiled.memory import field, pointer_to
+from cudarun.emulator.compiled.vectors import WIDTH, CodeBuilder, LaneVector
+from cudarun.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackSite:
+    """An instruction that can call back.
+
+    Attributes:
+        work: The operation or the terminator.
+        block: The index of its basic block.
+        sources: The types of its sources, in the first columns of the scratch.
+        destinations: The types of its destinations, in the next columns.
+        entry: The number of its cache entry; ``None`` if it has none.
+    """
+
+    work: Action | Terminator
+    block: int
+    sources: tuple[LaneType, ...]
+    destinations: tuple[LaneType, ...]
+    entry: int | None = None
+
+
+class CallbackSites:
+    """The callback sites of a kernel, by number; and the number of cache entries."""
+
+    def __init__(self) -> None:
+        self.sites: list[CallbackSite] = []
+        self.entries: list[Any] = []  # the access of each
+
+    def new_entry(self, access: Any) -> int:
+        """Return the number of a new cache entry."""
+        self.entries.append(access)
+        return len(self.entries) - 1
+
+    def add(self, site: CallbackSite) -> int:
+        """Return the number of a new site."""
+        self.sites.append(site)
+        return len(self.sites) - 1
+
+
+def call_back(code: CodeBuilder, site: int, mask: str) -> str:
+    """Call back and return the answer."""
+    function = field(code, "%ctx", layout.CALLBACK, "ptr")
+    return code.scalar(f"call i32 {function}(i32 {site}, i32 %warp, i32 {mask})")
+
+
+def pass_sources(code: CodeBuilder, values: Sequence[LaneVector]) -> None:
+    """Store values to the first columns of the scratch."""
+    scratch = field(code, "%ctx", layout.SCRATCH, "ptr")
+    for place, value in enumerate(values):
+        if value.element == "i1":
+            value = code.cast("zext", value, "i8")
+        pointer = pointer_to(code, scratch, place * layout.COLUMN_BYTES)
+        code.line(f"store {value.typed}, ptr {pointer}, align 4")
+
+
+def take_results(code: CodeBuilder, first: int, kinds: Sequence[LaneType]) -> list[LaneVector]:
+    """Load values from columns of the scratch."""
+    scratch = field(code, "%ctx", layout.SCRATCH, "ptr")
+    found = []
+    for place, kind in enumerate(kinds, first):
+        pointer = pointer_to(code, scratch, place * layout.COLUMN_BYTES)
+        count = WIDTH * kind.elements
+        if kind.element == "i1":
+            mask = code.vector(f"load <{count} x i8>, ptr {pointer}, align 4", "i8", count)
+            found.append(code.cast("trunc", mask, "i1"))
+        else:
+            found.append(
+                code.vector(f"load {kind.type}, ptr {pointer}, align 4", kind.element, count)
+            )
+    return found

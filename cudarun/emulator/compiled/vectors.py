@@ -1,0 +1,234 @@
+"""LLVM IR as text: vectors of lanes, constants, and the builder of a function's code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.records import dataclass
+
+WIDTH = 32
+"""Lanes of a warp."""
+
+_ELEMENTS = {
+    np.dtype(np.bool_): "i1",
+    np.dtype(np.float16): "half",
+    np.dtype(np.float32): "float",
+    np.dtype(np.float64): "double",
+    **{np.dtype(f"{kind}{size}"): f"i{8 * size}" for kind in "iu" for size in (1, 2, 4, 8)},
+}
+_BITS = {"half": 16, "float": 32, "double": 64}
+_LETTERS = {"half": "f16", "float": "f32", "double": "f64"}
+
+
+def element_of(dtype: np.dtype[Any]) -> str:
+    """Return the LLVM type of one element; `KeyError` if there is none."""
+    return _ELEMENTS[dtype]
+
+
+def bits_of_element(element: str) -> int:
+    """Return the width of an element type in bits."""
+    return _BITS.get(element) or int(element[1:])
+
+
+_SUFFIX = (
+    'attributes #0 = { nounwind "prefer-vector-width"="512" }',
+    "!0 = !{}",
+    '!1 = !{!"branch_weights", i32 10000, i32 1}',  # likely
+    '!2 = !{!"branch_weights", i32 1, i32 10000}',  # unlikely
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LaneVector:
+    """A value of vector type: its name or constant, the element type and the number of elements."""
+
+    name: str
+    element: str
+    count: int = WIDTH
+
+    @property
+    def type(self) -> str:
+        """The LLVM type."""
+        return f"<{self.count} x {self.element}>"
+
+    @property
+    def typed(self) -> str:
+        """The value with its type, as operands are written."""
+        return f"{self.type} {self.name}"
+
+    @property
+    def bits(self) -> int:
+        """The width of an element in bits."""
+        return bits_of_element(self.element)
+
+
+def vector_type(element: str, count: int = WIDTH) -> str:
+    """Return the LLVM type of a vector."""
+    return f"<{count} x {element}>"
+
+
+def constant(values: npt.NDArray[Any]) -> LaneVector:
+    """Return a constant vector with these values."""
+    flat = np.ascontiguousarray(values).reshape(-1)
+    element = element_of(flat.dtype)
+    if element in _BITS:
+        integer = constant(flat.view(f"u{flat.dtype.itemsize}"))
+        kind = vector_type(element, len(flat))
+        return LaneVector(f"bitcast ({integer.typed} to {kind})", element, len(flat))
+    return LaneVector(_listed(element, flat.tolist()), element, len(flat))
+
+
+def splat(element: str, value: int, count: int = WIDTH) -> LaneVector:
+    """Return a constant vector with one integer in all elements."""
+    return LaneVector(_listed(element, [value] * count), element, count)
+
+
+def _listed(element: str, values: Sequence[int]) -> str:
+    if not any(values):
+        return "zeroinitializer"
+    if values.count(values[0]) == len(values):
+        return f"splat ({element} {_number(values[0])})"
+    return "<" + ", ".join(f"{element} {_number(value)}" for value in values) + ">"
+
+
+def _number(value: int | bool) -> str:
+    return str(value).lower()
+
+
+class ModuleText:
+    """The text of an LLVM module: declarations, each once, and definitions.
+
+    Attributes:
+        symbols: The addresses of functions and data outside of the module, by name.
+    """
+
+    def __init__(self) -> None:
+        self._declarations: dict[str, None] = {}
+        self._definitions: list[str] = []
+        self._known: set[str] = set()
+        self.symbols: dict[str, int] = {}
+
+    def declare(self, text: str) -> None:
+        """Add a declaration."""
+        self._declarations[text] = None
+
+    def define(self, name: str, text: str) -> None:
+        """Add the definition of a function."""
+        self._known.add(name)
+        self._definitions.append(text)
+
+    def defines(self, name: str) -> bool:
+        """Return whether a function has a definition."""
+        return name in self._known
+
+    def text(self) -> str:
+        """Return the module."""
+        return "\n".join([*self._declarations, *self._definitions, *_SUFFIX]) + "\n"
+
+
+class CodeBuilder:
+    """The code of one function.
+
+    Attributes:
+        module: The module that it belongs to.
+        lines: The instructions and labels.
+    """
+
+    def __init__(self, module: ModuleText) -> None:
+        self.module = module
+        self.lines: list[str] = []
+        self._names = 0
+
+    # --- instructions ----------------------------------------------------------------------------
+
+    def line(self, text: str) -> None:
+        """Append an instruction without a result."""
+        self.lines.append(f"  {text}")
+
+    def label(self, name: str) -> None:
+        """Begin a basic block."""
+        self.lines.append(f"{name}:")
+
+    def fresh(self, stem: str = "v") -> str:
+        """Return a new name, for a value or a label."""
+        self._names += 1
+        return f"{stem}{self._names}"
+
+    def scalar(self, text: str) -> str:
+        """Append an instruction and return its result."""
+        name = f"%{self.fresh()}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def vector(self, text: str, element: str, count: int = WIDTH) -> LaneVector:
+        """Append an instruction whose result is a vector."""
+        return LaneVector(self.scalar(text), element, count)
+
+    # --- vectors ---------------------------------------------------------------------------------
+
+    def binary(self, operation: str, a: LaneVector, b: LaneVector) -> LaneVector:
+        """Return the result of an operation of two vectors of one type."""
+        return self.vector(f"{operation} {a.typed}, {b.name}", a.element, a.count)
+
+    def compare(self, predicate: str, a: LaneVector, b: LaneVector) -> LaneVector:
+        """Return the result of a comparison; ``predicate`` of ``icmp``, or of ``fcmp``."""
+        operation = "fcmp" if a.element in _BITS else "icmp"
+        return self.vector(f"{operation} {predicate} {a.typed}, {b.name}", "i1", a.count)
+
+    def select(self, condition: LaneVector, a: LaneVector, b: LaneVector) -> LaneVector:
+        """Return ``a`` where a condition is true, ``b`` elsewhere."""
+        return self.vector(f"select {condition.typed}, {a.typed}, {b.typed}", a.element, a.count)
+
+    def cast(self, operation: str, a: LaneVector, element: str) -> LaneVector:
+        """Return a converted vector."""
+        kind = vector_type(element, a.count)
+        return self.vector(f"{operation} {a.typed} to {kind}", element, a.count)
+
+    def bitcast(self, a: LaneVector, element: str) -> LaneVector:
+        """Return the bits of a vector as elements of another type, maybe more or fewer ones."""
+        if a.element == element:
+            return a
+        count = a.count * a.bits // bits_of_element(element)
+        kind = vector_type(element, count)
+        return self.vector(f"bitcast {a.typed} to {kind}", element, count)
+
+    def shuffle(
+        self, a: LaneVector, places: Iterable[int], b: LaneVector | None = None
+    ) -> LaneVector:
+        """Return elements of ``a``, or of ``a`` and ``b`` one after the other, by their places."""
+        chosen = list(places)
+        if b is None and chosen == list(range(a.count)):
+            return a
+        other = f"{a.type} poison" if b is None else b.typed
+        mask = f"<{len(chosen)} x i32> " + _listed("i32", chosen)
+        return self.vector(f"shufflevector {a.typed}, {other}, {mask}", a.element, len(chosen))
+
+    def broadcast(self, element: str, value: str, count: int = WIDTH) -> LaneVector:
+        """Return a vector with one value in all elements."""
+        kind = vector_type(element, count)
+        first = self.scalar(f"insertelement {kind} poison, {element} {value}, i32 0")
+        zeros = f"<{count} x i32> zeroinitializer"
+        return self.vector(f"shufflevector {kind} {first}, {kind} poison, {zeros}", element, count)
+
+    def intrinsic(self, name: str, *arguments: LaneVector) -> LaneVector:
+        """Return the result of an LLVM intrinsic, named without its type."""
+        first = arguments[0]
+        full = f"@llvm.{name}.v{first.count}{_LETTERS.get(first.element, first.element)}"
+        types = ", ".join(argument.type for argument in arguments)
+        self.module.declare(f"declare {first.type} {full}({types})")
+        given = ", ".join(argument.typed for argument in arguments)
+        return self.vector(f"call {first.type} {full}({given})", first.element, first.count)
+
+    # --- lane masks ------------------------------------------------------------------------------
+
+    def to_mask(self, condition: LaneVector) -> str:
+        """Return truth values as an ``i32`` with a bit for each lane."""
+        return self.scalar(f"bitcast {condition.typed} to i{condition.count}")
+
+    def from_mask(self, mask: str) -> LaneVector:
+        """Return the truth values of an ``i32``."""
+        return self.vector(f"bitcast i{WIDTH} {mask} to <{WIDTH} x i1>", "i1")

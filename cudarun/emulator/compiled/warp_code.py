@@ -1,0 +1,498 @@
+"""The code of one warp: ``step`` runs it until none of its lanes can continue.
+
+Lanes wait in masks, one per basic block. The lowest block in the text with waiting lanes runs next,
+as in the interpreter, so that diverged lanes reconverge and effects have the same order. `step`
+returns when all lanes have exited or wait at a barrier; ``run`` (``grids.py``) calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from cudarun.emulator.code import (
+    Action,
+    BlockCode,
+    FunctionCode,
+    Lanewise,
+    RegisterUse,
+    Role,
+    Terminator,
+)
+from cudarun.emulator.compiled import layout
+from cudarun.emulator.compiled.accesses import AccessCode
+from cudarun.emulator.compiled.layout import WarpState, warp_state
+from cudarun.emulator.compiled.lowering import LaneFunctions, lane_type, results_of
+from cudarun.emulator.compiled.memory import field, pointer_to, store_field
+from cudarun.emulator.compiled.operators import Untraceable
+from cudarun.emulator.compiled.registers import FixedValues, WarpRegisters
+from cudarun.emulator.compiled.sites import CallbackSite, CallbackSites, call_back, pass_sources
+from cudarun.emulator.compiled.vectors import (
+    WIDTH,
+    CodeBuilder,
+    LaneVector,
+    ModuleText,
+    constant,
+    splat,
+)
+from cudarun.emulator.compiled.warps import WarpOperations
+from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
+from cudarun.emulator.machine.control import Branch, Exit, IndexedBranch, Jump, Trap
+from cudarun.emulator.machine.frame import each
+from cudarun.emulator.machine.transfers import Fence, MemoryLoad, MemoryStore, NoEffect
+from cudarun.emulator.machine.warps import (
+    ActiveMask,
+    Elect,
+    Match,
+    Reduce,
+    Shuffle,
+    UnsynchronizedShuffle,
+    UnsynchronizedVote,
+    Vote,
+)
+
+_PARAMETERS = "ptr %ctx, i32 %warp"
+_ARRIVALS = -1  # the register with the member masks of lanes at barriers of warps
+
+
+class WarpCode:
+    """Compiles the function of a kernel.
+
+    Args:
+        module: The module.
+        function: The function.
+
+    Attributes:
+        fixed: The values that a launch has for all lanes.
+        sites: The places that call back.
+        state: The layout of a warp's state.
+        barriers: The barriers in the code, in the order of their masks.
+        warp_barriers: The barriers of warps.
+    """
+
+    def __init__(self, module: ModuleText, function: FunctionCode) -> None:
+        self._code = CodeBuilder(module)
+        self._function = function
+        self.fixed = FixedValues()
+        self.sites = CallbackSites()
+        self._registers = WarpRegisters(self._code, function, self.fixed)
+        self._accesses = AccessCode(self._code, self._registers, self.sites)
+        self._warps = WarpOperations(self._code, self._registers)
+        self._functions = LaneFunctions(module)
+        self.barriers = [b for b in function.blocks if isinstance(b.terminator, BarrierWait)]
+        self.warp_barriers = [b for b in function.blocks if isinstance(b.terminator, WarpBarrier)]
+        self._synchronizing = [b for b in function.blocks if b.sync_mask is not None]
+        self._used = _slots_used(function)
+        kept = {slot: self._registers.bytes_of(slot) for slot in self._kept()}
+        if self.warp_barriers:
+            kept[_ARRIVALS] = 4 * WIDTH
+        self.state: WarpState = warp_state(
+            len(function.blocks), len(self.barriers), len(self.warp_barriers), kept
+        )
+        self._actions: dict[type, Callable[[Action, str], None]] = {
+            MemoryLoad: self._accesses.load,
+            MemoryStore: self._accesses.store,
+            Atomic: self._accesses.atomic,
+            NoEffect: _nothing,
+            Fence: _nothing,
+            Shuffle: self._warps.shuffle,
+            UnsynchronizedShuffle: self._warps.shuffle,
+            Vote: self._warps.vote,
+            UnsynchronizedVote: self._warps.vote,
+            Match: self._warps.match,
+            Reduce: self._warps.reduce,
+            ActiveMask: self._warps.active_mask,
+            Elect: self._warps.elect,
+        }
+
+    def _kept(self) -> list[int]:
+        """Return the registers that are kept while lanes wait for other warps, or are parked."""
+        slots = 0
+        for block in (*self.barriers, *self.warp_barriers):
+            for after in block.terminator.successors:
+                slots |= self._function.blocks[after].live_in
+        for block in self._synchronizing:
+            slots |= block.live_in
+        return [slot for slot in each(slots) if slot in self._used]
+
+    # --- the function ----------------------------------------------------------------------------
+
+    def define(self) -> None:
+        """Add ``step`` to the module.
+
+        Raises:
+            Untraceable: Something in the function has no rule.
+        """
+        code = self._code
+        self._enter()
+        self._dispatch()
+        for block in self._function.blocks:
+            self._block(block)
+        if self.warp_barriers:
+            self._check_warp_barriers()
+        self._leave()
+        head = f"define internal i32 @step({_PARAMETERS}) noinline #0 {{"
+        code.module.define("step", "\n".join([head, *code.lines, "}"]))
+
+    def _enter(self) -> None:
+        code, state = self._code, self.state
+        code.label("entry")
+        for name, offset in (("cache", layout.CACHE), ("constants", layout.CONSTANTS)):
+            code.line(f"%{name}.at = getelementptr i8, ptr %ctx, i64 {offset}")
+        states = field(code, "%ctx", layout.STATES, "ptr")
+        wide = code.scalar("zext i32 %warp to i64")
+        place = code.scalar(f"mul i64 {wide}, {state.size}")
+        code.line(f"%state = getelementptr i8, ptr {states}, i64 {place}")
+        code.line(f"%warp.words = mul i64 {wide}, {4 * WIDTH}")
+        code.line(f"%lane.row.at = getelementptr i8, ptr %ctx, i64 {layout.LANE_ROW}")
+        code.line("%lane.row = load i64, ptr %lane.row.at, align 8")
+        first = code.scalar(f"mul i64 {wide}, {WIDTH}")
+        lanes = constant(np.arange(WIDTH, dtype=np.int64))
+        spread = code.broadcast("i64", first)
+        code.line(f"%thread = add {spread.typed}, {lanes.name}")
+        code.line("%MASK = alloca i32")
+        code.line("%PENDING = alloca i32")
+        code.line("store i32 0, ptr %MASK")
+        self._registers.declare(sorted(self._used))
+        if self.warp_barriers:
+            code.line("%arrivals = alloca <32 x i32>, align 64")
+        pending = "0"
+        for block in self._function.blocks:
+            if self._may_wait(block):
+                mask = field(code, "%state", state.pending(block.index), "i32")
+                pending = code.scalar(f"or i32 {pending}, {mask}")
+        code.line(f"store i32 {pending}, ptr %PENDING")
+        if not state.registers:
+            code.line("br label %dispatch")
+            return
+        resumed = field(code, "%state", state.RESUMED, "i32")
+        fresh = code.scalar(f"icmp eq i32 {resumed}, 0")
+        code.line(f"br i1 {fresh}, label %dispatch, label %restore")
+        code.label("restore")
+        for slot, offset in state.registers.items():
+            pointer = pointer_to(code, "%state", offset)
+            if slot == _ARRIVALS:
+                code.line(f"%kept.arrivals = load <32 x i32>, ptr {pointer}, align 4")
+                code.line("store <32 x i32> %kept.arrivals, ptr %arrivals, align 64")
+            else:
+                self._registers.restore(slot, pointer)
+        code.line("br label %dispatch")
+
+    def _may_wait(self, block: BlockCode) -> bool:
+        """Return whether lanes can wait to run a block when ``step`` is called."""
+        afters = {
+            after
+            for each_ in (*self.barriers, *self.warp_barriers)
+            for after in each_.terminator.successors
+        }
+        return block.index == 0 or block.index in afters
+
+    def _leave(self) -> None:
+        code, state = self._code, self.state
+        code.label("leave")
+        alive = field(code, "%state", state.ALIVE, "i32")
+        dead = code.scalar(f"icmp eq i32 {alive}, 0")
+        code.line(f"br i1 {dead}, label %end, label %save")
+        code.label("save")
+        for slot, offset in state.registers.items():
+            pointer = pointer_to(code, "%state", offset)
+            if slot == _ARRIVALS:
+                masks = code.scalar("load <32 x i32>, ptr %arrivals, align 64")
+                code.line(f"store <32 x i32> {masks}, ptr {pointer}, align 4")
+            else:
+                self._registers.save(slot, pointer)
+        store_field(code, "%state", state.RESUMED, "i32", "1")
+        code.line("br label %end")
+        code.label("end")
+        code.line("ret i32 0")
+        code.label("fault")
+        code.line("ret i32 1")
+
+    # --- which lanes run next --------------------------------------------------------------------
+
+    def _dispatch(self) -> None:
+        """Run the lowest block with waiting lanes."""
+        code, state = self._code, self.state
+        count = len(self._function.blocks)
+        code.label("dispatch")
+        left = code.scalar("load i32, ptr %PENDING")
+        none = code.scalar(f"icmp eq i32 {left}, 0")
+        code.line(f"br i1 {none}, label %leave, label %search")
+        code.label("search")
+        code.line("%block = phi i32 [ 0, %dispatch ], [ %block.next, %search.next ]")
+        wide = code.scalar("zext i32 %block to i64")
+        masks = pointer_to(code, "%state", state.pending(0))
+        code.line(f"%masks.at = getelementptr i32, ptr {masks}, i64 {wide}")
+        code.line("%chosen = load i32, ptr %masks.at, align 4")
+        code.line("%empty = icmp eq i32 %chosen, 0")
+        code.line("br i1 %empty, label %search.next, label %found")
+        code.label("search.next")
+        code.line("%block.next = add i32 %block, 1")
+        code.line("br label %search")
+        code.label("found")
+        code.line("store i32 0, ptr %masks.at, align 4")
+        code.line("store i32 %chosen, ptr %MASK")
+        rest = code.scalar(f"xor i32 {left}, %chosen")
+        code.line(f"store i32 {rest}, ptr %PENDING")
+        cases = " ".join(f"i32 {number}, label %enter.{number}" for number in range(1, count))
+        code.line(f"switch i32 %block, label %enter.0 [ {cases} ]")
+
+    def _wait(self, block: int, mask: str) -> None:
+        """Let lanes wait to run a block."""
+        self._add(self.state.pending(block), mask)
+        pending = self._code.scalar("load i32, ptr %PENDING")
+        self._code.line(f"store i32 {self._code.scalar(f'or i32 {pending}, {mask}')}, ptr %PENDING")
+
+    def _add(self, offset: int, mask: str) -> None:
+        """Add lanes to a mask of the state."""
+        held = field(self._code, "%state", offset, "i32")
+        both = self._code.scalar(f"or i32 {held}, {mask}")
+        store_field(self._code, "%state", offset, "i32", both)
+
+    def _proceed(self, target: int, origin: int, mask: str) -> None:
+        """Continue the active lanes with a block; they wait if others wait, too."""
+        code = self._code
+        if target <= origin:
+            self._tick(mask)
+        pending = code.scalar("load i32, ptr %PENDING")
+        alone = code.scalar(f"icmp eq i32 {pending}, 0")
+        waits = code.fresh("waits")
+        code.line(f"br i1 {alone}, label %enter.{target}, label %{waits}")
+        code.label(waits)
+        self._wait(target, mask)
+        code.line("br label %dispatch")
+
+    def _tick(self, mask: str) -> None:
+        """Call back after many jumps back, for time limits and interruptions."""
+        code = self._code
+        left = field(code, "%ctx", layout.TICKS, "i64")
+        less = code.scalar(f"sub i64 {left}, 1")
+        store_field(code, "%ctx", layout.TICKS, "i64", less)
+        now = code.scalar(f"icmp eq i64 {less}, 0")
+        tick, on = code.fresh("tick"), code.fresh("on")
+        code.line(f"br i1 {now}, label %{tick}, label %{on}, !prof !2")
+        code.label(tick)
+        answer = call_back(code, layout.TICK_SITE, mask)
+        wrong = code.scalar(f"icmp eq i32 {answer}, {layout.FAULT}")
+        code.line(f"br i1 {wrong}, label %fault, label %{on}")
+        code.label(on)
+
+    # --- blocks ----------------------------------------------------------------------------------
+
+    def _block(self, block: BlockCode) -> None:
+        code = self._code
+        code.label(f"enter.{block.index}")
+        if block.sync_mask is not None:
+            self._synchronize(block)
+        mask = code.scalar("load i32, ptr %MASK")
+        self._registers.mask = code.from_mask(mask)
+        self._accesses.block = block.index
+        for operation in block.operations:
+            try:
+                self._operation(operation, mask)
+            except Untraceable as reason:
+                raise Untraceable(f"{reason} (PTX line {operation.site.line})") from None
+        rule = _TERMINATORS.get(type(block.terminator))
+        if rule is None:
+            raise Untraceable(type(block.terminator).__name__)
+        rule(self, block, mask)
+
+    def _operation(self, operation: Lanewise | Action, mask: str) -> None:
+        if isinstance(operation, Action):
+            rule = self._actions.get(type(operation.action))
+            if rule is None:
+                raise Untraceable(_action_name(operation))
+            rule(operation, mask)
+            return
+        name = self._functions.name_of(operation)
+        given = [self._registers.source(use) for use in operation.sources]
+        kinds = [lane_type(use) for use in operation.destinations]
+        results = results_of(self._code, name, given, kinds)
+        for use, value in zip(operation.destinations, results, strict=True):
+            self._registers.write(use, value)
+
+    def _synchronize(self, block: BlockCode) -> None:
+        """Let lanes wait until all live lanes of their member masks are here."""
+        code, state = self._code, self.state
+        if block.sync_warps != 1:
+            raise Untraceable("an operation of a warpgroup")
+        assert block.sync_mask is not None
+        arrived = code.scalar("load i32, ptr %MASK")
+        parked = field(code, "%state", state.parked(block.index), "i32")
+        here = code.scalar(f"or i32 {arrived}, {parked}")
+        alive = field(code, "%state", state.ALIVE, "i32")
+        whole = code.scalar(f"icmp eq i32 {here}, {alive}")
+        ready, some, run = (code.fresh(stem) for stem in ("ready", "some", "run"))
+        code.line(f"br i1 {whole}, label %{ready}, label %{some}")
+        code.label(some)
+        members = code.bitcast(self._registers.source(block.sync_mask), "i32")
+        complete = self._complete(members, alive, here)
+        rest = code.scalar(f"xor i32 {complete}, {here}")
+        store_field(code, "%state", state.parked(block.index), "i32", rest)
+        code.line(f"store i32 {complete}, ptr %MASK")
+        none = code.scalar(f"icmp eq i32 {complete}, 0")
+        code.line(f"br i1 {none}, label %dispatch, label %{run}")
+        code.label(ready)
+        store_field(code, "%state", state.parked(block.index), "i32", "0")
+        code.line(f"store i32 {here}, ptr %MASK")
+        code.line(f"br label %{run}")
+        code.label(run)
+
+    def _complete(self, members: LaneVector, alive: str, here: str) -> str:
+        """Return the lanes that are here, as are all live lanes of their member masks."""
+        code = self._code
+        absent = code.scalar(f"and i32 {alive}, {code.scalar(f'xor i32 {here}, -1')}")
+        missing = code.binary("and", members, code.broadcast("i32", absent))
+        complete = code.to_mask(code.compare("eq", missing, splat("i32", 0)))
+        return code.scalar(f"and i32 {complete}, {here}")
+
+    # --- terminators -----------------------------------------------------------------------------
+
+    def _jump(self, block: BlockCode, mask: str) -> None:
+        assert isinstance(block.terminator, Jump)
+        self._proceed(block.terminator.target, block.index, mask)
+
+    def _branch(self, block: BlockCode, mask: str) -> None:
+        code, branch = self._code, block.terminator
+        assert isinstance(branch, Branch)
+        assert branch.condition is not None
+        condition = self._registers.source(branch.condition)
+        taken = code.to_mask(code.binary("and", condition, self._registers.mask))
+        other = code.scalar(f"xor i32 {taken}, {mask}")
+        every, some, none, both = (code.fresh(s) for s in ("every", "some", "none", "both"))
+        whole = code.scalar(f"icmp eq i32 {other}, 0")
+        code.line(f"br i1 {whole}, label %{every}, label %{some}")
+        code.label(every)
+        self._proceed(branch.target, block.index, mask)
+        code.label(some)
+        nobody = code.scalar(f"icmp eq i32 {taken}, 0")
+        code.line(f"br i1 {nobody}, label %{none}, label %{both}")
+        code.label(none)
+        self._proceed(branch.otherwise, block.index, mask)
+        code.label(both)
+        if min(branch.target, branch.otherwise) <= block.index:
+            self._tick(mask)
+        self._wait(branch.target, taken)
+        self._wait(branch.otherwise, other)
+        code.line("br label %dispatch")
+
+    def _indexed_branch(self, block: BlockCode, mask: str) -> None:
+        code, branch = self._code, block.terminator
+        assert isinstance(branch, IndexedBranch)
+        index = self._registers.source(branch.index)
+        beyond = code.compare("uge", index, splat("i32", len(branch.targets)))
+        wrong = code.to_mask(code.binary("and", beyond, self._registers.mask))
+        inside, outside = code.fresh("inside"), code.fresh("outside")
+        good = code.scalar(f"icmp eq i32 {wrong}, 0")
+        code.line(f"br i1 {good}, label %{inside}, label %{outside}")
+        code.label(outside)
+        self._fail(block, mask)
+        code.label(inside)
+        self._tick(mask)
+        for number, target in enumerate(branch.targets.tolist()):
+            here = code.compare("eq", index, splat("i32", number))
+            self._wait(target, code.to_mask(code.binary("and", here, self._registers.mask)))
+        code.line("br label %dispatch")
+
+    def _trap(self, block: BlockCode, mask: str) -> None:
+        self._fail(block, mask)
+
+    def _fail(self, block: BlockCode, mask: str) -> None:
+        """Call back to raise the fault of a terminator, which reads its operands."""
+        reads = block.terminator.reads
+        site = CallbackSite(block.terminator, block.index, tuple(map(lane_type, reads)), ())
+        pass_sources(self._code, [self._registers.source(use) for use in reads])
+        call_back(self._code, self.sites.add(site), mask)
+        self._code.line("br label %fault")
+
+    def _exit(self, block: BlockCode, mask: str) -> None:
+        code, state = self._code, self.state
+        alive = field(code, "%state", state.ALIVE, "i32")
+        left = code.scalar(f"xor i32 {alive}, {mask}")
+        store_field(code, "%state", state.ALIVE, "i32", left)
+        for other in self._synchronizing:
+            parked = field(code, "%state", state.parked(other.index), "i32")
+            store_field(code, "%state", state.parked(other.index), "i32", "0")
+            self._wait(other.index, parked)
+        code.line(f"br label %{'arrived' if self.warp_barriers else 'dispatch'}")
+
+    # --- barriers --------------------------------------------------------------------------------
+
+    def _barrier(self, block: BlockCode, mask: str) -> None:
+        self._add(self.state.waiting(self.barriers.index(block)), mask)
+        self._code.line("br label %dispatch")
+
+    def _warp_barrier(self, block: BlockCode, mask: str) -> None:
+        code, barrier = self._code, block.terminator
+        assert isinstance(barrier, WarpBarrier)
+        alive = field(code, "%state", self.state.ALIVE, "i32")
+        whole = code.scalar(f"icmp eq i32 {mask}, {alive}")
+        through, waits = code.fresh("through"), code.fresh("waits")
+        code.line(f"br i1 {whole}, label %{through}, label %{waits}")
+        code.label(through)
+        self._proceed(barrier.after, block.index, mask)
+        code.label(waits)
+        members = code.bitcast(self._registers.source(barrier.mask), "i32")
+        old = code.vector("load <32 x i32>, ptr %arrivals, align 64", "i32")
+        masks = code.select(self._registers.mask, members, old)
+        code.line(f"store {masks.typed}, ptr %arrivals, align 64")
+        self._add(self.state.warp_waiting(self.warp_barriers.index(block)), mask)
+        code.line("br label %arrived")
+
+    def _check_warp_barriers(self) -> None:
+        """Release the lanes whose member masks have arrived at barriers of the warp."""
+        code, state = self._code, self.state
+        code.label("arrived")
+        places = range(len(self.warp_barriers))
+        waiting = [field(code, "%state", state.warp_waiting(place), "i32") for place in places]
+        here = "0"
+        for mask in waiting:
+            here = code.scalar(f"or i32 {here}, {mask}")
+        alive = field(code, "%state", state.ALIVE, "i32")
+        masks = code.vector("load <32 x i32>, ptr %arrivals, align 64", "i32")
+        ready = self._complete(masks, alive, here)
+        for place, block, mask in zip(places, self.warp_barriers, waiting, strict=True):
+            released = code.scalar(f"and i32 {mask}, {ready}")
+            rest = code.scalar(f"xor i32 {mask}, {released}")
+            store_field(code, "%state", state.warp_waiting(place), "i32", rest)
+            (after,) = block.terminator.successors
+            self._wait(after, released)
+        code.line("br label %dispatch")
+
+
+_TERMINATORS: dict[type[Terminator], Callable[[WarpCode, BlockCode, str], None]] = {
+    Jump: WarpCode._jump,
+    Branch: WarpCode._branch,
+    IndexedBranch: WarpCode._indexed_branch,
+    Exit: WarpCode._exit,
+    Trap: WarpCode._trap,
+    BarrierWait: WarpCode._barrier,
+    WarpBarrier: WarpCode._warp_barrier,
+}
+
+
+def _nothing(operation: Action, mask: str) -> None:
+    """Compile an instruction without effect."""
+
+
+def _action_name(operation: Action) -> str:
+    text = operation.site.text
+    words = text.split()
+    if words and words[0].startswith("@"):
+        words = words[1:]
+    return f"instruction {words[0].rstrip(';')}" if words else "an instruction"
+
+
+def _slots_used(function: FunctionCode) -> set[int]:
+    """Return the slots of registers that the function's blocks read or write."""
+    used = set()
+    for block in function.blocks:
+        uses = [*block.terminator.reads]
+        if block.sync_mask is not None:
+            uses.append(block.sync_mask)
+        for operation in block.operations:
+            uses += [*operation.sources, *operation.destinations]
+        used |= {use.slot for use in uses if isinstance(use, RegisterUse)}
+    return {slot for slot in used if function.slots[slot].role is Role.REGISTER}

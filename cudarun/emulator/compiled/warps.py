@@ -1,0 +1,228 @@
+"""The code of operations between the lanes of a warp: shuffle, vote, match, reduction."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cudarun.emulator.code import Action, ConstantUse
+from cudarun.emulator.compiled.operators import Untraceable
+from cudarun.emulator.compiled.registers import WarpRegisters
+from cudarun.emulator.compiled.vectors import (
+    WIDTH,
+    CodeBuilder,
+    LaneVector,
+    ModuleText,
+    constant,
+    splat,
+    vector_type,
+)
+from cudarun.emulator.machine.warps import Match, Reduce, Shuffle, Vote
+
+_LANES = constant(np.arange(WIDTH, dtype=np.uint32))
+
+_ALL = splat("i32", 0xFFFFFFFF)
+
+
+class WarpOperations:
+    """The code of operations between lanes.
+
+    Args:
+        code: Where it goes.
+        registers: The registers.
+    """
+
+    def __init__(self, code: CodeBuilder, registers: WarpRegisters) -> None:
+        self._code = code
+        self._registers = registers
+
+    # --- shuffle ---------------------------------------------------------------------------------
+
+    def shuffle(self, operation: Action, mask: str) -> None:
+        """Compile ``shfl``."""
+        code, action = self._code, operation.action
+        assert isinstance(action, Shuffle)
+        value, b, c = (self._registers.source(use) for use in operation.sources[:3])
+        bits = code.bitcast(value, "i32")
+        other, in_range = self._pattern(action, b, c)
+        place = code.select(in_range, other, _LANES)
+        place = code.binary("and", place, splat("i32", WIDTH - 1))
+        present = code.binary("lshr", code.broadcast("i32", mask), place)
+        active = code.cast("trunc", present, "i1")
+        constants = operation.sources[1:3]
+        if all(isinstance(use, ConstantUse) for use in constants):
+            lanes = np.arange(WIDTH)
+            given = [int(use.value[0]) for use in constants if isinstance(use, ConstantUse)]
+            found, inside = action._pattern(lanes, given[0] & 31, given[1] & 31, given[1] >> 8 & 31)
+            places = np.where(inside, found, lanes) & (WIDTH - 1)
+            moved = code.shuffle(bits, places.tolist())
+        else:
+            moved = self._permuted(bits, place)
+        result = code.select(active, moved, bits)
+        self._registers.write(operation.destinations[0], code.bitcast(result, value.element))
+        for use in operation.destinations[1:]:
+            self._registers.write(use, in_range)
+
+    def _pattern(
+        self, action: Shuffle, b: LaneVector, c: LaneVector
+    ) -> tuple[LaneVector, LaneVector]:
+        """Return the lane that each lane names, and whether it is in range."""
+        code, low = self._code, splat("i32", 31)
+        amount, limit = code.binary("and", b, low), code.binary("and", c, low)
+        segment = code.binary("and", code.binary("lshr", c, splat("i32", 8)), low)
+        inverted = code.binary("xor", segment, _ALL)
+        lowest = code.binary("and", _LANES, segment)
+        highest = code.binary("or", lowest, code.binary("and", limit, inverted))
+        mode = action.words["mode"]
+        if mode == "up":
+            other = code.binary("sub", _LANES, amount)
+            return other, code.compare("sge", other, highest)
+        if mode == "down":
+            other = code.binary("add", _LANES, amount)
+        elif mode == "bfly":
+            other = code.binary("xor", _LANES, amount)
+        else:
+            other = code.binary("or", lowest, code.binary("and", amount, inverted))
+        return other, code.compare("sle", other, highest)
+
+    def _permuted(self, value: LaneVector, place: LaneVector) -> LaneVector:
+        """Return the value of the lane that each lane names."""
+        code = self._code
+        if not code.module.defines("permute"):
+            _define_permute(code.module)
+        kind = vector_type("i32")
+        return code.vector(f"call {kind} @permute({value.typed}, {place.typed})", "i32")
+
+    # --- vote, activemask, elect -----------------------------------------------------------------
+
+    def vote(self, operation: Action, mask: str) -> None:
+        """Compile ``vote``."""
+        code, action = self._code, operation.action
+        assert isinstance(action, Vote)
+        value = self._registers.source(operation.sources[0])
+        members = _ALL
+        if len(operation.sources) > 1:
+            members = self._registers.source(operation.sources[1])
+        members = code.bitcast(members, "i32")
+        true = code.to_mask(code.binary("and", value, self._registers.mask))
+        found = code.binary("and", code.broadcast("i32", true), members)
+        present = code.binary("and", code.broadcast("i32", mask), members)
+        every = code.compare("eq", found, present)
+        none = code.compare("eq", found, splat("i32", 0))
+        (target,) = operation.destinations
+        match action.words["mode"]:
+            case "ballot":
+                self._registers.write(target, found)
+            case "all":
+                self._registers.write(target, every)
+            case "any":
+                self._registers.write(target, code.binary("xor", none, splat("i1", True)))
+            case _:
+                self._registers.write(target, code.binary("or", every, none))
+
+    def active_mask(self, operation: Action, mask: str) -> None:
+        """Compile ``activemask``."""
+        self._registers.write(operation.destinations[0], self._code.broadcast("i32", mask))
+
+    def elect(self, operation: Action, mask: str) -> None:
+        """Compile ``elect.sync``."""
+        code = self._code
+        members = self._registers.source(operation.sources[0])
+        here = code.binary("and", code.broadcast("i32", mask), members)
+        leader = code.vector(f"call {here.type} @llvm.cttz.v32i32({here.typed}, i1 false)", "i32")
+        code.module.declare(f"declare {here.type} @llvm.cttz.v32i32({here.type}, i1)")
+        self._registers.write(operation.destinations[0], leader)
+        for use in operation.destinations[1:]:
+            self._registers.write(use, code.compare("eq", leader, _LANES))
+
+    # --- match and reductions --------------------------------------------------------------------
+
+    def match(self, operation: Action, mask: str) -> None:
+        """Compile ``match.sync``."""
+        code, action = self._code, operation.action
+        assert isinstance(action, Match)
+        value, members = (self._registers.source(use) for use in operation.sources)
+        here = code.binary("and", code.broadcast("i32", mask), members)
+        same = splat("i32", 0)
+        for lane in range(WIDTH):
+            first = code.shuffle(value, [lane] * WIDTH)
+            equal = code.compare("eq", value, first)
+            same = code.select(equal, code.binary("or", same, splat("i32", 1 << lane)), same)
+        same = code.binary("and", same, here)
+        if action.words["mode"] == "any":
+            self._registers.write(operation.destinations[0], same)
+            return
+        every = code.compare("eq", same, here)
+        result = code.select(every, here, splat("i32", 0))
+        self._registers.write(operation.destinations[0], result)
+        for use in operation.destinations[1:]:
+            self._registers.write(use, every)
+
+    def reduce(self, operation: Action, mask: str) -> None:
+        """Compile ``redux.sync``: lanes with equal member masks are a group."""
+        code, action = self._code, operation.action
+        assert isinstance(action, Reduce)
+        value, members = (self._registers.source(use) for use in operation.sources)
+        signed = operation.sources[0].type.signed  # type: ignore[union-attr]
+        kind = action.words["op"]
+        name = f"reduce.{('s' if signed else 'u') + kind if kind in ('min', 'max') else kind}"
+        if not code.module.defines(name):
+            _define_reduction(code.module, name)
+        text = f"call {value.type} @{name}({value.typed}, {members.typed}, i32 {mask})"
+        self._registers.write(operation.destinations[0], code.vector(text, "i32"))
+
+
+def _define_permute(module: ModuleText) -> None:
+    """Define the function that reads values by lane: through memory."""
+    code = CodeBuilder(module)
+    kind = vector_type("i32")
+    gather = "@llvm.masked.gather.v32i32.v32p0"
+    module.declare(f"declare {kind} {gather}(<32 x ptr>, i32, <32 x i1>, {kind})")
+    code.line(f"%at = alloca {kind}, align 64")
+    code.line(f"store {kind} %value, ptr %at, align 64")
+    pointers = code.scalar(f"getelementptr i32, ptr %at, {kind} %place")
+    true = splat("i1", True).typed
+    found = code.scalar(
+        f"call {kind} {gather}(<32 x ptr> {pointers}, i32 4, {true}, {kind} poison)"
+    )
+    code.line(f"ret {kind} {found}")
+    head = f"define internal {kind} @permute({kind} %value, {kind} %place) #0 {{"
+    module.define("permute", "\n".join([head, *code.lines, "}"]))
+
+
+_IDENTITIES = {"add": 0, "or": 0, "xor": 0, "and": 0xFFFFFFFF, "umin": 0xFFFFFFFF, "umax": 0,
+               "smin": 0x7FFFFFFF, "smax": 0x80000000}  # fmt: skip
+
+
+def _define_reduction(module: ModuleText, name: str) -> None:
+    """Define a reduction: group by group, each of the lanes with the lowest one's member mask."""
+    kind, operation = vector_type("i32"), name.removeprefix("reduce.")
+    if operation not in _IDENTITIES:
+        raise Untraceable(f"redux {operation}")
+    code = CodeBuilder(module)
+    module.declare("declare i32 @llvm.cttz.i32(i32, i1)")
+    module.declare(f"declare i32 @llvm.vector.reduce.{operation}.v32i32({kind})")
+    value, members = LaneVector("%value", "i32"), LaneVector("%members", "i32")
+    code.label("entry")
+    code.line("br label %next")
+    code.label("next")
+    code.line("%left = phi i32 [ %mask, %entry ], [ %rest, %group ]")
+    code.line(f"%found = phi {kind} [ zeroinitializer, %entry ], [ %more, %group ]")
+    code.line("%none = icmp eq i32 %left, 0")
+    code.line("br i1 %none, label %done, label %group")
+    code.label("group")
+    code.line("%first = call i32 @llvm.cttz.i32(i32 %left, i1 true)")
+    code.line(f"%wanted = extractelement {kind} %members, i32 %first")
+    same = code.compare("eq", members, code.broadcast("i32", "%wanted"))
+    inside = code.binary("and", same, code.from_mask("%mask"))
+    chosen = code.select(inside, value, splat("i32", _IDENTITIES[operation]))
+    total = code.scalar(f"call i32 @llvm.vector.reduce.{operation}.v32i32({chosen.typed})")
+    result = code.broadcast("i32", total)
+    code.line(f"%more = select {inside.typed}, {result.typed}, {kind} %found")
+    mask = code.to_mask(inside)
+    code.line(f"%others = xor i32 {mask}, -1")
+    code.line("%rest = and i32 %left, %others")
+    code.line("br label %next")
+    code.label("done")
+    code.line(f"ret {kind} %found")
+    head = f"define internal {kind} @{name}({kind} %value, {kind} %members, i32 %mask) #0 {{"
+    module.define(name, "\n".join([head, *code.lines, "}"]))

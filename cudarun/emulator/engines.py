@@ -1,0 +1,117 @@
+"""The engines that execute kernels: the interpreter, and compiled code where it can serve.
+
+Both have the same results in every bit. Compiled code needs llvmlite (``pip install
+'cudarun[fast]'``); kernels with something that has no rule for it are interpreted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib.util import find_spec
+
+from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.observer import NOBODY
+from cudarun.records import dataclass
+
+AUTO, INTERPRET, COMPILE = "auto", "interpret", "compile"
+MODES = (AUTO, INTERPRET, COMPILE)
+
+ENGINE_VARIABLE = "CUDARUN_CPU_ENGINE"
+
+Run = Callable[[Launch, Callable[[float], object]], None]
+"""``run(launch, on_progress)`` runs all blocks of a launch."""
+
+
+class NotCompiled(Exception):
+    """A kernel cannot be compiled, but the engine is to be compiled code; with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineNote:
+    """The engine that executed a kernel.
+
+    Attributes:
+        kernel: The name of the kernel.
+        engine: ``"interpret"`` or ``"compile"``.
+        reason: Why it was interpreted, if compiled code was wanted.
+    """
+
+    kernel: str
+    engine: str
+    reason: str = ""
+
+
+class Engines:
+    """Selects the engine of each launch.
+
+    Args:
+        mode: ``"interpret"``; ``"auto"`` to compile what can be compiled; ``"compile"`` to refuse
+            anything else.
+
+    Attributes:
+        notes: The engine of the last launch of each kernel, by its name.
+    """
+
+    def __init__(self, mode: str = INTERPRET) -> None:
+        self.mode = mode
+        self.notes: dict[str, EngineNote] = {}
+
+    @staticmethod
+    def is_valid_environment() -> bool:
+        """Return whether the environment selects an engine that exists, or none."""
+        return (os.environ.get(ENGINE_VARIABLE) or INTERPRET) in MODES
+
+    @classmethod
+    def of_environment(cls) -> Engines:
+        """Return the engines that ``CUDARUN_CPU_ENGINE`` selects; the interpreter by default."""
+        return cls(os.environ.get(ENGINE_VARIABLE) or INTERPRET)
+
+    def run(self, launch: Launch, on_progress: Callable[[float], object], interpret: Run) -> None:
+        """Run a launch.
+
+        Args:
+            launch: The launch.
+            on_progress: Called from time to time with the completed part, from 0 to 1.
+            interpret: The interpreter.
+
+        Raises:
+            DeviceFault: The kernel did something that ends a kernel on hardware.
+            NotCompiled: Only compiled code is permitted, and the kernel cannot be compiled.
+        """
+        if self.mode == INTERPRET:
+            self._note(launch, INTERPRET)
+            interpret(launch, on_progress)
+            return
+        reason = _unsuitable(launch)
+        if reason is None:
+            from cudarun.emulator.compiled.engine import compiled  # llvmlite is slow to import
+
+            kernel, reason = compiled(launch)
+            if kernel is not None:
+                self._note(launch, COMPILE)
+                kernel(on_progress)
+                return
+        self._note(launch, INTERPRET, reason)
+        if self.mode == COMPILE:
+            raise NotCompiled(f"kernel {launch.kernel.name} cannot be compiled: {reason}")
+        interpret(launch, on_progress)
+
+    def _note(self, launch: Launch, engine: str, reason: str = "") -> None:
+        name = launch.kernel.name
+        self.notes[name] = EngineNote(name, engine, reason)
+
+
+def _unsuitable(launch: Launch) -> str | None:
+    """Return why a launch is interpreted, whatever the code of its kernel."""
+    if launch.observer is not NOBODY:
+        return "detectors and statistics observe the interpreter"
+    if find_spec("llvmlite") is None:
+        return "llvmlite is not installed (pip install 'cudarun[fast]')"
+    if launch.config.cooperative:
+        return "a cooperative launch"
+    if launch.cluster_blocks > 1:
+        return "a launch with clusters"
+    if launch.origin is not None or launch.launches_grids:
+        return "kernels that launch kernels"
+    return None

@@ -1,0 +1,36 @@
+"""The seam between the functions over lanes and the compiler of kernels, which traces them.
+
+The compiler calls a function once with arrays that record operations instead of numbers. Such an
+array has no values, so a function must not ask whether some lane is special: `any_of` answers "yes"
+for it, and the general path is recorded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+def is_traced(a: Array) -> bool:
+    """Return whether an array records operations."""
+    return not isinstance(a, np.ndarray)
+
+
+def any_of(condition: Array) -> bool:
+    """Return whether a condition is true in any lane; for arrays without values: yes."""
+    return is_traced(condition) or bool(condition.any())
+
+
+def contiguous(a: Array) -> Array:
+    """Return an array whose items follow each other in memory."""
+    return a if is_traced(a) else np.ascontiguousarray(a)
+
+
+def multiply_add(a: Array, b: Array, c: Array) -> Array:
+    """Return ``a * b + c`` of arrays that record operations, rounded once by the processor."""
+    result: Array = a.multiply_add(b, c)  # type: ignore[attr-defined]
+    return result

@@ -1,0 +1,48 @@
+"""``launch --cpu-engine``: which engine ran, and why a kernel was interpreted."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+SAXPY = (
+    *("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "n", "a=2", "x=f32[n]:iota"),
+    *("y=f32[n]:ones", "n=i32:100", "--check", "y == a*x + 1"),
+)
+HELLO = ("launch", "samples/hello.ptx", "-d", "cpu", "--grid", "1", "--block", "2")
+HELLO_ARGUMENTS = ("year=i32:2026", "version=f64:13.0")
+
+
+def test_the_interpreter_is_the_default(run: Run) -> None:
+    ran = run(*SAXPY, "--json")
+    (outcome,) = json.loads(ran.out)["outcomes"]
+    assert outcome["result"]["engines"] == [
+        {"kernel": "saxpy", "engine": "interpret", "reason": None}
+    ]
+
+
+def test_a_compiled_kernel(run: Run) -> None:
+    pytest.importorskip("llvmlite")
+    ran = run(*SAXPY, "--cpu-engine", "auto")
+    assert ran.code == 0
+    assert ran.out.splitlines()[1] == "saxpy: compiled"
+    assert "PASS" in ran.out
+
+
+def test_an_interpreted_kernel_has_a_reason(run: Run) -> None:
+    pytest.importorskip("llvmlite")
+    ran = run(*HELLO, *HELLO_ARGUMENTS, "--cpu-engine", "auto")
+    assert ran.code == 0
+    assert "hello: interpreted: " in ran.out
+
+
+def test_compile_refuses_what_cannot_be_compiled(run: Run) -> None:
+    pytest.importorskip("llvmlite")
+    ran = run(*HELLO, *HELLO_ARGUMENTS, "--cpu-engine", "compile")
+    assert ran.code == 5
+    assert "kernel hello cannot be compiled: " in ran.err

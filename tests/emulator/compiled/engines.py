@@ -1,0 +1,64 @@
+"""Launches on both engines, whose memory and faults must be equal."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.engines import COMPILE, INTERPRET, Engines
+from cudarun.emulator.execution import execute
+from cudarun.emulator.faults import DeviceFault
+from tests.emulator.device import Device
+
+Array = npt.NDArray[Any]
+
+
+def device(text: str, mode: str) -> tuple[Device, Engines]:
+    """A device that executes its launches with one engine."""
+    engines = Engines(mode)
+    return Device(text, execute=partial(execute, engines=engines)), engines
+
+
+def launched(
+    text: str, mode: str, grid: tuple[int, ...], block: tuple[int, ...], *given: Any, **options: Any
+) -> tuple[list[bytes], str, Device]:
+    """The buffers after a launch of the only kernel, its fault, and the device."""
+    made, _ = device(text, mode)
+    places = [made.buffer(each) if isinstance(each, np.ndarray) else each for each in given]
+    fault = ""
+    try:
+        made.launch(next(iter(made.program.kernels)), grid, block, *places, **options)
+    except DeviceFault as found:
+        fault = found.report
+    buffers = [
+        made.read(place, np.uint8, each.nbytes).tobytes()
+        for place, each in zip(places, given, strict=True)
+        if isinstance(each, np.ndarray)
+    ]
+    return buffers, fault, made
+
+
+def check_equal(
+    text: str, grid: tuple[int, ...], block: tuple[int, ...], *given: Any, **options: Any
+) -> list[bytes]:
+    """Launch on both engines; return the buffers, which must be equal."""
+    wanted, fault, interpreted = launched(text, INTERPRET, grid, block, *given, **options)
+    found, same, compiled = launched(text, COMPILE, grid, block, *given, **options)
+    assert fault == "" == same
+    assert found == wanted
+    assert compiled.output == interpreted.output
+    return found
+
+
+def check_equal_fault(
+    text: str, grid: tuple[int, ...], block: tuple[int, ...], *given: Any, **options: Any
+) -> str:
+    """Launch on both engines; return the fault, which must be equal."""
+    _, fault, _ = launched(text, INTERPRET, grid, block, *given, **options)
+    _, same, _ = launched(text, COMPILE, grid, block, *given, **options)
+    assert fault
+    assert same == fault
+    return fault

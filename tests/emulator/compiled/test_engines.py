@@ -1,0 +1,144 @@
+"""The selection of the engine, and its reasons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cudarun.emulator import driver as cuda
+from cudarun.emulator import engines as module
+from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, NotCompiled
+from cudarun.emulator.host.process import Process
+from tests.emulator.compiled.engines import device, launched
+
+STORE = """.visible .entry store(.param .u64 out) {
+    .reg .b32 %r<4>; .reg .b64 %a<3>;
+    ld.param.u64 %a0, [out];
+    mov.u32 %r0, %tid.x;
+    mul.wide.u32 %a1, %r0, 4;
+    add.u64 %a2, %a0, %a1;
+    BODY
+    st.global.u32 [%a2], %r0;
+    ret;
+}"""
+
+
+def text(body: str = "") -> str:
+    return STORE.replace("BODY", body)
+
+
+@pytest.mark.parametrize(("mode", "engine"), [(AUTO, COMPILE), (INTERPRET, INTERPRET)])
+def test_the_engine_of_a_kernel_is_noted(mode: str, engine: str) -> None:
+    made, engines = device(text(), mode)
+    made.launch("store", (1,), (32,), made.buffer(np.zeros(32, "u4")))
+    note = engines.notes["store"]
+    assert (note.kernel, note.engine, note.reason) == ("store", engine, "")
+
+
+REASONS = {
+    "bar.sync 1, 32;": "bar.sync with a number, a count or a result (PTX line",
+    "{.reg .b32 %l; mov.u32 %l, 0; L: atom.global.add.u32 %r1, [%a2], %l; add.u32 %l, %l, 1; "
+    ".reg .pred %p; setp.lt.u32 %p, %l, 3; @%p bra L; mov.u32 %r0, %r1;}": "an atomic operation "
+    "in a loop whose result is used",
+    "{.reg .pred %p; L: ld.volatile.global.u32 %r1, [%a0]; setp.ne.u32 %p, %r1, 0; @%p bra L;}": (
+        "a loop that may wait for other threads"
+    ),
+    "atom.global.add.u32 %r1, [%a0], 1; red.global.add.u32 [%a0], %r1;": (
+        "atomic operations whose order can be seen"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", REASONS)
+def test_what_cannot_be_compiled_is_interpreted_and_named(body: str) -> None:
+    made, engines = device(text(body), AUTO)
+    made.launch("store", (1,), (32,), made.buffer(np.zeros(32, "u4")))
+    note = engines.notes["store"]
+    assert note.engine == INTERPRET
+    assert REASONS[body].removesuffix(" (PTX line") in note.reason
+
+
+def test_compile_never_interprets() -> None:
+    made, _ = device(text("bar.sync 1, 32;"), COMPILE)
+    with pytest.raises(NotCompiled, match=r"^kernel store cannot be compiled: .*bar\.sync"):
+        made.launch("store", (1,), (32,), made.buffer(np.zeros(32, "u4")))
+
+
+def test_cooperative_launches_are_interpreted() -> None:
+    made, engines = device(text(), AUTO)
+    made.launch("store", (1,), (32,), made.buffer(np.zeros(32, "u4")), cooperative=True)
+    assert engines.notes["store"].reason == "a cooperative launch"
+
+
+def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    made, engines = device(text(), AUTO)
+    made.launch("store", (1,), (32,), made.buffer(np.zeros(32, "u4")))
+    note = engines.notes["store"]
+    assert (note.engine, note.reason) == (
+        INTERPRET,
+        "llvmlite is not installed (pip install 'cudarun[fast]')",
+    )
+
+
+def test_the_driver_refuses_what_cannot_be_compiled(
+    fresh_process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDARUN_CPU_ENGINE", COMPILE)
+    assert cuda.cuInit(0)[0] == 0
+    _, context = cuda.cuDevicePrimaryCtxRetain(0)
+    cuda.cuCtxSetCurrent(context)
+    image = b".version 8.0\n.target sm_80\n.address_size 64\n" + text("bar.sync 1, 32;").encode()
+    _, loaded = cuda.cuModuleLoadData(image + b"\0")
+    _, kernel = cuda.cuModuleGetFunction(loaded, b"store")
+    _, memory = cuda.cuMemAlloc(128)
+    values: Any = ((memory,), (None,))
+    (result,) = cuda.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, 0, values, 0)
+    assert result == cuda.CUresult.CUDA_ERROR_NOT_SUPPORTED
+    cuda.select_engine(AUTO)
+    (result,) = cuda.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, 0, values, 0)
+    assert result == 0
+    (note,) = cuda.engine_notes()
+    assert note.engine == INTERPRET
+
+
+def test_an_engine_that_does_not_exist(
+    fresh_process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDARUN_CPU_ENGINE", "fast")
+    assert cuda.cuInit(0)[0] == cuda.CUresult.CUDA_ERROR_INVALID_VALUE
+    with pytest.raises(ValueError, match="'fast' is not one of auto, interpret, compile"):
+        cuda.select_engine("fast")
+
+
+def test_an_interruption_ends_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that never ends gets calls in between, which raise what a signal handler raises."""
+    endless = text("L: add.u32 %r0, %r0, 1; bra L;")
+    made, _ = device(endless, COMPILE)
+    calls = []
+
+    def progress(done: float) -> None:
+        calls.append(done)
+        raise KeyboardInterrupt
+
+    real = made.execute
+    made.execute = lambda *given, **named: real(*given, **{**named, "on_progress": progress})
+    with pytest.raises(KeyboardInterrupt):
+        made.launch("store", (1,), (32,), made.buffer(np.zeros(32, "u4")))
+    assert calls == [0.0]
+
+
+def test_unwritten_bytes_are_tracked() -> None:
+    made, _ = device(text(), COMPILE)
+    place = made.buffer(np.zeros(64, "u4"))
+    made.memory.mark_unwritten(place, 256)
+    made.launch("store", (1,), (32,), place)
+    assert made.memory.unwritten_at(place, 256).tolist() == [0] * 128 + [1] * 128
+
+
+def test_progress_reaches_the_end() -> None:
+    buffers, fault, _ = launched(text(), COMPILE, (3000,), (32,), np.zeros(32, "u4"))
+    assert fault == ""
+    assert np.frombuffer(buffers[0], "u4").tolist() == list(range(32))

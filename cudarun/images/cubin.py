@@ -146,7 +146,8 @@ def _facts(elf: Elf) -> ImageFacts:
     return ImageFacts(
         kind=ImageKind.CUBIN,
         kernels=tuple(_kernels(elf, architecture)),
-        variables=tuple(_variables(elf.symbols)),
+        variables=tuple(_variables(elf.symbols, unnamed=False)),
+        unnamed=tuple(_variables(elf.symbols, unnamed=True)),
         targets=(f"sm_{architecture}{suffix}",),
         externs=tuple(s.name for s in linkable(elf) if not s.is_defined),
         toolkit=_toolkit(elf),
@@ -295,10 +296,18 @@ def _shared_bytes(elf: Elf, name: str, architecture: int) -> int:
     return max(0, section.size - _RESERVED_SHARED_BYTES)
 
 
-def _variables(symbols: tuple[ElfSymbol, ...]) -> Iterator[VariableFacts]:
+def _variables(symbols: tuple[ElfSymbol, ...], *, unnamed: bool) -> Iterator[VariableFacts]:
+    """Yield the variables, those whose names begin with ``$`` or the others."""
     for symbol in symbols:
         space = _SPACES.get(symbol.section or "")
         is_section = symbol.type == "STT_SECTION"
-        if space is None or is_section or not symbol.name or symbol.name.startswith("$"):
+        if space is None or is_section or not symbol.name:
             continue
-        yield VariableFacts(symbol.name, space, symbol.size, managed=bool(symbol.other & _MANAGED))
+        if symbol.name.startswith("$") == unnamed:
+            yield VariableFacts(
+                symbol.name,
+                space,
+                symbol.size,
+                managed=bool(symbol.other & _MANAGED),
+                is_initialized=symbol.section != ".nv.global",
+            )

@@ -65,6 +65,7 @@ class VariableFacts:
         type: The PTX type (``"u32"``, ``"f32[4]"``) unless it is a byte array; nvcc emits C arrays
             and structs as byte arrays.
         is_zero: Whether a constant of PTX is zero until the host writes it; ``None`` if unknown.
+        is_initialized: Whether the image has a value for it.
     """
 
     name: str
@@ -74,6 +75,7 @@ class VariableFacts:
     managed: bool = False
     type: str | None = None
     is_zero: bool | None = field(default=None, compare=False)
+    is_initialized: bool = field(default=False, compare=False)
 
     @property
     def demangled(self) -> str:
@@ -115,6 +117,7 @@ class ImageFacts:
         kernels: In the order of the file. An image with parts has each kernel once, as in
             the first part that contains it.
         variables: Likewise.
+        unnamed: The variables without a name in the source, such as string literals.
         targets: The architectures of its code: ``"sm_90"``, ``"compute_90"``.
         ptx_version: The ``.version`` of PTX.
         parts: The images inside it, of a fatbin, host object or archive.
@@ -136,3 +139,4 @@ class ImageFacts:
     is_relocatable: bool | None = None
     relocations: int | None = None
     has_unread_code: bool = False
+    unnamed: tuple[VariableFacts, ...] = ()

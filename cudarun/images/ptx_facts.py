@@ -74,7 +74,8 @@ def ptx_facts(module: Module) -> ImageFacts:
     return ImageFacts(
         kind=ImageKind.PTX,
         kernels=tuple(_kernel(f) for f in module.functions if f.is_entry and f.body is not None),
-        variables=tuple(_variable(v) for v in module.variables if _is_addressable(v)),
+        variables=tuple(map(_variable, filter(_is_addressable, module.variables))),
+        unnamed=tuple(map(_variable, filter(_is_unnamed, module.variables))),
         targets=module.targets[:1],  # what follows are options: debug, texmode_independent
         ptx_version=module.version,
         externs=tuple(dict.fromkeys(_externs(module))),
@@ -129,11 +130,15 @@ def _extent(function: Function, directive: str) -> Extent | None:
 
 
 def _is_addressable(variable: Variable) -> bool:
-    return (
-        variable.space in ("global", "const")
-        and variable.linkage != "extern"
-        and _UNNAMED.match(variable.name) is None
-    )
+    return _is_in_memory(variable) and _UNNAMED.match(variable.name) is None
+
+
+def _is_unnamed(variable: Variable) -> bool:
+    return _is_in_memory(variable) and _UNNAMED.match(variable.name) is not None
+
+
+def _is_in_memory(variable: Variable) -> bool:
+    return variable.space in ("global", "const") and variable.linkage != "extern"
 
 
 def _variable(variable: Variable) -> VariableFacts:
@@ -148,6 +153,7 @@ def _variable(variable: Variable) -> VariableFacts:
         is_zero=None
         if variable.space != "const"
         else not any(map(_has_bits, variable.initial or ())),
+        is_initialized=variable.initial is not None,
     )
 
 

@@ -291,6 +291,7 @@ def combined(kind: ImageKind, parts: tuple[Part, ...]) -> ImageFacts:
         kind=kind,
         kernels=_first_of_each(kernel for facts in read for kernel in facts.kernels),
         variables=_first_of_each(variable for facts in read for variable in facts.variables),
+        unnamed=_first_of_each(variable for facts in read for variable in facts.unnamed),
         targets=tuple(dict.fromkeys(part.target for part in parts)),
         ptx_version=next((facts.ptx_version for facts in read if facts.ptx_version), None),
         parts=parts,

@@ -6,6 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cudarun.arguments.dimensions import parse_extent
+from cudarun.arguments.grammar import parse_arguments
+from cudarun.arguments.tolerance import Tolerance
+from cudarun.emulator.host.process import process
+from cudarun.images.reader import read_image
+from cudarun.session.driver.selection import parse_devices
+from cudarun.session.driver.target import Target
+from cudarun.session.image.image import Image
+from cudarun.session.launch.request import GeometryRequest, LaunchRequest
+from cudarun.session.launch.steps import load_libraries
+from cudarun.session.launch.verified_runs import run_verified
+from cudarun.session.load.library import Library
+from cudarun.session.workers.session import Session
+
 if TYPE_CHECKING:
     from conftest import Ran, Run
 
@@ -17,6 +31,7 @@ STATE = """
 .address_size 64
 
 .global .align 4 .u32 launches;
+.global .align 4 .u32 $unnamed;
 .const .align 4 .u32 addend = 5;
 
 .visible .entry count(.param .u64 out)
@@ -29,6 +44,10 @@ STATE = """
     add.u32 %r1, %r1, 1;
     st.global.u32 [launches], %r1;
     add.u32 %r3, %r1, %r2;
+    ld.global.u32 %r1, [$unnamed];
+    add.u32 %r3, %r3, %r1;
+    add.u32 %r1, %r1, 1;
+    st.global.u32 [$unnamed], %r1;
     st.global.u32 [%rd1], %r3;
     ret;
 }
@@ -92,6 +111,30 @@ def test_variables_of_the_image_are_restored_between_runs(
     ran = run("launch", "count.ptx", "-d", "cpu", "--threads", "1", "out=u32[1]", "--set",
               "launches=4", "--set", "addend=1", "--check", "out == 6", *options)  # fmt: skip
     assert ran.code == 0, ran.out
+
+
+def test_a_variable_without_an_address_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A driver need not return the addresses of variables that are local to their image."""
+    process.reset()
+    monkeypatch.setattr(Library, "find_symbol", lambda library, name: None)
+    parts = ".global .align 1 .b8 $str[3] = {97, 98, 0};\n.visible .entry"
+    data = STATE.replace(".visible .entry", parts).encode()
+    request = LaunchRequest(
+        image=Image("count.ptx", data, read_image(data, "count.ptx")),
+        kernel=None,
+        geometry=GeometryRequest(block=parse_extent("1")),
+        arguments=parse_arguments(["out=u32[1]"]),
+        checks=(), prints=(), saves=(), tolerance=Tolerance(), seed=0, seeds=2,
+    )  # fmt: skip
+    here = Session(Target(parse_devices("cpu")), parse_devices("cpu"))
+    [device] = here.devices
+    found = run_verified(here, load_libraries(here, request), request, device)
+    process.reset()
+    [note] = [each.message for each in found.diagnostics if "restored" in each.message]
+    named = "launches, addend, $unnamed"  # and not the string literal
+    assert note == f"not restored between runs, the driver returns no address: {named}"
 
 
 def test_an_answer_that_a_kernel_keeps_is_found(run: Run) -> None:

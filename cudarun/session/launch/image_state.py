@@ -56,10 +56,12 @@ class ImageState:
             raise error.of(operation=purpose) from None
 
     def _copies(self, session: Session, library: Library) -> Iterator[_SavedVariable]:
-        for variable in library.variables():
+        named = library.variables()
+        for variable in library.all_variables():
             address = library.find_symbol(variable.name)
             if address is None:
-                self.unknown.append(variable.demangled)
+                if variable in named or not variable.is_initialized:  # not a string literal
+                    self.unknown.append(variable.demangled)
                 continue
             memory = FixedMemory(session.driver, address, variable.size)
             value = DeviceBuffer(session.driver, variable.demangled, variable.size, 0)

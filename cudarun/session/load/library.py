@@ -100,19 +100,26 @@ class Library:
 
     def variables(self) -> tuple[VariableFacts, ...]:
         """Return the variables of the image; none if only the driver can read it."""
-        try:
-            facts = self.image.facts or self._read()
-        except ImageRefused:
-            return ()
-        return facts.variables
+        facts = self._facts()
+        return () if facts is None else facts.variables
+
+    def all_variables(self) -> tuple[VariableFacts, ...]:
+        """Return the variables of the image, also those without a name in the source."""
+        facts = self._facts()
+        return () if facts is None else (*facts.variables, *facts.unnamed)
 
     def kernel_facts(self, name: str) -> KernelFacts | None:
         """Return the facts of a kernel by its mangled name, if the image has them."""
+        facts = self._facts()
+        kernels = () if facts is None else facts.kernels
+        return next((kernel for kernel in kernels if kernel.name == name), None)
+
+    def _facts(self) -> ImageFacts | None:
+        """Return what the image contains; ``None`` if only the driver can read it."""
         try:
-            facts = self.image.facts or self._read()
-        except ImageRefused:  # the driver could load it
+            return self.image.facts or self._read()
+        except ImageRefused:
             return None
-        return next((kernel for kernel in facts.kernels if kernel.name == name), None)
 
     def handle_of(self, name: str) -> cuda.CUkernel:
         """Return the ``CUkernel`` of a mangled name."""

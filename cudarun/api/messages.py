@@ -15,7 +15,7 @@ class ApiCall:
     """A command to run. The message has descriptors of files in memory.
 
     Attributes:
-        words: The command line; a file is its number between NULs.
+        words: The command line; a file is its number, marked.
         names: The name of each file in the report.
         directory: The working directory.
         environment: The environment.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -14,8 +15,11 @@ from cudarun.arguments.values import Bytes, Scalar
 if TYPE_CHECKING:
     from types import TracebackType
 
-_MARK = "\0"
-"""Around the number of a file in a word: no word of a command line can contain it."""
+_MARK = "\ud800"
+"""Around the number of a file in a word: no path and no text of a file can contain it."""
+_REGISTERED = 2
+"""`numpy.dtype.isbuiltin` of a dtype that a package added to numpy's."""
+_FILE = re.compile(rf"{_MARK}(\d+){_MARK}")
 
 
 class SupportsArray(Protocol):
@@ -38,7 +42,7 @@ class CommandWords:
         words: The first words.
 
     Attributes:
-        words: The words; a file is its number between NULs.
+        words: The words; a file is its number between marks, see `filled`.
         files: The descriptors of the files.
         names: The name of each file in the report.
 
@@ -115,12 +119,14 @@ class CommandWords:
         if element is None:
             raise TypeError(f"{name}: an array of {array.dtype} is not an argument")
         native = np.ascontiguousarray(array, array.dtype.newbyteorder("=")).reshape(array.shape)
+        # numpy's format has no name for bf16 and fp8: such items are bytes in the file.
+        is_foreign = array.dtype.isbuiltin == _REGISTERED
         file = self.file("array")
         with os.fdopen(self.files[-1], "wb", closefd=False) as stream:
-            np.lib.format.write_array(stream, native, allow_pickle=False)
-        if is_file or array.dtype.kind != "V" or array.dtype.names is not None:
+            items = native.view(f"V{native.itemsize}") if is_foreign else native
+            np.lib.format.write_array(stream, items, allow_pickle=False)
+        if is_file or not is_foreign:
             return f"@{file}"
-        # numpy's format has no name for bf16 and fp8.
         return f"{element}[{','.join(map(str, array.shape))}]:@{file}"
 
 
@@ -136,6 +142,4 @@ def _scalar(name: str, array: npt.NDArray[Any]) -> str:
 
 def filled(word: str, paths: list[str]) -> str:
     """Return a word with the paths of its files."""
-    parts = word.split(_MARK)
-    parts[1::2] = [paths[int(number)] for number in parts[1::2]]
-    return "".join(parts)
+    return _FILE.sub(lambda file: paths[int(file[1])], word)

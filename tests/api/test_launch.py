@@ -83,7 +83,9 @@ def test_types_of_arrays_and_numbers() -> None:
         "d": -1.5,
         "nothing": None,
     }
-    outputs = cudarun.launch(TYPES, device="cpu", threads=4, args=given)
+    halves = np.array([0, 2, 4, 6], ml_dtypes.bfloat16)
+    outputs = cudarun.launch(TYPES, device="cpu", threads=4, args=given, expect={"x": halves})
+    assert "PASS x" in outputs.report
     assert [(name, array.dtype, array.shape) for name, array in outputs.items()] == [
         ("x", ml_dtypes.bfloat16, (4,)),
         ("c", np.complex64, (4,)),

@@ -379,7 +379,15 @@ class _ModuleParser(VariableRules):
         elif self.accept(".file"):
             self._file()
         else:
-            statements += self._variable_statement(position, self._linkage())
+            self._refuse_linkage()
+            statements += self._variable_statement(position, None)
+
+    def _refuse_linkage(self) -> None:
+        """Raise the syntax error of ptxas if a variable in a body has linkage."""
+        if self.at(".common"):
+            raise self.syntax_error()
+        if self._linkage() is not None:
+            raise self.syntax_error()
 
     def _block(self) -> Block:
         position = self.position()

@@ -121,6 +121,9 @@ def quick_variable(text: str, offset: int, lines: Lines) -> tuple[Variable, int]
     linkage, space, alignment, type_, name, extent, brace, number = match.groups()
     if type_ not in TYPE_BYTES or (number is not None and extent is not None):
         return None
+    has_value = number is not None or brace is not None
+    if (linkage == "extern" and has_value) or (linkage == "common" and space != "global"):
+        return None
     end = match.end()
     initial: tuple[Integer | Float, ...] | None = None if number is None else (_number(number),)
     if brace is not None:

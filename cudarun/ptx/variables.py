@@ -51,12 +51,28 @@ class VariableRules(InstructionRules):
     def _variable_statement(self, position: Position, linkage: str | None) -> list[Variable]:
         """Parse one declaration, which may name several variables, up to its semicolon."""
         prefix = self._variable_prefix(position, linkage)
-        variables = [self._declare(self._initialized(self._declarator(prefix)))]
+        variables = [self._variable(prefix)]
         while self.accept(","):
             prefix = replace(prefix, position=self.position())
-            variables.append(self._declare(self._initialized(self._declarator(prefix))))
+            variables.append(self._variable(prefix))
         self.expect(";")
         return variables
+
+    def _variable(self, prefix: Variable) -> Variable:
+        """Parse a name with its dimensions and its initializer."""
+        start = self.token
+        variable = self._declare(self._initialized(self._declarator(prefix)))
+        if variable.linkage == "extern":
+            if variable.initial is not None:
+                words = f"No initial value is allowed for external symbol '{variable.name}'"
+                raise self.refusal(words, start, "error")
+        elif None in variable.dimensions and variable.initial is None:
+            words = f"Non-external variable '{variable.name}' has incomplete type"
+            raise self.refusal(words, start, "error")
+        if variable.linkage == "common" and variable.space != "global":
+            words = ".common variables must be declared in .global space"
+            raise self.refusal(words, start, "error")
+        return variable
 
     def _variable_prefix(self, position: Position, linkage: str | None) -> Variable:
         """Parse everything before the name; return a variable without a name."""

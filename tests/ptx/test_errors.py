@@ -136,6 +136,39 @@ def test_syntax_errors_of_statements(text, word, line, column):
             )
             for wrong in (" = {1}", " = {1,2,3}", "[2] = {{1,2},{}}")
         ),
+        *(
+            (
+                HEADER + f".entry k() {{ {linkage} .{space} .b32 x; ret; }}",
+                None,
+                f"Parsing error near '{near or f'.{space}'}': syntax error",
+                "fatal",
+            )
+            for linkage, near in ((".visible", ""), (".extern", ""), (".common", ".common"))
+            for space in ("reg", "shared", "global")
+        ),
+        *(
+            (HEADER + text, None, message, "error")
+            for text, message in (
+                (".shared .b8 x[];", "Non-external variable 'x' has incomplete type"),
+                (".global .b8 y, x[];", "Non-external variable 'x' has incomplete type"),
+                (
+                    ".entry k() { .shared .b8 x[]; ret; }",
+                    "Non-external variable 'x' has incomplete type",
+                ),
+                (
+                    ".extern .global .b32 x = 5;",
+                    "No initial value is allowed for external symbol 'x'",
+                ),
+                (
+                    ".extern .const .b8 x[1] = {5};",
+                    "No initial value is allowed for external symbol 'x'",
+                ),
+                (
+                    ".common .shared .b32 x;",
+                    ".common variables must be declared in .global space",
+                ),
+            )
+        ),
         (
             HEADER + ".global .b8 w[2][2] = {{1,2},{3,4},{5}};",
             (4, 36),

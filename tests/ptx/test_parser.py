@@ -143,7 +143,7 @@ class TestVariables:
     def test_dimensions(self):
         assert variable(".extern .shared .align 16 .b8 s[];").dimensions == (None,)
         assert variable(".global .b8 t[2][3];").dimensions == (2, 3)
-        assert variable(".global .b8 t[][0x10];").dimensions == (None, 16)
+        assert variable(".extern .global .b8 t[][0x10];").dimensions == (None, 16)
 
     def test_several_in_one_declaration_have_positions_of_their_own(self):
         x, y, z = variables(".global .u32 x = 1, y,\n z[2];")

@@ -86,10 +86,12 @@ def variables(draw, spaces, prefix):
     elements = vector
     for extent in dimensions:
         elements *= extent
-    value = constants | st.builds(
+    values = constants | st.builds(
         tree.SymbolValue, names, offsets, st.booleans(), st.none() | st.just(0xFF00)
     )
-    initial = st.lists(value, min_size=elements, max_size=elements).map(tuple)
+    initial = st.lists(values, min_size=elements, max_size=elements).map(tuple)
+    value = draw(st.none() | initial) if prefix == "g" else None
+    linkages = ["visible", "weak"] if value is not None else ["visible", "weak", "extern"]
     return tree.Variable(
         space=draw(st.sampled_from(spaces)),
         type=draw(st.sampled_from(sorted(TYPE_BYTES))),
@@ -98,8 +100,8 @@ def variables(draw, spaces, prefix):
         alignment=draw(st.none() | st.sampled_from([1, 8, 128])),
         vector=vector,
         dimensions=dimensions,
-        initial=draw(st.none() | initial) if prefix == "g" else None,
-        linkage=draw(st.none() | st.sampled_from(["extern", "visible"])) if prefix == "g" else None,
+        initial=value,
+        linkage=draw(st.none() | st.sampled_from(linkages)) if prefix == "g" else None,
         attributes=draw(st.sampled_from([(), ("managed",)])) if prefix == "g" else (),
         pointer=draw(st.none() | st.just(()) | st.just(("global", "align", "16")))
         if prefix == "p"

@@ -35,6 +35,7 @@ _NOTES = {
     "parameters": "the driver does not describe the parameters of {}",
     "image": "the image of {} was loaded in an unknown way",
     "size": "the memory that {} can reach exceeds --max-size",
+    "unreadable": "memory to which a pointer leads cannot be read; it is left out",
     "write": "a raw file cannot be written: {}",
 }
 

@@ -79,13 +79,14 @@ static CUresult observe(Launch *launch, CUresult (*again)(void *), void *context
     if (!control || !driver_ready() || control->mode == MODE_OFF) return again(context);
     if (!(launch->kernel = kernel_of(launch->function))) return again(context);
     if (control->mode == MODE_LIST) return list_launch(launch, again, context);
-    int captured = is_captured(launch->config.stream);
-    if (control->mode == MODE_WATCH)
+    if (control->mode == MODE_WATCH) {
+        int captured = is_captured(launch->config.stream);
         return captured ? again(context) : watch_launch(launch, again, context);
+    }
     if (!control->each_kernel && atomic_load(&control->taken) >= control->count)
         return again(context); /* all are recorded */
     int chosen = is_chosen(launch);
-    if (chosen && captured) {
+    if (chosen && is_captured(launch->config.stream)) {
         note("captured %s", launch->kernel->name);
         chosen = 0;
     }

@@ -11,7 +11,7 @@
 #include "control.h"
 #include "driver.h"
 
-enum { CHUNK = 16 << 20, BLOCK = 4096 };
+enum { CHUNK = 16 << 20, PAGE = 2 << 20, BLOCK = 4096 };
 
 int snapshot_begin(Snapshot *snapshot, RawFile *file) {
     *snapshot = (Snapshot){.file = file};
@@ -75,7 +75,8 @@ static int load(const Part *part, uint64_t at, void *data, size_t size) {
 
 static size_t chunk_at(const Part *part, uint64_t at) {
     uint64_t left = part->range.size - at;
-    return left < CHUNK ? left : CHUNK;
+    uint64_t most = part->range.kind == MAPPED ? PAGE : CHUNK; /* a copy within one mapping */
+    return left < most ? left : most;
 }
 
 static void copy(Snapshot *snapshot, Part *part) {
@@ -83,7 +84,10 @@ static void copy(Snapshot *snapshot, Part *part) {
     for (uint64_t at = 0; at < part->range.size; at += chunk_at(part, at)) {
         size_t size = chunk_at(part, at);
         if (!load(part, at, snapshot->buffer, size)) {
-            if (!at) return; /* freed with its context, or not accessible */
+            if (!at) { /* freed with its context, or not accessible */
+                note("unreadable");
+                return;
+            }
             memset(snapshot->buffer, 0, size);
         }
         if (!at) {

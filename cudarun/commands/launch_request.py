@@ -125,7 +125,8 @@ def _baseline(
     except CudarunError as error:
         raise error.of(option="--baseline") from None
     own = values["image"] == steps[-1]["image"]
-    return BaselineLaunch(values["kernel"] if own else values["baseline"], request)
+    label = (values["kernel"] if own else None) or values["baseline"]
+    return BaselineLaunch(label, request)
 
 
 def _refuse_early_results(step: LaunchRequest) -> None:

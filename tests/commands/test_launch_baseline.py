@@ -45,6 +45,12 @@ def test_all_buffers_are_compared(run: Run) -> None:
     assert compared == ["a", "b", "c"]
 
 
+def test_the_same_image_is_its_own_baseline(run: Run) -> None:
+    ran = center(run, "cached", "--baseline", "samples/judge/cached.ptx", "--seeds", "2")
+    assert ran.code == 0, ran.err  # each has variables of its own
+    assert "PASS y as by samples/judge/cached.ptx" in ran.out
+
+
 def test_a_different_result_fails(run: Run) -> None:
     ran = center(run, "zeros", "--baseline", "samples/judge/honest_serial.ptx:center", "--json")
     assert ran.code == 1

@@ -17,6 +17,7 @@ from cudarun.session.launch.refusals import explain_refusal
 from cudarun.session.launch.request import Geometry, LaunchRequest
 from cudarun.session.load.library import Kernel
 from cudarun.session.load.request import Extent
+from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
     from cuda.bindings import driver as cuda
@@ -28,12 +29,13 @@ _PORTABLE_CLUSTER = 8  # blocks; only some devices support larger clusters
 
 
 def launch_stream(
-    driver: Driver, device: Device, priority: int | None, *, created: bool
+    session: Session, device: Device, priority: int | None, *, created: bool
 ) -> cuda.CUstream:
     """Return the stream of a launch: the default one, or one of its own.
 
     Args:
-        driver: The driver; a context must be current.
+        session: The session, which destroys the stream when it releases resources; the device's
+            context is current.
         device: The device of the context.
         priority: The requested priority.
         created: Create a stream in any case: only that of a graph can be captured.
@@ -41,6 +43,7 @@ def launch_stream(
     Raises:
         RequestError: The device has no such priority.
     """
+    driver = session.driver
     if priority is None and not created:
         return driver.CUstream(0)
     least, greatest = driver.cuCtxGetStreamPriorityRange()
@@ -50,7 +53,9 @@ def launch_stream(
             f"device {device.label} supports priorities {least} (lowest) to {greatest} (highest)"
         ).of(option="--priority", shown=f"--priority {priority}")
     flags = int(driver.CUstream_flags.CU_STREAM_DEFAULT)
-    return driver.cuStreamCreateWithPriority(flags, wanted)
+    stream = driver.cuStreamCreateWithPriority(flags, wanted)
+    session.add_release(lambda: driver.cuStreamDestroy(stream))
+    return stream
 
 
 class Launcher:

@@ -87,7 +87,7 @@ class Program:
         self._buffers = buffers
         self._places = places
         self.stream = launch_stream(
-            session.driver, device, request.preferences.priority, created=request.graph
+            session, device, request.preferences.priority, created=request.graph
         )
         self._unchanged = behind = {name: name for name in buffers.addresses}
         found = []

@@ -222,7 +222,10 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
         what = f"'{shlex.join(transport.prefix)}' does not contain {HOST}: all hosts would be one"
         raise RequestError(what, option="--via")
     spec = os.path.relpath(spec) if spec != "-" else spec
-    cases = _cases(spec, values["cases"], values, Target(parse_devices(values["devices"])))
+    where = Target(parse_devices(values["devices"]))
+    # A node reads the whole spec, so that it needs the files of all cases.
+    everything = _cases(spec, (), values | {"filter_text": None}, where)
+    cases = _cases(spec, values["cases"], values, where)
     parameters = click.get_current_context().command.params
     outputs = output_files(parameters, values)
     check_outputs(outputs, [spec, *(path for case in cases for path in case.inputs)])
@@ -240,7 +243,7 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
         soak=values["soak"],
         allow_python=values["allow_python"],
     )
-    archive = pack(spec, (path for case in cases for path in case.inputs), node)
+    archive = pack(spec, (path for case in everything for path in case.inputs), node)
     renderer.begin(hosts)
     report = run_fleet(
         FleetRequest(spec, archive, seed, hosts, transport, keep),

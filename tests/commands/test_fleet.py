@@ -125,6 +125,12 @@ def test_a_fault_is_the_gpus_and_shown_with_commands_to_paste(run: Run, spec: Pa
     ]
 
 
+def test_one_case_of_several(run: Run, spec: Path) -> None:
+    (spec / "cases.toml").write_text(SAXPY + FAULT)
+    ran = fleet(run, "gpu1", "--runs", "1", "--filter", "name == saxpy", devices="cpu")
+    assert (ran.code, ran.out.split()[:2]) == (0, ["gpu1/cpu", "ok"])
+
+
 def test_many_hosts_in_their_order(run: Run, spec: Path) -> None:
     one = fleet(run, "gpu1", "--runs", "1", "--json", devices="cpu").document
     [gpu] = one["hosts"][0]["gpus"]

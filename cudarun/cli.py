@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # Each command's name and one-line help, so that `cudarun --help` imports no command.
 COMMANDS = {
+    "compare": "Compare the times of two JSON documents, and fail if a case is slower.",
     "completion": "Print the script of shell completion for bash, zsh or fish.",
     "ctx": "Inspect contexts, script driver calls, and check documented context behavior.",
     "devices": "List GPUs and emulated devices.",

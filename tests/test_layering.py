@@ -36,6 +36,7 @@ MAY_IMPORT = {
         "diagnostics",
         "images",
         "parameters",
+        "timing_comparison",
         "writing",
     },
     "session": {
@@ -58,6 +59,7 @@ MAY_IMPORT = {
         "report.fleet_types",
         "writing",
     },
+    "timing_comparison": {"rank_test", "report.compare_types"},
     "report": {"diagnostics", "parameters", "ptx.errors", "writing"},
     "diagnostics": {"images"},
     "images": {"ptx", "parameters"},

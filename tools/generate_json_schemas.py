@@ -19,6 +19,7 @@ from typing import (
     is_typeddict,
 )
 
+from cudarun.report.schemas.compare import ComparisonDocument
 from cudarun.report.schemas.contexts import ContextsDocument, ScriptDocument, VerifyDocument
 from cudarun.report.schemas.devices import DevicesDocument, DoctorDocument
 from cudarun.report.schemas.errors import ErrorDocument, Head
@@ -42,6 +43,7 @@ _BASES = (KernelLaunchRecord, Head, CaseRecord, CandidateRecord)
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas"
 
 DOCUMENTS: dict[str, tuple[type, ...]] = {
+    "compare": (ComparisonDocument,),
     "ctx": (),
     "ctx-run": (ScriptDocument,),
     "ctx-show": (ContextsDocument,),

@@ -21,6 +21,7 @@ from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
 from cudarun.report.renderer import Renderer, finish
+from cudarun.report.terminal import pass_on
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.fleet.request import RUNS, NodeRequest, Transport
@@ -197,6 +198,8 @@ def command(spec: str | None, **values: Any) -> int:
     if values["node"]:
         _refuse_beside_node(spec)
         return _node()
+    if values["raw_output"]:
+        pass_on()
     renderer = chosen_renderer()
     if spec is None:
         raise click.UsageError("missing argument 'SPEC'", click.get_current_context())

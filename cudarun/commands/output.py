@@ -42,6 +42,10 @@ def _renderer(context: click.Context) -> Renderer:
         from cudarun.report.json import JsonLinesRenderer
 
         return JsonLinesRenderer()
+    if chosen == "markdown":
+        from cudarun.report.markdown import MarkdownRenderer
+
+        return MarkdownRenderer()
     from cudarun.report.table import TableRenderer
 
     renderer = TableRenderer(

@@ -13,29 +13,30 @@ MAX_BYTES = 4 << 20
 """The largest text."""
 
 
-def read_text(path: str, option: str) -> str:
-    """Read a file, a pipe or, for ``-``, stdin, up to the limit.
+def read_text(path: str, option: str, limit: int = MAX_BYTES) -> str:
+    """Read a file, a pipe or, for ``-``, stdin, up to a limit.
 
     Args:
         path: The file.
         option: The option that names it.
+        limit: The most bytes.
 
     Raises:
         RequestError: The file cannot be read, is too large or is not in UTF-8.
     """
     if path == DASH:
-        return _decoded(sys.stdin.buffer, path, option)
+        return _decoded(sys.stdin.buffer, path, option, limit)
     try:
         with open(path, "rb") as file:
-            return _decoded(file, path, option)
+            return _decoded(file, path, option, limit)
     except OSError as error:
         raise RequestError(f"{path}: {error.strerror}", option=option) from error
 
 
-def _decoded(file: BinaryIO, path: str, option: str) -> str:
-    data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise RequestError(f"{path}: larger than the limit of {MAX_BYTES >> 20} MiB", option=option)
+def _decoded(file: BinaryIO, path: str, option: str, limit: int) -> str:
+    data = file.read(limit + 1)
+    if len(data) > limit:
+        raise RequestError(f"{path}: larger than the limit of {limit >> 20} MiB", option=option)
     try:
         return data.decode()
     except UnicodeDecodeError as error:

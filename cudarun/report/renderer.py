@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from cudarun.errors import CudarunError
+    from cudarun.report.compare_types import ComparisonReport
     from cudarun.report.context_types import ContextsReport, ScriptReport, StepReport, VerifyReport
     from cudarun.report.device_types import (
         DevicesReport,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         | DoctorReport
         | LaunchListing
         | RecordReport
+        | ComparisonReport
         | FleetReport
         | NodeReport
     )

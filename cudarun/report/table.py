@@ -127,6 +127,10 @@ class TableRenderer(Renderer):
                 from cudarun.report.device_tables import show_devices
 
                 show_devices(report, self._out, quiet=self._quiet)
+            case "compare":
+                from cudarun.report.compare_tables import show_comparison
+
+                show_comparison(report, self._out, quiet=self._quiet)
             case "fleet":
                 self._fleet.end(report)
             case "devices-doctor":

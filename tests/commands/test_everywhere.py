@@ -23,7 +23,11 @@ EVERYWHERE = {
     *("--no-color", "--together", "--raw-output", "--help"),
 }
 OF_CONTEXTS = {"--context", "--ctx-flags", "--limit", "--cache-config"}
-WITHOUT_DEVICES = {"cudarun completion", "cudarun fleet"}  # a fleet's are those of its nodes
+WITHOUT_DEVICES = {
+    *("cudarun compare", "cudarun completion"),
+    "cudarun fleet",  # its devices are those of the nodes
+    "cudarun record",  # of the program
+}
 OWN_CONTEXTS = {"cudarun ctx run", "cudarun ctx verify"}  # which make what they are told to
 
 

@@ -61,6 +61,10 @@ def document(report: Report) -> Mapping[str, object]:
             from cudarun.report.documents.devices import devices_document
 
             return devices_document(report)
+        case "compare":
+            from cudarun.report.documents.compare import comparison_document
+
+            return comparison_document(report)
         case "fleet":
             from cudarun.report.documents.fleet import fleet_document
 

@@ -1,0 +1,54 @@
+"""The table of ``compare``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from cudarun.report.compare_types import ComparedCase, ComparisonReport
+from cudarun.report.console import table
+from cudarun.report.timing_tables import duration
+
+_STYLES = {"faster": "green", "slower": "red bold", "no difference": "dim"}
+COLUMNS = ("case", "device", "old", "new", "new/old", "95 % interval", "runs", "result")
+
+
+def show_comparison(report: ComparisonReport, out: Console, *, quiet: bool) -> None:
+    """Print a row for each case, cases in one file only, and the totals."""
+    chosen = [case for case in report.cases if case.verdict == "slower" or not quiet]
+    if chosen:
+        rows = table(*COLUMNS)
+        for case in chosen:
+            *texts, verdict = cells(case)
+            rows.add_row(*map(Text, texts), Text(verdict, style=_STYLES[case.verdict]))
+        out.print(rows)
+    for line in (*missing_lines(report), totals(report)):
+        out.print(Text(line), soft_wrap=True)
+
+
+def cells(case: ComparedCase) -> Sequence[str]:
+    """Return the cells of a case, in the order of `COLUMNS`."""
+    runs = " and ".join(map(str, dict.fromkeys(case.runs)))
+    interval = "too few runs"
+    if case.low is not None and case.high is not None:
+        interval = f"{case.low:.3f} to {case.high:.3f}"
+    times = duration(case.old), duration(case.new)
+    return case.case, case.device, *times, f"{case.ratio:.3f}", interval, runs, case.verdict
+
+
+def missing_lines(report: ComparisonReport) -> list[str]:
+    """Return a line for each case that is in one file only."""
+    return [f"only in {file}: {name}" for name, file in report.missing]
+
+
+def totals(report: ComparisonReport) -> str:
+    """Return the number of cases by result."""
+    verdicts = [case.verdict for case in report.cases]
+    slower, faster = verdicts.count("slower"), verdicts.count("faster")
+    rest = len(verdicts) - slower - faster
+    return (
+        f"{slower} slower, {faster} faster, {rest} without a difference "
+        f"(threshold {100 * report.threshold:g} %)"
+    )

@@ -1,0 +1,143 @@
+"""The comparison of times in two JSON documents, case by case: ``cudarun compare``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from cudarun.errors import RequestError
+from cudarun.rank_test import TimeRatio, time_ratio
+from cudarun.report.compare_types import CaseTimings, ComparedCase, SpeedVerdict
+
+
+def timings_of(document: Any, origin: str) -> list[CaseTimings]:
+    """Return the times in a document of ``launch``, ``launch --spec`` or ``fleet``.
+
+    Args:
+        document: The parsed JSON.
+        origin: The file, for messages.
+
+    Raises:
+        RequestError: It is another document, or it has no times.
+    """
+    schema = document.get("schema") if isinstance(document, dict) else None
+    try:
+        match schema:
+            case "cudarun/launch/1":
+                found = [*_of_launch(document)]
+            case "cudarun/launch-spec/1":
+                found = [*_of_spec(document)]
+            case "cudarun/fleet/1":
+                found = [*_of_fleet(document)]
+            case _:
+                raise RequestError(
+                    f"{origin} is not a document of launch, launch --spec or fleet",
+                    hint="write one with --json",
+                )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise RequestError(f"{origin}: the document is incomplete: {error}") from None
+    if not found:
+        raise RequestError(f"{origin} has no times", hint="measure with --repeat")
+    return found
+
+
+def compare_timings(
+    old: Sequence[CaseTimings], new: Sequence[CaseTimings], threshold: float
+) -> list[ComparedCase]:
+    """Compare the cases that both documents have.
+
+    A case that each document has on one device is compared even if the devices are different.
+
+    Args:
+        old: The old times.
+        new: The new times.
+        threshold: The change of a time that counts, as a part of 1.
+    """
+    return [_compared(one, other, threshold) for one, other in _pairs(old, new)]
+
+
+def unpaired(timings: Sequence[CaseTimings], cases: Sequence[ComparedCase]) -> list[str]:
+    """Return the names of cases that are in one document only."""
+    known = {case.case for case in cases}
+    return [*dict.fromkeys(each.case for each in timings if each.case not in known)]
+
+
+def _pairs(
+    old: Sequence[CaseTimings], new: Sequence[CaseTimings]
+) -> Iterator[tuple[CaseTimings, CaseTimings]]:
+    by_place = {(each.case, each.device): each for each in new}
+    for one in old:
+        other = by_place.get((one.case, one.device))
+        if other is None:
+            here = [each for each in old if each.case == one.case]
+            there = [each for each in new if each.case == one.case]
+            if len(here) != 1 or len(there) != 1:
+                continue
+            [other] = there
+        yield one, other
+
+
+def _compared(old: CaseTimings, new: CaseTimings, threshold: float) -> ComparedCase:
+    found = time_ratio(old.samples, new.samples)
+    return ComparedCase(
+        case=old.case,
+        device=old.device if old.device == new.device else f"{old.device} → {new.device}",
+        old=median(old.samples),
+        new=median(new.samples),
+        runs=(len(old.samples), len(new.samples)),
+        ratio=found.ratio,
+        low=found.low,
+        high=found.high,
+        p_value=found.p_value,
+        verdict=_verdict(found, threshold),
+    )
+
+
+def _verdict(found: TimeRatio, threshold: float) -> SpeedVerdict:
+    if not found.is_significant:
+        return "no difference"
+    if found.ratio > 1 + threshold:
+        return "slower"
+    return "faster" if found.ratio < 1 / (1 + threshold) else "no difference"
+
+
+def _of_launch(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
+    for outcome in document["outcomes"]:
+        result = outcome["result"]
+        if result is not None and result["timing"] is not None:
+            yield CaseTimings(result["kernel"], outcome["device"], _samples(result))
+
+
+def _of_spec(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
+    for case in document["cases"]:
+        result = case["result"]
+        if result is not None and result["timing"] is not None:
+            yield CaseTimings(case["name"], case["device"], _samples(result))
+
+
+def _of_fleet(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
+    """Yield the medians of all GPUs of a kind as one sample."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for host in document["hosts"]:
+        for gpu in host["gpus"]:
+            for case in gpu["cases"]:
+                if case["milliseconds"] is not None:
+                    place = case["name"], gpu["identity"]["name"]
+                    found.setdefault(place, []).append(_time(case["milliseconds"]))
+    for (name, kind), samples in found.items():
+        yield CaseTimings(name, kind, tuple(samples))
+
+
+def _samples(result: Mapping[str, Any]) -> tuple[float, ...]:
+    samples = tuple(map(_time, result["timing"]["samples"]))
+    if not samples:
+        raise KeyError("samples")
+    return samples
+
+
+def _time(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError(f"{value!r} is not a time")
+    return float(value)

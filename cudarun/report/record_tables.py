@@ -30,7 +30,7 @@ def show_listing(report: LaunchListing, out: Console) -> None:
             _extent(each.grid),
             _extent(each.block),
             str(each.shared_bytes),
-            Text(each.demangled),
+            Text(each.name),
         )
     out.print(rows)
 

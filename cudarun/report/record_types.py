@@ -18,6 +18,7 @@ class ListedLaunches:
     Attributes:
         kernel: The kernel's symbol.
         demangled: Its name in C++ spelling.
+        name: Its name without namespaces and template arguments.
         grid: The blocks of the grid.
         block: The threads of a block.
         shared_bytes: The dynamic shared memory of a block.
@@ -29,6 +30,7 @@ class ListedLaunches:
 
     kernel: str
     demangled: str
+    name: str
     grid: Extent
     block: Extent
     shared_bytes: int

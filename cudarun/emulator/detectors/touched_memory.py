@@ -78,7 +78,11 @@ class TouchedMemory:
         if units is None:
             return
         used = np.flatnonzero(units)
-        breaks = np.flatnonzero(np.diff(used) - 1 > largest_gap // UNIT) + 1
+        is_apart = np.diff(used) - 1 > largest_gap // UNIT
+        has_other_type = np.diff(units[used].astype(np.int16)) != 0
+        if largest_gap == UNIT:  # larger ones are to make few parts
+            is_apart |= has_other_type
+        breaks = np.flatnonzero(is_apart) + 1
         for run in np.split(used, breaks):
             start, end = int(run[0]), int(run[-1]) + 1
             codes = np.unique(units[start:end])

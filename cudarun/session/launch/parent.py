@@ -76,7 +76,7 @@ def _report(
     for _ in range(ADDRESS_ATTEMPTS):
         if not any(isinstance(answer.error, AddressOccupied) for answer in answers):
             break
-        workers.replace()
+        workers.replace(fresh=True)
         answers = workers.run(job)
     from cudarun.report.types import DeviceOutcome, LaunchReport
 

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from cudarun.images.demangler import demangle
+from cudarun.images.demangler import base_name, demangle
 from cudarun.report.record_types import ListedLaunches
 
 _ROW = struct.Struct("<QQd3I3III4040s")
@@ -34,6 +34,7 @@ def _rows(path: Path) -> Iterator[ListedLaunches]:
             yield ListedLaunches(
                 kernel=name,
                 demangled=demangle(name),
+                name=base_name(demangle(name)),
                 grid=(x, y, z),
                 block=(a, b, c),
                 shared_bytes=shared,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cudarun.session.launch.request import LaunchRequest
     from cudarun.session.launch.steps import Libraries
 
-_GAP = 256  # bytes between accesses that do not separate ranges, at first
+_GAP = 32  # bytes between accesses that do not separate ranges, at first
 _MOST_RANGES = 256
 _TYPES = {
     "float16": "f16", "float32": "f32", "float64": "f64", "bfloat16": "bf16",

@@ -297,10 +297,12 @@ class DeviceRun:
         return _judged(case, self.label, outcome.value, outcome.error, seconds, outcome.output)
 
     def _restart(self, place: _Place, ready: Outcome[DeviceInfo]) -> None:
-        """Replace a worker, whose device is known to be ready."""
+        """Replace a worker by one with other addresses; its device is known to be ready."""
+        from cudarun.session.workers.fresh_worker import start_fresh  # few runs need it
+
         if place in self._at_work:
             self.pool.discard(self._at_work.pop(place))
-        self._at_work[place] = self.pool.acquire(place)
+        self._at_work[place] = self.pool.acquire(place, start_fresh())
         self._ready[place] = ready
 
     def _place(self, devices: Devices, context: ContextOptions) -> _Place:

@@ -132,11 +132,19 @@ class DeviceWorkers:
             self._display = display
             display.end()
 
-    def replace(self) -> None:
-        """End the workers, which may be unusable, and start others."""
+    def replace(self, *, fresh: bool = False) -> None:
+        """End the workers, which may be unusable, and start others.
+
+        Args:
+            fresh: Start new interpreters, whose memory has other addresses.
+        """
+        from cudarun.session.workers.fresh_worker import start_fresh  # few runs need it
+
         for worker in self._workers:
             self._pool.discard(worker)
-        self._workers = [self._pool.acquire(spec) for spec in self._specs]
+        self._workers = [
+            self._pool.acquire(spec, start_fresh() if fresh else None) for spec in self._specs
+        ]
 
     def _without_guesses(self, answers: list[DeviceAnswer[T]]) -> list[DeviceAnswer[T]]:
         """Leave out devices that were guessed to exist and do not.

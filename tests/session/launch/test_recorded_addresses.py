@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,12 @@ import pytest
 
 from cudarun.errors import AddressOccupied
 from cudarun.session.launch.fixed_addresses import aligned, allocate_at
+from cudarun.session.workers.fresh_worker import start_fresh
+from cudarun.session.workers.parent import WorkerSpec
+from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.session import Session
+from tests.session.conftest import open_session
+from tests.support.processes import PATIENCE
 
 MIB = 1 << 20
 FREE = 0x5E0000000000  # addresses that the loader and the allocator do not use
@@ -55,3 +61,16 @@ def _read_at_free(session: Session) -> bytes:
 def test_an_occupied_address_is_an_error(in_session: Any) -> None:
     with pytest.raises(AddressOccupied, match="are occupied"):
         in_session(_occupied)
+
+
+def _program(session: Session) -> str:
+    return sys.argv[0]
+
+
+def test_another_process_is_a_new_program() -> None:
+    """A fork would have the memory of its parent at the same addresses."""
+    with WorkerPool() as pool:
+        worker = pool.acquire(WorkerSpec(open_session), start_fresh())
+        worker.submit(_program, PATIENCE)
+        [outcome] = pool.gather([worker])
+    assert outcome.unwrap().endswith("fresh_worker.py")

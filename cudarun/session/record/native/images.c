@@ -16,6 +16,7 @@
 enum { FATBIN = 0xBA55ED50u, FATBIN_WRAPPER = 0x466243B1u };
 
 static Table images, kernels; /* by module and library; by function and kernel */
+static atomic_uint changes; /* of `kernels` */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 
 static void before_fork(void) { pthread_rwlock_wrlock(&lock); }
@@ -108,6 +109,7 @@ static void unloaded(void *handle) {
     }
     if (image && image->is_copy) free((char *)image->data);
     free(image);
+    atomic_fetch_add(&changes, 1);
     pthread_rwlock_unlock(&lock);
 }
 
@@ -123,6 +125,7 @@ static Kernel *add(void *handle, const char *name, const Image *image, int is_ke
     kernel->is_kernel = is_kernel, kernel->is_wanted = -1;
     strcpy(kernel->name, name);
     table_put(&kernels, (uint64_t)handle, (uint64_t)kernel, 0);
+    atomic_fetch_add(&changes, 1);
     return kernel;
 }
 
@@ -154,11 +157,20 @@ static Kernel *asked(CUfunction handle) {
 }
 
 Kernel *kernel_of(CUfunction handle) {
+    static __thread struct {
+        CUfunction handle;
+        Kernel *kernel;
+        unsigned changes;
+    } last; /* most launches are of the kernel before, or of few others */
+    unsigned now = atomic_load(&changes);
+    if (last.handle == handle && last.changes == now && last.kernel) return last.kernel;
     pthread_rwlock_rdlock(&lock);
     Entry *known = table_find(&kernels, (uint64_t)handle);
     Kernel *kernel = known ? (Kernel *)known->value : 0;
     pthread_rwlock_unlock(&lock);
-    return kernel || !driver_ready() ? kernel : asked(handle);
+    if (!kernel && driver_ready()) kernel = asked(handle);
+    last.handle = handle, last.kernel = kernel, last.changes = now;
+    return kernel;
 }
 
 EXPORT CUresult cuModuleLoad(CUmodule *module, const char *path) {

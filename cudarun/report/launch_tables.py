@@ -15,7 +15,7 @@ from cudarun.report.console import extent_text, table
 from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.figures import show_figure
-from cudarun.report.notes import never_written, own_reference, weak_checks
+from cudarun.report.notes import changed_variables, never_written, own_reference, weak_checks
 from cudarun.report.timing_tables import show_speed, show_timing
 from cudarun.report.types import (
     AFTER_OTHERS,
@@ -142,9 +142,9 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
     weak = weak_checks(result)
     if weak is not None and (result.weak_is_failure or not quiet):
         _show_weakness(weak, result, out)
-    itself = own_reference(result)
-    if itself is not None and not quiet:
-        _show_note(itself, out)
+    for note in (own_reference(result), changed_variables(result)):
+        if note is not None and not quiet:
+            _show_note(note, out)
 
 
 def _show_engines(engines: Sequence[KernelEngine], out: Console) -> None:
@@ -225,7 +225,7 @@ def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
 
 
 def _show_runs(result: LaunchResult, out: Console) -> None:
-    """Print how many of several runs passed, and which variables of the image changed."""
+    """Print how many of several runs passed."""
     for what, runs in (("runs", result.runs), ("input sets", result.input_sets)):
         wrong = [run.seed for run in runs if run.failures]
         if wrong:
@@ -237,9 +237,6 @@ def _show_runs(result: LaunchResult, out: Console) -> None:
         elif runs:
             seeds = f"seeds {runs[0].seed} to {runs[-1].seed}"
             out.print(passed() + Text(f"{len(runs)} {what}: {seeds}"), soft_wrap=True)
-    if result.state is not None and result.state.changed:
-        named = ", ".join(result.state.changed)
-        _show_note(f"the launches changed variables of the image: {named}", out)
 
 
 def _show_buffer(buffer: BufferResult, out: Console) -> None:

@@ -33,6 +33,13 @@ def weak_checks(result: LaunchResult) -> str | None:
     return f"weak checks: all also pass with the outputs replaced by {replaced}"
 
 
+def changed_variables(result: LaunchResult) -> str | None:
+    """Return a note on variables of the image that launches changed; ``None`` if there is none."""
+    if result.state is None or not result.state.changed:
+        return None
+    return f"the launches changed variables of the image: {', '.join(result.state.changed)}"
+
+
 def redundant(proof: Proof) -> str | None:
     """Return a note on instructions without a race, but for copies of one with a race."""
     needed = {each.source for each in proof.operations if each.outcome == "race"} - {None}
@@ -55,6 +62,7 @@ def remarks(case: CaseReport) -> Iterator[tuple[str, str]]:
     weak = None if result.weak_is_failure else weak_checks(result)
     proof = None if result.watched is None else result.watched.proof
     unneeded = None if proof is None else redundant(proof)
-    for note in (*map(never_written, result.buffers), own_reference(result), weak, unneeded):
+    odd = own_reference(result), changed_variables(result)
+    for note in (*map(never_written, result.buffers), *odd, weak, unneeded):
         if note is not None:
             yield "note", note

@@ -210,3 +210,13 @@ def test_a_single_launch_is_refused(
     ran = run(*SAXPY, "x=f32[n]:rand", "y=f32[n]", "n=i32:8", *option, *other)
     assert ran.code == 2
     assert f"{option[0]} and {other[0]} cannot be combined" in ran.err
+
+
+def test_a_spec_notes_changed_variables(run: Run, tmp_path: Any) -> None:
+    (tmp_path / "judge.toml").write_text(
+        "[[launch]]\nname = 'scratch'\nimage = 'samples/judge/honest_scratch.ptx'\ngrid = 2\n"
+        "block = 64\nargs = ['x=f32[2,8]:rand', 'y=f32[2,8]', 'i32:2', 'i32:8']\nstateless = true\n"
+    )
+    ran = run("launch", "--spec", "judge.toml", "-d", "cpu")
+    assert ran.code == 0, ran.out
+    assert "note the launches changed variables of the image: means  (scratch on cpu)" in ran.out

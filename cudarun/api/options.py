@@ -66,6 +66,7 @@ class LaunchKeywords(CompileKeywords, ContextKeywords, total=False):
     atol: float
     equal_nan: bool
     python: Path
+    cpu_engine: Literal["auto", "interpret", "compile"]
     detect: str | Sequence[str]
     prove: bool
     stats: bool

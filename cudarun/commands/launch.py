@@ -201,6 +201,15 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 )
 @device_options(default="0", time_limit=f"{CASE_TIMEOUT:g} in each case of --spec, else none")
 @context_options
+@option(
+    "--cpu-engine",
+    "engine",
+    group=OptionGroup.CONTEXTS,
+    scope=OptionScope.RUN,
+    type=click.Choice(["auto", "interpret", "compile"]),
+    help="On cpu, interpret kernels, compile them (requires cudarun[fast]), or compile those "
+    "that can be compiled (auto).  [env var: CUDARUN_CPU_ENGINE; default: interpret]",
+)
 @output_options
 def command(quiet: bool, **values: Any) -> int:
     """Launch a kernel of IMAGE (PTX, cubin, fatbin or .cu; - is stdin) with typed arguments.

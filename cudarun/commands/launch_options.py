@@ -419,15 +419,6 @@ _WATCH = (
         "for which a race is found.",
     ),
     option(
-        "--cpu-engine",
-        "engine",
-        group=OptionGroup.CONTEXTS,
-        scope=OptionScope.RUN,
-        type=click.Choice(["auto", "interpret", "compile"]),
-        help="On cpu, interpret kernels, compile them (requires cudarun[fast]), or compile those "
-        "that can be compiled (auto).  [env var: CUDARUN_CPU_ENGINE; default: interpret]",
-    ),
-    option(
         "--stats",
         group=OptionGroup.OUTPUT,
         scope=OptionScope.CASE,

@@ -14,6 +14,7 @@ from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
 from cudarun.session.driver.tensor_maps import encode_tensor_map
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.launcher import Launcher, launch_stream
+from cudarun.session.launch.recorded_tensor_maps import with_tensor_maps
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.launch.steps import BoundStep
 from cudarun.session.workers.session import Session
@@ -205,6 +206,7 @@ class Program:
             encode = partial(encode_tensor_map, self._driver)
             with step.errors_named():
                 packed = step.binding.pack(named, self._handles(step, behind), encode)
+                packed = with_tensor_maps(self._driver, step.request.image.recording, packed)
                 launchers.append(
                     Launcher(
                         self._driver, device, step.kernel, step.request, step.geometry, packed,

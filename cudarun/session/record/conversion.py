@@ -69,6 +69,7 @@ def _manifest(raw: RawRecording, ranges: tuple[RecordedRange, ...]) -> Manifest:
         cooperative=texts["cooperative"] == "1",
         parameters=raw.parameters,
         ranges=ranges,
+        tensor_maps=tuple(raw.tensor_maps),
         origin=origin,
         status=raw.status,
     )

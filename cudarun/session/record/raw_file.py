@@ -10,11 +10,16 @@ from dataclasses import field
 from pathlib import Path
 
 from cudarun.records import dataclass
+from cudarun.session.recording.manifest import RecordedTensorMap
 
 _MAGIC = b"CUDARAW1"
 _SECTION = struct.Struct("<4sQ")
 _RANGE = struct.Struct("<QQ")
 _ADDRESS = struct.Struct("<Q")
+
+
+_TENSOR_MAP = struct.Struct("<12Q16I")
+_RANKS = 5
 
 
 @dataclass(slots=True)
@@ -42,6 +47,7 @@ class RawRecording:
         texts: The descriptions by key.
         parameters: The bytes of the parameters.
         ranges: The memory, by address, and the variables.
+        tensor_maps: The tensor maps in the parameters.
         status: The result of the launch; ``None`` if it did not end.
         has_memory: Whether all memory from before the launch is there.
     """
@@ -49,6 +55,7 @@ class RawRecording:
     texts: dict[str, str] = field(default_factory=dict)
     parameters: bytes = b""
     ranges: list[RawRange] = field(default_factory=list)
+    tensor_maps: list[RecordedTensorMap] = field(default_factory=list)
     status: int | None = None
     has_memory: bool = False
 
@@ -66,6 +73,8 @@ def read_raw(path: Path) -> RawRecording:
             raw.texts[key.decode()] = value.decode(errors="replace")
         elif tag == b"PARA":
             raw.parameters = bytes(part)
+        elif tag == b"TMAP":
+            raw.tensor_maps.append(_tensor_map(part))
         elif tag == b"MEMO":
             address, _ = _RANGE.unpack_from(part)
             raw.ranges.append(RawRange(address, part[_RANGE.size :]))
@@ -81,6 +90,26 @@ def read_raw(path: Path) -> RawRecording:
             raw.status = int.from_bytes(part, "little", signed=True)
     raw.ranges.sort(key=lambda each: (each.symbol is not None, each.address))
     return raw
+
+
+def _tensor_map(part: memoryview) -> RecordedTensorMap:
+    numbers = _TENSOR_MAP.unpack(part)
+    offset, address, *sizes = numbers[: 2 + 2 * _RANKS]
+    element, rank, *words = numbers[2 + 2 * _RANKS :]
+    interleave, swizzle, promotion, fill = words[2 * _RANKS :]
+    return RecordedTensorMap(
+        offset=offset,
+        address=address,
+        type=element,
+        shape=tuple(sizes[:rank]),
+        strides=tuple(sizes[_RANKS : _RANKS + rank - 1]),
+        box=tuple(words[:rank]),
+        steps=tuple(words[_RANKS : _RANKS + rank]),
+        interleave=interleave,
+        swizzle=swizzle,
+        promotion=promotion,
+        fill=fill,
+    )
 
 
 def _changed(raw: RawRecording, part: memoryview) -> None:

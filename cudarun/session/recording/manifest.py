@@ -10,6 +10,7 @@ import json
 import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Any, TypeAlias, TypeVar
 
 from cudarun.errors import RequestError
@@ -24,6 +25,9 @@ MAX_RANGE = 1 << 40
 _MAX_ADDRESS = 1 << 64
 _MAX_PARAMETER_BYTES = 1 << 16
 _MAX_EXTENT = (1 << 31) - 1
+_MAX_ENUMERATOR = 255
+_MOST_RANKS = 5
+_TENSOR_MAP_BYTES = 128
 
 Extent: TypeAlias = tuple[int, int, int]
 _T = TypeVar("_T")
@@ -73,6 +77,37 @@ class RecordedRange:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedTensorMap:
+    """A tensor map in the parameters, with the arguments of ``cuTensorMapEncodeTiled``.
+
+    Attributes:
+        offset: Its offset in the parameters.
+        address: The address of the tensor.
+        type: The number of the data type.
+        shape: The dimensions, the innermost first.
+        strides: The strides in bytes, of all dimensions but the innermost.
+        box: The sides of the box.
+        steps: The step in each dimension.
+        interleave: The number of the interleaved layout.
+        swizzle: The number of the swizzle.
+        promotion: The number of the promotion to L2.
+        fill: The number of the fill of elements out of bounds.
+    """
+
+    offset: int
+    address: int
+    type: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    steps: tuple[int, ...]
+    interleave: int
+    swizzle: int
+    promotion: int
+    fill: int
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedOrigin:
     """The program and the machine that a launch was recorded from.
 
@@ -106,6 +141,7 @@ class Manifest:
         cooperative: Whether the launch was cooperative.
         parameters: The bytes of the parameters.
         ranges: The memory, by address, then the variables of the image.
+        tensor_maps: The tensor maps in the parameters.
         origin: The program and the machine.
         status: The result of the launch as a ``CUresult``; ``None`` if it did not end.
         shrunk: Whether memory that the launch does not access was left out.
@@ -119,6 +155,7 @@ class Manifest:
     cooperative: bool = False
     parameters: bytes = b""
     ranges: tuple[RecordedRange, ...] = ()
+    tensor_maps: tuple[RecordedTensorMap, ...] = ()
     origin: RecordedOrigin = RecordedOrigin()
     status: int | None = 0
     shrunk: bool = False
@@ -167,6 +204,8 @@ def write_manifest(manifest: Manifest) -> str:
             "stack": origin.stack,
         }
     )
+    for tensor in manifest.tensor_maps:
+        lines += ["", "[[tensor_map]]", *_lines(asdict(tensor))]
     for each in manifest.ranges:
         lines += ["", "[[range]]"]
         row: dict[str, object] = {"name": each.name, "address": each.address, "size": each.size}
@@ -207,6 +246,7 @@ def read_manifest(data: bytes, origin: str) -> Manifest:
             origin=origin,
         )
     ranges = tuple(_range(_TableReader(each, origin)) for each in reader.tables("range"))
+    maps = tuple(_tensor_map(_TableReader(each, origin)) for each in reader.tables("tensor_map"))
     of = _TableReader(reader.table("origin"), origin)
     cluster = reader.extent("cluster") if "cluster" in table else None
     manifest = Manifest(
@@ -218,6 +258,7 @@ def read_manifest(data: bytes, origin: str) -> Manifest:
         cooperative=reader.value("cooperative", bool),
         parameters=reader.hexadecimal("parameters", _MAX_PARAMETER_BYTES),
         ranges=ranges,
+        tensor_maps=maps,
         origin=RecordedOrigin(
             device=of.text("device"),
             capability=of.pair("capability"),
@@ -250,11 +291,34 @@ def _range(reader: _TableReader) -> RecordedRange:
     return found
 
 
+def _tensor_map(reader: _TableReader) -> RecordedTensorMap:
+    shape = reader.sizes("shape", range(1, _MOST_RANKS + 1))
+    rank = len(shape)
+    found = RecordedTensorMap(
+        offset=reader.number("offset", 0, _MAX_PARAMETER_BYTES - _TENSOR_MAP_BYTES),
+        address=reader.number("address", 0, _MAX_ADDRESS - 1),
+        type=reader.number("type", 0, _MAX_ENUMERATOR),
+        shape=shape,
+        strides=reader.sizes("strides", range(rank - 1, rank)),
+        box=reader.sizes("box", range(rank, rank + 1)),
+        steps=reader.sizes("steps", range(rank, rank + 1)),
+        interleave=reader.number("interleave", 0, _MAX_ENUMERATOR),
+        swizzle=reader.number("swizzle", 0, _MAX_ENUMERATOR),
+        promotion=reader.number("promotion", 0, _MAX_ENUMERATOR),
+        fill=reader.number("fill", 0, _MAX_ENUMERATOR),
+    )
+    reader.refuse_others()
+    return found
+
+
 def _check_ranges(manifest: Manifest, origin: str) -> None:
     """Refuse two ranges of one name, or at one address."""
     names = [each.name for each in manifest.ranges]
     if len({*names}) < len(names):
         raise _damaged(origin, "two ranges have the same name")
+    for tensor in manifest.tensor_maps:
+        if tensor.offset + _TENSOR_MAP_BYTES > len(manifest.parameters):
+            raise _damaged(origin, "a tensor map is not inside the parameters")
     end = 0
     for each in manifest.memory:
         if each.address < end:
@@ -322,6 +386,12 @@ class _TableReader:
         if len(found) != count:
             raise _damaged(self._origin, f"'{key}' requires {count} numbers")
         return [self._in_range(key, each, least, _MAX_EXTENT) for each in found]
+
+    def sizes(self, key: str, counts: range) -> tuple[int, ...]:
+        found = self.value(key, list)
+        if len(found) not in counts:
+            raise _damaged(self._origin, f"'{key}' has {len(found)} numbers")
+        return tuple(self._in_range(key, each, 0, MAX_RANGE) for each in found)
 
     def table(self, key: str) -> dict[str, Any]:
         return self.value(key, dict)

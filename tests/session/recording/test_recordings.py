@@ -19,6 +19,7 @@ from cudarun.session.recording.manifest import (
     Manifest,
     RecordedOrigin,
     RecordedRange,
+    RecordedTensorMap,
     read_manifest,
     write_manifest,
 )
@@ -49,8 +50,11 @@ def _written(path: Path) -> Manifest:
             shared_bytes=48,
             cluster=(1, 2, 1),
             cooperative=True,
-            parameters=b"\x00\xff",
+            parameters=b"\x00\xff" * 64,
             ranges=(memory, variable),
+            tensor_maps=(
+                RecordedTensorMap(0, BASE, 6, (64, 8), (128,), (8, 8), (1, 1), 0, 1, 2, 0),
+            ),
             origin=RecordedOrigin("GPU", (9, 0), 13000, "0.2", 3, ('a "quoted"\tname', "é\x7f")),
             status=700,
         )

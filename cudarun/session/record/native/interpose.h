@@ -50,7 +50,8 @@
     X(cuModuleLoadData)                                                                            \
     X(cuModuleLoadDataEx)                                                                          \
     X(cuModuleLoadFatBinary)                                                                       \
-    X(cuModuleUnload)
+    X(cuModuleUnload)                                                                              \
+    X(cuTensorMapEncodeTiled)
 
 #define EXPORT __attribute__((visibility("default")))
 

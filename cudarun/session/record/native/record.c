@@ -12,6 +12,7 @@
 #include "launches.h"
 #include "rawfile.h"
 #include "snapshot.h"
+#include "tensor_maps.h"
 #include "waiting.h"
 
 enum { MOST_PARAMETERS = 4096, MOST_PARAMETER_BYTES = 1 << 16 };
@@ -144,6 +145,7 @@ static int before(Snapshot *snapshot, RawFile *file, const Launch *launch) {
     }
     raw_section(file, "PARA", size);
     raw_write(file, bytes, size);
+    write_tensor_maps(file, bytes, size);
     const Image *image = launch->kernel->image;
     if (!image || !image->data) {
         note("image %s", kernel);

@@ -1,0 +1,61 @@
+"""Tensor maps of a recording, encoded again: their bytes differ between drivers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudarun.errors import RequestError
+from cudarun.session.driver.calls import Driver
+
+if TYPE_CHECKING:
+    from cudarun.session.recording.archive import Recording
+    from cudarun.session.recording.manifest import RecordedTensorMap
+
+
+def with_tensor_maps(driver: Driver, recording: Recording | None, packed: bytes) -> bytes:
+    """Return the parameters of a launch with the tensor maps of this driver.
+
+    Args:
+        driver: The driver; a context must be current.
+        recording: The recording; ``None`` for other launches.
+        packed: The recorded parameters.
+
+    Raises:
+        DeviceFailed: The driver refuses a map.
+        RequestError: The bindings are too old for it.
+    """
+    if recording is None or not recording.manifest.tensor_maps:
+        return packed
+    data = bytearray(packed)
+    for each in recording.manifest.tensor_maps:
+        found = _encoded(driver, each)
+        data[each.offset : each.offset + len(found)] = found
+    return bytes(data)
+
+
+def _encoded(driver: Driver, each: RecordedTensorMap) -> bytes:
+    found = driver.cuTensorMapEncodeTiled(
+        _enumerator(driver, "CUtensorMapDataType", each.type),
+        len(each.shape),
+        each.address,
+        [driver.cuuint64_t(number) for number in each.shape],
+        [driver.cuuint64_t(number) for number in each.strides or (0,)],
+        [driver.cuuint32_t(number) for number in each.box],
+        [driver.cuuint32_t(number) for number in each.steps],
+        _enumerator(driver, "CUtensorMapInterleave", each.interleave),
+        _enumerator(driver, "CUtensorMapSwizzle", each.swizzle),
+        _enumerator(driver, "CUtensorMapL2promotion", each.promotion),
+        _enumerator(driver, "CUtensorMapFloatOOBfill", each.fill),
+    )
+    return b"".join(int(word).to_bytes(8, "little") for word in found.opaque)
+
+
+def _enumerator(driver: Driver, enumeration: str, number: int) -> int:
+    try:
+        found: int = getattr(driver, enumeration)(number)
+    except ValueError:
+        raise RequestError(
+            f"{enumeration}: the installed cuda-bindings have no enumerator {number}",
+            hint="install a newer version of cuda-bindings",
+        ) from None
+    return found

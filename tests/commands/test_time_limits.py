@@ -6,15 +6,19 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from cudarun.commands import launch
 from cudarun.commands.spec_file import read_spec
 from cudarun.session.driver.target import Target
+from tests.commands.limits import at_a_limit
 from tests.support import command_tree
 from tests.support.processes import PATIENCE
+
+if TYPE_CHECKING:
+    from conftest import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 GROUP = next(command_tree.contexts())
@@ -95,3 +99,42 @@ def test_the_cases_of_a_spec_have_a_limit(
     with launch.command.make_context("launch", arguments, parent=GROUP) as context:
         launch.command.invoke(context)
     assert found == limits
+
+
+MISSING_COPY = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u32 arrives)
+{
+    .reg .b32 %arrives, %bar;
+    .reg .b64 %state;
+    .reg .pred %is_first, %done;
+    .shared .align 8 .b64 bar[2];
+    ld.param.u32 %arrives, [arrives];
+    mov.u32 %bar, bar;
+    mbarrier.init.shared.b64 [%bar], 3;
+    mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%bar], 4096;
+    mbarrier.arrive.shared.b64 %state, [%bar], %arrives;
+wait:
+    mbarrier.try_wait.parity.shared.b64 %done, [%bar], 0;
+    @!%done bra wait;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("arrives", "pending"), [(2, "1 of 3 arrivals"), (3, "0 of 3 arrivals")])
+def test_an_mbarrier_that_waits_for_a_copy(
+    run: Run, tmp_path: Path, arrives: int, pending: str
+) -> None:
+    (tmp_path / "copy.ptx").write_text(MISSING_COPY)
+    command = ("launch", "copy.ptx", "-d", "cpu", "--block", "1", f"arrives=i32:{arrives}")
+    tested = "1 thread last tested an mbarrier object whose phase is incomplete: block (0, 0, 0)"
+    ran, _ = at_a_limit(
+        lambda limit: run(*command, "--timeout", f"{limit}"), lambda ran: tested in ran.err
+    )
+    assert ran.code == 6
+    after = ran.err.partition(tested)[2].splitlines()
+    assert "at PTX line 17: mbarrier.try_wait.parity.shared.b64 %done, [%bar], 0;" in after[1]
+    assert after[2] == f"  |     {pending} and 4096 bytes of copies are pending"

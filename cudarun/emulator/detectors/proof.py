@@ -84,7 +84,7 @@ class Prover:
         begun: Callable[[Launch], object],
         on_progress: Callable[[float], object],
         observer: Observer,
-        engines: Engines,
+        engines: Engines | None = None,
     ) -> None:
         """Execute a launch as `execution.execute` does, and its variants unless it has races.
 

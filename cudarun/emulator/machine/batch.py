@@ -19,6 +19,7 @@ from cudarun.emulator.code import BlockCode, FunctionCode
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, Region, Section, section_window
 from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.barrier_objects import FailedWait
 from cudarun.emulator.machine.barriers import Barriers
 from cudarun.emulator.machine.clusters import ClusterBarrier
 from cudarun.emulator.machine.control import FunctionCall
@@ -69,6 +70,7 @@ class Batch:
         self.clusters = ClusterBarrier(self)
         self.stack = Stack(self)
         self.recent: dict[Access, Region] = {}
+        self.failed_waits: dict[object, list[FailedWait]] = {}
         self.shuffles: dict[tuple[object, ...], tuple[Array, Array]] = {}
         self._frames: dict[tuple[int, str], Frame] = {}
         self._sections: dict[str, Section] = {}
@@ -83,6 +85,7 @@ class Batch:
         if "shared" in self._sections:
             self._sections["shared"].bytes[:] = 0
         self.barriers.clear()
+        self.failed_waits.clear()
         self.alive[:count] = True
         self.alive[count:] = False
         self.living = count

@@ -1,7 +1,5 @@
 """Barrier objects in shared memory (PTX manual 9.7.13.15).
 
-An object is 64 opaque bits: the expected count of arrivals, the pending count, the bytes of
-outstanding transactions (relative to `_NO_BYTES`), and in the highest bit the parity of the phase.
 A phase completes when no arrivals and no bytes are outstanding; a state, which an arrival returns,
 is the object before it.
 
@@ -15,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.barrier_objects import (
+    BYTES,
+    COUNT,
+    NO_BYTES,
+    PENDING,
+    PHASE,
+    FailedWait,
+    after,
+    fields,
+)
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -24,31 +33,8 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]
 
-_COUNT = (1 << 20) - 1
-_PENDING, _BYTES, _PHASE = 20, 40, 63  # first bits of the fields; the expected count is the lowest
-_NO_BYTES = 1 << 21
-_ALL_BYTES = (1 << _PHASE - _BYTES) - 1
 _WORD = np.dtype(np.uint64)
 _FAILED = 719
-
-
-def _packed(expected: int, pending: int, owed: int, phase: int) -> int:
-    """Return an object; ``owed`` are the outstanding bytes."""
-    counted = owed + _NO_BYTES & _ALL_BYTES  # of memory that is no object, the sum may be negative
-    return expected | pending << _PENDING | counted << _BYTES | phase << _PHASE
-
-
-def _after(expected: int, pending: int, owed: int, phase: int) -> int:
-    """Return an object after an operation, in the next phase if this one is complete."""
-    if pending == 0 and owed == 0:
-        return _packed(expected, expected, 0, phase ^ 1)
-    return _packed(expected, pending, owed, phase)
-
-
-def _fields(word: int) -> tuple[int, int, int, int]:
-    """Return expected count, pending count, outstanding bytes and phase of an object."""
-    owed = (word >> _BYTES & _ALL_BYTES) - _NO_BYTES
-    return word & _COUNT, word >> _PENDING & _COUNT, owed, word >> _PHASE
 
 
 def object_access(words: Words, space: str, address: int, *, order: str) -> Access:
@@ -69,10 +55,10 @@ class Initialize(MemoryAction):
         words = np.zeros(active.count, dtype=np.uint64)
         if len(sources) > 1:
             counts = sources[1].astype(np.uint64)
-            if not ((counts >= 1) & (counts <= _COUNT)).all():
-                lane = int(np.argmin((counts >= 1) & (counts <= _COUNT)))
+            if not ((counts >= 1) & (counts <= COUNT)).all():
+                lane = int(np.argmin((counts >= 1) & (counts <= COUNT)))
                 raise active.fault(_FAILED, f"mbarrier.init with a count of {counts[lane]}", lane)
-            words = counts | counts << np.uint64(_PENDING) | np.uint64(_NO_BYTES << _BYTES)
+            words = counts | counts << np.uint64(PENDING) | np.uint64(NO_BYTES << BYTES)
         (access,) = self.accesses
         for view, index, positions in access.locate(active, sources[0]):
             view[index] = words if positions is None else words[positions]
@@ -116,21 +102,21 @@ class BarrierChange(MemoryAction):
         self, active: Active, word: int, lanes: Array, counts: Array, owed: Array
     ) -> tuple[Array, int]:
         """Return the states that lanes get from one object in turn, and its final value."""
-        expected, pending, bytes_owed, phase = _fields(word)
+        expected, pending, bytes_owed, phase = fields(word)
         total = int(counts.sum())
         if 0 < total <= pending and self.arrives and not self.drops and not owed.any():
             before = np.cumsum(counts) - counts
-            states = np.uint64(word) - (before.astype(np.uint64) << np.uint64(_PENDING))
-            return states, _after(expected, pending - total, bytes_owed, phase)
+            states = np.uint64(word) - (before.astype(np.uint64) << np.uint64(PENDING))
+            return states, after(expected, pending - total, bytes_owed, phase)
         states = np.zeros(len(lanes), dtype=np.uint64)
         for turn, (count, more) in enumerate(zip(counts.tolist(), owed.tolist(), strict=True)):
             states[turn] = word
-            expected, pending, bytes_owed, phase = _fields(word)
+            expected, pending, bytes_owed, phase = fields(word)
             if count > pending:
                 what = f"{count} arrivals at an mbarrier object with {pending} pending arrivals"
                 raise active.fault(_FAILED, what, int(lanes[turn]))
             remaining = expected - count if self.drops else expected
-            word = _after(remaining, pending - count, bytes_owed + more, phase)
+            word = after(remaining, pending - count, bytes_owed + more, phase)
         return states, word
 
 
@@ -212,13 +198,21 @@ class Wait(MemoryAction):
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Write whether the phase of the state, or of the parity, is complete."""
         given = sources[1].astype(np.uint64)
-        asked = given & np.uint64(1) if self.parity else given >> np.uint64(_PHASE)
+        asked = given & np.uint64(1) if self.parity else given >> np.uint64(PHASE)
         (access,) = self.accesses
+        failed = []
         for view, index, positions in access.locate(active, sources[0]):
             rows = slice(None) if positions is None else positions
-            destinations[0][rows] = view.take(index) >> np.uint64(_PHASE) != asked[rows]
+            phases = asked[rows]
+            complete = view.take(index) >> np.uint64(PHASE) != phases
+            destinations[0][rows] = complete
+            if not complete.all():
+                left = np.flatnonzero(~complete)
+                lanes = lane_sets.pick(active.lanes, left if positions is None else positions[left])
+                failed.append(FailedWait(lanes, view, index[left], phases[left], active.site))
+        active.batch.failed_waits[self] = failed
 
 
 def pending_count(state: Array, d: Array) -> None:
     """``mbarrier.pending_count``: the arrivals that were pending in a state."""
-    np.copyto(d, state >> np.uint64(_PENDING) & np.uint64(_COUNT), casting="unsafe")
+    np.copyto(d, state >> np.uint64(PENDING) & np.uint64(COUNT), casting="unsafe")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _LANES_SHOWN = 3
 _PLACES_SHOWN = 4
+_TESTED = "last tested an mbarrier object whose phase is incomplete"
 
 
 def describe(active: Active, what: str, lane: int, details: Sequence[str]) -> str:
@@ -82,7 +83,22 @@ def describe_thread_states(launch: Launch) -> str:
     others = sum(lane_sets.count(lanes) for _, lanes in places[_PLACES_SHOWN:])
     if others:
         lines.append(f"  {others} more at other instructions")
-    return "\n".join([*lines, *_parked(batch)])
+    return "\n".join([*lines, *_failed_waits(batch), *_parked(batch)])
+
+
+def _failed_waits(batch: Batch) -> list[str]:
+    """Return the lanes whose last test of an mbarrier object failed, and what it waits for."""
+    lines: list[str] = []
+    for failed in [each for waits in list(batch.failed_waits.values()) for each in waits]:
+        left = failed.incomplete()
+        if len(left.lanes):
+            do = (f"thread {_TESTED}", f"threads {_TESTED}")
+            lines += _group(batch, left.lanes, do, failed.site)
+            outstanding = left.outstanding()
+            lines += [f"    {text}" for text in outstanding[:_PLACES_SHOWN]]
+            if len(outstanding) > _PLACES_SHOWN:
+                lines.append(f"    {len(outstanding) - _PLACES_SHOWN} objects in other states")
+    return lines
 
 
 def _parked(batch: Batch) -> list[str]:

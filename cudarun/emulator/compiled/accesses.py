@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled import layout
@@ -29,7 +32,24 @@ from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+
 _PRIVATE = ("", "local")  # the spaces in which each thread can have memory of its own
+
+
+class CheckedLanes(NamedTuple):
+    """The lanes that make the accesses of an instruction.
+
+    Attributes:
+        lanes: Of each access, the lanes that make it.
+        others: A mask that is not 0 if the caller has to execute the instruction.
+        of_sources: The same for the caller, of the sources of the active lanes.
+    """
+
+    lanes: list[LaneVector]
+    others: str
+    of_sources: Callable[[Arrays], tuple[Array, ...] | None]
 
 
 class AccessCode:
@@ -45,7 +65,7 @@ class AccessCode:
         self._code = code
         self._registers = registers
         self._sites = sites
-        self._memory = MemoryFunctions(code.module)
+        self.memory = MemoryFunctions(code.module)
         self._atomics = AtomicFunctions(code.module)
         self.block = 0
 
@@ -59,24 +79,25 @@ class AccessCode:
         width, size = 8 * access.dtype.itemsize, access.dtype.itemsize
         kinds = tuple(map(lane_type, operation.destinations))
 
-        def fast(place: CheckedPlace) -> list[LaneVector]:
+        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+            (place,) = places
             found: list[LaneVector] = []
             for number, kind in enumerate(kinds):
                 first = number * action.elements
                 parts = [
-                    self._memory.load(self._code, place, mask, width, size * (first + part))
+                    self.memory.load(self._code, place, mask, width, size * (first + part))
                     for part in range(action.elements)
                 ]
                 if len(parts) == 1:
                     value = self._code.bitcast(parts[0], LaneType(access.dtype).element)
                     found.append(cast(self._code, value, access.dtype, kind.dtype))
                 else:
-                    order = [place for lane in range(WIDTH) for place in (lane, WIDTH + lane)]
+                    order = [at for lane in range(WIDTH) for at in (lane, WIDTH + lane)]
                     found.append(self._code.shuffle(parts[0], order, parts[1]))
             return found
 
         sources = [self._registers.source(use) for use in operation.sources]
-        self._finish(operation, self._access(operation, access, sources, kinds, mask, fast))
+        self._finish(operation, self.access(operation, [access], sources, mask, fast))
 
     def store(self, operation: Action, mask: str) -> None:
         """Compile ``st``."""
@@ -87,21 +108,22 @@ class AccessCode:
         sources = [self._registers.source(use) for use in operation.sources]
         kinds = list(map(lane_type, operation.sources))
 
-        def fast(place: CheckedPlace) -> list[LaneVector]:
+        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+            (place,) = places
             for number in range(action.count):
                 value, kind = sources[1 + number], kinds[1 + number]
                 for part in range(action.elements):
                     column = value
                     if action.elements > 1:
-                        places = range(part, value.count, action.elements)
-                        column = self._code.shuffle(value, places)
+                        chosen = range(part, value.count, action.elements)
+                        column = self._code.shuffle(value, chosen)
                     stored = cast(self._code, column, kind.dtype, access.dtype)
                     bits = self._code.bitcast(stored, f"i{8 * size}")
                     ahead = size * (number * action.elements + part)
-                    self._memory.store(self._code, place, mask, bits, ahead)
+                    self.memory.store(self._code, place, mask, bits, ahead)
             return []
 
-        self._access(operation, access, sources, (), mask, fast)
+        self.access(operation, [access], sources, mask, fast)
 
     def atomic(self, operation: Action, mask: str) -> None:
         """Compile ``atom`` and ``red``."""
@@ -118,7 +140,8 @@ class AccessCode:
             for value in sources[1 : 1 + operands * action.count]
         ]
 
-        def fast(place: CheckedPlace) -> list[LaneVector]:
+        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+            (place,) = places
             code, found = self._code, []
             for number in range(action.count):
                 ahead = number * action.dtype.itemsize
@@ -127,18 +150,22 @@ class AccessCode:
                 arguments = ", ".join(value.typed for value in (place.offsets, *mine))
                 text = f"call {mine[0].type} @{name}(ptr {host}, {arguments}, i32 {mask})"
                 found.append(code.vector(text, f"i{width}"))
-                self._memory.mark(code, place, mask, width, ahead)
+                self.memory.mark(code, place, mask, width, ahead)
             return [
                 code.bitcast(old, each.element) for old, each in zip(found, kinds, strict=False)
             ]
 
-        self._finish(operation, self._access(operation, access, sources, kinds, mask, fast))
+        self._finish(operation, self.access(operation, [access], sources, mask, fast))
 
     def call(self, operation: Action, mask: str) -> None:
         """Compile an instruction that the caller executes."""
+        sources = [self._registers.source(use) for use in operation.sources]
+        self._finish(operation, self.executed(operation, sources, mask))
+
+    def executed(self, operation: Action, sources: list[LaneVector], mask: str) -> list[LaneVector]:
+        """Return the results of an instruction that the caller executes."""
         code = self._code
         kinds = tuple(map(lane_type, operation.destinations))
-        sources = [self._registers.source(use) for use in operation.sources]
         site = self._site(operation, kinds)
         pass_sources(code, sources)
         answer = call_back(code, site, mask)
@@ -146,49 +173,69 @@ class AccessCode:
         wrong = code.scalar(f"icmp eq i32 {answer}, {layout.FAULT}")
         code.line(f"br i1 {wrong}, label %fault, label %{done}")
         code.label(done)
-        self._finish(operation, take_results(code, len(sources), kinds))
+        return take_results(code, len(sources), kinds)
 
     def _finish(self, operation: Action, results: list[LaneVector]) -> None:
         for use, value in zip(operation.destinations, results, strict=True):
             self._registers.write(use, value)
 
     def _site(
-        self, operation: Action, kinds: tuple[LaneType, ...], entry: int | None = None
+        self,
+        operation: Action,
+        kinds: tuple[LaneType, ...],
+        entries: tuple[int, ...] = (),
+        lanes: Callable[[Arrays], tuple[Array, ...] | None] | None = None,
     ) -> int:
         sources = tuple(map(lane_type, operation.sources))
         if len(sources) + len(kinds) > layout.COLUMNS:
             raise Untraceable("so many operands")
-        return self._sites.add(CallbackSite(operation, self.block, sources, kinds, entry))
+        site = CallbackSite(operation, self.block, sources, kinds, entries, lanes)
+        return self._sites.add(site)
 
     # --- the check -------------------------------------------------------------------------------
 
-    def _access(
+    def access(
         self,
         operation: Action,
-        access: Access,
+        accesses: Sequence[Access],
         sources: list[LaneVector],
-        kinds: tuple[LaneType, ...],
         mask: str,
-        fast: Callable[[CheckedPlace], list[LaneVector]],
+        fast: Callable[[list[CheckedPlace]], list[LaneVector]],
+        checked: CheckedLanes | None = None,
     ) -> list[LaneVector]:
-        """Return the results of the fast path, or of the caller."""
+        """Return the results of the fast path, or of the caller.
+
+        Args:
+            operation: The instruction.
+            accesses: Its accesses. The address of each is the source with the same place.
+            sources: The sources.
+            mask: The active lanes.
+            fast: Returns the results, of the checked places of the accesses.
+            checked: The lanes that make each access; by default all active ones make all.
+        """
         code = self._code
-        number = self._sites.new_entry(access)
-        site = self._site(operation, kinds, number)
+        kinds = tuple(map(lane_type, operation.destinations))
+        numbers = tuple(self._sites.new_entry(access) for access in accesses)
+        site = self._site(operation, kinds, numbers, checked and checked.of_sources)
         check, valid, slow, done, join = (
             code.fresh(stem) for stem in ("check", "valid", "slow", "done", "join")
         )
-        address = self._address(sources[0], access.offset)
+        addresses = [
+            self._address(source, access.offset)
+            for source, access in zip(sources, accesses, strict=False)
+        ]
         code.line(f"br label %{check}")
         code.label(check)
-        entry = cache_entry(code, number)
-        relative = self._relative(entry, address)
-        count = code.broadcast("i64", field(code, entry, layout.COUNT, "i64"))
-        bad = code.compare("uge", relative, count)
-        if access.bytes > 1:
-            low = code.binary("and", relative, splat("i64", access.bytes - 1))
-            bad = code.binary("or", bad, code.compare("ne", low, splat("i64", 0)))
-        wrong = code.to_mask(code.binary("and", bad, self._registers.mask))
+        wrong = checked.others if checked else "0"
+        places = []
+        for turn, (access, number) in enumerate(zip(accesses, numbers, strict=True)):
+            entry = cache_entry(code, number)
+            relative = self._relative(entry, addresses[turn])
+            bad = self._bad(access, entry, relative)
+            makes = checked.lanes[turn] if checked else self._registers.mask
+            mine = code.to_mask(code.binary("and", bad, makes))
+            wrong = code.scalar(f"or i32 {wrong}, {mine}")
+            places.append((access, entry, relative))
         good = code.scalar(f"icmp eq i32 {wrong}, 0")
         code.line(f"br i1 {good}, label %{valid}, label %{slow}, !prof !1")
         code.label(slow)
@@ -200,8 +247,7 @@ class AccessCode:
         executed = take_results(code, len(sources), kinds)
         code.line(f"br label %{join}")
         code.label(valid)
-        place = self._place(access, entry, relative)
-        results = fast(place)
+        results = fast([self._place(*each) for each in places])
         last = code.fresh("last")
         code.line(f"br label %{last}")
         code.label(last)
@@ -213,6 +259,16 @@ class AccessCode:
             )
             for a, b in zip(results, executed, strict=True)
         ]
+
+    def _bad(self, access: Access, entry: str, relative: LaneVector) -> LaneVector:
+        """Return the lanes whose access is outside of the region of an entry, or misaligned."""
+        code = self._code
+        count = code.broadcast("i64", field(code, entry, layout.COUNT, "i64"))
+        bad = code.compare("uge", relative, count)
+        if access.bytes == 1:
+            return bad
+        low = code.binary("and", relative, splat("i64", access.bytes - 1))
+        return code.binary("or", bad, code.compare("ne", low, splat("i64", 0)))
 
     def _address(self, base: LaneVector, offset: int) -> LaneVector:
         code = self._code

@@ -49,6 +49,7 @@ class MachineCode:
             for name, address in module.symbols.items():
                 llvm.add_symbol(name, address)
             parsed = llvm.parse_assembly(module.text())
+            parsed.verify()
             parsed.triple = llvm.get_default_triple()
             parsed.data_layout = str(machine.target_data)
             options = llvm.create_pipeline_tuning_options(speed_level=level)

@@ -171,7 +171,7 @@ class CompiledRun:
                     self._frame.write_registers(use, active.lanes, values)
             work.finish(self._batch, active)
             return layout.FAULT
-        if site.entry is not None and self._find(site.entry, active, sources[0]):
+        if site.entries and self._find_all(site, active, sources):
             return layout.RETRY
         first = len(site.sources)
         results = [self._column(first + n, kind) for n, kind in enumerate(site.destinations)]
@@ -188,6 +188,22 @@ class CompiledRun:
         size = kind.dtype.itemsize * kind.elements * WIDTH
         column: Array = self._scratch[start : start + size].view(kind.dtype)
         return column.reshape(kind.shape())
+
+    def _find_all(self, site: CallbackSite, active: Active, sources: tuple[Array, ...]) -> bool:
+        """Return whether each access is in one region; the entries are changed then."""
+        every = np.ones(active.count, dtype=np.bool_)
+        chosen = (every,) * len(site.entries) if site.lanes is None else site.lanes(sources)
+        if chosen is None:
+            return False
+        for entry, addresses, lanes in zip(site.entries, sources, chosen, strict=False):
+            if lanes.all():
+                if not self._find(entry, active, addresses):
+                    return False
+            elif lanes.any():
+                positions = np.flatnonzero(lanes)
+                if not self._find(entry, active.some(positions), addresses[positions]):
+                    return False
+        return True
 
     def _find(self, entry: int, active: Active, addresses: Array) -> bool:
         """Return whether all lanes access one region; its entry is changed then."""

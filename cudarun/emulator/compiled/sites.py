@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy.typing as npt
 
 from cudarun.emulator.code import Action, Terminator
 from cudarun.emulator.compiled import layout
@@ -11,6 +13,9 @@ from cudarun.emulator.compiled.lowering import LaneType
 from cudarun.emulator.compiled.memory import field, pointer_to
 from cudarun.emulator.compiled.vectors import WIDTH, CodeBuilder, LaneVector
 from cudarun.records import dataclass
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +27,18 @@ class CallbackSite:
         block: The index of its basic block.
         sources: The types of its sources, in the first columns of the scratch.
         destinations: The types of its destinations, in the next columns.
-        entry: The number of its cache entry; ``None`` if it has none.
+        entries: The numbers of its cache entries, in the order of its accesses: the address of each
+            is the source with the same place.
+        lanes: Returns the lanes that make each access, of the sources of the active lanes; ``None``
+            if the caller has to execute the instruction. By default all make all.
     """
 
     work: Action | Terminator
     block: int
     sources: tuple[LaneType, ...]
     destinations: tuple[LaneType, ...]
-    entry: int | None = None
+    entries: tuple[int, ...] = ()
+    lanes: Callable[[Arrays], tuple[Array, ...] | None] | None = None
 
 
 class CallbackSites:

@@ -108,8 +108,7 @@ class ModuleText:
 
     def __init__(self) -> None:
         self._declarations: dict[str, None] = {}
-        self._definitions: list[str] = []
-        self._known: set[str] = set()
+        self._definitions: dict[str, str] = {}
         self.symbols: dict[str, int] = {}
 
     def declare(self, text: str) -> None:
@@ -118,16 +117,15 @@ class ModuleText:
 
     def define(self, name: str, text: str) -> None:
         """Add the definition of a function."""
-        self._known.add(name)
-        self._definitions.append(text)
+        self._definitions[name] = text
 
     def defines(self, name: str) -> bool:
         """Return whether a function has a definition."""
-        return name in self._known
+        return name in self._definitions
 
     def text(self) -> str:
         """Return the module."""
-        return "\n".join([*self._declarations, *self._definitions, *_SUFFIX]) + "\n"
+        return "\n".join([*self._declarations, *self._definitions.values(), *_SUFFIX]) + "\n"
 
 
 class CodeBuilder:

@@ -22,6 +22,7 @@ from cudarun.emulator.code import (
 )
 from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.accesses import AccessCode
+from cudarun.emulator.compiled.actions import action_name, action_rules
 from cudarun.emulator.compiled.layout import WarpState, warp_state
 from cudarun.emulator.compiled.lowering import LaneFunctions, lane_type, results_of
 from cudarun.emulator.compiled.memory import field, pointer_to, store_field
@@ -36,22 +37,9 @@ from cudarun.emulator.compiled.vectors import (
     constant,
     splat,
 )
-from cudarun.emulator.compiled.warps import WarpOperations
-from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.control import Branch, Exit, IndexedBranch, Jump, Trap
 from cudarun.emulator.machine.frame import each
-from cudarun.emulator.machine.transfers import Fence, MemoryLoad, MemoryStore, NoEffect
-from cudarun.emulator.machine.warps import (
-    ActiveMask,
-    Elect,
-    Match,
-    Reduce,
-    Shuffle,
-    UnsynchronizedShuffle,
-    UnsynchronizedVote,
-    Vote,
-)
 
 _PARAMETERS = "ptr %ctx, i32 %warp"
 _ARRIVALS = -1  # the register with the member masks of lanes at barriers of warps
@@ -79,7 +67,6 @@ class WarpCode:
         self.sites = CallbackSites()
         self._registers = WarpRegisters(self._code, function, self.fixed)
         self._accesses = AccessCode(self._code, self._registers, self.sites)
-        self._warps = WarpOperations(self._code, self._registers)
         self._functions = LaneFunctions(module)
         self.barriers = [b for b in function.blocks if isinstance(b.terminator, BarrierWait)]
         self.warp_barriers = [b for b in function.blocks if isinstance(b.terminator, WarpBarrier)]
@@ -91,21 +78,7 @@ class WarpCode:
         self.state: WarpState = warp_state(
             len(function.blocks), len(self.barriers), len(self.warp_barriers), kept
         )
-        self._actions: dict[type, Callable[[Action, str], None]] = {
-            MemoryLoad: self._accesses.load,
-            MemoryStore: self._accesses.store,
-            Atomic: self._accesses.atomic,
-            NoEffect: _nothing,
-            Fence: _nothing,
-            Shuffle: self._warps.shuffle,
-            UnsynchronizedShuffle: self._warps.shuffle,
-            Vote: self._warps.vote,
-            UnsynchronizedVote: self._warps.vote,
-            Match: self._warps.match,
-            Reduce: self._warps.reduce,
-            ActiveMask: self._warps.active_mask,
-            Elect: self._warps.elect,
-        }
+        self._actions = action_rules(self._code, self._registers, self._accesses)
 
     def _kept(self) -> list[int]:
         """Return the registers that are kept while lanes wait for other warps, or are parked."""
@@ -303,7 +276,7 @@ class WarpCode:
         if isinstance(operation, Action):
             rule = self._actions.get(type(operation.action))
             if rule is None:
-                raise Untraceable(_action_name(operation))
+                raise Untraceable(action_name(operation))
             rule(operation, mask)
             return
         name = self._functions.name_of(operation)
@@ -471,18 +444,6 @@ _TERMINATORS: dict[type[Terminator], Callable[[WarpCode, BlockCode, str], None]]
     BarrierWait: WarpCode._barrier,
     WarpBarrier: WarpCode._warp_barrier,
 }
-
-
-def _nothing(operation: Action, mask: str) -> None:
-    """Compile an instruction without effect."""
-
-
-def _action_name(operation: Action) -> str:
-    text = operation.site.text
-    words = text.split()
-    if words and words[0].startswith("@"):
-        words = words[1:]
-    return f"instruction {words[0].rstrip(';')}" if words else "an instruction"
 
 
 def _slots_used(function: FunctionCode) -> set[int]:

@@ -84,6 +84,17 @@ def left_matrix(values: Array, m: int, k: int) -> Array:
     return matrix
 
 
+def right_matrix(values: Array, k: int, n: int) -> Array:
+    """Return B of ``mma`` from its elements by warp, lane, register and index in the register."""
+    matrix = np.zeros((len(values), k, n), dtype=values.dtype)
+    count = values.shape[-1]
+    for register in range(values.shape[2]):
+        row = register * 4 * count + _PLACE * count
+        for place in range(count):
+            matrix[:, row + place, _GROUP] = values[:, :, register, place]
+    return matrix
+
+
 @cache
 def accumulator_places(count: int) -> tuple[Array, Array]:
     """Return row and column of each element of C and D of ``mma``, by lane and index.
@@ -154,14 +165,7 @@ class Multiply(MatrixAction):
         return numbers(matrix, ptx_type)
 
     def _right(self, registers: Array, ptx_type: Type) -> Array:
-        values = self._elements(registers, ptx_type)
-        matrix = np.zeros((len(values), self.k, self.n), dtype=values.dtype)
-        count = values.shape[-1]
-        for register in range(values.shape[2]):
-            row = register * 4 * count + _PLACE * count
-            for place in range(count):
-                matrix[:, row + place, _GROUP] = values[:, :, register, place]
-        return matrix
+        return right_matrix(self._elements(registers, ptx_type), self.k, self.n)
 
     def _sum(self, registers: Array, ptx_type: Type) -> Array:
         values = self._elements(registers, ptx_type)

@@ -26,14 +26,20 @@ from cudarun.emulator.numerics.types import Type, TypeKind
 
 Array = npt.NDArray[Any]
 
-_KEPT = 25  # bits below the largest exponent
+KEPT = 25
+"""The bits below the largest exponent."""
+NOTHING = -2000
+"""The exponent of a zero: it never is the largest."""
 _KEPT_OF_EIGHT_BITS = 13  # by wgmma
-_NOTHING = -2000  # the exponent of a zero: it never is the largest
 _EIGHT_BITS = ("e4m3", "e5m2")
-# The exponents of the least normal numbers: subnormal ones have the same. Those of 8 bits are
-# multiplied as f16.
-_LEAST = {"f16": -14, "e4m3": -14, "e5m2": -14, "bf16": -126, "tf32": -126, "f32": -126}
-_LEAST_BY_WARPGROUP = {**_LEAST, "e4m3": -6}
+LEAST = {"f16": -14, "e4m3": -14, "e5m2": -14, "bf16": -126, "tf32": -126, "f32": -126}
+"""The exponents of the least normal numbers: subnormal ones have the same.
+
+Those of 8 bits are multiplied as f16.
+"""
+LEAST_SUM = -400
+"""The exponent below which no sum is scaled: all its parts are zeros."""
+_LEAST_BY_WARPGROUP = {**LEAST, "e4m3": -6}
 
 
 def multiplied(
@@ -144,8 +150,8 @@ def _by_runs(
     c: Array,
     names: dict[str, str],
     run: int,
-    kept: int = _KEPT,
-    least: dict[str, int] = _LEAST,
+    kept: int = KEPT,
+    least: dict[str, int] = LEAST,
 ) -> Array:
     """Add each run to the result of the previous ones. The axes of b are warp, m or 1, k and n."""
     names = dict(names)
@@ -158,7 +164,7 @@ def _by_runs(
             (c, _exponents(c, least[names["c"]])),
             kept,
         )
-        result = _rounded(total, names["d"])
+        result = rounded_sum(total, names["d"])
         c, names["c"] = result.astype(np.float64), names["d"]
     return result
 
@@ -183,7 +189,7 @@ def _exponents(values: Array, least: int) -> Array:
     """Return the exponent of each value."""
     exponents = np.frexp(values)[1].astype(np.int16) - np.int16(1)
     np.maximum(exponents, least, out=exponents)
-    exponents[values == 0] = _NOTHING
+    exponents[values == 0] = NOTHING
     return exponents
 
 
@@ -193,7 +199,7 @@ def _added(
     """Return the sum of a run of products and the addend; each is given with its exponents."""
     largest = (a[1][:, :, :, None] + b[1]).max(axis=2)
     np.maximum(largest, c[1], out=largest)
-    np.maximum(largest, -400, out=largest)  # all are zeros
+    np.maximum(largest, LEAST_SUM, out=largest)
     places = kept - largest.astype(np.int32)
     scale = np.ldexp(1.0, places)
     products = a[0][:, :, :, None] * b[0]
@@ -204,7 +210,7 @@ def _added(
     return exact
 
 
-def _rounded(total: Array, number_format: str) -> Array:
+def rounded_sum(total: Array, number_format: str) -> Array:
     """Round to f32 toward zero, infinite beyond its range, or to f16 to nearest."""
     nothing = np.zeros_like(total)
     if number_format != "f32":

@@ -1,0 +1,77 @@
+"""The rules for actions: instructions that are more than arithmetic on lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cudarun.emulator.code import Action
+from cudarun.emulator.compiled.accesses import AccessCode
+from cudarun.emulator.compiled.copies import CopyCode
+from cudarun.emulator.compiled.matrices import MatrixCode
+from cudarun.emulator.compiled.registers import WarpRegisters
+from cudarun.emulator.compiled.vectors import CodeBuilder
+from cudarun.emulator.compiled.warps import WarpOperations
+from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.matrices import LoadMatrix, Multiply, StoreMatrix, WarpMultiply
+from cudarun.emulator.machine.transfers import (
+    AsynchronousCopy,
+    Fence,
+    MemoryLoad,
+    MemoryStore,
+    NoEffect,
+)
+from cudarun.emulator.machine.warps import (
+    ActiveMask,
+    Elect,
+    Match,
+    Reduce,
+    Shuffle,
+    UnsynchronizedShuffle,
+    UnsynchronizedVote,
+    Vote,
+)
+
+ActionRule = Callable[[Action, str], None]
+"""``rule(operation, mask)`` adds the code of an operation; ``mask`` are the active lanes."""
+
+
+def action_rules(
+    code: CodeBuilder, registers: WarpRegisters, accesses: AccessCode
+) -> dict[type, ActionRule]:
+    """Return the rules by the class of the action."""
+    warps = WarpOperations(code, registers)
+    matrices = MatrixCode(code, registers, accesses)
+    copies = CopyCode(code, registers, accesses)
+    return {
+        MemoryLoad: accesses.load,
+        MemoryStore: accesses.store,
+        Atomic: accesses.atomic,
+        AsynchronousCopy: copies.copy,
+        NoEffect: _nothing,
+        Fence: _nothing,
+        Shuffle: warps.shuffle,
+        UnsynchronizedShuffle: warps.shuffle,
+        Vote: warps.vote,
+        UnsynchronizedVote: warps.vote,
+        Match: warps.match,
+        Reduce: warps.reduce,
+        ActiveMask: warps.active_mask,
+        Elect: warps.elect,
+        LoadMatrix: copies.load_matrix,
+        StoreMatrix: copies.store_matrix,
+        Multiply: matrices.multiply,
+        WarpMultiply: matrices.multiply,
+    }
+
+
+def _nothing(operation: Action, mask: str) -> None:
+    """Compile an instruction without effect."""
+
+
+def action_name(operation: Action) -> str:
+    """Return the instruction of an operation, for messages."""
+    text = operation.site.text
+    words = text.split()
+    if words and words[0].startswith("@"):
+        words = words[1:]
+    return f"instruction {words[0].rstrip(';')}" if words else "an instruction"

@@ -1,0 +1,79 @@
+"""Products and transfers of matrices, and asynchronous copies, on both engines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cudarun.emulator import driver
+from cudarun.emulator.engines import COMPILE, INTERPRET
+from tests.emulator.compiled.engines import check_equal
+from tests.golden.isa.case import Case
+from tests.golden.isa.enumeration import CHAPTERS, cases
+from tests.golden.isa.kernel import Group, Runner
+
+INSTRUCTIONS = {
+    "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32": 1,
+    "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16": 1,
+    "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32": 1,
+    "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16": 1,
+    "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16": 1,
+    "cp.async": 3,
+}
+
+
+def chosen() -> list[Case]:
+    every = [case for chapter in CHAPTERS for case in cases(chapter) if case.target == "sm_90"]
+    return [
+        case
+        for name, count in INSTRUCTIONS.items()
+        for case in [each for each in every if each.name.startswith(name)][:count]
+    ]
+
+
+def test_recorded_cases() -> None:
+    group = Group(chosen())
+    assert len(group.cases) >= len(INSTRUCTIONS)
+    runner = Runner(driver)
+    results = {}
+    for engine in (INTERPRET, COMPILE):
+        driver.select_engine(engine)
+        results[engine] = runner.run(group)
+    runner.close()
+    driver.select_engine(INTERPRET)
+    for case in group.cases:
+        for a, b in zip(results[COMPILE][case.name], results[INTERPRET][case.name], strict=True):
+            assert a.tobytes() == b.tobytes(), case.name
+
+
+PARTIAL = """.visible .entry partial(.param .u64 out, .param .u64 in) {
+    .shared .align 16 .b8 room[1024];
+    .reg .b32 %r<12>; .reg .b64 %a<8>; .reg .f32 %f<8>; .reg .pred %p;
+    ld.param.u64 %a0, [out]; ld.param.u64 %a1, [in];
+    mov.u32 %r0, %tid.x; mul.wide.u32 %a2, %r0, 16; add.u64 %a3, %a1, %a2;
+    mov.u32 %r1, room; mad.lo.u32 %r1, %r0, 16, %r1;
+    BODY
+    mul.wide.u32 %a4, %r0, 4; add.u64 %a5, %a0, %a4; st.global.u32 [%a5], %r4; ret;
+}"""
+BODIES = {
+    "sizes": """
+        and.b32 %r2, %r0, 31; min.u32 %r2, %r2, 16; cp.async.ca.shared.global [%r1], [%a3], 16, %r2;
+        cp.async.wait_all; ld.shared.u32 %r4, [%r1+4];""",
+    "whole or nothing": """
+        and.b32 %r2, %r0, 1; shl.b32 %r2, %r2, 4;
+        mul.wide.u32 %a6, %r2, 0x1000000; sub.u64 %a6, %a6, 0x10000000; add.u64 %a3, %a3, %a6;
+        cp.async.cg.shared.global [%r1], [%a3], 16, %r2;
+        cp.async.wait_all; ld.shared.u32 %r4, [%r1+8];""",
+    "a warp of which lanes have exited": """
+        setp.gt.u32 %p, %r0, 20; @%p exit; cp.async.ca.shared.global [%r1], [%a3], 16;
+        mov.b32 %f0, 0f3F800000; mov.u32 %r5, 0x3C004000; mov.u32 %r4, room;
+        ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r1];
+        mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r5, %r6, %r5,
+        %r6}, {%r5, %r6}, {%f0, %f0, %f0, %f0}; mov.b32 %r4, %f2;""",
+}
+
+
+@pytest.mark.parametrize("what", BODIES)
+def test_parts(what: str) -> None:
+    given = np.random.default_rng(2).integers(0, 1 << 14, 256).astype(np.uint32)
+    check_equal(PARTIAL.replace("BODY", BODIES[what]), (1,), (32,), np.zeros(32, "u4"), given)

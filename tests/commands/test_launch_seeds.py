@@ -19,6 +19,7 @@ from cudarun.session.launch.steps import load_libraries
 from cudarun.session.launch.verified_runs import run_verified
 from cudarun.session.load.library import Library
 from cudarun.session.workers.session import Session
+from tests.commands.limits import at_a_limit
 
 if TYPE_CHECKING:
     from conftest import Ran, Run
@@ -220,3 +221,15 @@ def test_a_spec_notes_changed_variables(run: Run, tmp_path: Any) -> None:
     ran = run("launch", "--spec", "judge.toml", "-d", "cpu")
     assert ran.code == 0, ran.out
     assert "note the launches changed variables of the image: means  (scratch on cpu)" in ran.out
+
+
+def test_a_time_limit_names_its_seed(run: Run) -> None:
+    ran, limit = at_a_limit(
+        lambda limit: run(
+            "launch", "samples/endless.ptx", "-d", "cpu", "--grid", "1", "--block", "32",
+            "flag=i32[1]:zeros", "--seeds", "2", "--seed", "3", "--timeout", str(limit),
+        ),
+        lambda ran: "kernel endless" in ran.err,
+    )  # fmt: skip
+    assert ran.code == 6
+    assert f"error: seed 3: timed out after {limit} s" in ran.err

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cudarun.diagnostics.entries import notes
-from cudarun.errors import DeviceFailed
+from cudarun.errors import DeviceFailed, OutOfTime
 from cudarun.report.types import BaselineResult, LaunchResult, SeededRun, StateResult
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.baseline import BaselineLaunches
@@ -95,7 +95,7 @@ class _VerifiedRuns:
                 request = request.without_outputs()
             try:
                 runs.append(self._run(request))
-            except DeviceFailed as error:
+            except (DeviceFailed, OutOfTime) as error:
                 raise error.of(operation=f"seed {seed}") from None
         return runs
 

@@ -30,6 +30,7 @@ from cudarun.emulator.host.streams import Stream
 _PITCH = 512
 _ATTACH_FLAGS = (1, 2)  # CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST
 _HOST_ALLOC_FLAGS = 7
+_PORTABLE, _MAPPED = 1, 2  # of both kinds of page-locked memory
 _HOST_REGISTER_FLAGS = 15
 
 
@@ -66,8 +67,10 @@ def cuMemAlloc(bytesize: int) -> CUdeviceptr:
 
 @call(1)
 def cuMemAllocAsync(bytesize: int, hStream: Handle) -> CUdeviceptr:
-    """Allocate device memory from the device's current pool, in the order of a stream."""
+    """Allocate memory from the device's current pool, in a stream; null for 0 bytes."""
     stream = stream_of_allocation(hStream)
+    if bytesize == 0:
+        return CUdeviceptr(0)
     pool = process.pools_of(stream.context.device.ordinal).current
     return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=pool).address)
 
@@ -104,13 +107,15 @@ def cuMemFree(dptr: Handle) -> None:
 
 @call()
 def cuMemFreeAsync(dptr: Handle, hStream: Handle) -> None:
-    """Free device memory, in the order of a stream."""
+    """Free device memory, in the order of a stream; null is allowed."""
     stream = process.stream(hStream)
     if stream.branch is not None:
         raise Refusal("INVALID_VALUE", "the memory was not allocated in the capture")
     process.captures.check_unsafe()
     process.ready(stream.context.device)
     address = handle_value(dptr)
+    if not address:
+        return
     buffer = process.allocations.find(address)
     if buffer is not None and buffer.kind is AllocationKind.MANAGED:
         raise Refusal("NOT_SUPPORTED", "managed memory is not freed in the order of a stream")
@@ -135,7 +140,10 @@ def stream_of_allocation(handle: Handle) -> Stream:
 
 @call(1)
 def cuMemAllocHost(bytesize: int) -> int:
-    """Allocate page-locked host memory, which kernels access at the same address."""
+    """Allocate page-locked host memory, accessible to kernels; for 0 bytes return null."""
+    if bytesize == 0:
+        process.current()
+        return 0
     return allocated(bytesize, AllocationKind.PAGE_LOCKED).address
 
 
@@ -152,9 +160,10 @@ def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
 
 @call(waits=True)
 def cuMemFreeHost(p: HostPointer) -> None:
-    """Free page-locked host memory."""
+    """Free page-locked host memory; null is allowed."""
     process.current()
-    process.allocations.release(address_of(p), AllocationKind.PAGE_LOCKED)
+    if address_of(p):
+        process.allocations.release(address_of(p), AllocationKind.PAGE_LOCKED)
 
 
 @call()
@@ -202,9 +211,15 @@ def cuMemHostGetDevicePointer(p: HostPointer, Flags: int) -> CUdeviceptr:
 
 @call(1)
 def cuMemHostGetFlags(p: HostPointer) -> int:
-    """Return the flags that page-locked memory was allocated with."""
+    """Return the flags of page-locked or managed memory: it is mapped, whatever they were."""
     process.current()
-    return _page_locked(address_of(p)).flags
+    address = address_of(p)
+    buffer = process.allocations.find(address)
+    if buffer is not None and buffer.kind is AllocationKind.MANAGED:
+        return _MAPPED
+    buffer = _page_locked(address)
+    is_registered = buffer.kind is AllocationKind.REGISTERED
+    return (buffer.flags if is_registered else buffer.flags & ~_PORTABLE) | _MAPPED
 
 
 def _page_locked(address: int) -> DriverAllocation:

@@ -117,8 +117,11 @@ def cuMemSetAccess(ptr: int, size: int, desc: Sequence[CUmemAccessDesc], count: 
 
 @call(1)
 def cuMemGetAccess(location: CUmemLocation, ptr: int) -> int:
-    """Return the ``CUmemAccess_flags`` of a device for an address."""
-    permitted = _place(location).ordinal in process.virtual.mapping_at(ptr).devices
+    """Return the ``CUmemAccess_flags`` of a device for an address; none of other allocations."""
+    device = _place(location)
+    if process.allocations.find(ptr) is not None:
+        return int(_NONE)
+    permitted = device.ordinal in process.virtual.mapping_at(ptr).devices
     return int(_READ_WRITE if permitted else _NONE)
 
 

@@ -14,9 +14,7 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.host.addresses import HostPointer, address_of
-from cudarun.emulator.host.allocations import AllocationKind
 from cudarun.emulator.host.handles import Handle
-from cudarun.emulator.host.process import process
 from cudarun.emulator.runtime_api.calls import (
     checked_device,
     driver_call,
@@ -44,7 +42,6 @@ _POINTER_ATTRIBUTES = [
     CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
     CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
 ]
-_PORTABLE, _MAPPED = 1, 2  # cudaHostAllocPortable, cudaHostAllocMapped
 _INVALID_DEVICE = -2  # cudaInvalidDeviceId
 _MEMORY_TYPES = list(cudart.cudaMemoryType)[:3]  # the numbers of CUmemorytype; 0: unregistered
 
@@ -92,7 +89,7 @@ def cudaFree(devPtr: HostPointer) -> None:
 @runtime_call(1)
 def cudaMallocHost(size: int) -> int:
     """Allocate page-locked host memory; null for 0 bytes."""
-    return int(driver_call("cuMemAllocHost", size)) if size else 0
+    return int(driver_call("cuMemAllocHost", size))
 
 
 @runtime_call(1)
@@ -104,8 +101,7 @@ def cudaHostAlloc(size: int, flags: int) -> int:
 @runtime_call()
 def cudaFreeHost(ptr: HostPointer) -> None:
     """Free page-locked host memory; null is allowed."""
-    if address_of(ptr):
-        driver_call("cuMemFreeHost", address_of(ptr))
+    driver_call("cuMemFreeHost", address_of(ptr))
 
 
 @runtime_call()
@@ -129,14 +125,7 @@ def cudaHostGetDevicePointer(pHost: HostPointer, flags: int) -> int:
 @runtime_call(1)
 def cudaHostGetFlags(pHost: HostPointer) -> int:
     """Return the flags of page-locked or managed memory: it is mapped, whatever they were."""
-    address = address_of(pHost)
-    buffer = process.allocations.find(address)
-    if buffer is not None and buffer.kind is AllocationKind.MANAGED:
-        return _MAPPED
-    flags = int(driver_call("cuMemHostGetFlags", address)) | _MAPPED
-    if buffer is not None and buffer.kind is AllocationKind.PAGE_LOCKED:
-        flags &= ~_PORTABLE
-    return flags
+    return int(driver_call("cuMemHostGetFlags", address_of(pHost)))
 
 
 @runtime_call(2)

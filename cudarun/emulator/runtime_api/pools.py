@@ -28,7 +28,7 @@ from cudarun.emulator.runtime_api.conversions import INVALID_VALUE
 @runtime_call(1)
 def cudaMallocAsync(size: int, hStream: Handle) -> int:
     """Allocate memory from the device's current pool, in a stream; null for 0 bytes."""
-    return int(driver_call("cuMemAllocAsync", size, hStream)) if size else 0
+    return int(driver_call("cuMemAllocAsync", size, hStream))
 
 
 @runtime_call(1)
@@ -40,8 +40,7 @@ def cudaMallocFromPoolAsync(size: int, memPool: Handle, stream: Handle) -> int:
 @runtime_call()
 def cudaFreeAsync(devPtr: HostPointer, hStream: Handle) -> None:
     """Free device memory, in the order of a stream; null is allowed."""
-    if address_of(devPtr):
-        driver_call("cuMemFreeAsync", address_of(devPtr), hStream)
+    driver_call("cuMemFreeAsync", address_of(devPtr), hStream)
 
 
 @runtime_call(1, uses_context=False)

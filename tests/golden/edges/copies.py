@@ -187,6 +187,33 @@ def boxes(p: Probe) -> None:
     p("cudaGetLastError")
 
 
+def driver_rectangles(p: Probe) -> None:
+    """Rows and pitches of the driver's copies, below the runtime's."""
+    memory, own = p.device(MIB4), p.host(MIB4)
+    types = p.cu.CUmemorytype
+    for dpitch, spitch, width, height in (
+        *((64, 64, 64, 4), (63, 64, 64, 2), (64, 63, 64, 2), (63, 64, 64, 1), (0, 0, 64, 1)),
+        *((0, 0, 64, 2), (0, 0, 0, 0), (2, 2, 4, 0), (1 << 31, 1 << 31, 4, 1)),
+        *((1 << 31, 1 << 31, 4, 2), (64, 64, 0, 4), (64, 64, 64, 0)),
+    ):
+        copy = p.cu.CUDA_MEMCPY2D()
+        copy.srcMemoryType, copy.srcHost, copy.srcPitch = types.CU_MEMORYTYPE_HOST, own, spitch
+        copy.dstMemoryType, copy.dstDevice = types.CU_MEMORYTYPE_DEVICE, memory
+        copy.dstPitch, copy.WidthInBytes, copy.Height = dpitch, width, height
+        p.fact("rectangle", [dpitch, spitch, width, height])
+        p("cuMemcpy2DUnaligned", copy)
+    for source, target in itertools.product(("HOST", "DEVICE"), ("HOST", "DEVICE")):
+        copy = p.cu.CUDA_MEMCPY2D()
+        copy.srcMemoryType = getattr(types, f"CU_MEMORYTYPE_{source}")
+        copy.dstMemoryType = getattr(types, f"CU_MEMORYTYPE_{target}")
+        copy.srcHost = copy.srcDevice = memory
+        copy.dstHost = copy.dstDevice = memory + SIZE
+        copy.srcPitch = copy.dstPitch = copy.WidthInBytes = 64
+        copy.Height = 1
+        p.fact("device memory as", [source, target])
+        p("cuMemcpy2DUnaligned", copy)
+
+
 def channels(p: Probe, *bits: int) -> Any:
     form = p.rt.cudaChannelFormatKind.cudaChannelFormatKindFloat
     return p.made(p.rt.cudaCreateChannelDesc(*bits, form))
@@ -272,5 +299,5 @@ def copies_with_arrays(p: Probe) -> None:
 
 SCENARIOS: tuple[Scenario, ...] = (
     *(kinds_of_copies, kinds_of_copies_in_a_stream, sizes_of_copies, fills, rows, boxes),
-    *(arrays, copies_with_arrays),
+    *(arrays, copies_with_arrays, driver_rectangles),
 )

@@ -218,7 +218,47 @@ def pools(p: Probe) -> None:
     p("cudaDeviceSynchronize")
 
 
+def driver_allocation(p: Probe) -> None:
+    """The driver's calls below the runtime's."""
+    p.made(p.rt.cudaFree(0))
+    for flags in (0, 1, 2, 4, 7, 8):
+        memory = p.name(f"pinned{flags}", p("cuMemHostAlloc", 64, flags, silent=True), 64)
+        if memory is not None:
+            p("cuMemHostGetFlags", memory)
+    p("cuMemHostGetFlags", p.managed(64))
+    p("cuMemHostGetFlags", p.device(64))
+    own = p.host(4 * 4096)
+    for index, flags in enumerate((0, 1, 2)):
+        p("cuMemHostRegister", own + index * 4096, 4096, flags)
+        p("cuMemHostGetFlags", own + index * 4096)
+    p("cuMemHostUnregister", own + 100)
+    p("cuMemHostUnregister", own + 3 * 4096)
+    p("cuMemHostUnregister", 0)
+    for address in (p.device(4096, "device2"), p.pinned(4096), p.managed(4096, "managed2")):
+        p("cuMemHostRegister", address, 4096, 0)
+        p("cuMemHostUnregister", address)
+    for call, *arguments in (
+        *(("cuMemAlloc", 0), ("cuMemAllocManaged", 0, 1), ("cuMemAllocAsync", 0, 0)),
+        *(("cuMemAllocPitch", 0, 4, 4), ("cuMemAllocPitch", 4, 0, 4), ("cuMemHostAlloc", 0, 0)),
+        *(("cuMemAllocHost", 0), ("cuMemFreeAsync", 0, 0), ("cuMemFree", 0), ("cuMemFreeHost", 0)),
+    ):
+        p(call, *arguments)
+    p("cuMemFreeAsync", p.managed(64, "managed3"), 0)
+    given = p.cu.CUmemPoolProps()
+    p("cuMemPoolCreate", given)
+    given.allocType = p.cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    p("cuMemPoolCreate", given)
+    given.location.type = p.cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    given.location.id = 1000
+    p("cuMemPoolCreate", given)
+    event = p.made(p.cu.cuEventCreate(0))
+    p("cuEventDestroy", event)
+    p("cuEventQuery", event)
+    p("cuLaunchHostFunc", 0, 0, 0)
+
+
 SCENARIOS: tuple[Scenario, ...] = (
+    driver_allocation,
     *(host_allocation, host_flags, host_release, registration, device_addresses_of_host_memory),
     *(pointer_attributes, driver_attributes, release, allocation, free_memory, pools),
 )

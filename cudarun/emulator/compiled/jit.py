@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from functools import cache
 from typing import Any
 
 from cudarun.emulator.compiled.vectors import ModuleText
+from cudarun.result_cache import ResultCache, cache_folder
 
 _LEVEL = 2
+_OBJECT = "object"
 _lock = threading.Lock()
 
 
@@ -31,33 +34,65 @@ def missing_feature() -> str | None:
 
 
 class MachineCode:
-    """The machine code of a module.
+    """The machine code of a module, from the cache of earlier processes if it is there.
 
     Args:
         module: The module.
         level: The level of optimization, 0 to 3.
+        cache: The cache; by default the user's.
     """
 
-    def __init__(self, module: ModuleText, level: int = _LEVEL) -> None:
+    def __init__(
+        self, module: ModuleText, level: int = _LEVEL, cache: ResultCache | None = None
+    ) -> None:
         import llvmlite.binding as llvm
 
         target, processor, features = _target()
+        if cache is None:
+            cache = ResultCache(cache_folder("kernels"))
+        text = module.text()
         with _lock:
             machine = target.create_target_machine(
                 cpu=processor, features=features, opt=level, jit=True
             )
+            key = _key(text, str(level), processor, features)
+            data = (cache.load(key) or {}).get(_OBJECT)
+            if data is None:
+                data = _compiled(text, machine, level)
+                cache.store(key, {_OBJECT: data})
             for name, address in module.symbols.items():
                 llvm.add_symbol(name, address)
-            parsed = llvm.parse_assembly(module.text())
-            parsed.verify()
-            parsed.triple = llvm.get_default_triple()
-            parsed.data_layout = str(machine.target_data)
-            options = llvm.create_pipeline_tuning_options(speed_level=level)
-            passes = llvm.create_pass_builder(machine, options)
-            passes.getModulePassManager().run(parsed, passes)
-            self._engine = llvm.create_mcjit_compiler(parsed, machine)
+            self._object = llvm.ObjectFileRef.from_data(data)
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+            self._engine.add_object_file(self._object)
             self._engine.finalize_object()
 
     def address(self, name: str) -> int:
         """Return the address of a function."""
         return int(self._engine.get_function_address(name))
+
+
+def _compiled(text: str, machine: Any, level: int) -> bytes:
+    """Return the object file of a module."""
+    import llvmlite.binding as llvm
+
+    parsed = llvm.parse_assembly(text)
+    parsed.verify()
+    parsed.triple = llvm.get_default_triple()
+    parsed.data_layout = str(machine.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    passes = llvm.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(parsed, passes)
+    found: bytes = machine.emit_object(parsed)
+    return found
+
+
+def _key(*parts: str) -> str:
+    """Return the key of a module that these texts, and the version of LLVM, determine."""
+    import llvmlite
+
+    digest = hashlib.sha256()
+    for part in (*parts, llvmlite.__version__):
+        digest.update(f"{len(part)} ".encode())
+        digest.update(part.encode())
+    return digest.hexdigest()

@@ -24,7 +24,7 @@ from cudarun.diagnostics.log_parser import parse_log
 from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.versions import Version
-from cudarun.session.compile.result_cache import ResultCache, cache_folder
+from cudarun.result_cache import ResultCache, cache_folder
 from cudarun.session.compile.task import NAME_EXPRESSIONS, CompileTask, with_relative_files
 from cudarun.session.image.diagnosis import diagnose
 from cudarun.session.image.image import Image
@@ -89,7 +89,7 @@ class NvccCompiler:
         self.version: Version | None = None
         self._program = program
         self._task = task
-        self._cache = ResultCache(cache_folder()) if cache is None else cache
+        self._cache = ResultCache(cache_folder("nvcc")) if cache is None else cache
 
     @property
     def version_text(self) -> str:

@@ -1,5 +1,12 @@
 """What the tests of the compiled engine share; without llvmlite they are skipped."""
 
+from __future__ import annotations
+
 import pytest
 
 pytest.importorskip("llvmlite", reason="the extra cudarun[fast] is not installed")
+
+
+@pytest.fixture(autouse=True)
+def _no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDARUN_CACHE", "off")

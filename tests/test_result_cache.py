@@ -1,4 +1,4 @@
-"""The cache of nvcc's results: where it lies, what it keeps, and what it does not trust."""
+"""The caches of compilers' results: where it lies, what it keeps, and what it does not trust."""
 
 from __future__ import annotations
 
@@ -7,27 +7,31 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.session.compile.result_cache import ResultCache, cache_folder
+from cudarun.result_cache import ResultCache, cache_folder
 
 PARTS = {"log": b"a warning", "ptx": b".version 9.0\n", "code": bytes(range(256))}
 
 
 def test_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CUDA_CACHE_DISABLE", raising=False)
+    monkeypatch.delenv("CUDARUN_CACHE", raising=False)
     monkeypatch.setenv("HOME", "/home/someone")
     monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
-    assert cache_folder() == Path("/caches/cudarun/nvcc")
+    assert cache_folder("nvcc") == Path("/caches/cudarun/nvcc")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert cache_folder() == Path("/home/someone/.cache/cudarun/nvcc")
+    assert cache_folder("nvcc") == Path("/home/someone/.cache/cudarun/nvcc")
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache_folder() == Path("/home/someone/.cache/cudarun/nvcc")
+    assert cache_folder("nvcc") == Path("/home/someone/.cache/cudarun/nvcc")
     monkeypatch.setenv("HOME", "")
-    assert cache_folder() is None
+    assert cache_folder("nvcc") is None
     monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
     monkeypatch.setenv("CUDA_CACHE_DISABLE", "0")
-    assert cache_folder() is not None
+    assert cache_folder("nvcc") is not None
     monkeypatch.setenv("CUDA_CACHE_DISABLE", "1")
-    assert cache_folder() is None
+    assert cache_folder("nvcc") is None
+    monkeypatch.delenv("CUDA_CACHE_DISABLE")
+    monkeypatch.setenv("CUDARUN_CACHE", "off")
+    assert cache_folder("nvcc") is None
 
 
 def test_what_was_stored_comes_back(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The cache of nvcc's results, in files of the user.
+"""Caches of results of compilers, in files of the user.
 
 It is bounded: storing a result deletes those that were unused for the longest time. A damaged entry
 is none, and where the folder cannot be written nothing is cached.
@@ -20,17 +20,19 @@ from cudarun.writing import OutputFile, whole_file
 LIMIT = 256 << 20  # bytes of all entries
 
 
-def cache_folder() -> Path | None:
-    """Return the folder of the cache; ``None`` without a home, or where it is turned off.
+def cache_folder(name: str) -> Path | None:
+    """Return the folder of a cache; ``None`` without a home, or where caches are turned off.
 
-    ``CUDA_CACHE_DISABLE=1`` does so. The driver's own cache of compiled code obeys it, too.
+    ``CUDARUN_CACHE=off`` does so, and ``CUDA_CACHE_DISABLE=1``, which the driver's own cache of
+    compiled code obeys, too.
     """
-    if os.environ.get("CUDA_CACHE_DISABLE") == "1":
+    environment = os.environ
+    if environment.get("CUDARUN_CACHE") == "off" or environment.get("CUDA_CACHE_DISABLE") == "1":
         return None
     base, home = (os.environ.get(name, "") for name in ("XDG_CACHE_HOME", "HOME"))
     if not os.path.isabs(base):  # to be ignored (XDG Base Directory Specification)
         base = os.path.join(home, ".cache")
-    return Path(base) / "cudarun" / "nvcc" if os.path.isabs(base) else None
+    return Path(base) / "cudarun" / name if os.path.isabs(base) else None
 
 
 class ResultCache:

@@ -1,0 +1,60 @@
+"""The cache of machine code: what is kept, and that damaged entries are compiled again."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+import pytest
+
+from cudarun.emulator.compiled import jit
+from cudarun.emulator.compiled.jit import MachineCode
+from cudarun.emulator.compiled.loops import call_loop
+from cudarun.emulator.compiled.vectors import CodeBuilder, LaneVector, ModuleText
+from cudarun.result_cache import ResultCache
+
+
+def module() -> ModuleText:
+    """A module with a constant, and a call of numpy's sine."""
+    made = ModuleText()
+    code = CodeBuilder(made)
+    angles = code.vector("load <32 x double>, ptr %at, align 8", "double")
+    sines: LaneVector = call_loop(code, "sin", angles)
+    code.line(f"store {sines.typed}, ptr %at, align 8")
+    code.line("ret i32 42")
+    made.define("answer", "\n".join(["define i32 @answer(ptr %at) {", *code.lines, "}"]))
+    return made
+
+
+def answer(cache: ResultCache) -> tuple[int, float]:
+    code = MachineCode(module(), cache=cache)
+    values = (ctypes.c_double * 32)(*[0.5] * 32)
+    call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(code.address("answer"))
+    return call(ctypes.addressof(values)), values[31]
+
+
+def test_a_module_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = ResultCache(tmp_path)
+    first = answer(cache)
+    assert first[0] == 42
+    assert len([*tmp_path.iterdir()]) == 1
+
+    def refuse(*given: object) -> bytes:
+        raise AssertionError("it is in the cache")
+
+    monkeypatch.setattr(jit, "_compiled", refuse)
+    assert answer(cache) == first
+
+
+def test_a_damaged_entry_is_compiled_again(tmp_path: Path) -> None:
+    cache = ResultCache(tmp_path)
+    first = answer(cache)
+    (entry,) = tmp_path.iterdir()
+    whole = entry.read_bytes()
+    entry.write_bytes(whole[: len(whole) // 2])
+    assert answer(cache) == first
+    assert entry.read_bytes()[:64] == whole[:64]
+
+
+def test_without_a_cache() -> None:
+    assert answer(ResultCache(None))[0] == 42

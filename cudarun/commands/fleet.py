@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 import tempfile
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,17 +25,18 @@ from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import pass_on
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
-from cudarun.session.fleet.request import RUNS, NodeRequest, Transport
+from cudarun.session.fleet.request import RUNS, NodeRequest
 from cudarun.writing import FileUse, check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cudarun.session.fleet.transport import Transport
     from cudarun.session.spec.case import Case
 
-HOST = "{host}"
-"""The place of the host in the words of ``--via``."""
-SSH = f"ssh -o BatchMode=yes {HOST}"
+SSH = "ssh -o BatchMode=yes {host}"
+RAY = "ray"
+"""The word of ``--via`` for the nodes of a Ray cluster."""
 CASE_TIMEOUT = 60.0
 """The default of ``--timeout`` in seconds, as of ``launch --spec``."""
 AT_ONCE = 32
@@ -76,7 +78,8 @@ def _devices(text: str) -> str:
 @click.option(
     "--hosts",
     metavar="LIST",
-    help="The machines: gpu[01-64],login2, or @FILE with a machine per line.",
+    help="The machines: gpu[01-64],login2, or @FILE with a machine per line. With --via ray all "
+    "nodes of the cluster by default.",
 )
 @click.option(
     "--via",
@@ -85,7 +88,7 @@ def _devices(text: str) -> str:
     default=SSH,
     show_default=True,
     help="The command that runs another one on {host}: srun, kubectl exec, docker exec, …. It is "
-    "split into words without a shell.",
+    "split into words without a shell. 'ray' runs a task on each node of a Ray cluster.",
 )
 @click.option(
     "--program",
@@ -203,27 +206,15 @@ def command(spec: str | None, **values: Any) -> int:
     renderer = chosen_renderer()
     if spec is None:
         raise click.UsageError("missing argument 'SPEC'", click.get_current_context())
-    if values["hosts"] is None:
-        raise click.UsageError("missing option '--hosts'", click.get_current_context())
     return _fleet(spec, values, renderer)
 
 
 def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
     from cudarun.commands.files import output_files
     from cudarun.session.fleet.archive import pack
-    from cudarun.session.fleet.hosts import parse_hosts
     from cudarun.session.fleet.parent import FleetRequest, run_fleet
 
-    hosts = parse_hosts(values["hosts"])
-    transport = Transport(
-        values["via"],
-        values["program"],
-        values["jobs"],
-        values["host_timeout"] + values["soak"],
-    )
-    if len(hosts) > 1 and not any(HOST in word for word in transport.prefix):
-        what = f"'{shlex.join(transport.prefix)}' does not contain {HOST}: all hosts would be one"
-        raise RequestError(what, option="--via")
+    transport = _transport(values)
     spec = os.path.relpath(spec) if spec != "-" else spec
     where = Target(parse_devices(values["devices"]))
     # A node reads the whole spec, so that it needs the files of all cases.
@@ -247,13 +238,34 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
         allow_python=values["allow_python"],
     )
     archive = pack(spec, (path for case in everything for path in case.inputs), node)
+    hosts = transport.hosts
     renderer.begin(hosts)
-    report = run_fleet(
-        FleetRequest(spec, archive, seed, hosts, transport, keep),
-        on_host=renderer.add,
-        on_progress=lambda done: renderer.progress(f"{done} of {len(hosts)} nodes"),
-    )
+    # Ray prints messages about lost nodes on stdout, which may be one document.
+    with redirect_stdout(sys.stderr) if renderer.owns_stdout else nullcontext():
+        report = run_fleet(
+            FleetRequest(spec, archive, seed, transport, keep),
+            on_host=renderer.add,
+            on_progress=lambda done: renderer.progress(f"{done} of {len(hosts)} nodes"),
+        )
     return finish(report, renderer)
+
+
+def _transport(values: Values) -> Transport:
+    """Return the way to the nodes.
+
+    Raises:
+        RequestError: ``--hosts``, ``--via`` or the Ray cluster is unusable.
+    """
+    from cudarun.session.fleet.hosts import parse_hosts
+    from cudarun.session.fleet.transport import HostLimits, PrefixTransport, RayTransport
+
+    limits = HostLimits(values["jobs"], values["host_timeout"] + values["soak"])
+    hosts = None if values["hosts"] is None else parse_hosts(values["hosts"])
+    if values["via"] == (RAY,):
+        return RayTransport(hosts, values["program"], limits)
+    if hosts is None:
+        raise click.UsageError("missing option '--hosts'", click.get_current_context())
+    return PrefixTransport(hosts, values["via"], values["program"], limits)
 
 
 def _node() -> int:

@@ -9,13 +9,9 @@ from dataclasses import replace
 from cudarun.records import dataclass
 from cudarun.report.fleet_types import FleetHost, FleetReport
 from cudarun.session.fleet.consensus import compare
-from cudarun.session.fleet.node_document import (
-    MAX_DOCUMENT,
-    UnreadableDocument,
-    read_node_document,
-)
-from cudarun.session.fleet.request import Transport
-from cudarun.session.workers.programs import ProgramResult, run_programs
+from cudarun.session.fleet.node_document import UnreadableDocument, read_node_document
+from cudarun.session.fleet.transport import Transport
+from cudarun.session.workers.programs import ProgramResult
 from cudarun.writing import OutputFile, whole_file
 
 
@@ -27,15 +23,13 @@ class FleetRequest:
         spec: The spec file.
         archive: What every node gets.
         seed: The seed of all cases; ``None`` for their own.
-        hosts: The hosts.
-        transport: How to run a command on each of them.
+        transport: The hosts, and the way to them.
         keep: The file for the archive, if outputs differ.
     """
 
     spec: str
     archive: bytes
     seed: int | None
-    hosts: tuple[str, ...]
     transport: Transport
     keep: OutputFile | None = None
 
@@ -56,21 +50,12 @@ def run_fleet(
         RequestError: The archive cannot be written.
     """
     started = time.monotonic()
-    transport = request.transport
     found: dict[str, FleetHost] = {}
-    commands = ((host, transport.command(host)) for host in request.hosts)
-    results = run_programs(
-        commands,
-        request.archive,
-        at_once=transport.at_once,
-        timeout=transport.host_timeout,
-        most_output=MAX_DOCUMENT,
-    )
-    for host, result in results:
+    for host, result in request.transport.run(request.archive):
         found[host] = host_report(host, result)
         on_host(found[host])
         on_progress(len(found))
-    comparison = compare([found[host] for host in request.hosts])
+    comparison = compare([found[host] for host in request.transport.hosts])
     report = FleetReport(
         request.spec,
         request.seed,

@@ -1,4 +1,4 @@
-"""The request of a fleet, and the part of it that each node gets."""
+"""The request that each node of a fleet gets."""
 
 from __future__ import annotations
 
@@ -55,25 +55,3 @@ class NodeRequest:
         if not isinstance(values, dict) or set(values) != known:
             raise ValueError("it was made by another version of cudarun")
         return cls(**{**values, "names": tuple(values["names"])})
-
-
-@dataclass(frozen=True, slots=True)
-class Transport:
-    """The command that runs another one on each host.
-
-    Attributes:
-        prefix: The words before the command; ``{host}`` in them is replaced by the host.
-        program: The words that run cudarun on a node.
-        at_once: The number of hosts at the same time.
-        host_timeout: The time limit of a host in seconds.
-    """
-
-    prefix: tuple[str, ...]
-    program: tuple[str, ...]
-    at_once: int
-    host_timeout: float
-
-    def command(self, host: str) -> tuple[str, ...]:
-        """Return the command of a host, without a shell."""
-        words = (word.replace("{host}", host) for word in self.prefix)
-        return (*words, *self.program, "fleet", "--node", "--json")

@@ -14,6 +14,7 @@ from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import ExitCode, RequestError
 from cudarun.report.renderer import finish
+from cudarun.report.terminal import pass_on
 from cudarun.session.record.request import RecordRequest
 from cudarun.writing import FileUse, OutputFile, check_outputs
 
@@ -113,6 +114,7 @@ def command(
     shrink: str | None,
     edit: str | None,
     timeout: float | None,
+    raw_output: bool,
     **_: Any,
 ) -> int:
     """Run COMMAND and record a launch of it: code, arguments, memory and results in one file.
@@ -128,6 +130,8 @@ def command(
     cudarun record --shrink softmax.cudarun -o small.cudarun
     cudarun launch small.cudarun -d cpu --detect race,uninit
     """
+    if raw_output:
+        pass_on()
     if shrink is not None:
         return _shrink(shrink, output, program, timeout)
     if edit is not None:

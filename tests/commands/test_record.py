@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cudarun.session.recording.archive import read_recording
 from tests.commands.conftest import Ran, Run
 from tests.support.stub_driver import PTX, build_stub
 
@@ -161,7 +162,7 @@ def test_a_fault_is_found_recorded_and_shrunk(recorder: Recorder, tmp_path: Path
     assert replayed.code == 5
     assert "illegal address in a 4-byte store" in replayed.err
     assert "that is element 1048579 of buffer m0, f32[1000]" in replayed.err
-    assert "from kernels.cu:24" in replayed.err
+    assert "from kernels.cu:32" in replayed.err
     assert "thread (3, 0, 0)" in replayed.err
 
 
@@ -258,6 +259,21 @@ def test_without_a_compiler_or_a_program(recorder: Recorder, tmp_path: Path) -> 
     ran = recorder.of("--", "./none")
     assert (ran.code, "./none cannot be started: No such file" in ran.err) == (2, True)
     assert recorder.of().code == 2
+
+
+def test_a_tensor_map_is_recorded_with_its_arguments(recorder: Recorder, tmp_path: Path) -> None:
+    ran = recorder("-o", "x.cudarun", "--json", task="tile")
+    assert ran.document["files"][0]["ranges"] == 2  # that of the map, too
+    manifest = read_recording(str(tmp_path / "x.cudarun"), 1 << 20).manifest
+    [tensor] = manifest.tensor_maps
+    assert (tensor.offset, tensor.type, tensor.address) == (0, 7, _address(manifest.parameters))
+    assert (tensor.shape, tensor.strides) == ((52, 19), (208,))
+    assert (tensor.box, tensor.steps, tensor.swizzle) == ((8, 4), (1, 1), 0)
+    assert recorder.replay("x.cudarun").code == 0
+
+
+def _address(parameters: bytes) -> int:
+    return int.from_bytes(parameters[:8], "little")
 
 
 def test_a_recording_names_its_program(recorder: Recorder, tmp_path: Path) -> None:

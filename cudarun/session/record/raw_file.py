@@ -5,7 +5,8 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -67,6 +68,7 @@ class RawRecording:
 def read_raw(path: Path) -> RawRecording:
     """Read a raw file; of one that is not complete, the sections that are."""
     raw = RawRecording()
+    changes: list[tuple[int, memoryview]] = []
     for tag, part in _sections(path):
         if tag == b"TEXT":
             key, _, value = bytes(part).partition(b"\0")
@@ -83,11 +85,13 @@ def read_raw(path: Path) -> RawRecording:
             name = bytes(part[_RANGE.size : len(part) - size - 1])
             raw.ranges.append(RawRange(address, part[len(part) - size :], name.decode()))
         elif tag == b"AFTR":
-            _changed(raw, part)
+            (address,) = _ADDRESS.unpack_from(part)
+            changes.append((address, part[_ADDRESS.size :]))
         elif tag == b"BEFO":
             raw.has_memory = True
         elif tag == b"STAT":
             raw.status = int.from_bytes(part, "little", signed=True)
+    _add_changes(raw.ranges, changes)
     raw.ranges.sort(key=lambda each: (each.symbol is not None, each.address))
     return raw
 
@@ -112,13 +116,17 @@ def _tensor_map(part: memoryview) -> RecordedTensorMap:
     )
 
 
-def _changed(raw: RawRecording, part: memoryview) -> None:
-    """Add a changed part to its range."""
-    (address,) = _ADDRESS.unpack_from(part)
-    for each in raw.ranges:
-        if 0 <= address - each.address < len(each.before):
-            each.after.append((address - each.address, part[_ADDRESS.size :]))
-            return
+def _add_changes(ranges: list[RawRange], changes: Sequence[tuple[int, memoryview]]) -> None:
+    """Add changed parts, by their addresses, to their ranges."""
+    ranges.sort(key=_address)
+    for address, data in changes:
+        index = bisect_right(ranges, address, key=_address) - 1
+        if index >= 0:
+            ranges[index].after.append((address - ranges[index].address, data))
+
+
+def _address(each: RawRange) -> int:
+    return each.address
 
 
 def _sections(path: Path) -> Iterator[tuple[bytes, memoryview]]:

@@ -32,6 +32,7 @@ from cudarun.session.recording.manifest import (
 MANIFEST, IMAGE, PTX, MEMORY = "recording.toml", "image", "ptx", "memory/"
 _MAX_MANIFEST = 64 << 20
 _MAX_MEMBERS = 1 << 20
+_MEMORY_LEVEL = 1  # gigabytes: each level costs minutes
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the same contents make the same file
 _MEMBER_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
@@ -49,7 +50,7 @@ class RecordingWriter:
     """
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=4)
+        self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
         self._written: set[str] = set()
 
     def pieces(
@@ -88,8 +89,8 @@ class RecordingWriter:
 
     def _member(self, name: str, data: bytes) -> None:
         info = zipfile.ZipInfo(name, _EARLIEST)
-        info.compress_type = zipfile.ZIP_DEFLATED
-        self._zip.writestr(info, data)
+        level = _MEMORY_LEVEL if name.startswith(MEMORY) else None
+        self._zip.writestr(info, data, zipfile.ZIP_DEFLATED, level)
 
 
 @dataclass(frozen=True, slots=True)

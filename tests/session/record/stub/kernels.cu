@@ -19,6 +19,14 @@ extern "C" __global__ void gather(float **table, float *sum, int n) {
     sum[threadIdx.x] = total;
 }
 
+struct alignas(64) Map {
+    char bytes[128];
+};
+
+extern "C" __global__ void tile(const __grid_constant__ Map map, float *y) {
+    y[threadIdx.x] = threadIdx.x;
+}
+
 extern "C" __global__ void overrun(float *x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i + 1048576 * (i == 3)] = i;

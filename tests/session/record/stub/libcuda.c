@@ -20,10 +20,11 @@ typedef struct {
     unsigned attribute_count;
 } Config;
 
-static const char *const names[] = {"scale", "gather", "overrun"};
-static const size_t offsets[3][3] = {{0, 16}, {0, 8, 16}, {0, 8}};
-static const size_t sizes[3][3] = {{16, 4}, {8, 8, 4}, {8, 4}};
-static const size_t counts[] = {2, 3, 2};
+enum { SCALE = 1, GATHER, OVERRUN, TILE, KERNELS = TILE };
+static const char *const names[KERNELS] = {"scale", "gather", "overrun", "tile"};
+static const size_t offsets[KERNELS][3] = {{0, 16}, {0, 8, 16}, {0, 8}, {0, 128}};
+static const size_t sizes[KERNELS][3] = {{16, 4}, {8, 8, 4}, {8, 4}, {128, 8}};
+static const size_t counts[KERNELS] = {2, 3, 2, 2};
 static float factor[2];
 static unsigned launches;
 static int fault;
@@ -47,13 +48,14 @@ static void gather(void **parameters, unsigned threads) {
 static int launch(uint64_t kernel, unsigned threads, void **parameters, void **extra) {
     void *found[3];
     if (fault) return fault;
-    if (kernel < 1 || kernel > 3) return 400;
+    if (kernel < 1 || kernel > KERNELS) return 400;
     for (size_t i = 0; extra && i < counts[kernel - 1]; i++)
         found[i] = (char *)extra[1] + offsets[kernel - 1][i];
     parameters = extra ? found : parameters;
-    if (kernel == 1) scale(parameters, threads);
-    if (kernel == 2) gather(parameters, threads);
-    if (kernel == 3) fault = getenv("STUB_HANGS") ? ENDLESS : 700;
+    if (kernel == SCALE) scale(parameters, threads);
+    if (kernel == GATHER) gather(parameters, threads);
+    for (unsigned i = 0; kernel == TILE && i < threads; i++) (*(float **)parameters[1])[i] = i;
+    if (kernel == OVERRUN) fault = getenv("STUB_HANGS") ? ENDLESS : 700;
     return 0;
 }
 
@@ -103,9 +105,18 @@ int cuMemcpyHtoD_v2(Address to, const void *from, size_t size) {
     return memcpy((void *)to, from, size), 0;
 }
 
+int cuTensorMapEncodeTiled(
+    void *map, int type, unsigned rank, void *address, const uint64_t *shape,
+    const uint64_t *strides, const unsigned *box, const unsigned *steps, int interleave,
+    int swizzle, int promotion, int fill) {
+    uint64_t words[16] = {(uint64_t)address, type, rank, shape[0], strides[0], box[0], steps[0]};
+    memcpy(map, words, sizeof words);
+    return interleave + swizzle + promotion + fill;
+}
+
 int cuModuleLoadData(void **module, const void *image) { return *module = (void *)32, !image; }
 int cuModuleGetFunction(void **kernel, void *module, const char *name) {
-    for (uint64_t i = 0; i < 3; i++)
+    for (uint64_t i = 0; i < KERNELS; i++)
         if (!strcmp(names[i], name)) return *kernel = (void *)(i + 1), !module;
     return 500;
 }

@@ -26,6 +26,9 @@ static int (*launch)(
     void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
     void **);
 static int (*launch_ex)(const Config *, void *, void **, void **);
+static int (*encode)(
+    void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *,
+    const unsigned *, int, int, int, int);
 static void *module;
 
 /* All calls but two come from cuGetProcAddress, as the runtime gets them. */
@@ -42,6 +45,7 @@ static void bind(const char *path) {
     find("cuModuleGetFunction", (void **)&kernel_of, 12000, 0, 0);
     find("cuModuleGetGlobal", (void **)&global_of, 12000, 0, 0);
     find("cuLaunchKernelEx", (void **)&launch_ex, 12000, 0, 0);
+    find("cuTensorMapEncodeTiled", (void **)&encode, 12000, 0, 0);
     find("cuCtxSynchronize", (void **)&synchronize, 12000, 0, 0);
     FILE *file = fopen(path, "r");
     char *text = calloc(1, 1 << 16);
@@ -112,6 +116,21 @@ static int gather(void) {
     return result[31] == 31 * 3 + 3 ? 0 : 81;
 }
 
+/* A tensor map in the parameters. */
+static int tile(void) {
+    void *kernel;
+    Address x = numbers(5), y = numbers(0);
+    uint64_t map[16], shape[] = {52, 19}, strides[] = {208};
+    unsigned box[] = {8, 4}, steps[] = {1, 1};
+    float result[N];
+    encode(map, 7, 2, (void *)x, shape, strides, box, steps, 0, 0, 0, 0);
+    kernel_of(&kernel, module, "tile");
+    void *parameters[] = {map, &y};
+    launch(kernel, 1, 1, 1, 32, 1, 1, 0, 0, parameters, 0);
+    download(result, y, sizeof result);
+    return result[31] == 31 ? 0 : 85;
+}
+
 static int overrun(void) {
     void *kernel;
     Address x = numbers(0);
@@ -156,6 +175,7 @@ int main(int count, char **words) {
     if (!strcmp(task, "packed")) return scale(1);
     if (!strcmp(task, "config")) return scale(2);
     if (!strcmp(task, "gather")) return gather();
+    if (!strcmp(task, "tile")) return tile();
     if (!strcmp(task, "threads")) return threads();
     if (!strcmp(task, "status")) return scale(0) ? 93 : 7;
     if (!strcmp(task, "twice")) return scale(0) || gather() || scale(2);

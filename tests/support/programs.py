@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -99,24 +99,40 @@ def _lines(case: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _run_spec(chapter: str, device: str, spec: Path) -> dict[str, Any]:
-    command = [sys.executable, "-m", "cudarun", "launch", "--spec", str(spec), "-d", device]
+    words = ["launch", "--spec", str(spec), "-d", device, "--timeout", "0", "--json"]
     environment = {**os.environ, "PYTHONPATH": PYTHON_PATH}
+    run = _emulated if device.startswith("cpu") else _started
     try:
-        done = subprocess.run(
-            [*command, "--timeout", "0", "--json"],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=TIME_LIMIT,
-        )
-        document: dict[str, Any] = json.loads(done.stdout)
-        if "cases" not in document:
-            raise RuntimeError(f"{chapter}: {document}")
-        return document
-    except subprocess.TimeoutExpired as expired:
+        out, err = run(words, environment)
+    except (subprocess.TimeoutExpired, TimeoutError) as expired:
         raise RuntimeError(f"{chapter}: no end after {TIME_LIMIT:.0f} s") from expired
+    try:
+        document: dict[str, Any] = json.loads(out)
     except json.JSONDecodeError as error:
-        raise RuntimeError(f"{chapter}: {done.stdout}{done.stderr}") from error
+        raise RuntimeError(f"{chapter}: {out}{err}") from error
+    if "cases" not in document:
+        raise RuntimeError(f"{chapter}: {document}")
+    return document
+
+
+def _emulated(words: Sequence[str], environment: Mapping[str, str]) -> tuple[str, str]:
+    """Run ``cudarun`` without a start of Python: what it writes to stdout and stderr."""
+    from tests.support.forked_processes import run_command
+
+    _, out, err = run_command(words, Path.cwd(), environment, timeout=TIME_LIMIT)
+    return out.decode(), err.decode()
+
+
+def _started(words: Sequence[str], environment: Mapping[str, str]) -> tuple[str, str]:
+    """Run ``cudarun`` in a process of its own: a GPU's driver does not survive a fork."""
+    done = subprocess.run(
+        [sys.executable, "-m", "cudarun", *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=TIME_LIMIT,
+    )
+    return done.stdout, done.stderr
 
 
 def _outcome(told: Mapping[str, Any], saved: Mapping[str, Path]) -> Outcome:

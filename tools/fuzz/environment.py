@@ -7,8 +7,8 @@ import random
 import tempfile
 from pathlib import Path
 
-from tests.commands.started import started
-from tests.support.processes import PATIENCE, ROOT
+from tests.support.forked_processes import run_command
+from tests.support.processes import ROOT
 from tools.fuzz.fuzzer import Fuzzer, Unexpected
 
 _NAMES = (
@@ -69,7 +69,7 @@ class Environment(Fuzzer[tuple[str, ...]]):
         # Of its own: variables such as CUDA_LOG_FILE name files that are written.
         with tempfile.TemporaryDirectory() as name:
             Path(name, "samples").symlink_to(ROOT / "samples")
-            code, _, err = started(command, Path(name), paths | given, b"", timeout=PATIENCE)
+            code, _, err = run_command(command, Path(name), paths | given)
         if code == 7 or b"Traceback" in err or b"Warning: " in err:
             raise Unexpected(err.decode(errors="replace")[-3000:] or f"exit code {code}")
         return code

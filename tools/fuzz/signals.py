@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from tests.commands import started
+from tests.support.forked_processes import become
 from tests.support.processes import PATIENCE, ROOT, marked
 from tools.fuzz.fuzzer import Fuzzer, Unexpected
 
@@ -92,7 +92,7 @@ def _launch(case: tuple[str, ...], folder: Path, mark: str) -> None:
         while moments and moments[0][0] <= count:
             os.kill(pid, moments.pop(0)[1])
 
-    started.become(_LAUNCH, folder, environment, streams)
+    become(("cudarun", *_LAUNCH), folder, environment, streams)
     from cudarun.__main__ import main
 
     sys.setprofile(profile)

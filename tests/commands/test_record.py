@@ -126,7 +126,12 @@ def test_launches_are_listed(recorder: Recorder) -> None:
         (("-k", "none"), "scale", 1, "no launch matches"),
         (("-k", "none"), "status", 7, "no launch matches"),
         (("--nth", "9"), "scale", 1, "--nth 9: the program has only 1 matching launches"),
-        (("--max-size", "100"), "scale", 1, "exceeds --max-size"),
+        (
+            ("--max-size", "100"),
+            "scale",
+            1,
+            "at least 4,000 bytes of memory, which exceeds",
+        ),
         (("-o", "missing/x.cudarun"), "scale", 2, "the directory missing does not exist"),
     ],
 )

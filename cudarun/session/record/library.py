@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 from cudarun.errors import RequestError
+from cudarun.result_cache import cache_folder
 from cudarun.session.workers.program import SupervisedProgram
 from cudarun.session.workers.shared_file import SharedFile
 from cudarun.writing import OutputFile, whole_file
@@ -36,7 +37,7 @@ def build_library(folder: Path, options: tuple[str, ...] = ()) -> Path:
         digest.update(part + b"\0")
     for source in sources:
         digest.update(source.read_bytes())
-    cached = (_cache_folder() or folder) / f"record-{digest.hexdigest()[:16]}.so"
+    cached = (_writable_cache() or folder) / f"record-{digest.hexdigest()[:16]}.so"
     if cached.is_file():
         return cached
     built = folder / "librecord.so"
@@ -44,7 +45,6 @@ def build_library(folder: Path, options: tuple[str, ...] = ()) -> Path:
     _compile([compiler, *_OPTIONS, *options, "-o", os.fspath(built), *code, *_LINKING])
     if cached.parent == folder:
         return built
-    cached.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with whole_file(OutputFile("-o", os.fspath(cached), force=True)) as file:
         file.write(built.read_bytes())
     return cached
@@ -77,14 +77,13 @@ def _compiler() -> str:
     )
 
 
-def _cache_folder() -> Path | None:
+def _writable_cache() -> Path | None:
     """Return the folder of the cache; ``None`` if there is none that can be written."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(base):
-        base = os.path.join(os.environ.get("HOME", ""), ".cache")
-    folder = Path(base) / "cudarun" / "record"
+    folder = cache_folder("record")
+    if folder is None:
+        return None
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
         return None
-    return folder if os.path.isabs(base) and os.access(folder, os.W_OK) else None
+    return folder if os.access(folder, os.W_OK) else None

@@ -34,7 +34,7 @@ _NOTES = {
     "captured": "launches of {} are captured in a CUDA graph and cannot be recorded",
     "parameters": "the driver does not describe the parameters of {}",
     "image": "the image of {} was loaded in an unknown way",
-    "size": "the memory that {} can reach exceeds --max-size",
+    "size": "{} can reach at least {:,} bytes of memory, which exceeds --max-size",
     "unreadable": "memory to which a pointer leads cannot be read; it is left out",
     "write": "a raw file cannot be written: {}",
 }
@@ -231,7 +231,11 @@ def _notes(folder: Path) -> Iterator[str]:
     lines = path.read_text(errors="replace").splitlines() if path.exists() else []
     for line in dict.fromkeys(lines):
         word, _, rest = line.partition(" ")
-        yield _NOTES[word].format(demangle(rest))
+        if word == "size":
+            size, _, kernel = rest.partition(" ")
+            yield _NOTES[word].format(demangle(kernel), int(size))
+        else:
+            yield _NOTES[word].format(demangle(rest))
 
 
 class _FileNames:

@@ -162,7 +162,7 @@ static int before(Snapshot *snapshot, RawFile *file, const Launch *launch) {
         raw_section(file, "BEFO", 0);
         return !file->error;
     }
-    note("size %s", kernel);
+    note("size %llu %s", (unsigned long long)snapshot->copied_bytes, kernel);
     return 0;
 }
 

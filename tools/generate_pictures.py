@@ -35,6 +35,7 @@ PICTURES = {
         "    a=2 'x=f32[n]:iota' 'y=f32[n]:ones' n=1000 \\\n"
         "    --check 'y == a*x + 1' --print 'y[:4]'",
     ),
+    "recorded": ("cudarun launch tests/data/recordings/scatter.cudarun -d cpu",),
     "out-of-bounds": (
         "grep -nA5 one_past samples/out_of_bounds.cu",
         "cudarun launch samples/out_of_bounds.cu -k one_past -d cpu \\\n"

@@ -1,7 +1,8 @@
 """Device memory at given addresses.
 
 CUDA driver API, section 6.14 (virtual memory management). ``cuMemAddressReserve`` takes an address
-as a hint, which the driver follows for ranges that are aligned to 32 MiB and free.
+as a hint, which the driver follows for ranges that are aligned to 32 MiB and free; of a range that
+is not free as a whole, the required parts are tried.
 """
 
 from __future__ import annotations
@@ -31,9 +32,13 @@ def allocate_at(session: Session, device: Device, ranges: Ranges) -> None:
     if session.driver.traits.allocate_at is not None:
         session.add_release(session.driver.traits.allocate_at(ranges))
         return
+    mapped = aligned(ranges, _MAPPED)
     for address, size in aligned(ranges, _RESERVED):
-        _reserve(session, address, size)
-    for address, size in aligned(ranges, _MAPPED):
+        if not _reserve(session, address, size):
+            for part, part_size in _inside(mapped, address, size):
+                if not _reserve(session, part, part_size):
+                    raise _occupied(part, part_size)
+    for address, size in mapped:
         _map(session, device, address, size)
 
 
@@ -49,16 +54,27 @@ def aligned(ranges: Ranges, alignment: int) -> list[tuple[int, int]]:
     return found
 
 
-def _reserve(session: Session, address: int, size: int) -> None:
+def _inside(ranges: Ranges, address: int, size: int) -> Ranges:
+    return [each for each in ranges if address <= each[0] < address + size]
+
+
+def _reserve(session: Session, address: int, size: int) -> bool:
+    """Reserve a range; return whether it is at its address."""
     driver = session.driver
     found = int(driver.cuMemAddressReserve(size, 0, address, 0))
-    session.add_release(_freeing(driver, found, size))
     if found != address:
-        raise AddressOccupied(
-            f"the addresses {address:#x} to {address + size:#x} of the recording are occupied",
-            operation="cuMemAddressReserve",
-            hint="on the emulated device every address is free: -d cpu",
-        )
+        driver.cuMemAddressFree(found, size)
+        return False
+    session.add_release(_freeing(driver, found, size))
+    return True
+
+
+def _occupied(address: int, size: int) -> AddressOccupied:
+    return AddressOccupied(
+        f"the addresses {address:#x} to {address + size:#x} of the recording are occupied",
+        operation="cuMemAddressReserve",
+        hint="on the emulated device every address is free: -d cpu",
+    )
 
 
 def _freeing(driver: Driver, address: int, size: int) -> Callable[[], object]:

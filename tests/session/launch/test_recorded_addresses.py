@@ -58,6 +58,15 @@ def _read_at_free(session: Session) -> bytes:
     return _written_and_read(session, FREE)
 
 
+def _read_beside_others(session: Session) -> bytes:
+    session.driver.cuMemAddressReserve(2 * MIB, 0, FREE + 20 * MIB, 0)
+    return _written_and_read(session, FREE)
+
+
+def test_other_memory_near_it_does_no_harm(in_session: Any) -> None:
+    assert in_session(_read_beside_others) == bytes(range(4))
+
+
 def test_an_occupied_address_is_an_error(in_session: Any) -> None:
     with pytest.raises(AddressOccupied, match="are occupied"):
         in_session(_occupied)

@@ -36,6 +36,10 @@ from tests.support.processes import (
 
 IMAGE = os.fspath(ROOT / "tests" / "data" / "faults" / "faults.ptx")
 CUBIN = ROOT / "tests" / "images" / "golden" / "facts.cubin"
+GOOD_LAUNCH = (
+    *("launch", IMAGE, "-k", "good", "--block", "64", "out=i32[64]", "n=i32:64"),
+    *("--check", "out == arange(64)"),
+)
 MARK = "CUDARUN_FAULT_MATRIX"
 ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _TIME_TO_END = 60.0  # seconds after which a process of a run is one that it has left behind
@@ -135,10 +139,7 @@ class Scene:
 
     def is_fine(self) -> str:
         """Launch once more on all devices; what is wrong with that, or nothing."""
-        check = ("--check", "out == arange(64)")
-        arguments = ("launch", IMAGE, "-k", "good", "--block", "64", "out=i32[64]", "n=i32:64")
-        result = self.run(Cell((*arguments, *check), 0, intact="on {device} "))
-        return "; ".join(result.problems)
+        return "; ".join(self.run(Cell(GOOD_LAUNCH, 0, intact="on {device} ")).problems)
 
     def _arguments(self, cell: Cell, output_folder: Path) -> list[str]:
         filled = []

@@ -64,7 +64,7 @@ def command(old: str, new: str, threshold: float, **values: Any) -> int:
     \b
     cudarun launch --spec cases.toml --json > old.json
     cudarun compare old.json new.json --threshold 3%
-    cudarun compare old.json new.json --format markdown >> "$GITHUB_STEP_SUMMARY"
+    cudarun compare old.json new.json --format markdown
     """
     if values["raw_output"]:
         pass_on()

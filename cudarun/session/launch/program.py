@@ -206,7 +206,9 @@ class Program:
             encode = partial(encode_tensor_map, self._driver)
             with step.errors_named():
                 packed = step.binding.pack(named, self._handles(step, behind), encode)
-                packed = with_tensor_maps(self._driver, step.request.image.recording, packed)
+                packed = with_tensor_maps(
+                    self._driver, step.request.image.recording, step.kernel.parameters, packed
+                )
                 launchers.append(
                     Launcher(
                         self._driver, device, step.kernel, step.request, step.geometry, packed,

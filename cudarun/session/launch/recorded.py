@@ -19,7 +19,7 @@ from cudarun.records import dataclass
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.launch.variables import ImageVariable, VariableUse
 from cudarun.session.recording.archive import Recording
-from cudarun.session.recording.manifest import RecordedRange
+from cudarun.session.recording.manifest import Manifest, RecordedRange
 
 if TYPE_CHECKING:
     from cudarun.arguments.dtypes import Array
@@ -85,17 +85,33 @@ def recorded_arguments(
     recording = request.image.recording
     if recording is None or parameters is None:
         return request
-    data = recording.manifest.parameters
-    end = max((each.offset + each.size for each in parameters), default=0)
+    try:
+        values = recorded_values(recording.manifest, parameters)
+    except RequestError as error:
+        raise error.of(origin=request.image.origin) from None
+    return replace(request, arguments=tuple(Argument(None, Bytes(each)) for each in values))
+
+
+def recorded_values(manifest: Manifest, parameters: Sequence[Parameter]) -> list[bytes]:
+    """Return the recorded bytes of each parameter of a kernel.
+
+    Args:
+        manifest: The recording.
+        parameters: The kernel's parameters; their offsets can be others than the recorded ones.
+
+    Raises:
+        RequestError: The recording has other parameters.
+    """
+    data = manifest.parameters
+    places = [(each.offset, each.size) for each in parameters]
+    if [size for _, size in manifest.layout] == [size for _, size in places]:
+        places = [*manifest.layout]
+    end = max((offset + size for offset, size in places), default=0)
     if end > len(data):
         raise RequestError(
-            f"the recording has {len(data)} bytes of parameters, the kernel has {end}",
-            origin=request.image.origin,
+            f"the recording has {len(data)} bytes of parameters, the kernel has {end}"
         )
-    arguments = (
-        Argument(None, Bytes(data[each.offset : each.offset + each.size])) for each in parameters
-    )
-    return replace(request, arguments=tuple(arguments))
+    return [data[offset : offset + size] for offset, size in places]
 
 
 def recorded_buffers(request: LaunchRequest) -> tuple[RecordedBuffer, ...]:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cudarun.errors import RequestError
+from cudarun.parameters import Parameter
 from cudarun.session.driver.calls import Driver
 
 if TYPE_CHECKING:
     from cudarun.session.recording.archive import Recording
-    from cudarun.session.recording.manifest import RecordedTensorMap
+    from cudarun.session.recording.manifest import Manifest, RecordedTensorMap
 
 
-def with_tensor_maps(driver: Driver, recording: Recording | None, packed: bytes) -> bytes:
+def with_tensor_maps(
+    driver: Driver,
+    recording: Recording | None,
+    parameters: Sequence[Parameter],
+    packed: bytes,
+) -> bytes:
     """Return the parameters of a launch with the tensor maps of this driver.
 
     Args:
         driver: The driver; a context must be current.
         recording: The recording; ``None`` for other launches.
+        parameters: The kernel's parameters.
         packed: The recorded parameters.
 
     Raises:
@@ -29,8 +37,18 @@ def with_tensor_maps(driver: Driver, recording: Recording | None, packed: bytes)
     data = bytearray(packed)
     for each in recording.manifest.tensor_maps:
         found = _encoded(driver, each)
-        data[each.offset : each.offset + len(found)] = found
+        start = _offset(each.offset, recording.manifest, parameters)
+        data[start : start + len(found)] = found
     return bytes(data)
+
+
+def _offset(recorded: int, manifest: Manifest, parameters: Sequence[Parameter]) -> int:
+    """Return the offset of a recorded place in the parameters of this kernel."""
+    if len(parameters) == len(manifest.layout):
+        for (offset, size), own in zip(manifest.layout, parameters, strict=True):
+            if offset <= recorded < offset + size and size == own.size:
+                return own.offset + recorded - offset
+    return recorded
 
 
 def _encoded(driver: Driver, each: RecordedTensorMap) -> bytes:

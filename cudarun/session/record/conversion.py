@@ -68,6 +68,7 @@ def _manifest(raw: RawRecording, ranges: tuple[RecordedRange, ...]) -> Manifest:
         cluster=_extent(raw.numbers("cluster")) if "cluster" in texts else None,
         cooperative=texts["cooperative"] == "1",
         parameters=raw.parameters,
+        layout=raw.layout,
         ranges=ranges,
         tensor_maps=tuple(raw.tensor_maps),
         origin=origin,

@@ -17,6 +17,7 @@ from cudarun.errors import CudarunError, RequestError
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import read_image
 from cudarun.parameters import Parameter
+from cudarun.session.launch.recorded import recorded_values
 from cudarun.session.recording.archive import RecordedContents, Recording
 from cudarun.session.recording.manifest import Manifest, RecordedRange
 from cudarun.writing import OutputFile, check_outputs, whole_file
@@ -106,7 +107,11 @@ class EditableRecording:
             table["cluster"] = manifest.cluster
         if manifest.cooperative:
             table["cooperative"] = True
-        table["args"] = [self._argument(each) for each in self._parameters]
+        values = recorded_values(manifest, self._parameters)
+        table["args"] = [
+            self._argument(data, each.type)
+            for data, each in zip(values, self._parameters, strict=True)
+        ]
         table["buffer"] = [f"{each.name}={self._initial(each)}" for each in manifest.memory]
         table["set"] = [f"{each.symbol}={self._initial(each)}" for each in manifest.variables]
         table["expect"] = [
@@ -122,8 +127,7 @@ class EditableRecording:
         path = os.path.basename(self._array_path(each))
         return f"{scalar}[{each.size // scalar.size}]:@{path}"
 
-    def _argument(self, parameter: Parameter) -> str:
-        data = self._manifest.parameters[parameter.offset : parameter.offset + parameter.size]
+    def _argument(self, data: bytes, type_name: str | None) -> str:
         words = [data[at : at + _POINTER] for at in range(0, len(data), _POINTER)]
         addresses = [self._address(word) for word in words]
         if len(words) == 1 and addresses[0]:
@@ -134,7 +138,7 @@ class EditableRecording:
                 for address, word in zip(addresses, words, strict=True)
             )
             return f"{{{', '.join(members)}}}"
-        return _number(data, parameter.type) or f"bytes:{data.hex()}"
+        return _number(data, type_name) or f"bytes:{data.hex()}"
 
     def _address(self, word: bytes) -> str | None:
         """Return the address of an element of a range; ``None`` if a word is none."""

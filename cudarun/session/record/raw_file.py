@@ -47,6 +47,7 @@ class RawRecording:
     Attributes:
         texts: The descriptions by key.
         parameters: The bytes of the parameters.
+        layout: The offset and the size of each parameter.
         ranges: The memory, by address, and the variables.
         tensor_maps: The tensor maps in the parameters.
         status: The result of the launch; ``None`` if it did not end.
@@ -55,6 +56,7 @@ class RawRecording:
 
     texts: dict[str, str] = field(default_factory=dict)
     parameters: bytes = b""
+    layout: tuple[tuple[int, int], ...] = ()
     ranges: list[RawRange] = field(default_factory=list)
     tensor_maps: list[RecordedTensorMap] = field(default_factory=list)
     status: int | None = None
@@ -75,6 +77,8 @@ def read_raw(path: Path) -> RawRecording:
             raw.texts[key.decode()] = value.decode(errors="replace")
         elif tag == b"PARA":
             raw.parameters = bytes(part)
+        elif tag == b"LAYO":
+            raw.layout = tuple((offset, size) for offset, size in _RANGE.iter_unpack(part))
         elif tag == b"TMAP":
             raw.tensor_maps.append(_tensor_map(part))
         elif tag == b"MEMO":

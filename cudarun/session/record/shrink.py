@@ -16,6 +16,7 @@ from cudarun.records import dataclass
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.launch.parent import KernelJob, prefetch
+from cudarun.session.launch.recorded import recorded_values
 from cudarun.session.record.files import recorded_file
 from cudarun.session.recording.archive import Recording, RecordingWriter
 from cudarun.session.recording.manifest import Manifest, MemoryPiece, RecordedRange
@@ -179,8 +180,8 @@ def _names(manifest: Manifest, observed: ObservedReplay) -> list[str]:
     """Return a name for each part: that of the parameter that points to it, or a number."""
     by_name = {each.name: each.address for each in manifest.memory}
     pointers: dict[int, str] = {}
-    for parameter in observed.parameters:
-        value = manifest.parameters[parameter.offset : parameter.offset + parameter.size]
+    values = recorded_values(manifest, observed.parameters)
+    for parameter, value in zip(observed.parameters, values, strict=True):
         if parameter.name and parameter.name.isidentifier() and len(value) == 8:
             pointers.setdefault(int.from_bytes(value, "little"), parameter.name)
     found: list[str] = []

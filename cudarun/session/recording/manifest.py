@@ -140,6 +140,8 @@ class Manifest:
         cluster: The blocks of a cluster; ``None`` for the kernel's own.
         cooperative: Whether the launch was cooperative.
         parameters: The bytes of the parameters.
+        layout: The offset and the size of each parameter, which differ between PTX and machine
+            code; empty if they are not known.
         ranges: The memory, by address, then the variables of the image.
         tensor_maps: The tensor maps in the parameters.
         origin: The program and the machine.
@@ -154,6 +156,7 @@ class Manifest:
     cluster: Extent | None = None
     cooperative: bool = False
     parameters: bytes = b""
+    layout: tuple[tuple[int, int], ...] = ()
     ranges: tuple[RecordedRange, ...] = ()
     tensor_maps: tuple[RecordedTensorMap, ...] = ()
     origin: RecordedOrigin = RecordedOrigin()
@@ -187,6 +190,7 @@ def write_manifest(manifest: Manifest) -> str:
         "shared_bytes": manifest.shared_bytes,
         "cooperative": manifest.cooperative,
         "parameters": manifest.parameters.hex(),
+        "layout": manifest.layout,
         "shrunk": manifest.shrunk,
     }
     if manifest.cluster is not None:
@@ -246,6 +250,7 @@ def read_manifest(data: bytes, origin: str) -> Manifest:
             origin=origin,
         )
     ranges = tuple(_range(_TableReader(each, origin)) for each in reader.tables("range"))
+    parameters = reader.hexadecimal("parameters", _MAX_PARAMETER_BYTES)
     maps = tuple(_tensor_map(_TableReader(each, origin)) for each in reader.tables("tensor_map"))
     of = _TableReader(reader.table("origin"), origin)
     cluster = reader.extent("cluster") if "cluster" in table else None
@@ -256,7 +261,8 @@ def read_manifest(data: bytes, origin: str) -> Manifest:
         shared_bytes=reader.number("shared_bytes", 0, _MAX_EXTENT),
         cluster=cluster,
         cooperative=reader.value("cooperative", bool),
-        parameters=reader.hexadecimal("parameters", _MAX_PARAMETER_BYTES),
+        parameters=parameters,
+        layout=reader.places("layout", len(parameters)) if "layout" in table else (),
         ranges=ranges,
         tensor_maps=maps,
         origin=RecordedOrigin(
@@ -392,6 +398,15 @@ class _TableReader:
         if len(found) not in counts:
             raise _damaged(self._origin, f"'{key}' has {len(found)} numbers")
         return tuple(self._in_range(key, each, 0, MAX_RANGE) for each in found)
+
+    def places(self, key: str, end: int) -> tuple[tuple[int, int], ...]:
+        found = []
+        for each in self.value(key, list):
+            if type(each) is not list or len(each) != 2:
+                raise _damaged(self._origin, f"'{key}' is not a list of pairs")
+            offset = self._in_range(key, each[0], 0, end)
+            found.append((offset, self._in_range(key, each[1], 0, end - offset)))
+        return tuple(found)
 
     def table(self, key: str) -> dict[str, Any]:
         return self.value(key, dict)

@@ -25,7 +25,7 @@ def _recording(tensor: RecordedTensorMap) -> Recording:
 def _replayed(session: Session, tensor: RecordedTensorMap = MAP) -> tuple[bytes, bytes]:
     """The parameters, and the map that a program encodes."""
     driver = session.driver
-    packed = with_tensor_maps(driver, _recording(tensor), bytes(range(256)))
+    packed = with_tensor_maps(driver, _recording(tensor), (), bytes(range(256)))
     words = [driver.cuuint32_t(1)] * 2
     own = driver.cuTensorMapEncodeTiled(
         driver.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, MAP.address,

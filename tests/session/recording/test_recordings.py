@@ -51,6 +51,7 @@ def _written(path: Path) -> Manifest:
             cluster=(1, 2, 1),
             cooperative=True,
             parameters=b"\x00\xff" * 64,
+            layout=((0, 128),),
             ranges=(memory, variable),
             tensor_maps=(
                 RecordedTensorMap(0, BASE, 6, (64, 8), (128,), (8, 8), (1, 1), 0, 1, 2, 0),

@@ -56,6 +56,25 @@ static void describe(RawFile *file, const Launch *launch) {
     if (launch->stack) raw_text(file, "stack", "%s", launch->stack);
 }
 
+static CUresult parameter(const Launch *launch, size_t index, size_t *offset, size_t *size) {
+    if (launch->kernel->is_kernel && driver_cuKernelGetParamInfo)
+        return driver_cuKernelGetParamInfo(launch->function, index, offset, size);
+    return driver_cuFuncGetParamInfo
+               ? driver_cuFuncGetParamInfo(launch->function, index, offset, size)
+               : -1;
+}
+
+/* Write the offset and the size of each parameter: those of PTX and of machine code can differ. */
+static void layout(RawFile *file, const Launch *launch) {
+    size_t count = 0, offset, size;
+    while (count < MOST_PARAMETERS && !parameter(launch, count, &offset, &size)) count++;
+    raw_section(file, "LAYO", count * 2 * sizeof(uint64_t));
+    for (size_t i = 0; i < count && !parameter(launch, i, &offset, &size); i++) {
+        uint64_t numbers[2] = {offset, size};
+        raw_write(file, numbers, sizeof numbers);
+    }
+}
+
 /* Pack the parameters as the driver does; return their size, or -1. */
 static long packed(const Launch *launch, char *bytes) {
     void **extra = launch->extra;
@@ -70,16 +89,10 @@ static long packed(const Launch *launch, char *bytes) {
         memcpy(bytes, data, size);
         return size;
     }
-    const Kernel *kernel = launch->kernel;
     long end = 0;
     for (size_t i = 0; i < MOST_PARAMETERS; i++) {
         size_t offset, size;
-        CUresult result =
-            kernel->is_kernel && driver_cuKernelGetParamInfo
-                ? driver_cuKernelGetParamInfo(launch->function, i, &offset, &size)
-            : driver_cuFuncGetParamInfo
-                ? driver_cuFuncGetParamInfo(launch->function, i, &offset, &size)
-                : -1;
+        CUresult result = parameter(launch, i, &offset, &size);
         if (result < 0) return -1;
         if (result) break;
         if (offset + size > MOST_PARAMETER_BYTES || !launch->parameters) return -1;
@@ -145,6 +158,7 @@ static int before(Snapshot *snapshot, RawFile *file, const Launch *launch) {
     }
     raw_section(file, "PARA", size);
     raw_write(file, bytes, size);
+    layout(file, launch);
     write_tensor_maps(file, bytes, size);
     const Image *image = launch->kernel->image;
     if (!image || !image->data) {

@@ -22,7 +22,7 @@ typedef struct {
 
 enum { SCALE = 1, GATHER, OVERRUN, TILE, KERNELS = TILE };
 static const char *const names[KERNELS] = {"scale", "gather", "overrun", "tile"};
-static const size_t offsets[KERNELS][3] = {{0, 16}, {0, 8, 16}, {0, 8}, {0, 128}};
+static const size_t offsets[KERNELS][3] = {{0, 16}, {0, 8, 16}, {0, 8}, {48, 176}};
 static const size_t sizes[KERNELS][3] = {{16, 4}, {8, 8, 4}, {8, 4}, {128, 8}};
 static const size_t counts[KERNELS] = {2, 3, 2, 2};
 static float factor[2];

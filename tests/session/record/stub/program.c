@@ -119,7 +119,7 @@ static int gather(void) {
 /* A tensor map in the parameters. */
 static int tile(void) {
     void *kernel;
-    Address x = numbers(5), y = numbers(0);
+    Address x = numbers(5), y = numbers(7);
     uint64_t map[16], shape[] = {52, 19}, strides[] = {208};
     unsigned box[] = {8, 4}, steps[] = {1, 1};
     float result[N];

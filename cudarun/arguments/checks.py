@@ -33,7 +33,7 @@ from cudarun.arguments.syntax import Expression, walk
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.arguments.types import ScalarType
 from cudarun.records import dataclass
-from cudarun.report.types import CheckResult, Mismatch
+from cudarun.report.check_types import CheckResult, Mismatch
 
 SHOWN = 5
 """The number of mismatches that a result lists."""

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.report.check_lines import failure_lines, nan_note
-from cudarun.report.types import CheckResult
+from cudarun.report.check_types import CheckResult
 
 
 def passed() -> Text:

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.records import dataclass
 from cudarun.report.check_lines import failure_lines
-from cudarun.report.types import CheckResult
+from cudarun.report.check_types import CheckResult
 
 # --- ctx run -------------------------------------------------------------------------------------
 

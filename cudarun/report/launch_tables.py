@@ -11,6 +11,7 @@ from rich.text import Text
 
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.report.check_tables import failed, passed, show_check
+from cudarun.report.check_types import CheckResult
 from cudarun.report.console import extent_text, table
 from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
 from cudarun.report.errors import show_diagnostic, show_error
@@ -20,7 +21,6 @@ from cudarun.report.timing_tables import show_speed, show_timing
 from cudarun.report.types import (
     AFTER_OTHERS,
     BufferResult,
-    CheckResult,
     KernelEngine,
     LaunchPlan,
     LaunchReport,

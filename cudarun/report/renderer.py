@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from cudarun.report.managed_types import ManagedReport
     from cudarun.report.record_types import LaunchListing, RecordReport
     from cudarun.report.spec_types import CaseReport, SpecListing, SpecReport
-    from cudarun.report.types import (
-        LaunchPlan,
-        LaunchReport,
-    )
+    from cudarun.report.types import LaunchPlan, LaunchReport
 
     Report: TypeAlias = (
         LaunchReport

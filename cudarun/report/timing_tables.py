@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.report.console import table
-from cudarun.report.types import BaselineResult, TimingResult
+from cudarun.report.run_types import BaselineResult, TimingResult
 
 _WIDE = 90  # in which all figures stand beside each other
 

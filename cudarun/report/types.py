@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.records import dataclass
+from cudarun.report.check_types import CheckResult, ReferenceResult
+from cudarun.report.run_types import BaselineResult, SeededRun, StateResult, TimingResult
 
 if TYPE_CHECKING:
     from typing import Any
@@ -24,65 +25,6 @@ if TYPE_CHECKING:
 AFTER_OTHERS = "as before other launches"
 """The claim of ``--stateless`` about a buffer."""
 _KINDS = {"race": "race in", "uninit": "uninitialized read of"}
-
-
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """An element that is not as expected.
-
-    Attributes:
-        index: Its index; empty for a scalar.
-        got: The value, as text; ``None`` for an element of a buffer that was never written.
-        expected: The value that it is compared with, likewise; ``true`` or ``nonzero`` without an
-            operator.
-        operator: The comparison that fails; empty where the value alone should be true.
-    """
-
-    index: tuple[int, ...]
-    got: str | None
-    expected: str | None
-    operator: str = "=="
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """The result of a ``--check``, or of a comparison with the reference device.
-
-    Attributes:
-        expression: The expression as given; of a comparison, the buffer.
-        passed: Whether the check passed.
-        elements: The number of compared elements.
-        mismatches: The number of mismatches among them.
-        max_abs_error: The largest absolute error |got - expected|; ``None`` where there is none.
-        max_rel_error: The largest relative error |got - expected| / |expected|; ``None`` where
-            there is none.
-        rtol: The relative tolerance; 0 for integers.
-        atol: The absolute tolerance; 0 for integers.
-        first: The first mismatches, by index.
-        worst: The mismatch of ``==`` that exceeds its tolerance most; ``None`` where none has an
-            error.
-        location: The place of all mismatches where they cluster, as text: ``the last 3``.
-        both_nan: The number of mismatches that are NaN on both sides.
-        is_empty: Whether it selects no elements of buffers that have some, and so fails.
-        evaluated: Whether there is a result; where there is none, an error says why.
-        step: The step after which it was evaluated; ``None`` after the last one.
-    """
-
-    expression: str
-    passed: bool
-    elements: int
-    mismatches: int
-    max_abs_error: float | None
-    max_rel_error: float | None
-    rtol: float
-    atol: float
-    first: tuple[Mismatch, ...] = field(default=())
-    worst: Mismatch | None = None
-    location: str | None = None
-    both_nan: int = 0
-    is_empty: bool = False
-    evaluated: bool = True
-    step: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,123 +122,6 @@ class Saved:
     name: str
     path: str
     nbytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceResult:
-    """The comparison with the device of ``--reference``.
-
-    Attributes:
-        device: The reference device.
-        comparisons: One for each buffer, or for each member of its structs; left is the device.
-        is_itself: Whether the device was compared with itself.
-    """
-
-    device: str
-    comparisons: tuple[CheckResult, ...]
-    is_itself: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SeededRun:
-    """A run of ``--seeds``, or the last one of a set of ``--input-sets``.
-
-    Attributes:
-        seed: The seed of its inputs.
-        failures: The failed checks, damaged guard zones and findings of detectors.
-    """
-
-    seed: int
-    failures: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StateResult:
-    """The result of ``--stateless``: the same inputs before and after launches with others.
-
-    Attributes:
-        comparisons: One for each buffer, or for each member of its structs; left is after.
-        changed: The variables of the image that the launches changed.
-    """
-
-    comparisons: tuple[CheckResult, ...]
-    changed: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SpeedResult:
-    """The comparison of two samples of times.
-
-    Attributes:
-        ratio: How many times faster the launch is than the baseline; below 1, slower.
-        low: The lower bound of its interval; ``None`` if there are too few runs.
-        high: The upper bound, likewise.
-        confidence: The confidence of the interval.
-        p_value: The probability of a difference at least as large if there is none.
-        is_significant: Whether the times differ.
-    """
-
-    ratio: float
-    low: float | None
-    high: float | None
-    confidence: float
-    p_value: float
-    is_significant: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BaselineResult:
-    """The comparison with the kernel of ``--baseline``.
-
-    Attributes:
-        kernel: The kernel, as in the request.
-        comparisons: One for each buffer, or for each member of its structs; left is the launch.
-        timing: The times of the baseline; ``None`` without ``--repeat``.
-        speed: The comparison of the times, likewise.
-    """
-
-    kernel: str
-    comparisons: tuple[CheckResult, ...]
-    timing: TimingResult | None
-    speed: SpeedResult | None
-
-
-@dataclass(frozen=True, slots=True)
-class TimingResult:
-    """The times of ``--repeat``, in milliseconds.
-
-    Attributes:
-        clock: What was measured: CUDA events, or wall time of the emulation.
-        samples: All runs, in order.
-        warmup: The number of runs before them.
-        flushed_bytes: The bytes written before each run to flush the L2 cache.
-        minimum: The shortest run.
-        median: The median.
-        mean: The mean.
-        deviation: The standard deviation of the sample.
-        percentiles: By percentage, as "95".
-        noisy: Whether the deviation is too large for the times to mean much.
-        throttled: What reduced the clock rates; ``None`` where that is not known.
-        gigabytes_per_second: By the median and ``--bytes``; ``None`` without.
-        gigaflops_per_second: By the median and ``--flops``; ``None`` without.
-        rates_left_out: Whether rates were requested on an emulated device, whose time is no
-            device's.
-    """
-
-    clock: str
-    samples: tuple[float, ...]
-    warmup: int
-    flushed_bytes: int
-    minimum: float
-    median: float
-    mean: float
-    deviation: float
-    percentiles: dict[str, float]
-    noisy: bool
-    throttled: tuple[str, ...] | None
-    gigabytes_per_second: float | None
-    gigaflops_per_second: float | None
-    rates_left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)

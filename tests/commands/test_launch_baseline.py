@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
+from cudarun.report.run_types import BaselineResult, SpeedResult, TimingResult
 from cudarun.report.timing_tables import show_speed
-from cudarun.report.types import BaselineResult, SpeedResult, TimingResult
 
 if TYPE_CHECKING:
     from pathlib import Path

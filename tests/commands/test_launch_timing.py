@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
+from cudarun.report.run_types import TimingResult
 from cudarun.report.timing_tables import show_timing
-from cudarun.report.types import TimingResult
 
 if TYPE_CHECKING:
     from conftest import Run

@@ -13,6 +13,7 @@ from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
 from cudarun.errors import CudarunError, DeviceFailed, ExitCode
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.tree import Position
+from cudarun.report.check_types import CheckResult, Mismatch, ReferenceResult
 from cudarun.report.device_types import (
     DeviceInfo,
 )
@@ -20,17 +21,9 @@ from cudarun.report.documents import document
 from cudarun.report.documents.errors import error_document
 from cudarun.report.documents.values import plain
 from cudarun.report.json import error_text
+from cudarun.report.run_types import TimingResult
 from cudarun.report.sanitizer_types import SanitizerReport
-from cudarun.report.types import (
-    CheckResult,
-    DeviceOutcome,
-    LaunchReport,
-    LaunchResult,
-    Mismatch,
-    Printed,
-    ReferenceResult,
-    TimingResult,
-)
+from cudarun.report.types import DeviceOutcome, LaunchReport, LaunchResult, Printed
 from tests.support.json_documents import validate
 from tools import generate_json_schemas
 

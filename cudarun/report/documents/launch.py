@@ -11,8 +11,16 @@ from cudarun.report.documents.values import number, plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cudarun.report.check_types import CheckResult, Mismatch, ReferenceResult
     from cudarun.report.figure_types import (
         Figure,
+    )
+    from cudarun.report.run_types import (
+        BaselineResult,
+        SeededRun,
+        SpeedResult,
+        StateResult,
+        TimingResult,
     )
     from cudarun.report.schemas.launch import (
         BaselineRecord,
@@ -37,9 +45,7 @@ if TYPE_CHECKING:
         TimingRecord,
     )
     from cudarun.report.types import (
-        BaselineResult,
         BufferResult,
-        CheckResult,
         DeviceOutcome,
         KernelEngine,
         KernelLaunch,
@@ -48,13 +54,7 @@ if TYPE_CHECKING:
         LaunchResult,
         LayoutRow,
         MemoryRow,
-        Mismatch,
-        ReferenceResult,
-        SeededRun,
-        SpeedResult,
-        StateResult,
         StepResult,
-        TimingResult,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from cudarun.images.facts import KernelFacts
 from cudarun.records import dataclass
-from cudarun.report.types import CheckResult
+from cudarun.report.check_types import CheckResult
 from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device

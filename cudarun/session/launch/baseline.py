@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from cudarun.errors import DeviceFailed
 from cudarun.rank_test import CONFIDENCE, time_ratio
-from cudarun.report.types import BaselineResult, LaunchResult, SpeedResult, TimingResult
+from cudarun.report.run_types import BaselineResult, SpeedResult, TimingResult
+from cudarun.report.types import LaunchResult
 from cudarun.session.launch.launches import Launches
 from cudarun.session.launch.request import BaselineLaunch, LaunchRequest
 from cudarun.session.launch.timing import summary

@@ -20,7 +20,7 @@ from cudarun.arguments.evaluation import Unwritten, nothing_unwritten
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError, OutOfTime, RequestError
-from cudarun.report.types import CheckResult
+from cudarun.report.check_types import CheckResult
 from cudarun.session.launch import function_call
 from cudarun.session.launch.reference import struct_members
 from cudarun.session.launch.request import BufferExpectation, LaunchRequest

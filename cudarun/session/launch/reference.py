@@ -22,7 +22,7 @@ from cudarun.arguments.tolerance import Tolerance
 from cudarun.arguments.types import PointerType, StructType, Type, innermost
 from cudarun.errors import RequestError
 from cudarun.records import dataclass
-from cudarun.report.types import CheckResult, ReferenceResult
+from cudarun.report.check_types import CheckResult, ReferenceResult
 from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.copies import write_chunk
 from cudarun.session.launch.variables import ImageVariable

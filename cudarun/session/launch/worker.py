@@ -10,7 +10,8 @@ from cudarun.arguments.statements import check_lets
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, RequestError
 from cudarun.records import dataclass
-from cudarun.report.types import KernelEngine, LaunchResult, SeededRun, StepResult, TimingResult
+from cudarun.report.run_types import SeededRun, TimingResult
+from cudarun.report.types import KernelEngine, LaunchResult, StepResult
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.copies import write_copies

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
         DeviceInfo,
     )
     from cudarun.report.spec_types import ListedCase, MatrixValue, Verdict
-    from cudarun.report.types import (
-        LaunchResult,
-    )
+    from cudarun.report.types import LaunchResult
     from cudarun.session.workers.job import Devices
     from cudarun.writing import OutputFile
 

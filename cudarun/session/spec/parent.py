@@ -31,9 +31,7 @@ if TYPE_CHECKING:
         DeviceInfo,
     )
     from cudarun.report.spec_types import CaseReport, SpecReport, Statistic, Verdict
-    from cudarun.report.types import (
-        LaunchResult,
-    )
+    from cudarun.report.types import LaunchResult
     from cudarun.session.workers.progress import ReportedProgress
     from cudarun.session.workers.session import Session
 

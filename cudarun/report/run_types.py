@@ -1,0 +1,108 @@
+"""The results of further runs of a launch: timed, with other seeds, after others, of a baseline."""
+
+from __future__ import annotations
+
+from cudarun.records import dataclass
+from cudarun.report.check_types import CheckResult
+
+
+@dataclass(frozen=True, slots=True)
+class SeededRun:
+    """A run of ``--seeds``, or the last one of a set of ``--input-sets``.
+
+    Attributes:
+        seed: The seed of its inputs.
+        failures: The failed checks, damaged guard zones and findings of detectors.
+    """
+
+    seed: int
+    failures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateResult:
+    """The result of ``--stateless``: the same inputs before and after launches with others.
+
+    Attributes:
+        comparisons: One for each buffer, or for each member of its structs; left is after.
+        changed: The variables of the image that the launches changed.
+    """
+
+    comparisons: tuple[CheckResult, ...]
+    changed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedResult:
+    """The comparison of two samples of times.
+
+    Attributes:
+        ratio: How many times faster the launch is than the baseline; below 1, slower.
+        low: The lower bound of its interval; ``None`` if there are too few runs.
+        high: The upper bound, likewise.
+        confidence: The confidence of the interval.
+        p_value: The probability of a difference at least as large if there is none.
+        is_significant: Whether the times differ.
+    """
+
+    ratio: float
+    low: float | None
+    high: float | None
+    confidence: float
+    p_value: float
+    is_significant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineResult:
+    """The comparison with the kernel of ``--baseline``.
+
+    Attributes:
+        kernel: The kernel, as in the request.
+        comparisons: One for each buffer, or for each member of its structs; left is the launch.
+        timing: The times of the baseline; ``None`` without ``--repeat``.
+        speed: The comparison of the times, likewise.
+    """
+
+    kernel: str
+    comparisons: tuple[CheckResult, ...]
+    timing: TimingResult | None
+    speed: SpeedResult | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimingResult:
+    """The times of ``--repeat``, in milliseconds.
+
+    Attributes:
+        clock: What was measured: CUDA events, or wall time of the emulation.
+        samples: All runs, in order.
+        warmup: The number of runs before them.
+        flushed_bytes: The bytes written before each run to flush the L2 cache.
+        minimum: The shortest run.
+        median: The median.
+        mean: The mean.
+        deviation: The standard deviation of the sample.
+        percentiles: By percentage, as "95".
+        noisy: Whether the deviation is too large for the times to mean much.
+        throttled: What reduced the clock rates; ``None`` where that is not known.
+        gigabytes_per_second: By the median and ``--bytes``; ``None`` without.
+        gigaflops_per_second: By the median and ``--flops``; ``None`` without.
+        rates_left_out: Whether rates were requested on an emulated device, whose time is no
+            device's.
+    """
+
+    clock: str
+    samples: tuple[float, ...]
+    warmup: int
+    flushed_bytes: int
+    minimum: float
+    median: float
+    mean: float
+    deviation: float
+    percentiles: dict[str, float]
+    noisy: bool
+    throttled: tuple[str, ...] | None
+    gigabytes_per_second: float | None
+    gigaflops_per_second: float | None
+    rates_left_out: bool = False

@@ -14,8 +14,7 @@ SAXPY = (
     *("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "n", "a=2", "x=f32[n]:iota"),
     *("y=f32[n]:ones", "n=i32:100", "--check", "y == a*x + 1"),
 )
-HELLO = ("launch", "samples/hello.ptx", "-d", "cpu", "--grid", "1", "--block", "2")
-HELLO_ARGUMENTS = ("year=i32:2026", "version=f64:13.0")
+COOPERATIVE = (*SAXPY, "--cooperative")
 
 
 def test_the_interpreter_is_the_default(run: Run) -> None:
@@ -36,13 +35,13 @@ def test_a_compiled_kernel(run: Run) -> None:
 
 def test_an_interpreted_kernel_has_a_reason(run: Run) -> None:
     pytest.importorskip("llvmlite")
-    ran = run(*HELLO, *HELLO_ARGUMENTS, "--cpu-engine", "auto")
+    ran = run(*COOPERATIVE, "--cpu-engine", "auto")
     assert ran.code == 0
-    assert "hello: interpreted: " in ran.out
+    assert ran.out.splitlines()[1] == "saxpy: interpreted: a cooperative launch"
 
 
 def test_compile_refuses_what_cannot_be_compiled(run: Run) -> None:
     pytest.importorskip("llvmlite")
-    ran = run(*HELLO, *HELLO_ARGUMENTS, "--cpu-engine", "compile")
+    ran = run(*COOPERATIVE, "--cpu-engine", "compile")
     assert ran.code == 5
-    assert "kernel hello cannot be compiled: " in ran.err
+    assert "kernel saxpy cannot be compiled: a cooperative launch" in ran.err

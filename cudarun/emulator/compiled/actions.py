@@ -13,6 +13,7 @@ from cudarun.emulator.compiled.vectors import CodeBuilder
 from cudarun.emulator.compiled.warps import WarpOperations
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.matrices import LoadMatrix, Multiply, StoreMatrix, WarpMultiply
+from cudarun.emulator.machine.system import assertfail, free, malloc, vprintf
 from cudarun.emulator.machine.transfers import (
     AsynchronousCopy,
     Fence,
@@ -30,6 +31,9 @@ from cudarun.emulator.machine.warps import (
     UnsynchronizedVote,
     Vote,
 )
+
+CALLED_FUNCTIONS = frozenset({assertfail, free, malloc, vprintf})
+"""The functions of the device that the caller executes."""
 
 ActionRule = Callable[[Action, str], None]
 """``rule(operation, mask)`` adds the code of an operation; ``mask`` are the active lanes."""

@@ -15,6 +15,7 @@ from cudarun.emulator.compiled.vectors import ModuleText
 from cudarun.emulator.compiled.warp_code import WarpCode
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait
+from cudarun.emulator.machine.system import free, malloc, vprintf
 from cudarun.emulator.machine.transfers import MemoryLoad
 from cudarun.emulator.numerics.types import TypeKind
 
@@ -84,6 +85,10 @@ def check(function: FunctionCode) -> None:
                 (access,) = action.accesses
                 if access.strong and block.index in loops and access.space != "local":
                     raise Untraceable("a loop that may wait for other threads")
+            if action in (vprintf, malloc, free):
+                ordered.setdefault("output", []).append(operation)
+                if block.index in loops:
+                    raise Untraceable("printf or malloc in a loop")
             if isinstance(action, Atomic):
                 space = "shared" if "shared" in action.space else "global"
                 if _depends_on_order(action):
@@ -94,7 +99,8 @@ def check(function: FunctionCode) -> None:
                     others[space] = others.get(space, 0) + 1
     for space, operations in ordered.items():
         if len(operations) + others.get(space, 0) > 1:
-            raise Untraceable("atomic operations whose order can be seen")
+            what = "calls of printf or malloc" if space == "output" else "atomic operations"
+            raise Untraceable(f"{what} whose order can be seen")
 
 
 def _depends_on_order(action: Atomic) -> bool:

@@ -7,7 +7,7 @@ returns when all lanes have exited or wait at a barrier; ``run`` (``grids.py``) 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -19,10 +19,11 @@ from cudarun.emulator.code import (
     RegisterUse,
     Role,
     Terminator,
+    Use,
 )
 from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.accesses import AccessCode
-from cudarun.emulator.compiled.actions import action_name, action_rules
+from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, action_rules
 from cudarun.emulator.compiled.layout import WarpState, warp_state
 from cudarun.emulator.compiled.lowering import LaneFunctions, lane_type, results_of
 from cudarun.emulator.compiled.memory import field, pointer_to, store_field
@@ -42,6 +43,7 @@ from cudarun.emulator.machine.control import Branch, Exit, IndexedBranch, Jump, 
 from cudarun.emulator.machine.frame import each
 
 _PARAMETERS = "ptr %ctx, i32 %warp"
+_MOST_VALUES = 40_000  # registers at block starts; LLVM takes about 4 s for so many
 _ARRIVALS = -1  # the register with the member masks of lanes at barriers of warps
 
 
@@ -72,6 +74,9 @@ class WarpCode:
         self.warp_barriers = [b for b in function.blocks if isinstance(b.terminator, WarpBarrier)]
         self._synchronizing = [b for b in function.blocks if b.sync_mask is not None]
         self._used = _slots_used(function)
+        blocks, registers = len(function.blocks), len(self._used)
+        if blocks * registers > _MOST_VALUES:
+            raise Untraceable(f"a function of {blocks} blocks and {registers} registers")
         kept = {slot: self._registers.bytes_of(slot) for slot in self._kept()}
         if self.warp_barriers:
             kept[_ARRIVALS] = 4 * WIDTH
@@ -88,6 +93,9 @@ class WarpCode:
                 slots |= self._function.blocks[after].live_in
         for block in self._synchronizing:
             slots |= block.live_in
+        roles = [self._function.slots[slot].role for slot in each(slots)]
+        if Role.PARAMETER in roles:
+            raise Untraceable("a parameter of a call across a barrier")
         return [slot for slot in each(slots) if slot in self._used]
 
     # --- the function ----------------------------------------------------------------------------
@@ -129,6 +137,7 @@ class WarpCode:
         code.line("%PENDING = alloca i32")
         code.line("store i32 0, ptr %MASK")
         self._registers.declare(sorted(self._used))
+        self._registers.declare_parameters(_uses(self._function))
         if self.warp_barriers:
             code.line("%arrivals = alloca <32 x i32>, align 64")
         pending = "0"
@@ -275,6 +284,8 @@ class WarpCode:
     def _operation(self, operation: Lanewise | Action, mask: str) -> None:
         if isinstance(operation, Action):
             rule = self._actions.get(type(operation.action))
+            if operation.action in CALLED_FUNCTIONS:
+                rule = self._accesses.call
             if rule is None:
                 raise Untraceable(action_name(operation))
             rule(operation, mask)
@@ -446,14 +457,18 @@ _TERMINATORS: dict[type[Terminator], Callable[[WarpCode, BlockCode, str], None]]
 }
 
 
+def _uses(function: FunctionCode) -> Iterator[Use]:
+    """Yield the operands of a function."""
+    for block in function.blocks:
+        yield from block.terminator.reads
+        if block.sync_mask is not None:
+            yield block.sync_mask
+        for operation in block.operations:
+            yield from operation.sources
+            yield from operation.destinations
+
+
 def _slots_used(function: FunctionCode) -> set[int]:
     """Return the slots of registers that the function's blocks read or write."""
-    used = set()
-    for block in function.blocks:
-        uses = [*block.terminator.reads]
-        if block.sync_mask is not None:
-            uses.append(block.sync_mask)
-        for operation in block.operations:
-            uses += [*operation.sources, *operation.destinations]
-        used |= {use.slot for use in uses if isinstance(use, RegisterUse)}
+    used = {use.slot for use in _uses(function) if isinstance(use, RegisterUse)}
     return {slot for slot in used if function.slots[slot].role is Role.REGISTER}

@@ -60,6 +60,23 @@ def test_what_cannot_be_compiled_is_interpreted_and_named(body: str) -> None:
     assert REASONS[body].removesuffix(" (PTX line") in note.reason
 
 
+def test_large_functions_are_interpreted() -> None:
+    """LLVM takes minutes for functions of many blocks with many registers."""
+    count = 250
+    values = "".join(f"ld.global.u32 %v{n}, [%a2+{4 * n}];\n" for n in range(count))
+    blocks = "".join(
+        f"setp.eq.u32 %p, %v{n}, %r0; @%p bra L{n};\nadd.u32 %v{n}, %v{n}, %r0;\nL{n}:\n"
+        for n in range(count)
+    )
+    sums = "".join(f"add.u32 %r0, %r0, %v{n};\n" for n in range(count))
+    body = f"{{ .reg .pred %p; .reg .b32 %v<{count}>;\n{values}{blocks}{sums}}}"
+    made, engines = device(text(body), AUTO)
+    made.launch("store", (1,), (32,), made.buffer(np.zeros(512, "u4")))
+    note = engines.notes["store"]
+    assert note.engine == INTERPRET
+    assert note.reason.startswith("a function of ")
+
+
 def test_compile_never_interprets() -> None:
     made, _ = device(text("bar.sync 1, 32;"), COMPILE)
     with pytest.raises(NotCompiled, match=r"^kernel store cannot be compiled: .*bar\.sync"):

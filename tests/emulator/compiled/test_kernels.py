@@ -162,3 +162,33 @@ def test_small_kernels(what: str, grid: int, block: int) -> None:
     given = np.random.default_rng(5).integers(0, 1 << 20, 1000).astype(np.uint32)
     text = SMALL.replace("BODY", BODIES[what])
     check_equal(text, (grid,), (block,), np.zeros(256, "u4"), given)
+
+
+CALLS = """.extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 given);
+.extern .func (.param .b64 result) malloc (.param .b64 size);
+.extern .func free (.param .b64 block);
+.extern .func __assertfail (.param .b64 message, .param .b64 file, .param .b32 line,
+    .param .b64 function, .param .b64 width);
+.global .align 1 .b8 format[14] = {116, 104, 114, 101, 97, 100, 32, 37, 117, 10, 0};
+"""
+CALLING = {
+    "printf": """
+        setp.lt.u32 %p0, %r0, 5; @!%p0 bra skip;
+        cvta.local.u64 %a6, %a5; st.local.u32 [%a5], %r0;
+        { .param .b64 f; .param .b64 g; .param .b32 n;
+        mov.u64 %a7, format; cvta.global.u64 %a7, %a7; st.param.b64 [f], %a7; st.param.b64 [g], %a6;
+        call (n), vprintf, (f, g); ld.param.b32 %r5, [n]; }
+        add.u32 %r4, %r4, %r5; skip:""",
+    "malloc": """
+        { .param .b64 s; .param .b64 b; cvt.u64.u32 %a6, %r0; add.u64 %a6, %a6, 8;
+        st.param.b64 [s], %a6; call (b), malloc, (s); ld.param.b64 %a7, [b]; }
+        st.u32 [%a7], %r4; ld.u32 %r5, [%a7+4]; ld.u32 %r6, [%a7]; add.u32 %r4, %r5, %r6;""",
+}
+
+
+@pytest.mark.parametrize("what", CALLING)
+def test_functions_of_the_device(what: str) -> None:
+    given = np.random.default_rng(5).integers(0, 1 << 20, 1000).astype(np.uint32)
+    body = f"mov.u64 %a5, own; {CALLING[what]}"
+    text = CALLS + SMALL.replace("BODY", body)
+    check_equal(text, (2,), (40,), np.zeros(256, "u4"), given)

@@ -218,7 +218,7 @@ def test_a_recording_becomes_a_spec(recorder: Recorder, tmp_path: Path) -> None:
     [
         ("gather", 0, "PASS m1 == recorded"),
         ("overrun", 5, "that is element 1048579 of buffer m0, f32[1000]"),
-        ("scatter", 5, "fault_case.py:9"),
+        ("scatter", 5, "scatter.py:12"),
         ("runtime", 0, "PASS m1 == recorded\nPASS counter == recorded"),
         ("cooperative", 0, "PASS m0 == recorded"),
         ("cluster", 0, "PASS m0 == recorded"),

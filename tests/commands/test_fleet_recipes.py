@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import socket
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from conftest import Run
+
 GUIDE = Path(__file__).resolve().parents[2] / "docs/how-to/run-on-a-fleet.md"
 [HEALTH_CHECK] = re.findall(r"```bash\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+
+
+def test_the_commands_of_pods_are_valid(run: Run, tmp_path: Path) -> None:
+    """The command of the Indexed Job, with a spec of this machine and emulated devices."""
+    [command] = re.findall(r"command: (\[\"cudarun.*\])", GUIDE.read_text())
+    (tmp_path / "smoke.toml").write_text(
+        '[[launch]]\nimage = "samples/hello.ptx"\nthreads = 1\nargs = ["2026", "1.5"]\n'
+    )
+    words = {"/spec/smoke.toml": "smoke.toml", "all": "cpu:all"}
+    program, *arguments = [words.get(word, word) for word in json.loads(command)]
+    ran = run(*arguments)
+    assert (program, ran.code, ran.document["passed"]) == ("cudarun", 0, 1)
 
 
 @pytest.mark.parametrize(

@@ -10,20 +10,24 @@ from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.runtime import CompiledRun
 from cudarun.emulator.machine.launch import Launch
 
-_kernels: dict[int, tuple[object, CompiledKernel | str]] = {}
+_MOST_KERNELS = 64  # of which the machine code is kept
+_kernels: dict[int, tuple[object, CompiledKernel | str]] = {}  # the last one used is the last
 
 
 def compiled(launch: Launch) -> tuple[Callable[[Callable[[float], object]], None] | None, str]:
     """Return a function that runs a launch, or ``None`` and why its kernel cannot be compiled."""
     function = launch.kernel_function
-    known = _kernels.get(id(function))
+    known = _kernels.pop(id(function), None)
     if known is None or known[0] is not function:
         found: CompiledKernel | str
         try:
             found = CompiledKernel(function)
         except Untraceable as reason:
             found = str(reason)
-        known = _kernels[id(function)] = function, found
+        known = function, found
+    _kernels[id(function)] = known
+    if len(_kernels) > _MOST_KERNELS:
+        del _kernels[next(iter(_kernels))]
     kernel = known[1]
     if isinstance(kernel, str):
         return None, kernel

@@ -9,6 +9,7 @@ import pytest
 
 from cudarun.emulator import driver as cuda
 from cudarun.emulator import engines as module
+from cudarun.emulator.compiled import engine
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, NotCompiled
 from cudarun.emulator.host.process import Process
 from tests.emulator.compiled.engines import device, launched
@@ -75,6 +76,18 @@ def test_large_functions_are_interpreted() -> None:
     note = engines.notes["store"]
     assert note.engine == INTERPRET
     assert note.reason.startswith("a function of ")
+
+
+def test_few_kernels_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_MOST_KERNELS", 2)
+    monkeypatch.setattr(engine, "_kernels", {})
+    for number in range(3):
+        made, _ = device(text(f"add.u32 %r0, %r0, {number};"), COMPILE)
+        place = made.buffer(np.zeros(32, "u4"))
+        made.launch("store", (1,), (32,), place)
+        made.launch("store", (1,), (32,), place)
+        assert made.read(place, "u4", 32).tolist() == list(range(number, number + 32))
+    assert len(engine._kernels) == 2
 
 
 def test_compile_never_interprets() -> None:

@@ -13,7 +13,7 @@ from cudarun.emulator.compiled.vectors import CodeBuilder
 from cudarun.emulator.compiled.warps import WarpOperations
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.matrices import LoadMatrix, Multiply, StoreMatrix, WarpMultiply
-from cudarun.emulator.machine.system import assertfail, free, malloc, vprintf
+from cudarun.emulator.machine.system import free, malloc, vprintf
 from cudarun.emulator.machine.transfers import (
     AsynchronousCopy,
     Fence,
@@ -32,8 +32,11 @@ from cudarun.emulator.machine.warps import (
     Vote,
 )
 
-CALLED_FUNCTIONS = frozenset({assertfail, free, malloc, vprintf})
-"""The functions of the device that the caller executes."""
+CALLED_FUNCTIONS = frozenset({free, malloc, vprintf})
+"""The functions of the device that the caller executes.
+
+Failed assertions are interpreted: all threads that fail together print, of whatever block.
+"""
 
 ActionRule = Callable[[Action, str], None]
 """``rule(operation, mask)`` adds the code of an operation; ``mask`` are the active lanes."""

@@ -48,24 +48,6 @@ BODIES = {
     ),
 }
 
-ASSERTION = """.extern .func __assertfail (.param .b64 message, .param .b64 file, .param .b32 line,
-    .param .b64 function, .param .b64 width);
-.global .align 1 .b8 words[6] = {102, 97, 108, 115, 101, 0};
-"""
-ASSERTED = """
-    setp.ne.u32 %p, %r0, 33; @%p bra on;
-    { .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 w;
-    mov.u64 %a3, words; st.param.b64 [m], %a3; st.param.b64 [f], %a3; st.param.b64 [n], %a3;
-    mov.u32 %r2, 7; st.param.b32 [l], %r2; mov.u64 %a2, 1; st.param.b64 [w], %a2;
-    call __assertfail, (m, f, l, n, w); } on:"""
-
-
-def test_an_assertion() -> None:
-    report = check_equal_fault(
-        f"{ASSERTION}{HEAD}{ASSERTED} ret;\n}}", (1,), (64,), np.zeros(64, "u4")
-    )
-    assert "false:7: false: block: [0,0,0], thread: [33,0,0]" in report
-
 
 @pytest.mark.parametrize("what", BODIES)
 def test_reports_are_equal(what: str) -> None:

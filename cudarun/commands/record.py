@@ -119,7 +119,8 @@ def command(
 ) -> int:
     """Run COMMAND and record a launch of it: code, arguments, memory and results in one file.
 
-    The program runs unchanged with its own exit code. cudarun launch replays the file on any
+    Requires a GPU. The program runs unchanged, and its exit code is that of the command unless
+    nothing was recorded. cudarun launch replays the file on any
     device. The file contains device memory of the program: share it as you would share its data.
 
     --shrink FILE replays a recording on cpu and keeps what the launch accesses: it becomes small.

@@ -103,3 +103,11 @@ def test_a_standard_header_of_the_users_own(run: Run, tmp_path: Path) -> None:
     args = ("launch", write(tmp_path, text), *ONE, "x=i32[1]", "--check", "x == 7")
     assert run(*args, "-I", "mine").code == 0
     assert run(*args).code == 4
+
+
+def test_macros_of_math_need_no_include_as_with_nvcc(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(
+        'extern "C" __global__ void k(double* y) { y[0] = -INFINITY; y[1] = NAN; y[2] = M_PI; }\n'
+    )
+    ran = run("launch", "k.cu", "-d", "cpu", "--threads", "1", "y=f64[3]", "--print", "y")
+    assert (ran.code, ran.out.splitlines()[-1].split()[2:4]) == (0, ["[", "-inf"])

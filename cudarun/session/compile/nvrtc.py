@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -20,6 +21,8 @@ from cudarun.session.image.diagnosis import diagnose, diagnostics_of
 from cudarun.session.image.image import Image
 
 _A_HEADER_OF_CUDA = "cuda_fp16.h"
+_MATH = "math.h"
+_MACROS_OF_MATH = re.compile(rb"\b(?:INFINITY|NAN|HUGE_VALF?|M_[A-Z0-9_]+)\b")
 
 
 def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Image:
@@ -89,7 +92,16 @@ def _options(task: CompileTask) -> Iterator[str]:
         yield f"--define-macro={macro}"
     for path in (*task.folders, *headers_of_cuda()):
         yield f"--include-path={path}"
+    if _needs_math(task):
+        yield f"--pre-include={_MATH}"
     yield from task.options.options
+
+
+def _needs_math(task: CompileTask) -> bool:
+    """Return whether a source uses macros of ``math.h``, which nvcc includes by itself."""
+    return bool(_MACROS_OF_MATH.search(task.source.code)) and _MATH in standard_headers(
+        task.folders
+    )
 
 
 def _program(nvrtc: ModuleType, task: CompileTask) -> Any:

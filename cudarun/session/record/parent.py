@@ -142,7 +142,8 @@ def _nothing_recorded(request: RecordRequest, matched: int, notes: Sequence[str]
     if not matched:
         return RequestError(
             "no launch matches" if request.kernels else "the program launches no kernel",
-            hint="list the launches: cudarun record --list -- COMMAND",
+            hint="list the launches: cudarun record --list -- COMMAND; without any, check the GPU "
+            "with 'cudarun devices --doctor'",
         )
     return RequestError(
         f"--nth {request.nth}: the program has only {matched} matching launches",

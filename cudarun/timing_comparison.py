@@ -92,6 +92,11 @@ def _compared(old: CaseTimings, new: CaseTimings, threshold: float) -> ComparedC
         high=found.high,
         p_value=found.p_value,
         verdict=_verdict(found, threshold),
+        differences=tuple(
+            f"{name} {text} → {new.work[name]}"
+            for name, text in old.work.items()
+            if name in new.work and new.work[name] != text
+        ),
     )
 
 
@@ -107,14 +112,16 @@ def _of_launch(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
     for outcome in document["outcomes"]:
         result = outcome["result"]
         if result is not None and result["timing"] is not None:
-            yield CaseTimings(result["kernel"], outcome["device"], _samples(result))
+            yield CaseTimings(
+                result["demangled"], outcome["device"], _samples(result), _work(result)
+            )
 
 
 def _of_spec(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
     for case in document["cases"]:
         result = case["result"]
         if result is not None and result["timing"] is not None:
-            yield CaseTimings(case["name"], case["device"], _samples(result))
+            yield CaseTimings(case["name"], case["device"], _samples(result), _work(result))
 
 
 def _of_fleet(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
@@ -128,6 +135,15 @@ def _of_fleet(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
                     found.setdefault(place, []).append(_time(case["milliseconds"]))
     for (name, kind), samples in found.items():
         yield CaseTimings(name, kind, tuple(samples))
+
+
+def _work(result: Mapping[str, Any]) -> dict[str, str]:
+    """Return the geometry and the buffers of a launch, by which equal work is recognized."""
+    extents = {name: "×".join(map(str, result[name])) for name in ("grid", "block")}
+    return extents | {
+        buffer["name"]: f"{buffer['type']}[{','.join(map(str, buffer['shape']))}]"
+        for buffer in result["buffers"]
+    }
 
 
 def _samples(result: Mapping[str, Any]) -> tuple[float, ...]:

@@ -264,7 +264,7 @@ def _request(values: Values, where: Target) -> LaunchRequest:
     launches = request.steps if request.baseline is None else (request, request.baseline.request)
     for each in launches:
         check_kernel(each.image, each.kernel)
-    check_detection(request.detection, where.devices)
+    check_detection(request.detection, where.devices, request.engine)
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writer import append_case
 

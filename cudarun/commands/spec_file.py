@@ -414,7 +414,7 @@ class _CaseReader:
                         option="expect",
                     )
         if "cpu" not in requires:
-            check_detection(request.detection, where.devices)
+            check_detection(request.detection, where.devices, request.engine)
         return request
 
     def image(self, values: Values, skip: str | None) -> tuple[Image | None, CudarunError | None]:

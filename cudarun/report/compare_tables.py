@@ -24,7 +24,7 @@ def show_comparison(report: ComparisonReport, out: Console, *, quiet: bool) -> N
             *texts, verdict = cells(case)
             rows.add_row(*map(Text, texts), Text(verdict, style=_STYLES[case.verdict]))
         out.print(rows)
-    for line in (*missing_lines(report), totals(report)):
+    for line in (*notes(report), totals(report)):
         out.print(Text(line), soft_wrap=True)
 
 
@@ -38,9 +38,14 @@ def cells(case: ComparedCase) -> Sequence[str]:
     return case.case, case.device, *times, f"{case.ratio:.3f}", interval, runs, case.verdict
 
 
-def missing_lines(report: ComparisonReport) -> list[str]:
-    """Return a line for each case that is in one file only."""
-    return [f"only in {file}: {name}" for name, file in report.missing]
+def notes(report: ComparisonReport) -> list[str]:
+    """Return a line for each case of different work, and for each that is in one file only."""
+    different = [
+        f"note: {case.case} is not the same launch: {', '.join(case.differences)}"
+        for case in report.cases
+        if case.differences
+    ]
+    return different + [f"only in {file}: {name}" for name, file in report.missing]
 
 
 def totals(report: ComparisonReport) -> str:

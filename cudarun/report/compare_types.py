@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
 from typing import ClassVar, Literal
 
 from cudarun.errors import CudarunError, ExitCode
@@ -19,11 +21,13 @@ class CaseTimings:
         case: The case of a spec, or the kernel of a launch.
         device: The device, or the kind of GPU of a fleet.
         samples: Its times in milliseconds; of a fleet, the median of each GPU.
+        work: The geometry and the buffers of the launch, as texts; empty for a fleet.
     """
 
     case: str
     device: str
     samples: tuple[float, ...]
+    work: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,7 @@ class ComparedCase:
         high: The upper bound, likewise.
         p_value: The probability of a difference at least as large if there is none.
         verdict: The result, by the test and the threshold.
+        differences: The differences of geometry and buffers: ``block 256×1×1 → 32×1×1``.
     """
 
     case: str
@@ -53,6 +58,7 @@ class ComparedCase:
     high: float | None
     p_value: float
     verdict: SpeedVerdict
+    differences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ class MarkdownRenderer(Renderer):
 
 
 def _lines(report: ComparisonReport) -> Iterator[str]:
-    from cudarun.report.compare_tables import COLUMNS, cells, missing_lines, totals
+    from cudarun.report.compare_tables import COLUMNS, cells, notes, totals
 
     yield _row(COLUMNS)
     yield _row(["---"] * len(COLUMNS))
@@ -32,7 +32,7 @@ def _lines(report: ComparisonReport) -> Iterator[str]:
         *texts, verdict = cells(case)
         yield _row([*texts, f"**{verdict}**" if verdict == "slower" else verdict])
     yield ""
-    for line in (*missing_lines(report), totals(report)):
+    for line in (*notes(report), totals(report)):
         yield f"{_escaped(line)}  "
 
 

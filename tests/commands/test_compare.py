@@ -22,7 +22,12 @@ def spec(**cases: dict[str, float]) -> dict[str, Any]:
             {
                 "name": name,
                 "device": device,
-                "result": {"timing": {"samples": [factor * time for time in TIMES]}},
+                "result": {
+                    "timing": {"samples": [factor * time for time in TIMES]},
+                    "grid": [4, 1, 1],
+                    "block": [256, 1, 1],
+                    "buffers": [{"name": "x", "type": "f32", "shape": [1000]}],
+                },
             }
             for name, devices in cases.items()
             for device, factor in devices.items()
@@ -59,6 +64,18 @@ def test_the_threshold(compared: Any, threshold: str, code: int) -> None:
 def test_a_difference_by_chance_is_none(compared: Any) -> None:
     ran = compared(spec(a={"0": 1}), spec(a={"0": 1.001}), "--threshold", "0", "--json")
     assert (ran.code, ran.document["cases"][0]["verdict"]) == (0, "no difference")
+
+
+def test_other_work_is_noted(compared: Any) -> None:
+    new = spec(a={"0": 1})
+    new["cases"][0]["result"] |= {
+        "block": [32, 1, 1],
+        "buffers": [{"name": "x", "type": "f32", "shape": [50, 2]}],
+    }
+    ran = compared(spec(a={"0": 1}), new)
+    assert ran.out.splitlines()[-2] == (
+        "note: a is not the same launch: block 256×1×1 → 32×1×1, x f32[1000] → f32[50,2]"
+    )
 
 
 def test_devices_are_paired_by_label_and_a_single_one_with_another(compared: Any) -> None:

@@ -45,3 +45,9 @@ def test_compile_refuses_what_cannot_be_compiled(run: Run) -> None:
     ran = run(*COOPERATIVE, "--cpu-engine", "compile")
     assert ran.code == 5
     assert "kernel saxpy cannot be compiled: a cooperative launch" in ran.err
+
+
+def test_compile_and_detectors_are_refused_before_the_launch(run: Run) -> None:
+    ran = run(*COOPERATIVE, "--cpu-engine", "compile", "--detect", "race")
+    assert ran.code == 2
+    assert "--cpu-engine: compiled kernels have no detectors and statistics" in ran.err

@@ -20,7 +20,18 @@ _NAMES = (
 )
 _VALUES = (
     *("", "0", "1", "2", "-1", "abc", "99999999999999999999", "1e9", "0x10", " 2 ", "2,3", "cpu"),
-    *("cpu:all", "all", "cpu:5", "/dev/null", "/nonexistent", "/proc", ".", "é", "\x1b[31m", "\n"),
+    *(
+        "cpu:all",
+        "all",
+        "cpu:5",
+        "/dev/null",
+        "/nonexistent/file",
+        "/proc",
+        ".",
+        "é",
+        "\x1b[31m",
+        "\n",
+    ),
     *("dumb", "xterm-256color", "C", "POSIX", "utf-8", "ascii", "latin1:strict", "undefined", "8"),
     *("9" * 5000, "x" * 20_000, "\udcff", "EAGER", "bash_source", "error", ":" * 300),
 )

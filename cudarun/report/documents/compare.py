@@ -31,6 +31,7 @@ def comparison_document(report: ComparisonReport) -> ComparisonDocument:
                 "high": case.high,
                 "p_value": case.p_value,
                 "verdict": case.verdict,
+                "differences": [*case.differences],
             }
             for case in report.cases
         ],

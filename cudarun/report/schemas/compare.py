@@ -21,6 +21,7 @@ class ComparedCaseRecord(TypedDict):
         high: The upper bound, likewise.
         p_value: The probability of a difference at least as large if there is none.
         verdict: The result, by the test and the threshold.
+        differences: The differences of geometry and buffers.
     """
 
     case: str
@@ -33,6 +34,7 @@ class ComparedCaseRecord(TypedDict):
     high: float | None
     p_value: float
     verdict: Literal["faster", "slower", "no difference"]
+    differences: list[str]
 
 
 class MissingCaseRecord(TypedDict):

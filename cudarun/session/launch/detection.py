@@ -30,12 +30,20 @@ from cudarun.session.workers.progress import Progress
 _WORST = 3  # the number of instructions with bank conflicts that are reported
 
 
-def check_detection(detection: Detection, devices: Iterable[Selector]) -> None:
-    """Refuse detectors on devices that do not support them.
+def check_detection(
+    detection: Detection, devices: Iterable[Selector], engine: str | None = None
+) -> None:
+    """Refuse detectors on devices, or with an engine of them, that do not support detectors.
 
     Raises:
-        RequestError: One of the devices is a GPU.
+        RequestError: One of the devices is a GPU, or the engine does not interpret.
     """
+    if detection and engine == "compile":
+        raise RequestError(
+            "compiled kernels have no detectors and statistics",
+            hint="--cpu-engine auto interprets the kernels that are observed",
+            option="--cpu-engine",
+        )
     for selector in devices:
         if detection and not drivers.has_detectors(selector.driver):
             options = {"--prove": detection.prove, "--detect": detection.detect, "--stats": True}

@@ -46,7 +46,7 @@ def test_a_file(tmp_path: Path) -> None:
         ("gpu[0-99999999999]", "is not an ascending range of up to 100000"),
         ("gpu[0-999]x[0-999]", "more than 100000 hosts"),
         ("a,,b", "not a list of hosts"),
-        ("@/nonexistent", "/nonexistent: No such file or directory"),
+        ("@no-such-file", "no-such-file: No such file or directory"),
     ],
 )
 def test_refusals(text: str, message: str) -> None:

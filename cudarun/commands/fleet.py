@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 import tempfile
+import time
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,15 +23,16 @@ from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
 from cudarun.report.renderer import Renderer, finish
-from cudarun.report.terminal import pass_on
+from cudarun.report.terminal import pass_on, shown
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.fleet.request import RUNS, NodeRequest
 from cudarun.writing import FileUse, check_outputs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from cudarun.report.fleet_types import FleetHost
     from cudarun.session.fleet.transport import Transport
     from cudarun.session.spec.case import Case
 
@@ -244,10 +246,23 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
     with redirect_stdout(sys.stderr) if renderer.owns_stdout else nullcontext():
         report = run_fleet(
             FleetRequest(spec, archive, seed, transport, keep),
-            on_host=renderer.add,
+            on_host=_logged(renderer.add) if values["verbose"] else renderer.add,
             on_progress=lambda done: renderer.progress(f"{done} of {len(hosts)} nodes"),
         )
     return finish(report, renderer)
+
+
+def _logged(add: Callable[[FleetHost], object]) -> Callable[[FleetHost], object]:
+    """Return a function that also logs the end of each node on stderr."""
+    started = time.monotonic()
+
+    def log(host: FleetHost) -> None:
+        what = host.problem or f"{len(host.gpus)} GPUs in {host.seconds:.1f} s"
+        line = f"{time.monotonic() - started:8.3f} s  {host.host}: {what}"
+        click.echo(shown(line, sys.stderr), err=True)
+        add(host)
+
+    return log
 
 
 def _transport(values: Values) -> Transport:

@@ -92,7 +92,8 @@ def test_three_hosts_of_four_devices_of_which_one_corrupts_data(run: Run, spec: 
 
 
 def test_hosts_that_fail_are_not_measured(run: Run, spec: Path) -> None:
-    ran = fleet(run, "gpu1,dead1,garbage1,old1,half1", "--runs", "1", "--json", devices="cpu")
+    hosts = "gpu1,dead1,garbage1,old1,half1"
+    ran = fleet(run, hosts, "--runs", "1", "--json", "-v", devices="cpu")
     found = problems(ran.document)
     assert (ran.code, gpus(ran.document)) == (3, {"gpu1/cpu": "ok"})
     assert found["dead1"] == (
@@ -101,6 +102,8 @@ def test_hosts_that_fail_are_not_measured(run: Run, spec: Path) -> None:
     assert found["garbage1"].startswith("the output is not a JSON document: 'Welcome\\x00 to")
     assert found["old1"].startswith("cudarun 0.0.1 on the node")
     assert found["half1"].startswith("the output is not a JSON document")
+    logged = {line.split()[2].rstrip(":") for line in ran.err.splitlines() if " s  " in line}
+    assert logged == {*hosts.split(",")}
     assert ran.document["counts"]["not measured"] == 4
     assert ran.document["sick"] == []
 

@@ -230,5 +230,5 @@ def out_of_memory(desk: Desk) -> tuple[bool, str]:
     code, _, err, _ = desk.launch(
         "copy.ptx", f"x=u8[{size}]", f"y=u8[{size}]", "u64:0", "--grid", "1"
     )
-    said = f"buffer 'y' of {size} bytes" in err and "bytes free" in err and code == 5
+    said = f"buffer 'y' of {size} bytes" in err and "bytes are free" in err and code == 5
     return said, err.replace("\n", " | ")

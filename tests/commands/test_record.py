@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from cudarun.session.record.library import SOURCES
 from cudarun.session.recording.archive import read_recording
 from tests.commands.conftest import Ran, Run
 from tests.support.stub_driver import PTX, build_stub
@@ -290,3 +292,10 @@ def test_a_recording_names_its_program(recorder: Recorder, tmp_path: Path) -> No
         assert file.read("image") == PTX.read_bytes()
     assert 'device = "Stub"' in text
     assert "program+0x" in text
+
+
+def test_the_library_compiles_without_warnings() -> None:
+    sources = sorted(map(os.fspath, SOURCES.glob("*.c")))
+    checks = ("-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror")
+    done = subprocess.run(["cc", *checks, *sources], capture_output=True, text=True)
+    assert (len(sources) > 10, done.returncode) == (True, 0), done.stderr

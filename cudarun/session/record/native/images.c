@@ -16,7 +16,7 @@
 enum { FATBIN = 0xBA55ED50u, FATBIN_WRAPPER = 0x466243B1u };
 
 static Table images, kernels; /* by module and library; by function and kernel */
-static atomic_uint changes; /* of `kernels` */
+_Atomic(Kernel *) cached_kernels[1 << CACHE_BITS]; /* written with the lock */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 
 static void before_fork(void) { pthread_rwlock_wrlock(&lock); }
@@ -93,6 +93,12 @@ static void loaded_file(void *handle, const char *path) {
     fclose(file);
 }
 
+static void forget(Entry *known) {
+    _Atomic(Kernel *) *cached = cache_of((CUfunction)known->key);
+    if (atomic_load(cached) == (Kernel *)known->value) atomic_store(cached, 0);
+    table_remove(&kernels, known->key);
+}
+
 static void unloaded(void *handle) {
     if (!control) return;
     pthread_rwlock_wrlock(&lock);
@@ -100,8 +106,7 @@ static void unloaded(void *handle) {
     Image *image = found ? (Image *)found->value : 0;
     for (size_t i = 0; image && i < kernels.capacity; i++) {
         Entry *each = &kernels.entries[i];
-        if (table_is_used(each) && ((Kernel *)each->value)->image == image)
-            table_remove(&kernels, each->key);
+        if (table_is_used(each) && ((Kernel *)each->value)->image == image) forget(each);
     }
     for (size_t i = 0; image && i < images.capacity; i++) {
         Entry *each = &images.entries[i]; /* a library has modules */
@@ -109,7 +114,6 @@ static void unloaded(void *handle) {
     }
     if (image && image->is_copy) free((char *)image->data);
     free(image);
-    atomic_fetch_add(&changes, 1);
     pthread_rwlock_unlock(&lock);
 }
 
@@ -125,7 +129,7 @@ static Kernel *add(void *handle, const char *name, const Image *image, int is_ke
     kernel->is_kernel = is_kernel, kernel->is_wanted = -1;
     strcpy(kernel->name, name);
     table_put(&kernels, (uint64_t)handle, (uint64_t)kernel, 0);
-    atomic_fetch_add(&changes, 1);
+    atomic_store(cache_of(handle), kernel);
     return kernel;
 }
 
@@ -157,20 +161,13 @@ static Kernel *asked(CUfunction handle) {
 }
 
 Kernel *kernel_of(CUfunction handle) {
-    static __thread struct {
-        CUfunction handle;
-        Kernel *kernel;
-        unsigned changes;
-    } last; /* most launches are of the kernel before, or of few others */
-    unsigned now = atomic_load(&changes);
-    if (last.handle == handle && last.changes == now && last.kernel) return last.kernel;
+    Kernel *kernel = cached_kernel(handle);
+    if (kernel) return kernel;
     pthread_rwlock_rdlock(&lock);
     Entry *known = table_find(&kernels, (uint64_t)handle);
-    Kernel *kernel = known ? (Kernel *)known->value : 0;
+    if (known) atomic_store(cache_of(handle), kernel = (Kernel *)known->value);
     pthread_rwlock_unlock(&lock);
-    if (!kernel && driver_ready()) kernel = asked(handle);
-    last.handle = handle, last.kernel = kernel, last.changes = now;
-    return kernel;
+    return kernel || !driver_ready() ? kernel : asked(handle);
 }
 
 EXPORT CUresult cuModuleLoad(CUmodule *module, const char *path) {

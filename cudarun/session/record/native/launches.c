@@ -1,35 +1,14 @@
 /* Calls that launch kernels, and the choice of those to record. */
 #include "launches.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "control.h"
+#include "gate.h"
 #include "interpose.h"
 #include "stack.h"
 #include "waiting.h"
-
-enum { CONTEXTS = 16 };
-
-/* A launch of another thread in the same context must not change memory that is being recorded.
- * Contexts have locks of their own: kernels of several GPUs can wait for each other. */
-static pthread_rwlock_t recording[CONTEXTS];
-
-static void unlocked(void) {
-    for (int i = 0; i < CONTEXTS; i++) pthread_rwlock_init(&recording[i], 0);
-}
-
-__attribute__((constructor)) static void prepare(void) {
-    unlocked();
-    pthread_atfork(0, 0, unlocked);
-}
-
-static pthread_rwlock_t *lock_of_context(void) {
-    CUcontext context = 0;
-    driver_cuCtxGetCurrent(&context);
-    return &recording[((uint64_t)context >> 6) % CONTEXTS];
-}
 
 int is_captured(CUstream stream) {
     int status = 0;
@@ -37,12 +16,13 @@ int is_captured(CUstream stream) {
 }
 
 static int is_wanted(Kernel *kernel) {
-    if (kernel->is_wanted < 0) {
-        char *answer = ask("kernel", kernel->name, "");
-        kernel->is_wanted = answer && *answer == '1';
-        free(answer);
-    }
-    return kernel->is_wanted;
+    int known = atomic_load(&kernel->is_wanted);
+    if (known >= 0) return known;
+    char *answer = ask("kernel", kernel->name, "");
+    int is_wanted = answer && *answer == '1';
+    atomic_store(&kernel->is_wanted, is_wanted);
+    free(answer);
+    return is_wanted;
 }
 
 /* Whether this is one of the launches to record. */
@@ -75,6 +55,20 @@ static CUresult watch_launch(Launch *launch, CUresult (*again)(void *), void *co
     return result;
 }
 
+static CUresult pass_on(CUresult (*again)(void *), void *context) {
+    if (!gate_enter()) gate_wait();
+    CUresult result = again(context);
+    gate_leave();
+    return result;
+}
+
+/* Begin a launch of a kernel that is not wanted, which costs nothing else; gate_leave ends it. */
+static inline int passes(CUfunction function) {
+    const Kernel *kernel = cached_kernel(function);
+    return kernel && !atomic_load_explicit(&kernel->is_wanted, memory_order_relaxed)
+           && gate_enter();
+}
+
 static CUresult observe(Launch *launch, CUresult (*again)(void *), void *context) {
     if (!control || !driver_ready() || control->mode == MODE_OFF) return again(context);
     if (!(launch->kernel = kernel_of(launch->function))) return again(context);
@@ -90,15 +84,12 @@ static CUresult observe(Launch *launch, CUresult (*again)(void *), void *context
         note("captured %s", launch->kernel->name);
         chosen = 0;
     }
-    char *stack = chosen ? launching_stack() : 0; /* without the lock: it waits for Python's */
+    if (!chosen) return pass_on(again, context);
+    char *stack = launching_stack(); /* with the gate open: it waits for Python's lock */
     launch->stack = stack;
-    pthread_rwlock_t *lock = lock_of_context();
-    if (chosen)
-        pthread_rwlock_wrlock(lock);
-    else
-        pthread_rwlock_rdlock(lock);
-    CUresult result = chosen ? record_launch(launch, again, context) : again(context);
-    pthread_rwlock_unlock(lock);
+    unsigned group = gate_close();
+    CUresult result = record_launch(launch, again, context);
+    gate_open(group);
     free(stack);
     return result;
 }
@@ -150,8 +141,13 @@ static CUresult make(void *context) {
 #define LAUNCH_KERNEL(name, null_stream)                                                           \
     EXPORT CUresult name(CUfunction function, EXTENTS, void **parameters, void **extra) {          \
         REAL(name, CUfunction, EXTENT_TYPES, void **, void **);                                    \
-        if (!control) return real(                                                                 \
-            function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);                  \
+        int is_passed = control && passes(function);                                               \
+        if (!control || is_passed) {                                                               \
+            CUresult result =                                                                      \
+                real(function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra);         \
+            if (is_passed) gate_leave();                                                           \
+            return result;                                                                         \
+        }                                                                                          \
         Launch launch = {                                                                          \
             .function = function, .config = CONFIG(null_stream), .parameters = parameters,         \
             .extra = extra};                                                                       \
@@ -177,7 +173,12 @@ LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz, STREAM_PER_THREAD)
     EXPORT CUresult name(                                                                          \
         const LaunchConfig *config, CUfunction function, void **parameters, void **extra) {        \
         REAL(name, const LaunchConfig *, CUfunction, void **, void **);                            \
-        if (!control || !config) return real(config, function, parameters, extra);                 \
+        int is_passed = control && config && passes(function);                                     \
+        if (!control || !config || is_passed) {                                                    \
+            CUresult result = real(config, function, parameters, extra);                           \
+            if (is_passed) gate_leave();                                                           \
+            return result;                                                                         \
+        }                                                                                          \
         Launch launch = {                                                                          \
             .function = function, .config = *config, .parameters = parameters, .extra = extra};    \
         if (!config->stream) launch.config.stream = null_stream;                                   \

@@ -20,11 +20,11 @@ typedef struct {
     unsigned attribute_count;
 } Config;
 
-enum { SCALE = 1, GATHER, OVERRUN, TILE, KERNELS = TILE };
-static const char *const names[KERNELS] = {"scale", "gather", "overrun", "tile"};
-static const size_t offsets[KERNELS][3] = {{0, 16}, {0, 8, 16}, {0, 8}, {48, 176}};
-static const size_t sizes[KERNELS][3] = {{16, 4}, {8, 8, 4}, {8, 4}, {128, 8}};
-static const size_t counts[KERNELS] = {2, 3, 2, 2};
+enum { SCALE = 1, GATHER, OVERRUN, TILE, TOUCH, KERNELS = TOUCH };
+static const char *const names[KERNELS] = {"scale", "gather", "overrun", "tile", "touch"};
+static const size_t offsets[KERNELS][3] = {{0, 16}, {0, 8, 16}, {0, 8}, {48, 176}, {0}};
+static const size_t sizes[KERNELS][3] = {{16, 4}, {8, 8, 4}, {8, 4}, {128, 8}, {8}};
+static const size_t counts[KERNELS] = {2, 3, 2, 2, 1};
 static float factor[2];
 static unsigned launches;
 static int fault;
@@ -60,6 +60,10 @@ static int launch(uint64_t kernel, unsigned threads, void **parameters, void **e
 }
 
 int cuInit(unsigned flags) { return flags; }
+int cuDeviceGet(int *device, int ordinal) { return *device = ordinal; }
+int cuDevicePrimaryCtxRetain(void **context, int device) { return *context = (void *)64, device; }
+int cuCtxSetCurrent(void *context) { return !context; }
+int cuStreamCreate(void **stream, unsigned flags) { return *stream = (void *)16, flags > 1; }
 int cuDriverGetVersion(int *version) { return *version = 13000, 0; }
 int cuCtxGetCurrent(void **context) { return *context = (void *)64, 0; }
 int cuCtxGetDevice(int *device) { return *device = 0; }

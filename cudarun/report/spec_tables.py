@@ -82,6 +82,10 @@ class SpecTable:
         line = Text(f"{candidate.verdict:7} ", style=_STYLES[candidate.verdict])
         line.append(candidate.candidate, style="bold")
         line.append(f"  {candidate.passed} of {count} cases passed")
+        if candidate.ratio is not None:
+            line.append(f"; {candidate.ratio:.3g} × the speed of the baseline")
+            if candidate.compared > 1:
+                line.append(f" (geometric mean of {candidate.compared} cases)")
         if candidate.reason is not None:
             line.append(f"; {candidate.failures[0]}: {_first_line(candidate.reason)}")
         self._out.print(line, soft_wrap=True)

@@ -75,6 +75,9 @@ class CandidateReport:
         skipped: The number of skipped cases.
         failures: The names of the failed cases.
         reason: Why the first one failed; ``None`` where none did.
+        ratio: How many times faster than the baseline: the geometric mean of the passed cases that
+            are compared; ``None`` if none is.
+        compared: The number of these cases.
     """
 
     tag: ClassVar[Literal["candidate"]] = "candidate"
@@ -85,6 +88,8 @@ class CandidateReport:
     skipped: int
     failures: tuple[str, ...]
     reason: str | None
+    ratio: float | None
+    compared: int
 
     @property
     def verdict(self) -> Verdict:

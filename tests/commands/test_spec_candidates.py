@@ -182,3 +182,30 @@ def test_candidates_in_a_list(run: Run, spec: Path) -> None:
     ran = judged(run, HONEST, words=("--list", "--json"))
     assert [case["image"] for case in ran.document["cases"]] == [f"../{HONEST}"] * 2
     assert f"--candidate {HONEST}" in ran.document["cases"][0]["command"]
+
+
+def test_the_speeds_relative_to_the_baseline(run: Run, spec: Path) -> None:
+    timed = f'baseline = "../{HONEST}"\nrepeat = 2\nwarmup = 0'
+    spec.write_text(SPEC.replace("block = 64", f"block = 64\n{timed}"))
+    ran = judged(run, HONEST, ZEROS, words=("--format", "jsonl"))
+    *cases, honest, zeros, _ = lines(ran)
+    ratios = [case["result"]["baseline"]["speed"]["ratio"] for case in cases[:2]]
+    assert honest["compared"] == 2
+    assert honest["ratio"] == pytest.approx((ratios[0] * ratios[1]) ** 0.5)
+    assert (zeros["ratio"], zeros["compared"]) == (None, 0)
+    words = judged(run, HONEST).out.splitlines()[-2]
+    assert re.fullmatch(
+        f"passed  {HONEST}  2 of 2 cases passed; [0-9.]+ × the speed of the baseline "
+        r"\(geometric mean of 2 cases\)",
+        words,
+    )
+
+
+def test_the_first_error_of_a_compiler_is_in_the_line_of_a_candidate(
+    run: Run, spec: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "open.cu").write_text('extern "C" __global__ void center(float* x) { x[0] = 1 }')
+    ran = judged(run, "open.cu")
+    assert ran.code == 4
+    reason = r'open.cu: NVRTC: the source does not compile: expected a ";" \(\S*open.cu:1:56\)'
+    assert re.search(reason, ran.out.splitlines()[-2])

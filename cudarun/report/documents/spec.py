@@ -69,6 +69,8 @@ def _candidate(candidate: CandidateReport) -> CandidateRecord:
         "skipped": candidate.skipped,
         "failures": [*candidate.failures],
         "reason": candidate.reason,
+        "ratio": candidate.ratio,
+        "compared": candidate.compared,
     }
 
 

@@ -55,6 +55,9 @@ class CandidateRecord(TypedDict):
         skipped: The number of skipped cases.
         failures: The names of the failed cases.
         reason: Why the first one failed; null where none did.
+        ratio: How many times faster than the baseline: the geometric mean of the passed cases that
+            are compared; null if none is.
+        compared: The number of these cases.
     """
 
     candidate: str
@@ -64,6 +67,8 @@ class CandidateRecord(TypedDict):
     skipped: int
     failures: list[str]
     reason: str | None
+    ratio: float | None
+    compared: int
 
 
 class BestCaseRecord(TypedDict):

@@ -227,10 +227,23 @@ class Case:
         if self.expected is None:
             if error is None:
                 return "passed", None, ExitCode.OK
-            return "failed", str(error), error.exit_code
+            return "failed", _reason(error), error.exit_code
         if error is None:
             reason = f"expected {self.expected.text}, but the launch passed"
             return "failed", reason, ExitCode.CHECK_FAILED
         if self.expected.matches(error):
             return "passed", None, ExitCode.OK
         return "failed", f"expected {self.expected.text}, got: {error}", error.exit_code
+
+
+def _reason(error: CudarunError) -> str:
+    """Return the message of an error, with the first error of a compiler or linker."""
+    if error.kind == "ImageRefused":
+        from cudarun.diagnostics.errors import Diagnosed
+
+        first = None
+        if isinstance(error, Diagnosed):
+            first = next((each for each in error.diagnostics if each.is_serious), None)
+        if first is not None:
+            return f"{error}: {first.message}" + (f" ({first.place})" if first.place else "")
+    return str(error)

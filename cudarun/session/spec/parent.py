@@ -18,7 +18,7 @@ from cudarun.session.driver.devices import describe
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.launch.parent import ADDRESS_ATTEMPTS, LaunchJob, ReferenceJob, prefetch
 from cudarun.session.spec.case import Case
-from cudarun.session.spec.ranking import FastestCases, candidate_reports
+from cudarun.session.spec.ranking import CandidateSpeeds, FastestCases, candidate_reports
 from cudarun.session.workers.devices import label_of, one_by_one, session_spec
 from cudarun.session.workers.job import Devices, Job, JobOutcome, JobTask
 from cudarun.session.workers.parent import Outcome, WorkerProcess, WorkerSpec
@@ -125,12 +125,14 @@ def run_spec(
             chosen.setdefault(run, []).append(case)
     done: list[CaseReport] = []
     fastest = None if best is None else FastestCases(best)
+    speeds = CandidateSpeeds()
 
     def settled(report: CaseReport) -> None:
         if display is not None:
             display.end()
         if fastest is not None:
             fastest.add(report)
+        speeds.add(report)
         on_case(report)
         done.append(report if keep else replace(report, result=None, error=None, output=""))
 
@@ -150,7 +152,7 @@ def run_spec(
         if display is not None:
             display.end()
     labels = [run.label for run in chosen]
-    report = _report(origin, cases, labels, done, time.monotonic() - started)
+    report = _report(origin, cases, labels, done, speeds, time.monotonic() - started)
     return report if fastest is None else replace(report, best=fastest.found(labels))
 
 
@@ -159,6 +161,7 @@ def _report(
     cases: Sequence[Case],
     devices: Sequence[str],
     done: Sequence[CaseReport],
+    speeds: CandidateSpeeds,
     seconds: float,
 ) -> SpecReport:
     from cudarun.report.spec_types import SpecReport
@@ -173,7 +176,7 @@ def _report(
         skipped=verdicts.count("skipped"),
         seconds=seconds,
         cases=ordered,
-        candidates=candidate_reports(ordered),
+        candidates=candidate_reports(ordered, speeds),
     )
 
 

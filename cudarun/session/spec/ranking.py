@@ -9,8 +9,31 @@ if TYPE_CHECKING:  # of the parent: reports are imported when there are results
     from cudarun.report.spec_types import BestCase, CandidateReport, CaseReport, Statistic
 
 
-def candidate_reports(cases: Iterable[CaseReport]) -> tuple[CandidateReport, ...]:
+class CandidateSpeeds:
+    """The speeds of candidates: how many times faster than the baseline each passed case is."""
+
+    def __init__(self) -> None:
+        self._ratios: dict[str, list[float]] = {}
+
+    def add(self, case: CaseReport) -> None:
+        """Add a case, if it passed and its time is compared with that of a baseline."""
+        baseline = None if case.result is None else case.result.baseline
+        if case.candidate is None or case.verdict != "passed" or baseline is None:
+            return
+        if baseline.speed is not None:
+            self._ratios.setdefault(case.candidate, []).append(baseline.speed.ratio)
+
+    def of(self, candidate: str) -> list[float]:
+        """Return the ratios of a candidate."""
+        return self._ratios.get(candidate, [])
+
+
+def candidate_reports(
+    cases: Iterable[CaseReport], speeds: CandidateSpeeds
+) -> tuple[CandidateReport, ...]:
     """Return the result of each candidate, in the order of the cases; empty without candidates."""
+    from statistics import geometric_mean
+
     from cudarun.report.spec_types import CandidateReport
 
     grouped: dict[str, list[CaseReport]] = {}
@@ -21,6 +44,7 @@ def candidate_reports(cases: Iterable[CaseReport]) -> tuple[CandidateReport, ...
     for candidate, own in grouped.items():
         verdicts = [case.verdict for case in own]
         failed = [case for case in own if case.verdict == "failed"]
+        ratios = speeds.of(candidate)
         reports.append(
             CandidateReport(
                 candidate=candidate,
@@ -29,6 +53,8 @@ def candidate_reports(cases: Iterable[CaseReport]) -> tuple[CandidateReport, ...
                 skipped=verdicts.count("skipped"),
                 failures=tuple(dict.fromkeys(case.name for case in failed)),
                 reason=failed[0].reason if failed else None,
+                ratio=geometric_mean(ratios) if ratios else None,
+                compared=len(ratios),
             )
         )
     return tuple(reports)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from cudarun.emulator.compiled.grids import define_run
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
 from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.vectors import ModuleText
+from cudarun.emulator.compiled.waiting import blocks_in_loops
 from cudarun.emulator.compiled.warp_code import WarpCode
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait
@@ -73,7 +73,7 @@ def check(function: FunctionCode) -> None:
         barrier = block.terminator
         if isinstance(barrier, BarrierWait) and not _is_plain(barrier):
             raise Untraceable(f"{_first_word(barrier)} with a number, a count or a result")
-    loops = _blocks_in_loops(function)
+    loops = blocks_in_loops(function)
     ordered: dict[str, list[Action]] = {}
     others: dict[str, int] = {}
     for block in function.blocks:
@@ -83,8 +83,8 @@ def check(function: FunctionCode) -> None:
             action = operation.action
             if isinstance(action, MemoryLoad):
                 (access,) = action.accesses
-                if access.strong and block.index in loops and access.space != "local":
-                    raise Untraceable("a loop that may wait for other threads")
+                if access.strong and block.index in loops and access.space in ("", "global"):
+                    raise Untraceable("a loop that may wait for other blocks")
             if action in (vprintf, malloc, free):
                 ordered.setdefault("output", []).append(operation)
                 if block.index in loops:
@@ -117,39 +117,3 @@ def _is_plain(barrier: BarrierWait) -> bool:
 
 def _first_word(barrier: BarrierWait) -> str:
     return f"instruction {barrier.barrier_site.text.split()[0].rstrip(';')}"
-
-
-def _blocks_in_loops(function: FunctionCode) -> set[int]:
-    """Return the blocks that can run more than once for a thread."""
-    found: set[int] = set()
-    for start in _back_targets(function):
-        reached, left = {start}, [start]
-        while left:
-            for successor in function.blocks[left.pop()].terminator.successors:
-                if successor not in reached:
-                    reached.add(successor)
-                    left.append(successor)
-        # of these, the blocks from which the start can be reached again
-        before: dict[int, list[int]] = {}
-        for block in reached:
-            for successor in function.blocks[block].terminator.successors:
-                before.setdefault(successor, []).append(block)
-        left = [start]
-        inside: set[int] = set()
-        while left:
-            for block in before.get(left.pop(), ()):
-                if block not in inside:
-                    inside.add(block)
-                    left.append(block)
-        found |= inside
-    return found
-
-
-def _back_targets(function: FunctionCode) -> Iterator[int]:
-    targets = {
-        successor
-        for block in function.blocks
-        for successor in block.terminator.successors
-        if successor <= block.index
-    }
-    yield from sorted(targets)

@@ -43,6 +43,9 @@ COLUMNS = 64
 # The answers of the callback.
 RETRY, DONE, FAULT = 0, 1, 2
 
+# The answers of ``step``: all lanes have exited or wait, a fault, others have to run.
+WAITS, FAILS, YIELDS = 0, 1, 2
+
 TICK_SITE, DEADLOCK_SITE = -1, -2
 TICK_INTERVAL = 1 << 20
 
@@ -67,7 +70,9 @@ class WarpState:
 
     ALIVE = 0
     RESUMED = 4  # not 0 if the registers have been saved
-    _MASKS = 8
+    YIELDED = 8  # the lanes that can run, of a warp that has let others run
+    TURN = 12  # the block that lanes ran last out of order
+    _MASKS = 16
 
     def pending(self, block: int) -> int:
         """Return the offset of the mask of the lanes that can run a basic block."""

@@ -1,8 +1,9 @@
 """The code of one warp: ``step`` runs it until none of its lanes can continue.
 
 Lanes wait in masks, one per basic block. The lowest block in the text with waiting lanes runs next,
-as in the interpreter, so that diverged lanes reconverge and effects have the same order. `step`
-returns when all lanes have exited or wait at a barrier; ``run`` (``grids.py``) calls it.
+as in the interpreter, so that diverged lanes reconverge and effects have the same order
+(``schedule.py``). `step` returns when all lanes have exited or wait at a barrier, or when the warp
+lets others run in a loop that may wait for them; ``run`` (``grids.py``) calls it.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from cudarun.emulator.code import (
 from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.accesses import AccessCode
 from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, action_rules
-from cudarun.emulator.compiled.layout import WarpState, warp_state
+from cudarun.emulator.compiled.layout import FAILS, WAITS, YIELDS, WarpState, warp_state
 from cudarun.emulator.compiled.lowering import LaneFunctions, lane_type, results_of
 from cudarun.emulator.compiled.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.registers import FixedValues, WarpRegisters
+from cudarun.emulator.compiled.schedule import LaneSchedule
 from cudarun.emulator.compiled.sites import CallbackSite, CallbackSites, call_back, pass_sources
 from cudarun.emulator.compiled.vectors import (
     WIDTH,
@@ -38,6 +40,7 @@ from cudarun.emulator.compiled.vectors import (
     constant,
     splat,
 )
+from cudarun.emulator.compiled.waiting import waiting_loops
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.control import Branch, Exit, IndexedBranch, Jump, Trap
 from cudarun.emulator.machine.frame import each
@@ -73,6 +76,7 @@ class WarpCode:
         self.barriers = [b for b in function.blocks if isinstance(b.terminator, BarrierWait)]
         self.warp_barriers = [b for b in function.blocks if isinstance(b.terminator, WarpBarrier)]
         self._synchronizing = [b for b in function.blocks if b.sync_mask is not None]
+        self._loops = waiting_loops(function)
         self._used = _slots_used(function)
         blocks, registers = len(function.blocks), len(self._used)
         if blocks * registers > _MOST_VALUES:
@@ -83,6 +87,7 @@ class WarpCode:
         self.state: WarpState = warp_state(
             len(function.blocks), len(self.barriers), len(self.warp_barriers), kept
         )
+        self._schedule = LaneSchedule(self._code, self.state, self._loops)
         self._actions = action_rules(self._code, self._registers, self._accesses)
 
     def _kept(self) -> list[int]:
@@ -91,7 +96,7 @@ class WarpCode:
         for block in (*self.barriers, *self.warp_barriers):
             for after in block.terminator.successors:
                 slots |= self._function.blocks[after].live_in
-        for block in self._synchronizing:
+        for block in self._function.blocks if self._loops else self._synchronizing:
             slots |= block.live_in
         roles = [self._function.slots[slot].role for slot in each(slots)]
         if Role.PARAMETER in roles:
@@ -108,7 +113,7 @@ class WarpCode:
         """
         code = self._code
         self._enter()
-        self._dispatch()
+        self._schedule.dispatch()
         for block in self._function.blocks:
             self._block(block)
         if self.warp_barriers:
@@ -133,21 +138,14 @@ class WarpCode:
         lanes = constant(np.arange(WIDTH, dtype=np.int64))
         spread = code.broadcast("i64", first)
         code.line(f"%thread = add {spread.typed}, {lanes.name}")
-        code.line("%MASK = alloca i32")
-        code.line("%PENDING = alloca i32")
-        code.line("store i32 0, ptr %MASK")
+        self._schedule.declare()
         self._registers.declare(sorted(self._used))
         self._registers.declare_parameters(_uses(self._function))
         if self.warp_barriers:
             code.line("%arrivals = alloca <32 x i32>, align 64")
-        pending = "0"
-        for block in self._function.blocks:
-            if self._may_wait(block):
-                mask = field(code, "%state", state.pending(block.index), "i32")
-                pending = code.scalar(f"or i32 {pending}, {mask}")
-        code.line(f"store i32 {pending}, ptr %PENDING")
+        self._schedule.enter(b.index for b in self._function.blocks if self._may_wait(b))
         if not state.registers:
-            code.line("br label %dispatch")
+            self._schedule.begin()
             return
         resumed = field(code, "%state", state.RESUMED, "i32")
         fresh = code.scalar(f"icmp eq i32 {resumed}, 0")
@@ -160,7 +158,7 @@ class WarpCode:
                 code.line("store <32 x i32> %kept.arrivals, ptr %arrivals, align 64")
             else:
                 self._registers.restore(slot, pointer)
-        code.line("br label %dispatch")
+        self._schedule.begin()
 
     def _may_wait(self, block: BlockCode) -> bool:
         """Return whether lanes can wait to run a block when ``step`` is called."""
@@ -178,6 +176,8 @@ class WarpCode:
         dead = code.scalar(f"icmp eq i32 {alive}, 0")
         code.line(f"br i1 {dead}, label %end, label %save")
         code.label("save")
+        if self._schedule.yields:
+            code.line(f"%answer = phi i32 [ {WAITS}, %leave ], [ {YIELDS}, %yield ]")
         for slot, offset in state.registers.items():
             pointer = pointer_to(code, "%state", offset)
             if slot == _ARRIVALS:
@@ -186,80 +186,11 @@ class WarpCode:
             else:
                 self._registers.save(slot, pointer)
         store_field(code, "%state", state.RESUMED, "i32", "1")
-        code.line("br label %end")
+        code.line(f"ret i32 {'%answer' if self._schedule.yields else WAITS}")
         code.label("end")
-        code.line("ret i32 0")
+        code.line(f"ret i32 {WAITS}")
         code.label("fault")
-        code.line("ret i32 1")
-
-    # --- which lanes run next --------------------------------------------------------------------
-
-    def _dispatch(self) -> None:
-        """Run the lowest block with waiting lanes."""
-        code, state = self._code, self.state
-        count = len(self._function.blocks)
-        code.label("dispatch")
-        left = code.scalar("load i32, ptr %PENDING")
-        none = code.scalar(f"icmp eq i32 {left}, 0")
-        code.line(f"br i1 {none}, label %leave, label %search")
-        code.label("search")
-        code.line("%block = phi i32 [ 0, %dispatch ], [ %block.next, %search.next ]")
-        wide = code.scalar("zext i32 %block to i64")
-        masks = pointer_to(code, "%state", state.pending(0))
-        code.line(f"%masks.at = getelementptr i32, ptr {masks}, i64 {wide}")
-        code.line("%chosen = load i32, ptr %masks.at, align 4")
-        code.line("%empty = icmp eq i32 %chosen, 0")
-        code.line("br i1 %empty, label %search.next, label %found")
-        code.label("search.next")
-        code.line("%block.next = add i32 %block, 1")
-        code.line("br label %search")
-        code.label("found")
-        code.line("store i32 0, ptr %masks.at, align 4")
-        code.line("store i32 %chosen, ptr %MASK")
-        rest = code.scalar(f"xor i32 {left}, %chosen")
-        code.line(f"store i32 {rest}, ptr %PENDING")
-        cases = " ".join(f"i32 {number}, label %enter.{number}" for number in range(1, count))
-        code.line(f"switch i32 %block, label %enter.0 [ {cases} ]")
-
-    def _wait(self, block: int, mask: str) -> None:
-        """Let lanes wait to run a block."""
-        self._add(self.state.pending(block), mask)
-        pending = self._code.scalar("load i32, ptr %PENDING")
-        self._code.line(f"store i32 {self._code.scalar(f'or i32 {pending}, {mask}')}, ptr %PENDING")
-
-    def _add(self, offset: int, mask: str) -> None:
-        """Add lanes to a mask of the state."""
-        held = field(self._code, "%state", offset, "i32")
-        both = self._code.scalar(f"or i32 {held}, {mask}")
-        store_field(self._code, "%state", offset, "i32", both)
-
-    def _proceed(self, target: int, origin: int, mask: str) -> None:
-        """Continue the active lanes with a block; they wait if others wait, too."""
-        code = self._code
-        if target <= origin:
-            self._tick(mask)
-        pending = code.scalar("load i32, ptr %PENDING")
-        alone = code.scalar(f"icmp eq i32 {pending}, 0")
-        waits = code.fresh("waits")
-        code.line(f"br i1 {alone}, label %enter.{target}, label %{waits}")
-        code.label(waits)
-        self._wait(target, mask)
-        code.line("br label %dispatch")
-
-    def _tick(self, mask: str) -> None:
-        """Call back after many jumps back, for time limits and interruptions."""
-        code = self._code
-        left = field(code, "%ctx", layout.TICKS, "i64")
-        less = code.scalar(f"sub i64 {left}, 1")
-        store_field(code, "%ctx", layout.TICKS, "i64", less)
-        now = code.scalar(f"icmp eq i64 {less}, 0")
-        tick, on = code.fresh("tick"), code.fresh("on")
-        code.line(f"br i1 {now}, label %{tick}, label %{on}, !prof !2")
-        code.label(tick)
-        answer = call_back(code, layout.TICK_SITE, mask)
-        wrong = code.scalar(f"icmp eq i32 {answer}, {layout.FAULT}")
-        code.line(f"br i1 {wrong}, label %fault, label %{on}")
-        code.label(on)
+        code.line(f"ret i32 {FAILS}")
 
     # --- blocks ----------------------------------------------------------------------------------
 
@@ -336,12 +267,15 @@ class WarpCode:
 
     def _jump(self, block: BlockCode, mask: str) -> None:
         assert isinstance(block.terminator, Jump)
-        self._proceed(block.terminator.target, block.index, mask)
+        self._schedule.proceed(block.terminator.target, block.index, mask)
 
     def _branch(self, block: BlockCode, mask: str) -> None:
         code, branch = self._code, block.terminator
         assert isinstance(branch, Branch)
         assert branch.condition is not None
+        if branch.target == branch.otherwise:
+            self._schedule.proceed(branch.target, block.index, mask)
+            return
         condition = self._registers.source(branch.condition)
         taken = code.to_mask(code.binary("and", condition, self._registers.mask))
         other = code.scalar(f"xor i32 {taken}, {mask}")
@@ -349,18 +283,14 @@ class WarpCode:
         whole = code.scalar(f"icmp eq i32 {other}, 0")
         code.line(f"br i1 {whole}, label %{every}, label %{some}")
         code.label(every)
-        self._proceed(branch.target, block.index, mask)
+        self._schedule.proceed(branch.target, block.index, mask)
         code.label(some)
         nobody = code.scalar(f"icmp eq i32 {taken}, 0")
         code.line(f"br i1 {nobody}, label %{none}, label %{both}")
         code.label(none)
-        self._proceed(branch.otherwise, block.index, mask)
+        self._schedule.proceed(branch.otherwise, block.index, mask)
         code.label(both)
-        if min(branch.target, branch.otherwise) <= block.index:
-            self._tick(mask)
-        self._wait(branch.target, taken)
-        self._wait(branch.otherwise, other)
-        code.line("br label %dispatch")
+        self._schedule.diverge({branch.target: taken, branch.otherwise: other}, block.index, mask)
 
     def _indexed_branch(self, block: BlockCode, mask: str) -> None:
         code, branch = self._code, block.terminator
@@ -374,11 +304,13 @@ class WarpCode:
         code.label(outside)
         self._fail(block, mask)
         code.label(inside)
-        self._tick(mask)
+        targets: dict[int, str] = {}
         for number, target in enumerate(branch.targets.tolist()):
             here = code.compare("eq", index, splat("i32", number))
-            self._wait(target, code.to_mask(code.binary("and", here, self._registers.mask)))
-        code.line("br label %dispatch")
+            lanes = code.to_mask(code.binary("and", here, self._registers.mask))
+            both = code.scalar(f"or i32 {targets[target]}, {lanes}") if target in targets else lanes
+            targets[target] = both
+        self._schedule.diverge(targets, block.index, mask)
 
     def _trap(self, block: BlockCode, mask: str) -> None:
         self._fail(block, mask)
@@ -399,13 +331,13 @@ class WarpCode:
         for other in self._synchronizing:
             parked = field(code, "%state", state.parked(other.index), "i32")
             store_field(code, "%state", state.parked(other.index), "i32", "0")
-            self._wait(other.index, parked)
+            self._schedule.wait(other.index, parked)
         code.line(f"br label %{'arrived' if self.warp_barriers else 'dispatch'}")
 
     # --- barriers --------------------------------------------------------------------------------
 
     def _barrier(self, block: BlockCode, mask: str) -> None:
-        self._add(self.state.waiting(self.barriers.index(block)), mask)
+        self._schedule.add(self.state.waiting(self.barriers.index(block)), mask)
         self._code.line("br label %dispatch")
 
     def _warp_barrier(self, block: BlockCode, mask: str) -> None:
@@ -416,13 +348,13 @@ class WarpCode:
         through, waits = code.fresh("through"), code.fresh("waits")
         code.line(f"br i1 {whole}, label %{through}, label %{waits}")
         code.label(through)
-        self._proceed(barrier.after, block.index, mask)
+        self._schedule.proceed(barrier.after, block.index, mask)
         code.label(waits)
         members = code.bitcast(self._registers.source(barrier.mask), "i32")
         old = code.vector("load <32 x i32>, ptr %arrivals, align 64", "i32")
         masks = code.select(self._registers.mask, members, old)
         code.line(f"store {masks.typed}, ptr %arrivals, align 64")
-        self._add(self.state.warp_waiting(self.warp_barriers.index(block)), mask)
+        self._schedule.add(self.state.warp_waiting(self.warp_barriers.index(block)), mask)
         code.line("br label %arrived")
 
     def _check_warp_barriers(self) -> None:
@@ -442,7 +374,7 @@ class WarpCode:
             rest = code.scalar(f"xor i32 {mask}, {released}")
             store_field(code, "%state", state.warp_waiting(place), "i32", rest)
             (after,) = block.terminator.successors
-            self._wait(after, released)
+            self._schedule.wait(after, released)
         code.line("br label %dispatch")
 
 

@@ -44,7 +44,7 @@ REASONS = {
     ".reg .pred %p; setp.lt.u32 %p, %l, 3; @%p bra L; mov.u32 %r0, %r1;}": "an atomic operation "
     "in a loop whose result is used",
     "{.reg .pred %p; L: ld.volatile.global.u32 %r1, [%a0]; setp.ne.u32 %p, %r1, 0; @%p bra L;}": (
-        "a loop that may wait for other threads"
+        "a loop that may wait for other blocks"
     ),
     "atom.global.add.u32 %r1, [%a0], 1; red.global.add.u32 [%a0], %r1;": (
         "atomic operations whose order can be seen"

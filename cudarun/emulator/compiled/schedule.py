@@ -1,0 +1,226 @@
+"""The code that selects the lanes of a warp that run next.
+
+Lanes wait in masks, one per basic block, and the lowest block in the text with waiting lanes runs
+next. In a loop that may wait for other threads, lanes **yield** after some jumps back: the warp
+lets other warps run, and then its waiting lanes run in turn, so that lanes that poll do not starve
+those they wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cudarun.emulator.compiled import layout
+from cudarun.emulator.compiled.layout import WarpState
+from cudarun.emulator.compiled.memory import field, pointer_to, store_field
+from cudarun.emulator.compiled.sites import call_back
+from cudarun.emulator.compiled.vectors import CodeBuilder
+
+_POLLS = 8  # jumps back in loops that may wait, after which other lanes run
+
+
+class LaneSchedule:
+    """The masks of the lanes of a warp that can run, in the code of ``step``.
+
+    The code has labels that others define: ``enter.N`` of the block ``N``, ``leave`` where no lane
+    can run, ``save`` where lanes have yielded, ``fault``.
+
+    Args:
+        code: The code.
+        state: The layout of the warp's state.
+        loops: The first blocks of the loops that may wait for other threads.
+    """
+
+    def __init__(self, code: CodeBuilder, state: WarpState, loops: frozenset[int]) -> None:
+        self._code = code
+        self._state = state
+        self._loops = loops
+        self.yields = bool(loops)
+
+    # --- the start -------------------------------------------------------------------------------
+
+    def declare(self) -> None:
+        """Reserve the variables."""
+        code = self._code
+        for name in ("MASK", "PENDING", *(("HIDDEN", "POLLS") if self.yields else ())):
+            code.line(f"%{name} = alloca i32")
+        code.line("store i32 0, ptr %MASK")
+        if self.yields:
+            code.line("store i32 0, ptr %HIDDEN")
+            code.line(f"store i32 {_POLLS}, ptr %POLLS")
+
+    def enter(self, blocks: Iterable[int]) -> None:
+        """Find the lanes that can run, which wait to run some blocks, or which have yielded."""
+        code, state = self._code, self._state
+        pending = "0"
+        for block in blocks:
+            mask = field(code, "%state", state.pending(block), "i32")
+            pending = code.scalar(f"or i32 {pending}, {mask}")
+        if self.yields:
+            code.line(f"%yielded.at = getelementptr i8, ptr %state, i64 {state.YIELDED}")
+            code.line("%yielded = load i32, ptr %yielded.at, align 4")
+            code.line("store i32 0, ptr %yielded.at, align 4")
+            pending = code.scalar(f"or i32 {pending}, %yielded")
+        code.line(f"store i32 {pending}, ptr %PENDING")
+
+    def begin(self) -> None:
+        """Run the first lanes: of a warp that has yielded, those whose turn it is."""
+        code = self._code
+        if not self.yields:
+            code.line("br label %dispatch")
+            return
+        first = code.scalar("icmp eq i32 %yielded, 0")
+        code.line(f"br i1 {first}, label %dispatch, label %turn")
+
+    # --- dispatching -----------------------------------------------------------------------------
+
+    def dispatch(self) -> None:
+        """Run the lowest block with waiting lanes."""
+        code, state, count = self._code, self._state, self._state.blocks
+        code.label("dispatch")
+        left = self._show() if self.yields else code.scalar("load i32, ptr %PENDING")
+        none = code.scalar(f"icmp eq i32 {left}, 0")
+        code.line(f"br i1 {none}, label %leave, label %search")
+        code.label("search")
+        code.line("%block = phi i32 [ 0, %dispatch ], [ %block.next, %search.next ]")
+        wide = code.scalar("zext i32 %block to i64")
+        masks = pointer_to(code, "%state", state.pending(0))
+        code.line(f"%masks.at = getelementptr i32, ptr {masks}, i64 {wide}")
+        code.line("%chosen = load i32, ptr %masks.at, align 4")
+        code.line("%empty = icmp eq i32 %chosen, 0")
+        code.line("br i1 %empty, label %search.next, label %found")
+        code.label("search.next")
+        code.line("%block.next = add i32 %block, 1")
+        code.line("br label %search")
+        code.label("found")
+        code.line("store i32 0, ptr %masks.at, align 4")
+        code.line("store i32 %chosen, ptr %MASK")
+        rest = code.scalar(f"xor i32 {left}, %chosen")
+        code.line(f"store i32 {rest}, ptr %PENDING")
+        entered = "%block"
+        if self.yields:
+            code.line("br label %entered")
+            self._turn()
+            self._yield()
+            code.label("entered")
+            entered = code.scalar("phi i32 [ %block, %found ], [ %turn.block, %turn.found ]")
+        cases = " ".join(f"i32 {number}, label %enter.{number}" for number in range(1, count))
+        code.line(f"switch i32 {entered}, label %enter.0 [ {cases} ]")
+
+    def _turn(self) -> None:
+        """Run the next block with waiting lanes after the one of the last turn, out of order.
+
+        The other lanes are hidden until these diverge or yield.
+        """
+        code, state = self._code, self._state
+        code.label("turn")
+        code.line(f"%turn.at = getelementptr i8, ptr %state, i64 {state.TURN}")
+        code.line("%turn.last = load i32, ptr %turn.at, align 4")
+        masks = pointer_to(code, "%state", state.pending(0))
+        code.line("br label %turn.search")
+        code.label("turn.search")
+        code.line("%turn.before = phi i32 [ %turn.last, %turn ], [ %turn.block, %turn.search ]")
+        code.line("%turn.next = add i32 %turn.before, 1")
+        code.line(f"%turn.over = icmp uge i32 %turn.next, {state.blocks}")
+        code.line("%turn.block = select i1 %turn.over, i32 0, i32 %turn.next")
+        wide = code.scalar("zext i32 %turn.block to i64")
+        code.line(f"%turn.mask.at = getelementptr i32, ptr {masks}, i64 {wide}")
+        code.line("%turn.chosen = load i32, ptr %turn.mask.at, align 4")
+        code.line("%turn.empty = icmp eq i32 %turn.chosen, 0")
+        code.line("br i1 %turn.empty, label %turn.search, label %turn.found")
+        code.label("turn.found")
+        code.line("store i32 %turn.block, ptr %turn.at, align 4")
+        code.line("store i32 0, ptr %turn.mask.at, align 4")
+        code.line("store i32 %turn.chosen, ptr %MASK")
+        pending = code.scalar("load i32, ptr %PENDING")
+        rest = code.scalar(f"xor i32 {pending}, %turn.chosen")
+        code.line(f"store i32 {rest}, ptr %HIDDEN")
+        code.line("store i32 0, ptr %PENDING")
+        code.line("br label %entered")
+
+    def _show(self) -> str:
+        """Let hidden lanes be dispatched again; return all lanes that can run."""
+        code = self._code
+        pending, hidden = (code.scalar(f"load i32, ptr {n}") for n in ("%PENDING", "%HIDDEN"))
+        both = code.scalar(f"or i32 {pending}, {hidden}")
+        code.line(f"store i32 {both}, ptr %PENDING")
+        code.line("store i32 0, ptr %HIDDEN")
+        return both
+
+    def _yield(self) -> None:
+        code = self._code
+        code.label("yield")
+        store_field(code, "%state", self._state.YIELDED, "i32", self._show())
+        code.line("br label %save")
+
+    # --- the ends of blocks ----------------------------------------------------------------------
+
+    def wait(self, block: int, mask: str) -> None:
+        """Let lanes wait to run a block."""
+        self.add(self._state.pending(block), mask)
+        pending = self._code.scalar("load i32, ptr %PENDING")
+        self._code.line(f"store i32 {self._code.scalar(f'or i32 {pending}, {mask}')}, ptr %PENDING")
+
+    def add(self, offset: int, mask: str) -> None:
+        """Add lanes to a mask of the state."""
+        held = field(self._code, "%state", offset, "i32")
+        both = self._code.scalar(f"or i32 {held}, {mask}")
+        store_field(self._code, "%state", offset, "i32", both)
+
+    def proceed(self, target: int, origin: int, mask: str) -> None:
+        """Continue the active lanes with a block; they wait if others wait, too."""
+        code = self._code
+        if target <= origin:
+            self._tick(mask)
+        if self._polls([target], origin):
+            stays, yields = code.fresh("stays"), code.fresh("yields")
+            code.line(f"br i1 {self._poll()}, label %{yields}, label %{stays}, !prof !2")
+            code.label(yields)
+            self.wait(target, mask)
+            code.line("br label %yield")
+            code.label(stays)
+        pending = code.scalar("load i32, ptr %PENDING")
+        alone = code.scalar(f"icmp eq i32 {pending}, 0")
+        waits = code.fresh("waits")
+        code.line(f"br i1 {alone}, label %enter.{target}, label %{waits}")
+        code.label(waits)
+        self.wait(target, mask)
+        code.line("br label %dispatch")
+
+    def diverge(self, targets: dict[int, str], origin: int, mask: str) -> None:
+        """Let the active lanes wait to run several blocks, and run the lowest one."""
+        code = self._code
+        if min(targets) <= origin:
+            self._tick(mask)
+        for target, lanes in targets.items():
+            self.wait(target, lanes)
+        if self._polls(targets, origin):
+            code.line(f"br i1 {self._poll()}, label %yield, label %dispatch, !prof !2")
+        else:
+            code.line("br label %dispatch")
+
+    def _tick(self, mask: str) -> None:
+        """Call back after many jumps back, for time limits and interruptions."""
+        code = self._code
+        left = field(code, "%ctx", layout.TICKS, "i64")
+        less = code.scalar(f"sub i64 {left}, 1")
+        store_field(code, "%ctx", layout.TICKS, "i64", less)
+        now = code.scalar(f"icmp eq i64 {less}, 0")
+        tick, on = code.fresh("tick"), code.fresh("on")
+        code.line(f"br i1 {now}, label %{tick}, label %{on}, !prof !2")
+        code.label(tick)
+        answer = call_back(code, layout.TICK_SITE, mask)
+        wrong = code.scalar(f"icmp eq i32 {answer}, {layout.FAULT}")
+        code.line(f"br i1 {wrong}, label %fault, label %{on}")
+        code.label(on)
+
+    def _polls(self, targets: Iterable[int], origin: int) -> bool:
+        """Return whether a jump is one back in a loop that may wait."""
+        return any(target <= origin and target in self._loops for target in targets)
+
+    def _poll(self) -> str:
+        """Count a jump back in a loop that may wait; return whether the lanes have to yield."""
+        code = self._code
+        left = code.scalar(f"sub i32 {code.scalar('load i32, ptr %POLLS')}, 1")
+        code.line(f"store i32 {left}, ptr %POLLS")
+        return code.scalar(f"icmp sle i32 {left}, 0")

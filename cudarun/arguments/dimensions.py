@@ -10,11 +10,10 @@ from cudarun.arguments.scanner import Scanner, did_you_mean
 from cudarun.arguments.syntax import (
     Binary,
     Expression,
+    IndexItem,
     Name,
     Node,
     Number,
-    Rest,
-    Slice,
     Unary,
     walk,
 )
@@ -95,7 +94,7 @@ def _read(scanner: Scanner, what: str) -> Expression:
     return expression
 
 
-def _not_of_a_dimension(node: Node | Slice | Rest) -> str | None:
+def _not_of_a_dimension(node: IndexItem) -> str | None:
     match node:
         case Number(float()):
             return f"{node.value} is not an integer"

@@ -212,7 +212,7 @@ class Evaluator:
             raise RequestError(f'["{member}"]: {known}')
         return cast(Data, plain(value[member]))
 
-    def _index(self, base: tree.Node, items: Sequence[tree.Node | tree.Slice | tree.Rest]) -> Data:
+    def _index(self, base: tree.Node, items: Sequence[tree.IndexItem]) -> Data:
         array = self.array(base)
         if array.ndim == 0:
             raise RequestError("[…]: a scalar has no elements")
@@ -221,9 +221,11 @@ class Evaluator:
         with numpy_errors("[…]"):
             return cast(Data, plain(array[where]))
 
-    def _index_item(self, item: tree.Node | tree.Slice | tree.Rest) -> object:
+    def _index_item(self, item: tree.IndexItem) -> object:
         if isinstance(item, tree.Rest):
             return ...
+        if isinstance(item, tree.NewAxis):
+            return None
         if isinstance(item, tree.Slice):
             parts = (item.start, item.stop, item.step)
             return slice(*(None if part is None else self._integer(part) for part in parts))

@@ -26,9 +26,11 @@ from cudarun.arguments.syntax import (
     Expression,
     FileLoad,
     Index,
+    IndexItem,
     MemberOf,
     Name,
     NamedVariable,
+    NewAxis,
     Node,
     Number,
     Old,
@@ -69,6 +71,7 @@ _NAME = re.compile(rf"(?P<first>{IDENTIFIER.pattern})(?:\.(?!T\b)(?:{IDENTIFIER.
 _TRANSPOSED = re.compile(r"\.T\b")
 
 _SIGNS = re.compile(r"[-+~]")
+_NEW_AXIS = re.compile(r"(?:None|newaxis)\b")
 _NOT_WORD = re.compile(r"not\b")
 _STRING = re.compile(r""""(?P<double>[^"\\]*)"|'(?P<single>[^'\\]*)'""")
 _MISTAKES = {
@@ -242,7 +245,7 @@ class _ExpressionParser:
             else:
                 node = Index(node, tuple(self.index_items()))
 
-    def index_items(self) -> list[Node | Slice | Rest]:
+    def index_items(self) -> list[IndexItem]:
         items = [self.index_item()]
         while self.scanner.accept(","):
             if self.scanner.peek("]"):
@@ -251,9 +254,11 @@ class _ExpressionParser:
         self.scanner.expect("]", "or ','")
         return items
 
-    def index_item(self) -> Node | Slice | Rest:
+    def index_item(self) -> IndexItem:
         if self.scanner.accept("..."):
             return Rest()
+        if self.scanner.match(_NEW_AXIS):
+            return NewAxis()
         parts: list[Node | None] = [self.slice_part()]
         while len(parts) < 3 and self.scanner.accept(":"):
             parts.append(self.slice_part())

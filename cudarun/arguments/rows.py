@@ -8,13 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cudarun.arguments.syntax import Index, Name, Node, Number, Old, Rest, Slice, Unary, children
+from cudarun.arguments.syntax import (
+    Index,
+    IndexItem,
+    Name,
+    NewAxis,
+    Node,
+    Number,
+    Old,
+    Rest,
+    Slice,
+    Unary,
+    children,
+)
 
 ALL = slice(None)
 _NONE = slice(0)
 
 
-def rows_wanted(node: Node | Slice | Rest) -> Iterator[tuple[str, slice]]:
+def rows_wanted(node: IndexItem) -> Iterator[tuple[str, slice]]:
     """Yield each name of an expression with the rows that are needed of it after the launch.
 
     >>> from cudarun.arguments.expressions import parse_expression
@@ -42,13 +54,13 @@ def span(wanted: Iterable[slice], length: int) -> range:
     return range(min(ends), max(ends) + 1) if ends else range(0)
 
 
-def _written(item: Node | Slice | Rest) -> slice:
+def _written(item: IndexItem) -> slice:
     """Return the rows that an index selects; all rows unless it consists of literal numbers."""
     if isinstance(item, Slice):
         ends = [None if end is None else _integer(end) for end in (item.start, item.stop)]
         in_numbers = ends.count(None) == (item.start, item.stop).count(None)
         return slice(*ends) if in_numbers and item.step is None else ALL
-    row = None if isinstance(item, Rest) else _integer(item)
+    row = None if isinstance(item, (Rest, NewAxis)) else _integer(item)
     return ALL if row is None else slice(row, row + 1 or None)
 
 

@@ -146,9 +146,9 @@ def _replaced(node: Node, known: Mapping[str, Node]) -> Node:
     def all_of(nodes: Iterable[Node]) -> tuple[Node, ...]:
         return tuple(map(part, nodes))
 
-    def index(each: Node | tree.Slice | tree.Rest) -> Node | tree.Slice | tree.Rest:
+    def index(each: tree.IndexItem) -> tree.IndexItem:
         match each:
-            case tree.Rest():
+            case tree.Rest() | tree.NewAxis():
                 return each
             case tree.Slice(start, stop, step):
                 return tree.Slice(*(each and part(each) for each in (start, stop, step)))
@@ -179,9 +179,7 @@ def _replaced(node: Node, known: Mapping[str, Node]) -> Node:
             return tree.MemberOf(part(base), member)
 
 
-def _measured(
-    node: Node | tree.Slice | tree.Rest, seen: dict[int, tuple[int, int]]
-) -> tuple[int, int]:
+def _measured(node: tree.IndexItem, seen: dict[int, tuple[int, int]]) -> tuple[int, int]:
     """Return the operations of a node and how deep they are; a shared node is visited once."""
     if id(node) not in seen:
         parts = [_measured(child, seen) for child in tree.children(node)]

@@ -79,6 +79,8 @@ CONSTANTS: dict[str, float | bool] = {
     "nan": float("nan"),
     "true": True,
     "false": False,
+    "True": True,
+    "False": False,
 }
 """Names that have a meaning unless an argument has the same name."""
 
@@ -189,11 +191,16 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True)
+class NewAxis:
+    """``None`` within an index: a further axis of length 1."""
+
+
+@dataclass(frozen=True, slots=True)
 class Index:
     """``base[items]``."""
 
     base: Node
-    items: tuple[Node | Slice | Rest, ...]
+    items: tuple[IndexItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,11 +225,13 @@ Node: TypeAlias = (
     | MemberOf
 )
 
+IndexItem: TypeAlias = Node | Slice | Rest | NewAxis
 
-def children(node: Node | Slice | Rest) -> Iterator[Node | Slice | Rest]:
+
+def children(node: IndexItem) -> Iterator[IndexItem]:
     """Yield the direct children of a node."""
     match node:
-        case Number() | Name() | FileLoad() | Rest():
+        case Number() | Name() | FileLoad() | Rest() | NewAxis():
             return
         case SequenceLiteral():
             yield from node.items
@@ -244,7 +253,7 @@ def children(node: Node | Slice | Rest) -> Iterator[Node | Slice | Rest]:
             yield from (part for part in (node.start, node.stop, node.step) if part is not None)
 
 
-def walk(node: Node | Slice | Rest) -> Iterator[Node | Slice | Rest]:
+def walk(node: IndexItem) -> Iterator[IndexItem]:
     """Yield ``node`` and all its descendants."""
     yield node
     for child in children(node):

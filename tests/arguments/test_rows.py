@@ -34,6 +34,7 @@ def wanted(text: str) -> dict[str, range]:
         ("y[0] + sum(y)", range(10)),
         ("y[::2]", range(10)),
         ("y[..., 0]", range(10)),
+        ("y[None, :4]", range(10)),
         ("y[:, 0]", range(10)),
         ("y[x[0]]", range(10)),
         ("y[1 + 1]", range(10)),

@@ -12,8 +12,37 @@ from cudarun.emulator.compiled.registers import WarpRegisters
 from cudarun.emulator.compiled.vectors import CodeBuilder
 from cudarun.emulator.compiled.warps import WarpOperations
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.matrices import LoadMatrix, Multiply, StoreMatrix, WarpMultiply
+from cudarun.emulator.machine.bulk_copies import (
+    AsyncReduction,
+    AsyncStore,
+    BulkCopy,
+    BulkReduction,
+)
+from cudarun.emulator.machine.matrices import (
+    LoadMatrix,
+    Multiply,
+    StoreMatrix,
+    TransposeMatrix,
+    WarpMatrixTransfer,
+    WarpMultiply,
+)
+from cudarun.emulator.machine.mbarriers import Arrive, ArriveAfterCopies, Initialize, Transactions
+from cudarun.emulator.machine.mbarriers import Wait as WaitForPhase
+from cudarun.emulator.machine.quarters import MultiplyQuarters
 from cudarun.emulator.machine.system import free, malloc, vprintf
+from cudarun.emulator.machine.tensor_copies import (
+    TensorLoad,
+    TensorPrefetch,
+    TensorReduction,
+    TensorStore,
+)
+from cudarun.emulator.machine.tensor_map_actions import (
+    AcquireMap,
+    CopyMap,
+    PrefetchBulk,
+    PrefetchMap,
+    ReplaceField,
+)
 from cudarun.emulator.machine.transfers import (
     AsynchronousCopy,
     Fence,
@@ -37,6 +66,34 @@ CALLED_FUNCTIONS = frozenset({free, malloc, vprintf})
 
 Failed assertions are interpreted: all threads that fail together print, of whatever block.
 """
+
+CALLED_ACTIONS: tuple[type, ...] = (
+    # copies: few in a kernel, and large
+    BulkCopy,
+    BulkReduction,
+    AsyncStore,
+    AsyncReduction,
+    TensorLoad,
+    TensorPrefetch,
+    TensorReduction,
+    TensorStore,
+    AcquireMap,
+    CopyMap,
+    PrefetchBulk,
+    PrefetchMap,
+    ReplaceField,
+    # barrier objects: a few lanes of a block change them
+    Initialize,
+    Arrive,
+    ArriveAfterCopies,
+    Transactions,
+    WaitForPhase,
+    # instructions that compilers hardly emit
+    MultiplyQuarters,
+    TransposeMatrix,
+    WarpMatrixTransfer,
+)
+"""The actions that the caller executes as the interpreter does."""
 
 ActionRule = Callable[[Action, str], None]
 """``rule(operation, mask)`` adds the code of an operation; ``mask`` are the active lanes."""
@@ -68,6 +125,7 @@ def action_rules(
         StoreMatrix: copies.store_matrix,
         Multiply: matrices.multiply,
         WarpMultiply: matrices.multiply,
+        **dict.fromkeys(CALLED_ACTIONS, accesses.call),
     }
 
 

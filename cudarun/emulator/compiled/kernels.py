@@ -15,7 +15,9 @@ from cudarun.emulator.compiled.waiting import blocks_in_loops
 from cudarun.emulator.compiled.warp_code import WarpCode
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait
+from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction
 from cudarun.emulator.machine.system import free, malloc, vprintf
+from cudarun.emulator.machine.tensor_copies import TensorReduction
 from cudarun.emulator.machine.transfers import MemoryLoad
 from cudarun.emulator.numerics.types import TypeKind
 
@@ -85,6 +87,10 @@ def check(function: FunctionCode) -> None:
                 (access,) = action.accesses
                 if access.strong and block.index in loops and access.space in ("", "global"):
                     raise Untraceable("a loop that may wait for other blocks")
+            if isinstance(action, BulkReduction | AsyncReduction | TensorReduction):
+                ordered.setdefault("bulk", []).append(operation)
+                if block.index in loops:
+                    raise Untraceable("a bulk reduction in a loop")
             if action in (vprintf, malloc, free):
                 ordered.setdefault("output", []).append(operation)
                 if block.index in loops:

@@ -19,6 +19,13 @@ INSTRUCTIONS = {
     "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16": 1,
     "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16": 1,
     "cp.async": 3,
+    "movmatrix": 1,
+    "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16": 1,
+    "wmma.load.a.sync.aligned.col.m16n16k16": 1,
+    "wmma.store.d.sync.aligned.row.m16n16k16": 1,
+    "mbarrier.init": 1,
+    "mbarrier.arrive": 1,
+    "mbarrier.test_wait.parity": 1,
 }
 
 

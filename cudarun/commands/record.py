@@ -15,6 +15,7 @@ from cudarun.commands.output import chosen_renderer
 from cudarun.errors import ExitCode, RequestError
 from cudarun.report.renderer import finish
 from cudarun.report.terminal import pass_on
+from cudarun.session.driver.selection import ALL, Selector, parse_devices
 from cudarun.session.record.request import RecordRequest
 from cudarun.writing import FileUse, OutputFile, check_outputs
 
@@ -83,8 +84,16 @@ from cudarun.writing import FileUse, OutputFile, check_outputs
     "--shrink",
     file=FileUse.INPUT,
     metavar="FILE",
-    help="Keep only the memory that the launch of a recording accesses, in place of COMMAND; "
-    "requires PTX.",
+    help="Keep only the memory that the launch of a recording accesses, in place of COMMAND.",
+)
+@option(
+    "-d",
+    "--device",
+    "devices",
+    type=parse_devices,
+    metavar="DEVICE",
+    help="Device of the replays of --shrink: cpu observes one, a GPU repeats it without parts of "
+    "the memory.  [default: cpu; without PTX, GPU 0]",
 )
 @option(
     "--edit",
@@ -96,7 +105,7 @@ from cudarun.writing import FileUse, OutputFile, check_outputs
     "--timeout",
     type=not_negative,
     metavar="SECONDS",
-    help="Time limit in seconds of the replay of --shrink, and of each launch with --at-fault: a "
+    help="Time limit in seconds of a replay of --shrink, and of each launch with --at-fault: a "
     "longer one counts as a fault.  [default: none]",
 )
 @output_options
@@ -113,6 +122,7 @@ def command(
     at_fault: bool,
     shrink: str | None,
     edit: str | None,
+    devices: tuple[Selector, ...] | None,
     timeout: float | None,
     raw_output: bool,
     **_: Any,
@@ -123,7 +133,7 @@ def command(
     nothing was recorded. cudarun launch replays the file on any
     device. The file contains device memory of the program: share it as you would share its data.
 
-    --shrink FILE replays a recording on cpu and keeps what the launch accesses: it becomes small.
+    --shrink FILE replays a recording and keeps what the launch accesses: it becomes small.
 
     \b
     cudarun record --list -- python train.py
@@ -134,7 +144,9 @@ def command(
     if raw_output:
         pass_on()
     if shrink is not None:
-        return _shrink(shrink, output, program, timeout)
+        return _shrink(shrink, output, program, timeout, devices)
+    if devices is not None:
+        raise RequestError("requires --shrink", option="--device")
     if edit is not None:
         return _edit(edit, output, program)
     if not program:
@@ -185,10 +197,18 @@ def _refuse_with_fault(
             )
 
 
-def _shrink(path: str, output: str | None, program: tuple[str, ...], timeout: float | None) -> int:
+def _shrink(
+    path: str,
+    output: str | None,
+    program: tuple[str, ...],
+    timeout: float | None,
+    devices: tuple[Selector, ...] | None,
+) -> int:
     """Write a smaller recording."""
     if program or output is None:
         raise RequestError("requires -o FILE and no COMMAND", option="--shrink")
+    if devices is not None and (len(devices) > 1 or devices[0].by == ALL):
+        raise RequestError("--shrink uses one device", option="--device")
     renderer = chosen_renderer()
     target = OutputFile("--output", output)
     check_outputs([target], [path])
@@ -197,7 +217,7 @@ def _shrink(path: str, output: str | None, program: tuple[str, ...], timeout: fl
     from cudarun.report.record_types import RecordReport
     from cudarun.session.record.shrink import shrink
 
-    file = shrink(recorded_launch(path), target, timeout or None)
+    file = shrink(recorded_launch(path), target, timeout or None, devices)
     return finish(RecordReport((file,), 0), renderer)
 
 

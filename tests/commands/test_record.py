@@ -183,6 +183,8 @@ def test_an_endless_launch_is_found_and_recorded(recorder: Recorder) -> None:
 def test_without_a_fault_nothing_is_recorded(recorder: Recorder) -> None:
     ran = recorder("--at-fault", task="scale")
     assert (ran.code, "no launch faults" in ran.err) == (1, True)
+    refused = recorder("-d", "cpu", task="scale")
+    assert (refused.code, "requires --shrink" in refused.err) == (2, True)
     refused = recorder("--at-fault", "--nth", "2", task="scale")
     assert (refused.code, "cannot be combined" in refused.err) == (2, True)
 
@@ -249,7 +251,8 @@ def test_what_cannot_be_shrunk_is_refused(recorder: Recorder, tmp_path: Path) ->
             if name != "ptx":
                 new.writestr(name, old.read(name))
     for words, message in [
-        (("code.cudarun", "-o", "y.cudarun"), "has no PTX"),
+        (("code.cudarun", "-o", "y.cudarun", "-d", "cpu"), "has no PTX"),
+        (("x.cudarun", "-o", "y.cudarun", "-d", "0,cpu"), "--shrink uses one device"),
         (("x.cudarun",), "requires -o FILE"),
         (("x.cudarun", "-o", "x.cudarun"), "also an input"),
         (("samples/saxpy.ptx", "-o", "y.cudarun"), "not a recording"),

@@ -1,0 +1,182 @@
+"""``record --shrink`` on a GPU, which does not see accesses: replays without parts of the memory.
+
+A page is needed if the replay without its contents has other results, faults or does not end. The
+answers of a worker are in a shared file, because it can die of any replay; the next one continues.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cudarun.errors import AddressOccupied, CudarunError, OutOfTime, RequestError, WorkerDied
+from cudarun.parameters import Parameter
+from cudarun.records import dataclass
+from cudarun.session.driver.faults import is_fault
+from cudarun.session.driver.target import Target
+from cudarun.session.launch.parent import ADDRESS_ATTEMPTS, KernelJob, launch
+from cudarun.session.record.page_search import Block, PageSearch, RecordedPages
+from cudarun.session.record.parts import AccessedPart, ObservedReplay, write_parts
+from cudarun.session.recording.archive import read_recording
+from cudarun.session.workers.devices import DeviceWorkers
+from cudarun.session.workers.pool import WorkerPool
+from cudarun.session.workers.shared_file import SharedFile
+
+if TYPE_CHECKING:
+    from cudarun.report.types import LaunchReport
+    from cudarun.session.driver.devices import Device
+    from cudarun.session.driver.selection import Selector
+    from cudarun.session.launch.request import LaunchRequest
+    from cudarun.session.launch.steps import Libraries
+    from cudarun.session.recording.archive import Recording
+
+MOST_TESTS = 256
+_LIMIT = 60.0  # seconds of a replay: without a part of its memory a kernel may not end
+_PASSED, _FAILED = b"1", b"0"
+
+
+def prefetch() -> None:
+    """Import the modules of the replays in a worker."""
+    import cudarun.session.record.replays  # noqa: F401
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedPages:
+    """The result of a search.
+
+    Attributes:
+        unneeded: The pages without which the replay has the recorded results.
+        parameters: The kernel's parameters.
+    """
+
+    unneeded: tuple[Block, ...]
+    parameters: tuple[Parameter, ...]
+
+
+class BisectionJob(KernelJob[SearchedPages]):
+    """The search for the pages that a launch needs.
+
+    Args:
+        request: The launch of a recording.
+        answers: The path of the file of answers: that of the replay of the whole recording first.
+    """
+
+    def __init__(self, request: LaunchRequest, answers: str) -> None:
+        super().__init__(request)
+        self._answers = answers
+
+    def _launch(self, libraries: Libraries, device: Device) -> SearchedPages:
+        from cudarun.session.record.replays import Replays
+
+        replays = Replays(self.session, libraries, self.request, device)
+        search = PageSearch(replays.pages.unchanged(), MOST_TESTS)
+        with open(self._answers, "r+b", buffering=0) as file:
+            known = file.read()
+            if not known:
+                replays.check()
+                file.write(_PASSED)
+            for answer in known[1:]:
+                block = search.next()
+                assert block is not None, "each answer has its question"
+                search.answer(block, is_unneeded=answer == _PASSED[0])
+            while (block := search.next()) is not None:
+                self.session.progress.report(f"replaying without {block[1] - block[0]} pages")
+                is_unneeded = replays.pass_without([*search.unneeded, block])
+                search.answer(block, is_unneeded=is_unneeded)
+                file.write(_PASSED if is_unneeded else _FAILED)
+        return SearchedPages(
+            tuple(search.unneeded), libraries[0].kernel(self.request.kernel).parameters
+        )
+
+
+def bisect(
+    request: LaunchRequest, devices: Sequence[Selector], timeout: float | None, folder: Path
+) -> Path:
+    """Write a recording with only the pages that the launch needs to a folder; return its path.
+
+    Args:
+        request: The launch of a recording.
+        devices: The device.
+        timeout: The time limit of a replay in seconds.
+        folder: The folder.
+
+    Raises:
+        RequestError: The recorded launch failed, or its replay has other results.
+        CudarunError: The recording cannot be replayed.
+    """
+    recording = request.image.recording
+    assert recording is not None, "only recordings are shrunk"
+    if recording.manifest.status != 0:
+        raise RequestError(
+            "the recorded launch did not end well: only the emulated device, which requires PTX, "
+            "finds the accesses of such a launch",
+            origin=request.image.origin,
+        )
+    target = Target(devices=tuple(devices), timeout=timeout or _LIMIT, capture=True)
+    with WorkerPool() as pool:
+        try:
+            found = _searched(request, DeviceWorkers(pool, target, prefetch))
+        except RequestError as error:
+            raise error.of(origin=request.image.origin) from None
+        for whole_ranges in (False, True):
+            path = folder / f"shrunk-{whole_ranges:d}"
+            with open(path, "wb") as file:
+                parts = _parts(recording, found.unneeded)
+                observed = ObservedReplay(tuple(parts), found.parameters, None)
+                write_parts(recording, observed, file, whole_ranges=whole_ranges)
+            if _is_equal(request, path, DeviceWorkers(pool, target)):
+                return path
+    raise RequestError(
+        "the smaller recording has other results than the recorded launch",
+        origin=request.image.origin,
+    )
+
+
+def _searched(request: LaunchRequest, workers: DeviceWorkers) -> SearchedPages:
+    """Run the search; a worker that dies of a replay is replaced."""
+    attempts = ADDRESS_ATTEMPTS
+    with SharedFile() as answers:
+        job = BisectionJob(request, answers.path)
+        while True:
+            [answer] = workers.run(job)
+            error = answer.error
+            if error is None:
+                return answer.unwrap()
+            if isinstance(error, AddressOccupied) and attempts:
+                attempts -= 1
+                workers.replace(fresh=True)
+                continue
+            if not answers.read() or not _is_failure_of_replay(error):
+                raise error
+            os.pwrite(answers.fileno(), _FAILED, len(answers.read()))
+            workers.replace()
+
+
+def _is_failure_of_replay(error: CudarunError) -> bool:
+    return is_fault(error) or isinstance(error, OutOfTime | WorkerDied)
+
+
+def _parts(recording: Recording, unneeded: Sequence[Block]) -> Iterator[AccessedPart]:
+    pages = RecordedPages(recording.manifest)
+    for each, low, high in pages.without(unneeded):
+        yield AccessedPart(each.name, low, high - low, each.type)
+
+
+def _is_equal(request: LaunchRequest, path: Path, workers: DeviceWorkers) -> bool:
+    """Return whether a recording replays with its results."""
+    small = read_recording(os.fspath(path), request.image.limit)
+    report: LaunchReport = launch(
+        replace(request, image=replace(request.image, recording=small)), workers
+    )
+    [outcome] = report.outcomes
+    if isinstance(outcome.error, AddressOccupied):
+        raise outcome.error
+    result = outcome.result
+    return (
+        outcome.error is None
+        and result is not None
+        and all(check.passed for check in result.checks)
+    )

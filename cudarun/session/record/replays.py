@@ -1,0 +1,126 @@
+"""Replays of a recording without parts of its memory, in the worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from cudarun.arguments.contents import ArrayContents
+from cudarun.arguments.dtypes import Array
+from cudarun.errors import RequestError
+from cudarun.records import dataclass
+from cudarun.session.driver.devices import Device
+from cudarun.session.driver.transfers import Transfers
+from cudarun.session.launch.buffers import Buffers
+from cudarun.session.launch.program import Program
+from cudarun.session.launch.recorded import RecordedBuffer, RecordedVariable
+from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.steps import Libraries, all_buffers, bind_steps
+from cudarun.session.record.page_search import Block, RecordedPages
+from cudarun.session.recording.archive import Recording
+from cudarun.session.workers.deadline import stopped_when_overdue
+from cudarun.session.workers.session import Session
+
+PATTERNS = (0x00, 0xFF)
+"""The bytes in place of unneeded memory: null pointers and zeros, invalid addresses and NaN."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Area:
+    """A range or a variable, with its recorded contents."""
+
+    address: int
+    before: Array
+    after: Array
+
+
+class Replays:
+    """A launch that is repeated with other contents of its memory.
+
+    Args:
+        session: The session; the device's context is current.
+        libraries: The image.
+        request: The launch of a recording.
+        device: The device.
+
+    Raises:
+        CudarunError: The launch cannot be prepared.
+    """
+
+    def __init__(
+        self, session: Session, libraries: Libraries, request: LaunchRequest, device: Device
+    ) -> None:
+        recording = request.image.recording
+        assert recording is not None, "only recordings are replayed without parts"
+        self._session = session
+        self.pages = RecordedPages(recording.manifest)
+        [step] = (step.located() for step in bind_steps(session, libraries, request, device))
+        specs = all_buffers([step])
+        variables = step.variables
+        everything = [*specs, *variables.read]
+        buffers = Buffers(session, device, everything, variables.written, bare=True)
+        self._transfers = Transfers(session.driver)
+        session.add_release(self._transfers.free)
+        self._program = Program(
+            session, device, request, [step], buffers, {step.number: step.places(buffers)}
+        )
+        self._areas = _areas(recording, (*specs, *variables.written), buffers.addresses)
+
+    def check(self) -> None:
+        """Replay with all contents.
+
+        Raises:
+            RequestError: The results differ from the recorded ones.
+        """
+        if not self._passes((), PATTERNS[0]):
+            raise RequestError(
+                "the replay has other results than the recorded launch, so that no memory can be "
+                "left out",
+                hint="compare them with cudarun launch: the order of a sum can change",
+            )
+
+    def pass_without(self, blocks: Sequence[Block]) -> bool:
+        """Return whether the results are the recorded ones without the contents of pages.
+
+        Raises:
+            DeviceFailed: The kernel faults.
+        """
+        return all(self._passes(blocks, pattern) for pattern in PATTERNS)
+
+    def _passes(self, blocks: Sequence[Block], pattern: int) -> bool:
+        self._session.progress.start_phase()  # the time limit is that of one replay
+        spans = [[*self.pages.spans(number, blocks)] for number in range(len(self.pages.ranges))]
+        spans += [[] for _ in range(len(self._areas) - len(spans))]
+        for area, holes in zip(self._areas, spans, strict=True):
+            data = area.before.copy() if holes else area.before
+            for low, high in holes:
+                data[low:high] = pattern
+            self._transfers.upload(area.address, ArrayContents(data))
+        with stopped_when_overdue(self._session.driver):
+            self._program.try_once()
+        return all(map(self._is_equal, self._areas, spans, [pattern] * len(spans)))
+
+    def _is_equal(self, area: _Area, holes: Sequence[tuple[int, int]], pattern: int) -> bool:
+        """Return whether an area has its recorded results, and the pattern where it was put."""
+        got = np.empty(area.before.size, np.uint8)
+        self._transfers.download(area.address, got.dtype, got.size, into=got)
+        for low, high in holes:
+            if (got[low:high] != pattern).any():
+                return False
+            got[low:high] = area.after[low:high]
+        return np.array_equal(got, area.after)
+
+
+def _areas(recording: Recording, specs: Sequence[object], addresses: dict[str, int]) -> list[_Area]:
+    """Return the memory in the order of the recording, then the variables."""
+    found: list[_Area] = []
+    with recording.contents() as contents:
+        for spec in specs:
+            if not isinstance(spec, RecordedBuffer | RecordedVariable) or spec.recorded is None:
+                continue
+            before = contents.before(spec.recorded)
+            after = contents.after(spec.recorded) if spec.recorded.after else before
+            here = spec.address if isinstance(spec, RecordedVariable) else addresses[spec.name]
+            found.append(_Area(here, before, after))
+    return found

@@ -210,6 +210,7 @@ def test_files_are_written_in_one_place() -> None:
         "session/launch/function_call.py",
         "session/launch/reference.py",
         "session/launch/sanitizer_worker.py",
+        "session/record/bisection.py",
         "session/record/control.py",
     }
 

@@ -29,7 +29,8 @@ from tools.hardware.report import Chapter
 
 CHAPTERS = (
     "conformance", "bindings", "samples", "programs", "launch", "images", "contexts", "spec",
-    "reliability", "driver-log", "sanitize", "data", "accepted-ptx", "mutations", "fuzz", "soak",
+    "reliability", "driver-log", "sanitize", "record", "data", "accepted-ptx", "mutations", "fuzz",
+    "soak",
 )  # fmt: skip
 
 

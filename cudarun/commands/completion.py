@@ -55,7 +55,9 @@ def script(shell: str) -> str:
     assert kind is not None
     # Bash's own method starts bash to check the version of a shell that may be on another machine.
     complete = kind(click.Group("cudarun"), {}, "cudarun", COMPLETION_VARIABLE)
-    return ShellComplete.source(complete).strip()
+    text = ShellComplete.source(complete).strip()
+    # click's script for fish cuts values and descriptions at their first comma
+    return text.replace('string split ","', 'string split --max 1 ","')
 
 
 def item(value: str, **attributes: str) -> CompletionItem:
@@ -140,7 +142,9 @@ def kernels(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[Com
         own = [each for each in spellings(name) if each not in others]
         fitting = [each for each in own if each.startswith(incomplete)]
         if fitting:
-            items.append(item(_quoted(min(fitting, key=len)), help=demangle(name)))
+            shortest, described = min(fitting, key=len), demangle(name)
+            attributes = {} if described == shortest else {"help": described}
+            items.append(item(_quoted(shortest), **attributes))
     return items
 
 

@@ -12,15 +12,16 @@ from importlib.util import find_spec
 
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.tiers import Interpret, tier_of
 from cudarun.records import dataclass
 
 AUTO, INTERPRET, COMPILE = "auto", "interpret", "compile"
 MODES = (AUTO, INTERPRET, COMPILE)
 
-ENGINE_VARIABLE = "CUDARUN_CPU_ENGINE"
+SHORT = "it takes less time than compiling"
+"""The reason of ``auto`` for a launch that compiled code would not make shorter."""
 
-Run = Callable[[Launch, Callable[[float], object]], None]
-"""``run(launch, on_progress)`` runs all blocks of a launch."""
+ENGINE_VARIABLE = "CUDARUN_CPU_ENGINE"
 
 
 class NotCompiled(Exception):
@@ -34,7 +35,7 @@ class EngineNote:
     Attributes:
         kernel: The name of the kernel.
         engine: ``"interpret"`` or ``"compile"``.
-        reason: Why it was interpreted, if compiled code was wanted.
+        reason: Why it was interpreted, or some of its blocks, if compiled code was permitted.
     """
 
     kernel: str
@@ -67,7 +68,9 @@ class Engines:
         """Return the engines that ``CUDARUN_CPU_ENGINE`` selects; the interpreter by default."""
         return cls(os.environ.get(ENGINE_VARIABLE) or INTERPRET)
 
-    def run(self, launch: Launch, on_progress: Callable[[float], object], interpret: Run) -> None:
+    def run(
+        self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
+    ) -> None:
         """Run a launch.
 
         Args:
@@ -79,31 +82,50 @@ class Engines:
             DeviceFault: The kernel did something that ends a kernel on hardware.
             NotCompiled: Only compiled code is permitted, and the kernel cannot be compiled.
         """
-        if self.mode == INTERPRET:
-            self._note(launch, INTERPRET)
+        reason = "" if self.mode == INTERPRET else _unsuitable(launch)
+        if self.mode == COMPILE:
+            self._compile(launch, on_progress, reason)
+        elif self.mode == INTERPRET or reason:
+            self._note(launch, INTERPRET, reason)
             interpret(launch, on_progress)
-            return
-        reason = _unsuitable(launch)
-        if reason is None:
-            from cudarun.emulator.compiled.engine import compiled  # llvmlite is slow to import
+        else:
+            self._choose(launch, on_progress, interpret)
 
-            kernel, reason = compiled(launch)
-            if kernel is not None:
+    def _choose(
+        self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
+    ) -> None:
+        """Interpret a launch until compiled code pays."""
+        tier = tier_of(launch.kernel_function)
+        self._note(launch, INTERPRET, tier.reason or SHORT)
+        first = tier.run(launch, on_progress, interpret)
+        if first == launch.blocks:
+            self._note(launch, INTERPRET, tier.reason or SHORT)
+        else:
+            some = f"the first {first} of {launch.blocks} blocks were interpreted" if first else ""
+            self._note(launch, COMPILE, some)
+
+    def _compile(self, launch: Launch, on_progress: Callable[[float], object], reason: str) -> None:
+        """Compile and run a launch."""
+        if not reason:
+            from cudarun.emulator.compiled.engine import compilation_of  # slow to import
+
+            compilation = compilation_of(launch.kernel_function)
+            compilation.complete()
+            reason = compilation.reason
+            if not reason:
                 self._note(launch, COMPILE)
-                kernel(on_progress)
+                compilation.run(launch, on_progress)
                 return
         self._note(launch, INTERPRET, reason)
-        if self.mode == COMPILE:
-            raise NotCompiled(f"kernel {launch.kernel.name} cannot be compiled: {reason}")
-        interpret(launch, on_progress)
+        raise NotCompiled(f"kernel {launch.kernel.name} cannot be compiled: {reason}")
 
     def _note(self, launch: Launch, engine: str, reason: str = "") -> None:
         name = launch.kernel.name
         self.notes[name] = EngineNote(name, engine, reason)
 
 
-def _unsuitable(launch: Launch) -> str | None:
-    """Return why a launch is interpreted, whatever the code of its kernel."""
+def _unsuitable(launch: Launch) -> str:
+    """Return why a launch is interpreted, whatever the code of its kernel; empty if it is not."""
     if launch.observer is not NOBODY:
         return "detectors and statistics observe the interpreter"
     if find_spec("llvmlite") is None:
@@ -114,4 +136,4 @@ def _unsuitable(launch: Launch) -> str | None:
         return "a launch with clusters"
     if launch.origin is not None or launch.launches_grids:
         return "kernels that launch kernels"
-    return None
+    return ""

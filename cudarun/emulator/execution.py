@@ -12,7 +12,7 @@ import numpy as np
 
 from cudarun.emulator.engines import Engines
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.batch import Batch, HandOver
 from cudarun.emulator.machine.child_grids import ChildGrid, GridFamily
 from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
 from cudarun.emulator.machine.observer import NOBODY, Observer
@@ -189,14 +189,21 @@ def _grid_workspace(config: LaunchConfig, memory: Memory) -> Iterator[int]:
         memory.free(address)
 
 
-def _run(launch: Launch, on_progress: Callable[[float], object]) -> None:
-    """Run batch after batch; if one seems to wait for later blocks, start those, too."""
+def _run(launch: Launch, on_progress: Callable[[float], object]) -> int:
+    """Run batch after batch; if one seems to wait for later blocks, start those, too.
+
+    Returns:
+        The number of the first block that another engine is to run, as `Launch.hands_over` says;
+        that of all blocks if none is left.
+    """
     size = launch.blocks_per_batch()
     begun = 0
     idle: list[Batch] = []
     running: deque[tuple[Batch, Iterator[None]]] = deque()
     while begun < launch.blocks or running:
         if begun < launch.blocks and len(running) < launch.most_batches(size):
+            if begun and not running and launch.hands_over(()):
+                break
             batch = idle.pop() if idle else Batch(launch, size)
             blocks = min(size, launch.blocks - begun)
             batch.begin(begun, blocks)
@@ -204,12 +211,17 @@ def _run(launch: Launch, on_progress: Callable[[float], object]) -> None:
             running.appendleft((batch, batch.run()))
         batch, steps = running.popleft()
         launch.running = batch
-        for _ in steps:  # it waits for other batches, or for children, which run next
-            running.append((batch, steps))
-            if launch.children.children:
-                launch.children.complete()
-            break
-        else:
-            idle.append(batch)
-            launch.ended = max(0, begun - size * len(running))
-            on_progress(launch.ended / launch.blocks)
+        batch.is_only = not running
+        try:
+            for _ in steps:  # it waits for other batches, or for children, which run next
+                running.append((batch, steps))
+                if launch.children.children:
+                    launch.children.complete()
+                break
+            else:
+                idle.append(batch)
+                launch.ended = max(0, begun - size * len(running))
+                on_progress(launch.ended / launch.blocks)
+        except HandOver:
+            return launch.ended
+    return begun

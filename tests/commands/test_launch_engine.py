@@ -27,10 +27,17 @@ def test_the_interpreter_is_the_default(run: Run) -> None:
 
 def test_a_compiled_kernel(run: Run) -> None:
     pytest.importorskip("llvmlite")
-    ran = run(*SAXPY, "--cpu-engine", "auto")
+    ran = run(*SAXPY, "--cpu-engine", "compile")
     assert ran.code == 0
     assert ran.out.splitlines()[1] == "saxpy: compiled"
     assert "PASS" in ran.out
+
+
+def test_a_short_launch_is_interpreted(run: Run) -> None:
+    pytest.importorskip("llvmlite")
+    ran = run(*SAXPY, "--cpu-engine", "auto")
+    assert ran.code == 0
+    assert ran.out.splitlines()[1] == "saxpy: interpreted: it takes less time than compiling"
 
 
 def test_an_interpreted_kernel_has_a_reason(run: Run) -> None:

@@ -1,38 +1,90 @@
-"""The compiled engine: the machine code of kernels, each compiled once."""
+"""The compiled engine: the machine code of kernels, each compiled once, and its launches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
-from cudarun.emulator.compiled.kernels import CompiledKernel
+from cudarun.emulator.code import FunctionCode
+from cudarun.emulator.compiled.background import CompilerProcess
+from cudarun.emulator.compiled.jit import stored_object
+from cudarun.emulator.compiled.kernels import CompiledKernel, KernelModule
 from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.runtime import CompiledRun
 from cudarun.emulator.machine.launch import Launch
 
 _MOST_KERNELS = 64  # of which the machine code is kept
-_kernels: dict[int, tuple[object, CompiledKernel | str]] = {}  # the last one used is the last
 
 
-def compiled(launch: Launch) -> tuple[Callable[[Callable[[float], object]], None] | None, str]:
-    """Return a function that runs a launch, or ``None`` and why its kernel cannot be compiled."""
-    function = launch.kernel_function
-    known = _kernels.pop(id(function), None)
-    if known is None or known[0] is not function:
-        found: CompiledKernel | str
+class KernelCompilation:
+    """The compilation of a kernel.
+
+    Args:
+        function: The kernel.
+
+    Attributes:
+        reason: Why it cannot be compiled; empty if it can.
+        kernel: The compiled kernel; ``None`` until it has been loaded.
+        was_stored: Whether the cache of earlier processes had its machine code.
+    """
+
+    def __init__(self, function: FunctionCode) -> None:
+        self.reason = ""
+        self.kernel: CompiledKernel | None = None
+        self.was_stored = False
+        self._process: CompilerProcess | None = None
         try:
-            found = CompiledKernel(function)
+            self._module = KernelModule(function)
         except Untraceable as reason:
-            found = str(reason)
-        known = function, found
-    _kernels[id(function)] = known
-    if len(_kernels) > _MOST_KERNELS:
-        del _kernels[next(iter(_kernels))]
-    kernel = known[1]
-    if isinstance(kernel, str):
-        return None, kernel
-    return partial(_run, kernel, launch), ""
+            self.reason = str(reason)
+
+    def complete(self) -> None:
+        """Compile and load the kernel, unless this has been done."""
+        if self.kernel is None and not self.reason:
+            self.kernel = CompiledKernel(self._module)
+
+    def begin(self) -> None:
+        """Begin to compile in another process, or load the kernel if the cache has it."""
+        text = self._module.text.text()
+        data = stored_object(text)
+        if data is not None:
+            self.was_stored = True
+            self.kernel = CompiledKernel(self._module, data)
+            return
+        try:
+            self._process = CompilerProcess(text)
+        except OSError as problem:
+            self.reason = f"the compiler cannot be started: {problem}"
+
+    def is_loaded(self) -> bool:
+        """Return whether the kernel can be launched; load it if its compilation has ended."""
+        if self.kernel is None and self._process is not None and self._process.has_ended():
+            data = self._process.result()
+            self._process = None
+            if data is None:
+                self.reason = "LLVM failed to compile it"
+            else:
+                self.kernel = CompiledKernel(self._module, data)
+        return self.kernel is not None
+
+    def run(self, launch: Launch, on_progress: Callable[[float], object], first: int = 0) -> None:
+        """Run the blocks of a launch from the one with the number ``first`` on.
+
+        Raises:
+            DeviceFault: A thread caused a fault, or there is a deadlock.
+        """
+        assert self.kernel is not None
+        CompiledRun(self.kernel, launch, on_progress).run(first)
 
 
-def _run(kernel: CompiledKernel, launch: Launch, on_progress: Callable[[float], object]) -> None:
-    CompiledRun(kernel, launch, on_progress).run()
+_compilations: dict[int, tuple[object, KernelCompilation]] = {}  # the last one used is the last
+
+
+def compilation_of(function: FunctionCode) -> KernelCompilation:
+    """Return the compilation of a kernel; it need not have begun."""
+    known = _compilations.pop(id(function), None)
+    if known is None or known[0] is not function:
+        known = function, KernelCompilation(function)
+    _compilations[id(function)] = known
+    if len(_compilations) > _MOST_KERNELS:
+        del _compilations[next(iter(_compilations))]
+    return known[1]

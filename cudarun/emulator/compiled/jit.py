@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import threading
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cudarun.emulator.compiled.vectors import ModuleText
 from cudarun.result_cache import ResultCache, cache_folder
+
+if TYPE_CHECKING:  # the process that compiles in the background does not import numpy
+    from cudarun.emulator.compiled.vectors import ModuleText
 
 _LEVEL = 2
 _OBJECT = "object"
@@ -40,26 +42,22 @@ class MachineCode:
         module: The module.
         level: The level of optimization, 0 to 3.
         cache: The cache; by default the user's.
+        data: Its object file, if it has been compiled.
     """
 
     def __init__(
-        self, module: ModuleText, level: int = _LEVEL, cache: ResultCache | None = None
+        self,
+        module: ModuleText,
+        level: int = _LEVEL,
+        cache: ResultCache | None = None,
+        data: bytes | None = None,
     ) -> None:
         import llvmlite.binding as llvm
 
-        target, processor, features = _target()
-        if cache is None:
-            cache = ResultCache(cache_folder("kernels"))
-        text = module.text()
+        if data is None:
+            data = object_file(module.text(), level, cache)
         with _lock:
-            machine = target.create_target_machine(
-                cpu=processor, features=features, opt=level, jit=True
-            )
-            key = _key(text, str(level), processor, features)
-            data = (cache.load(key) or {}).get(_OBJECT)
-            if data is None:
-                data = _compiled(text, machine, level)
-                cache.store(key, {_OBJECT: data})
+            machine = _machine(level)
             for name, address in module.symbols.items():
                 llvm.add_symbol(name, address)
             self._object = llvm.ObjectFileRef.from_data(data)
@@ -70,6 +68,31 @@ class MachineCode:
     def address(self, name: str) -> int:
         """Return the address of a function."""
         return int(self._engine.get_function_address(name))
+
+
+def object_file(text: str, level: int = _LEVEL, cache: ResultCache | None = None) -> bytes:
+    """Return the object file of a module, from the cache if it is there."""
+    found = stored_object(text, level, cache)
+    if found is None:
+        with _lock:
+            found = _compiled(text, _machine(level), level)
+        _cache(cache).store(_key(text, level), {_OBJECT: found})
+    return found
+
+
+def stored_object(text: str, level: int = _LEVEL, cache: ResultCache | None = None) -> bytes | None:
+    """Return the object file of a module in the cache; ``None`` if there is none."""
+    return (_cache(cache).load(_key(text, level)) or {}).get(_OBJECT)
+
+
+def _cache(cache: ResultCache | None) -> ResultCache:
+    return ResultCache(cache_folder("kernels")) if cache is None else cache
+
+
+def _machine(level: int) -> Any:
+    """Return LLVM's description of this machine."""
+    target, processor, features = _target()
+    return target.create_target_machine(cpu=processor, features=features, opt=level, jit=True)
 
 
 def _compiled(text: str, machine: Any, level: int) -> bytes:
@@ -87,12 +110,13 @@ def _compiled(text: str, machine: Any, level: int) -> bytes:
     return found
 
 
-def _key(*parts: str) -> str:
-    """Return the key of a module that these texts, and the version of LLVM, determine."""
+def _key(text: str, level: int) -> str:
+    """Return the key of a module, which the processor and the version of LLVM determine, too."""
     import llvmlite
 
+    _, processor, features = _target()
     digest = hashlib.sha256()
-    for part in (*parts, llvmlite.__version__):
+    for part in (text, str(level), processor, features, llvmlite.__version__):
         digest.update(f"{len(part)} ".encode())
         digest.update(part.encode())
     return digest.hexdigest()

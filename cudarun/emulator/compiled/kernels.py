@@ -33,15 +33,15 @@ _Run = ctypes.CFUNCTYPE(
 )
 
 
-class CompiledKernel:
-    """The machine code of a kernel.
+class KernelModule:
+    """The LLVM module of a kernel.
 
     Args:
         function: The kernel.
 
     Attributes:
         code: What the code needs from its caller.
-        run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
+        text: The module.
 
     Raises:
         Untraceable: The kernel cannot be compiled.
@@ -58,7 +58,24 @@ class CompiledKernel:
             self.code.define()
         afters = [block.terminator.successors[0] for block in self.code.barriers]
         define_run(module, self.code.state, afters, shared=True)
-        self.machine_code = MachineCode(module)
+        self.text = module
+
+
+class CompiledKernel:
+    """The machine code of a kernel.
+
+    Args:
+        module: Its LLVM module.
+        data: The object file of the module, if it has been compiled.
+
+    Attributes:
+        code: What the code needs from its caller.
+        run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
+    """
+
+    def __init__(self, module: KernelModule, data: bytes | None = None) -> None:
+        self.code = module.code
+        self.machine_code = MachineCode(module.text, data=data)
         self.run = _Run(self.machine_code.address("run"))
 
 

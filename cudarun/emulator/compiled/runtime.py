@@ -104,15 +104,15 @@ class CompiledRun:
 
     # --- running ---------------------------------------------------------------------------------
 
-    def run(self) -> None:
-        """Run all blocks.
+    def run(self, begin: int = 0) -> None:
+        """Run the blocks from the one with the number ``begin`` on.
 
         Raises:
             DeviceFault: A thread caused a fault, or there is a deadlock.
         """
         launch = self._launch
         names = list(self._kernel.code.fixed.block_registers)
-        for first in range(0, launch.blocks, _BLOCKS_AT_ONCE):
+        for first in range(begin, launch.blocks, _BLOCKS_AT_ONCE):
             count = min(_BLOCKS_AT_ONCE, launch.blocks - first)
             rows = np.ascontiguousarray(block_registers(launch, names, first, count))
             self._kernel.run(

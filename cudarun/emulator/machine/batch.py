@@ -47,6 +47,10 @@ _PREEMPTION_BLOCKS = 256
 _STALL_LIMIT = 1 << 19
 
 
+class HandOver(Exception):
+    """The blocks of a batch are to be run by another engine, from their beginning."""
+
+
 class Batch:
     """Some thread blocks of a launch and their state.
 
@@ -77,6 +81,8 @@ class Batch:
         self._polling_budget = _POLLING_BUDGET
         self._preemption_blocks = 0
         self._stall = 0
+        self.is_only = False  # no other batch has begun and not ended
+        self._visited: set[int] = set()  # the basic blocks that have been executed
 
     def begin(self, first_block: int, blocks: int) -> None:
         """Assign thread blocks to the lanes, all at the start of the kernel."""
@@ -86,6 +92,7 @@ class Batch:
             self._sections["shared"].bytes[:] = 0
         self.barriers.clear()
         self.failed_waits.clear()
+        self._visited.clear()
         self.alive[:count] = True
         self.alive[count:] = False
         self.living = count
@@ -99,6 +106,7 @@ class Batch:
 
         Raises:
             DeviceFault: A lane caused a fault, or there is a deadlock.
+        HandOver: Another engine is to run the blocks, as `Launch.hands_over` says.
         """
         while self.living:
             while self.waiting:
@@ -145,6 +153,7 @@ class Batch:
             active.loaded |= missing | block.writes
             active.dirty |= block.writes
         active.block = block
+        self._visited.add(active.path[-1])
         active.code = active.frame.code(active, block)
 
     def proceed(self, active: Active, target: int) -> None:
@@ -153,8 +162,11 @@ class Batch:
         block = function.blocks[target]
         path = (*active.path[:-1], function.base + target)
         backward = target <= active.block.index
-        if backward and block.polls:
-            self._polled(block)
+        if backward:
+            if block.polls:
+                self._polled(block)
+            if self.is_only and self.launch.hands_over(self._visited):
+                raise HandOver
         if self._stall > _STALL_LIMIT or (
             self.waiting and self._must_wait(path, backward=backward)
         ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -113,6 +113,8 @@ class Launch:
         constants: Special registers with one value for the whole launch.
         running: The batch that is being executed.
         ended: A lower bound of the number of completed blocks.
+        hands_over: Returns whether another engine runs the blocks that have not run; the argument
+            has the basic blocks that the running batch has executed, by their numbers.
         origin: The launch by a kernel; ``None`` for one by the host.
         children: The grids that it has launched and that have not run.
         constant_variables: Address and bytes of each ``.const`` variable of the module.
@@ -157,6 +159,7 @@ class Launch:
         self.constants = self._constants()
         self.running: Batch | None = None
         self.ended = 0
+        self.hands_over: Callable[[Collection[int]], bool] = _never
         self._symbols = symbols
         self.constant_variables = tuple(
             (symbols[variable.name], variable.size)
@@ -271,6 +274,10 @@ class Launch:
             lines += [f"  {line}" for line in place(site)]
         lines.append(f"  {thread_name(threads, lane)}")
         return DeviceFault(700, "\n".join(lines))
+
+
+def _never(executed: Collection[int]) -> bool:
+    return False
 
 
 def _round_up(value: int, multiple: int) -> int:

@@ -1,0 +1,193 @@
+"""The decision to compile a kernel: as soon as interpreting it is expected to take longer.
+
+The interpreter starts at once. Another process compiles, and compiled code runs the blocks that the
+interpreter has not run. Nothing of the compiler is imported for launches that end before.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
+
+from cudarun.emulator.code import FunctionCode
+from cudarun.emulator.machine.launch import Launch
+
+if TYPE_CHECKING:
+    from cudarun.emulator.compiled.engine import KernelCompilation
+
+_LOADING = 0.3  # seconds, so that importing the compiler and loading a kernel is a small part
+_COMPILING = 0.1  # seconds that it takes to compile a kernel without instructions
+_PER_OPERATION = 0.004  # seconds that every instruction adds
+_INTERVAL = 0.002  # seconds between decisions
+_MOST_TIERS = 256
+
+Interpret = Callable[[Launch, Callable[[float], object]], int]
+"""``interpret(launch, on_progress)`` returns the first block that it has not run."""
+
+
+class KernelTier:
+    """The engine of a kernel's launches in this process, by the time that they take.
+
+    Args:
+        function: The kernel.
+
+    Attributes:
+        reason: Why it cannot be compiled; empty if this is not known.
+    """
+
+    def __init__(self, function: FunctionCode) -> None:
+        self.reason = ""
+        self._function = function
+        self._seconds = 0.0  # of interpreted launches
+        self._threshold: float | None = None
+        self._compilation: KernelCompilation | None = None
+
+    def is_of(self, function: FunctionCode) -> bool:
+        """Return whether it is that of a kernel."""
+        return self._function is function
+
+    def run(
+        self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
+    ) -> int:
+        """Run a launch; return how many of its blocks were interpreted.
+
+        Raises:
+            DeviceFault: The kernel did something that ends a kernel on hardware.
+        """
+        first = 0
+        if self.reason or not self.hands_over(0, 0):
+            started = time.perf_counter()
+            launch.hands_over = _Decision(self, launch, started)
+            try:
+                first = interpret(launch, on_progress)
+            finally:
+                self._seconds += time.perf_counter() - started
+        if first < launch.blocks:
+            assert self._compilation is not None
+            self._compilation.run(launch, on_progress, first)
+        return first
+
+    def hands_over(self, rest: float, elapsed: float) -> bool:
+        """Return whether compiled code can run the rest of a launch; begin to compile if it pays.
+
+        Args:
+            rest: The seconds that interpreting the rest is expected to take.
+            elapsed: The seconds since the launch began.
+        """
+        expected = max(rest, self._seconds + elapsed if self._seconds else 0)
+        if self._compilation is None:
+            if expected < _LOADING or expected < self._pays_from():
+                return False
+            self._begin()
+        compilation = self._compilation
+        if compilation is None:
+            return False
+        if not compilation.is_loaded():
+            self.reason = compilation.reason
+            return False
+        if not compilation.was_stored:
+            remember(self._function)
+        return True
+
+    def _pays_from(self) -> float:
+        """Return the seconds of interpretation from which on compiling pays."""
+        if self._threshold is None:
+            self._threshold = _LOADING
+            if not is_known(self._function):
+                operations = sum(len(block.operations) for block in self._function.blocks)
+                compiling = _COMPILING + _PER_OPERATION * operations
+                alone = len(os.sched_getaffinity(0)) == 1
+                self._threshold += 2 * compiling if alone else compiling
+        return self._threshold
+
+    def _begin(self) -> None:
+        from cudarun.emulator.compiled.engine import compilation_of  # slow to import
+
+        compilation = compilation_of(self._function)
+        if not compilation.reason and compilation.kernel is None:
+            compilation.begin()
+        self.reason = compilation.reason
+        if not self.reason:
+            self._compilation = compilation
+
+
+class _Decision:
+    """The question of the interpreter whether compiled code takes over, in one launch."""
+
+    def __init__(self, tier: KernelTier, launch: Launch, started: float) -> None:
+        self._tier = tier
+        self._launch = launch
+        self._started = started
+        self._next = started + _INTERVAL
+        self._ended = 0
+        self._ended_at = started
+
+    def __call__(self, executed: Collection[int]) -> bool:
+        now = time.perf_counter()
+        if now < self._next or self._tier.reason:
+            return False
+        answer = self._tier.hands_over(self._rest(now), now - self._started)
+        self._next = time.perf_counter() + _INTERVAL
+        return answer and not self._has_changed_memory(executed)
+
+    def _has_changed_memory(self, executed: Collection[int]) -> bool:
+        """Return whether a batch can have changed what is not its own."""
+        from cudarun.emulator.machine.effects import changes_memory  # few launches need it
+
+        return any(changes_memory(self._launch.locate(number)[1]) for number in executed)
+
+    def _rest(self, now: float) -> float:
+        """Return the seconds that the blocks that have not ended are expected to take."""
+        launch = self._launch
+        if launch.ended > self._ended:
+            self._ended, self._ended_at = launch.ended, now
+        since = now - self._ended_at
+        if not self._ended:
+            return since  # nothing is known: as long again
+        left = launch.blocks - self._ended
+        return abs((self._ended_at - self._started) * left / self._ended - since)
+
+
+# --- what earlier processes compiled --------------------------------------------------------------
+
+
+def is_known(function: FunctionCode) -> bool:
+    """Return whether the cache has an entry for a kernel: its machine code is there, probably."""
+    from cudarun.result_cache import ResultCache, cache_folder
+
+    return ResultCache(cache_folder("kernels")).load(_key(function)) is not None
+
+
+def remember(function: FunctionCode) -> None:
+    """Add the entry of a kernel to the cache."""
+    from cudarun.result_cache import ResultCache, cache_folder
+
+    ResultCache(cache_folder("kernels")).store(_key(function), {"compiled": b""})
+
+
+def _key(function: FunctionCode) -> str:
+    import hashlib
+
+    from cudarun import __version__
+
+    digest = hashlib.sha256(f"{__version__} {function.name} {len(function.slots)}".encode())
+    for block in function.blocks:
+        for operation in block.operations:
+            digest.update(operation.site.text.encode())
+    return digest.hexdigest()
+
+
+_tiers: dict[int, KernelTier] = {}  # the last one used is the last
+
+
+def tier_of(function: FunctionCode) -> KernelTier:
+    """Return the tier of a kernel."""
+    tier = _tiers.pop(id(function), None)
+    if tier is None or not tier.is_of(function):
+        tier = KernelTier(function)
+    _tiers[id(function)] = tier
+    if len(_tiers) > _MOST_TIERS:
+        del _tiers[next(iter(_tiers))]
+    return tier

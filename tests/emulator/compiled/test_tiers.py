@@ -1,0 +1,209 @@
+"""``auto``: the interpreter begins, another process compiles, and compiled code takes over."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cudarun.emulator import tiers
+from cudarun.emulator.compiled import background, engine
+from cudarun.emulator.compiled.background import CompilerProcess
+from cudarun.emulator.compiled.engine import KernelCompilation
+from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, SHORT
+from cudarun.emulator.machine import launch as launches
+from tests.emulator.compiled.engines import device
+
+LOOP = """.visible .entry sums(.param .u64 out) {
+    .reg .b32 %r<6>; .reg .b64 %a<3>; .reg .pred %p;
+    ld.param.u64 %a0, [out];
+    mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x;
+    mad.lo.u32 %r0, %r1, %r2, %r0;
+    mul.wide.u32 %a1, %r0, 4;
+    add.u64 %a2, %a0, %a1;
+    FIRST
+    mov.u32 %r3, 0;
+L:  mad.lo.u32 %r0, %r0, 1664525, 1013904223;
+    BODY
+    add.u32 %r3, %r3, 1;
+    setp.lt.u32 %p, %r3, 20;
+    @%p bra L;
+    st.global.u32 [%a2], %r0;
+    ret;
+}"""
+PLAIN = LOOP.replace("FIRST", "").replace("BODY", "")
+SMALL = 64 * 32  # lanes of a batch, so that launches have several
+
+
+@pytest.fixture
+def _eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile at the first decision, and wait for the compiler at the next one."""
+    monkeypatch.setattr(tiers, "_LOADING", 1e-9)
+    for name in ("_COMPILING", "_PER_OPERATION", "_INTERVAL"):
+        monkeypatch.setattr(tiers, name, 0)
+    monkeypatch.setattr(tiers, "_tiers", {})
+    monkeypatch.setattr(engine, "_compilations", {})
+    is_loaded = KernelCompilation.is_loaded
+
+    def wait(compilation: KernelCompilation) -> bool:
+        if compilation._process is not None:
+            compilation._process._process.wait()
+        return is_loaded(compilation)
+
+    monkeypatch.setattr(KernelCompilation, "is_loaded", wait)
+
+
+def launched(text: str, mode: str, blocks: int, times: int = 1) -> tuple[bytes, list[Any]]:
+    """The memory after launches, and the note of each."""
+    made, engines = device(text, mode)
+    place = made.buffer(np.arange(blocks * 64, dtype="u4"))
+    notes = []
+    for _ in range(times):
+        made.launch("sums", (blocks,), (64,), place)
+        notes.append(engines.notes["sums"])
+    return made.read(place, "u4", blocks * 64).tobytes(), notes
+
+
+@pytest.mark.usefixtures("_eager")
+@pytest.mark.parametrize("text", [PLAIN, LOOP.replace("FIRST", "st.global.u32 [%a2], 1;")])
+def test_compiled_code_runs_the_rest(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
+    text = text.replace("BODY", "ld.global.u32 %r4, [%a2]; add.u32 %r0, %r0, %r4;")
+    found, notes = launched(text, AUTO, 100, 2)
+    assert found == launched(text, INTERPRET, 100, 2)[0]
+    assert [note.engine for note in notes] == [COMPILE, COMPILE]
+    assert notes[1].reason == ""
+
+
+@pytest.mark.usefixtures("_eager")
+def test_a_batch_that_has_changed_memory_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
+    text = LOOP.replace("FIRST", "red.global.add.u32 [%a2], 1;").replace(
+        "BODY", "ld.global.u32 %r4, [%a2]; add.u32 %r0, %r0, %r4;"
+    )
+    found, (note,) = launched(text, AUTO, 100)
+    assert found == launched(text, INTERPRET, 100)[0]
+    assert (note.engine, note.reason) == (
+        COMPILE,
+        "the first 32 of 100 blocks were interpreted",
+    )
+
+
+@pytest.mark.usefixtures("_eager")
+def test_a_batch_that_has_changed_nothing_is_run_again() -> None:
+    found, (note,) = launched(PLAIN, AUTO, 5)
+    assert found == launched(PLAIN, INTERPRET, 5)[0]
+    assert (note.engine, note.reason) == (COMPILE, "")
+
+
+@pytest.mark.usefixtures("_eager")
+def test_launches_of_one_kernel_count_together() -> None:
+    """A launch of one batch without a loop makes no decision; the next one does."""
+    text = PLAIN.replace("@%p bra L;", "")
+    found, notes = launched(text, AUTO, 5, 3)
+    assert found == launched(text, INTERPRET, 5, 3)[0]
+    assert [note.engine for note in notes] == [INTERPRET, COMPILE, COMPILE]
+    assert notes[0].reason == SHORT
+
+
+@pytest.mark.usefixtures("_eager")
+def test_what_cannot_be_compiled_has_a_reason() -> None:
+    text = LOOP.replace("FIRST", "bar.sync 1, 64;").replace("BODY", "")
+    _, (note,) = launched(text, AUTO, 5)
+    assert note.engine == INTERPRET
+    assert note.reason.startswith("instruction bar.sync with a number")
+
+
+def test_short_launches_do_not_import_the_compiler() -> None:
+    program = (
+        "import sys; from tests.emulator.compiled.test_tiers import launched, PLAIN;"
+        "[sys.modules.pop(name) for name in [*sys.modules]"
+        " if name.startswith(('llvmlite', 'cudarun.emulator.compiled'))];"
+        "launched(PLAIN, 'auto', 5);"
+        "assert not [name for name in sys.modules"
+        " if name.startswith(('llvmlite', 'cudarun.emulator.compiled'))]"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.usefixtures("_eager")
+def test_what_an_earlier_process_compiled_is_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("CUDARUN_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(tiers, "_COMPILING", 1e9)
+    found, (note,) = launched(PLAIN, AUTO, 5)
+    assert note.engine == INTERPRET
+    monkeypatch.setattr(tiers, "_COMPILING", 0)
+    monkeypatch.setattr(tiers, "_tiers", {})
+    _, (note,) = launched(PLAIN, AUTO, 5)
+    assert note.engine == COMPILE
+    monkeypatch.setattr(tiers, "_COMPILING", 1e9)  # it is in the cache now
+    monkeypatch.setattr(tiers, "_tiers", {})
+    monkeypatch.setattr(engine, "_compilations", {})
+    monkeypatch.setattr(background, "_PROGRAM", "raise SystemExit(1)")
+    again, (note,) = launched(PLAIN, AUTO, 5)
+    assert note.engine == COMPILE
+    assert again == found
+
+
+@pytest.mark.usefixtures("_eager")
+def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "_PROGRAM", "raise SystemExit(1)")
+    _, (note,) = launched(PLAIN, AUTO, 5)
+    assert (note.engine, note.reason) == (INTERPRET, "LLVM failed to compile it")
+    monkeypatch.setattr(tiers, "_tiers", {})
+    monkeypatch.setattr(engine, "_compilations", {})
+    monkeypatch.setattr(sys, "executable", "/nonexistent")
+    _, (note,) = launched(PLAIN, AUTO, 5)
+    assert note.reason.startswith("the compiler cannot be started: ")
+
+
+def test_the_process_compiles() -> None:
+    process = CompilerProcess("define i32 @answer() {\n  ret i32 42\n}\n")
+    process._process.wait()
+    assert process.has_ended()
+    assert process.result()
+
+
+ENDS = {
+    "exit": ("", 0),
+    "exit at once": ("os._exit(3)", 3),
+    "Ctrl-C": ("signal.signal(2, signal.default_int_handler); os.kill(os.getpid(), 2)", -2),
+    "SIGKILL": ("os.kill(os.getpid(), 9)", -9),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_the_process_ends_with_its_parent(name: str) -> None:
+    end, code = ENDS[name]
+    program = f"""
+import os, signal
+from cudarun.emulator.compiled import background
+background._PROGRAM = background._PROGRAM.replace(
+    "compile_descriptor(int", "import cudarun.emulator.compiled.jit as jit, time\\n"
+    "jit.object_file = lambda text: time.sleep(1e6)\\ncompile_descriptor(int")
+process = background.CompilerProcess("")
+print(process._process.pid, flush=True)
+{end}
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True)
+    assert ran.returncode == code
+    number = int(ran.stdout)
+    while is_running(number):
+        time.sleep(0.01)
+
+
+def is_running(number: int) -> bool:
+    """Whether a process exists and is no zombie."""
+    try:
+        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"

@@ -122,6 +122,40 @@ def test_launches_are_listed(recorder: Recorder) -> None:
     assert (row["kernel"], row["launches"], row["block"]) == ("gather", 1, [32, 1, 1])
 
 
+@pytest.mark.parametrize("task", ["graph", "graph-change"])
+def test_a_launch_of_a_graph_is_recorded(recorder: Recorder, tmp_path: Path, task: str) -> None:
+    ran = recorder("--nth", "4", "--count", "2", "-o", "x.cudarun", task=task)
+    assert ran.code == 0, ran.err
+    assert [line.split(",")[1] for line in ran.err.splitlines()] == [" launch 4", " launch 5"]
+    for name, count in (("x", 1000), ("x-2", 500 if task == "graph-change" else 1000)):
+        assert "PASS launches == recorded" in recorder.replay(f"{name}.cudarun").out
+        manifest = read_recording(str(tmp_path / f"{name}.cudarun"), 1 << 20).manifest
+        assert int.from_bytes(manifest.parameters[16:20], "little") == count
+
+
+def test_launches_of_graphs_are_listed(recorder: Recorder) -> None:
+    [row] = recorder("--list", "--json", task="graph").document["launches"]
+    assert (row["kernel"], row["launches"], row["in_graph"]) == ("scale", 6, True)
+    assert "6         graph  4     256    0       scale" in recorder("--list", task="graph").out
+
+
+def test_a_fault_in_a_graph_is_found(recorder: Recorder) -> None:
+    ran = recorder("--at-fault", "-o", "x.cudarun", task="graph-fault")
+    assert ran.code == 87, ran.err
+    assert "note: launch 1 of overrun faults with 700\n" in ran.err
+    assert "recorded x.cudarun: overrun, launch 1" in ran.err
+
+
+def test_a_graph_that_cannot_be_split_is_named(recorder: Recorder) -> None:
+    ran = recorder("-k", "scale", task="graph-allocation")
+    assert ran.code == 1
+    assert "scale cannot be recorded in a CUDA graph with a memory allocation node" in ran.err
+    assert (
+        recorder("--list", "--json", task="graph-allocation").document["launches"][0]["launches"]
+        == 6
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "task", "code", "message"),
     [

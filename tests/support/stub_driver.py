@@ -21,6 +21,7 @@ def build_stub(folder: Path) -> Path:
             "-fPIC",
             "-Wl,-soname,libcuda.so.1,-Bsymbolic",
             STUB / "libcuda.c",
+            STUB / "graphs.c",
             "-lm",
         )
         for output, words in (("libcuda.so.1", library), ("program", (STUB / "program.c",))):

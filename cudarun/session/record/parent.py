@@ -31,7 +31,7 @@ SUFFIX = ".cudarun"
 _FOLDER_VARIABLE = "CUDARUN_RECORD"
 _CODECS = " (pip install lz4 zstandard)"
 _NOTES = {
-    "captured": "launches of {} are captured in a CUDA graph and cannot be recorded",
+    "graph": "{} cannot be recorded in a CUDA graph with {}",
     "parameters": "the driver does not describe the parameters of {}",
     "image": "the image of {} was loaded in an unknown way",
     "size": "{} can reach at least {:,} bytes of memory, which exceeds --max-size",
@@ -235,6 +235,9 @@ def _notes(folder: Path) -> Iterator[str]:
         if word == "size":
             size, _, kernel = rest.partition(" ")
             yield _NOTES[word].format(demangle(kernel), int(size))
+        elif word == "graph":
+            kernel, _, obstacle = rest.partition(" ")
+            yield _NOTES[word].format(demangle(kernel), obstacle)
         else:
             yield _NOTES[word].format(demangle(rest))
 

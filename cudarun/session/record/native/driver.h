@@ -13,12 +13,14 @@ typedef int CUresult;
 typedef int CUdevice;
 typedef uint64_t CUdeviceptr;
 typedef void *CUcontext, *CUmodule, *CUlibrary, *CUfunction, *CUkernel, *CUstream, *CUevent;
-typedef void *CUmemoryPool, *CUlinkState;
+typedef void *CUmemoryPool, *CUlinkState, *CUgraph, *CUgraphExec, *CUgraphNode;
 
 enum { CUDA_SUCCESS = 0, CUDA_ERROR_NOT_INITIALIZED = 3, CUDA_ERROR_NOT_READY = 600 };
 enum { FIRST_ERROR_OF_CAPTURES = 900 };
 enum { ATTRIBUTE_CLUSTER = 4, ATTRIBUTE_COOPERATIVE = 2 };
 enum { CAPTURE_MODE_RELAXED = 2 };
+enum { KERNEL_NODE = 0, GRAPH_NODE = 4 };
+enum { MEM_ALLOC_NODE = 10, MEM_FREE_NODE, BATCH_MEM_OP_NODE, CONDITIONAL_NODE };
 
 /* The default stream of a thread, which a null stream is in calls whose names end with _ptsz. */
 #define STREAM_PER_THREAD ((CUstream)2)
@@ -41,7 +43,7 @@ typedef struct {
     unsigned attribute_count;
 } LaunchConfig;
 
-/* Calls of this library that a program's calls never pass through: X(result, name, parameters). */
+/* The driver's own functions that this library calls: X(result, name, parameters). */
 #define DRIVER_CALLS(X)                                                                            \
     X(cuCtxGetCurrent, (CUcontext *))                                                              \
     X(cuCtxGetDevice, (CUdevice *))                                                                \
@@ -58,6 +60,21 @@ typedef struct {
     X(cuFuncGetModule, (CUmodule *, CUfunction))                                                   \
     X(cuFuncGetName, (const char **, CUfunction))                                                  \
     X(cuFuncGetParamInfo, (CUfunction, size_t, size_t *, size_t *))                                \
+    X(cuGraphChildGraphNodeGetGraph, (CUgraphNode, CUgraph *))                                     \
+    X(cuGraphClone, (CUgraph *, CUgraph))                                                          \
+    X(cuGraphDestroy, (CUgraph))                                                                   \
+    X(cuGraphDestroyNode, (CUgraphNode))                                                           \
+    X(cuGraphExecDestroy, (CUgraphExec))                                                           \
+    X(cuGraphGetEdges, (CUgraph, CUgraphNode *, CUgraphNode *, size_t *))                          \
+    X(cuGraphGetEdges_v2, (CUgraph, CUgraphNode *, CUgraphNode *, void *, size_t *))               \
+    X(cuGraphGetNodes, (CUgraph, CUgraphNode *, size_t *))                                         \
+    X(cuGraphInstantiateWithFlags, (CUgraphExec *, CUgraph, uint64_t))                             \
+    X(cuGraphKernelNodeGetAttribute, (CUgraphNode, int, void *))                                   \
+    X(cuGraphKernelNodeGetParams_v2, (CUgraphNode, void *))                                        \
+    X(cuGraphKernelNodeSetParams_v2, (CUgraphNode, const void *))                                  \
+    X(cuGraphLaunch, (CUgraphExec, CUstream))                                                      \
+    X(cuGraphNodeFindInClone, (CUgraphNode *, CUgraphNode, CUgraph))                               \
+    X(cuGraphNodeGetType, (CUgraphNode, int *))                                                    \
     X(cuKernelGetName, (const char **, CUkernel))                                                  \
     X(cuKernelGetParamInfo, (CUkernel, size_t, size_t *, size_t *))                                \
     X(cuMemGetAddressRange_v2, (CUdeviceptr *, size_t *, CUdeviceptr))                             \

@@ -144,6 +144,18 @@ static void found_kernel(void *handle, void *owner, const char *name, int is_ker
     pthread_rwlock_unlock(&lock);
 }
 
+/* The image of the known kernels of a name; null if there are several. */
+static const Image *image_by_name(const char *name) {
+    const Image *found = 0;
+    for (size_t i = 0; i < kernels.capacity; i++) {
+        const Kernel *each = (Kernel *)kernels.entries[i].value;
+        if (!table_is_used(&kernels.entries[i]) || !each->image || strcmp(each->name, name)) continue;
+        if (found && found != each->image) return 0;
+        found = each->image;
+    }
+    return found;
+}
+
 /* A kernel whose handle came from a call that is not replaced. */
 static Kernel *asked(CUfunction handle) {
     const char *name = 0;
@@ -155,18 +167,24 @@ static Kernel *asked(CUfunction handle) {
     }
     if (!is_kernel && driver_cuFuncGetModule) driver_cuFuncGetModule(&module, handle);
     pthread_rwlock_wrlock(&lock);
-    Kernel *kernel = add(handle, name, image_of(module), is_kernel);
+    const Image *image = image_of(module);
+    Kernel *kernel = add(handle, name, image ? image : image_by_name(name), is_kernel);
     pthread_rwlock_unlock(&lock);
     return kernel;
 }
 
-Kernel *kernel_of(CUfunction handle) {
+Kernel *known_kernel(CUfunction handle) {
     Kernel *kernel = cached_kernel(handle);
     if (kernel) return kernel;
     pthread_rwlock_rdlock(&lock);
     Entry *known = table_find(&kernels, (uint64_t)handle);
     if (known) atomic_store(cache_of(handle), kernel = (Kernel *)known->value);
     pthread_rwlock_unlock(&lock);
+    return kernel;
+}
+
+Kernel *kernel_of(CUfunction handle) {
+    Kernel *kernel = known_kernel(handle);
     return kernel || !driver_ready() ? kernel : asked(handle);
 }
 

@@ -25,6 +25,9 @@ typedef struct Kernel {
 /* The kernel of a handle that is launched; null without memory. */
 Kernel *kernel_of(CUfunction handle);
 
+/* The kernel of a handle that the program has got by a replaced call; null for another one. */
+Kernel *known_kernel(CUfunction handle);
+
 /* Kernels that were launched, by a hash of their handles. Kernels are never freed. */
 enum { CACHE_BITS = 11 };
 extern _Atomic(Kernel *) cached_kernels[1 << CACHE_BITS];

@@ -11,6 +11,26 @@
 #define REPLACED(X)                                                                                \
     X(cuGetProcAddress)                                                                            \
     X(cuGetProcAddress_v2)                                                                         \
+    X(cuGraphExecChildGraphNodeSetParams)                                                          \
+    X(cuGraphExecDestroy)                                                                          \
+    X(cuGraphExecEventRecordNodeSetEvent)                                                          \
+    X(cuGraphExecEventWaitNodeSetEvent)                                                            \
+    X(cuGraphExecHostNodeSetParams)                                                                \
+    X(cuGraphExecKernelNodeSetParams)                                                              \
+    X(cuGraphExecKernelNodeSetParams_v2)                                                           \
+    X(cuGraphExecMemcpyNodeSetParams)                                                              \
+    X(cuGraphExecMemsetNodeSetParams)                                                              \
+    X(cuGraphExecNodeSetParams)                                                                    \
+    X(cuGraphExecUpdate)                                                                           \
+    X(cuGraphExecUpdate_v2)                                                                        \
+    X(cuGraphInstantiate)                                                                          \
+    X(cuGraphInstantiateWithFlags)                                                                 \
+    X(cuGraphInstantiateWithParams)                                                                \
+    X(cuGraphInstantiateWithParams_ptsz)                                                           \
+    X(cuGraphInstantiate_v2)                                                                       \
+    X(cuGraphLaunch)                                                                               \
+    X(cuGraphLaunch_ptsz)                                                                          \
+    X(cuGraphNodeSetEnabled)                                                                       \
     X(cuIpcCloseMemHandle)                                                                         \
     X(cuIpcOpenMemHandle)                                                                          \
     X(cuIpcOpenMemHandle_v2)                                                                       \
@@ -51,6 +71,12 @@
     X(cuModuleLoadDataEx)                                                                          \
     X(cuModuleLoadFatBinary)                                                                       \
     X(cuModuleUnload)                                                                              \
+    X(cuStreamBeginCapture)                                                                        \
+    X(cuStreamBeginCaptureToGraph)                                                                 \
+    X(cuStreamBeginCaptureToGraph_ptsz)                                                            \
+    X(cuStreamBeginCapture_ptsz)                                                                   \
+    X(cuStreamBeginCapture_v2)                                                                     \
+    X(cuStreamBeginCapture_v2_ptsz)                                                                \
     X(cuTensorMapEncodeTiled)
 
 #define EXPORT __attribute__((visibility("default")))

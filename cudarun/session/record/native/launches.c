@@ -10,12 +10,14 @@
 #include "stack.h"
 #include "waiting.h"
 
+static atomic_int captures; /* whether the program has begun to capture a stream */
+
 int is_captured(CUstream stream) {
     int status = 0;
-    return !driver_cuStreamIsCapturing(stream, &status) && status;
+    return atomic_load(&captures) && !driver_cuStreamIsCapturing(stream, &status) && status;
 }
 
-static int is_wanted(Kernel *kernel) {
+int is_wanted(Kernel *kernel) {
     int known = atomic_load(&kernel->is_wanted);
     if (known >= 0) return known;
     char *answer = ask("kernel", kernel->name, "");
@@ -25,18 +27,21 @@ static int is_wanted(Kernel *kernel) {
     return is_wanted;
 }
 
-/* Whether this is one of the launches to record. */
-static int is_chosen(Launch *launch) {
-    Kernel *kernel = launch->kernel;
-    uint64_t own = atomic_fetch_add(&kernel->launches, 1) + 1;
-    if (!is_wanted(kernel)) return 0;
-    launch->ordinal = control->each_kernel ? own : atomic_fetch_add(&control->matched, 1) + 1;
-    uint64_t nth = control->nth;
-    return launch->ordinal >= nth && launch->ordinal < nth + control->count;
+uint64_t next_ordinal(Kernel *kernel) {
+    if (!control->each_kernel) return atomic_fetch_add(&control->matched, 1) + 1;
+    atomic_fetch_add(&control->matched, 1);
+    return atomic_fetch_add(&kernel->launches, 1) + 1;
 }
 
-/* Wait for a launch, so that a fault is known to be its own. */
-static CUresult watch_launch(Launch *launch, CUresult (*again)(void *), void *context) {
+int is_to_record(uint64_t ordinal) {
+    return ordinal >= control->nth && ordinal < control->nth + control->count;
+}
+
+int all_recorded(void) {
+    return !control->each_kernel && atomic_load(&control->taken) >= control->count;
+}
+
+CUresult watch_launch(Launch *launch, CUresult (*again)(void *), void *context) {
     launch->ordinal = atomic_fetch_add(&launch->kernel->launches, 1) + 1;
     Slot *slot = begin_waiting(launch->kernel->name, launch->ordinal);
     CUresult result = again(context);
@@ -72,19 +77,13 @@ static inline int passes(CUfunction function) {
 static CUresult observe(Launch *launch, CUresult (*again)(void *), void *context) {
     if (!control || !driver_ready() || control->mode == MODE_OFF) return again(context);
     if (!(launch->kernel = kernel_of(launch->function))) return again(context);
+    if (control->mode == MODE_RECORD && all_recorded()) return again(context);
+    if (control->mode == MODE_RECORD && !is_wanted(launch->kernel)) return pass_on(again, context);
+    if (is_captured(launch->config.stream)) return again(context);
     if (control->mode == MODE_LIST) return list_launch(launch, again, context);
-    if (control->mode == MODE_WATCH) {
-        int captured = is_captured(launch->config.stream);
-        return captured ? again(context) : watch_launch(launch, again, context);
-    }
-    if (!control->each_kernel && atomic_load(&control->taken) >= control->count)
-        return again(context); /* all are recorded */
-    int chosen = is_chosen(launch);
-    if (chosen && is_captured(launch->config.stream)) {
-        note("captured %s", launch->kernel->name);
-        chosen = 0;
-    }
-    if (!chosen) return pass_on(again, context);
+    if (control->mode == MODE_WATCH) return watch_launch(launch, again, context);
+    launch->ordinal = next_ordinal(launch->kernel);
+    if (!is_to_record(launch->ordinal)) return pass_on(again, context);
     char *stack = launching_stack(); /* with the gate open: it waits for Python's lock */
     launch->stack = stack;
     unsigned group = gate_close();
@@ -190,3 +189,25 @@ LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz, STREAM_PER_THREAD)
     }
 LAUNCH_EX(cuLaunchKernelEx, 0)
 LAUNCH_EX(cuLaunchKernelEx_ptsz, STREAM_PER_THREAD)
+
+#define BEGIN_CAPTURE(name)                                                                        \
+    EXPORT CUresult name(CUstream stream, int mode) {                                              \
+        REAL(name, CUstream, int);                                                                 \
+        atomic_store(&captures, 1);                                                                \
+        return real(stream, mode);                                                                 \
+    }
+BEGIN_CAPTURE(cuStreamBeginCapture)
+BEGIN_CAPTURE(cuStreamBeginCapture_ptsz)
+BEGIN_CAPTURE(cuStreamBeginCapture_v2)
+BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz)
+
+#define BEGIN_CAPTURE_TO_GRAPH(name)                                                               \
+    EXPORT CUresult name(                                                                          \
+        CUstream stream, CUgraph graph, const CUgraphNode *nodes, const void *edges, size_t count, \
+        int mode) {                                                                                \
+        REAL(name, CUstream, CUgraph, const CUgraphNode *, const void *, size_t, int);             \
+        atomic_store(&captures, 1);                                                                \
+        return real(stream, graph, nodes, edges, count, mode);                                     \
+    }
+BEGIN_CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph)
+BEGIN_CAPTURE_TO_GRAPH(cuStreamBeginCaptureToGraph_ptsz)

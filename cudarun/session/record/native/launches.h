@@ -20,7 +20,19 @@ CUresult record_launch(const Launch *launch, CUresult (*again)(void *), void *co
 /* Count a launch and measure it with events around it. */
 CUresult list_launch(const Launch *launch, CUresult (*again)(void *), void *context);
 
-/* Whether the stream is being captured in a graph, so that nothing can wait for it. */
+/* Count a launch of a kernel in a graph, which is not measured. */
+void list_launch_of_graph(const Launch *launch);
+
+/* Wait for a launch, so that a fault is known to be its own. */
+CUresult watch_launch(Launch *launch, CUresult (*again)(void *), void *context);
+
+/* Whether the stream is being captured in a graph, so that nothing is launched. */
 int is_captured(CUstream stream);
+
+/* The choice of launches to record: the answer of the parent, and the numbers of launches. */
+int is_wanted(Kernel *kernel);
+uint64_t next_ordinal(Kernel *kernel);
+int is_to_record(uint64_t ordinal);
+int all_recorded(void);
 
 #endif

@@ -127,11 +127,10 @@ static void collect_all(void) {
 
 /* Count a launch and begin to measure it. */
 static Measurement *begin(const Launch *launch) {
-    int captured = is_captured(launch->config.stream);
     Row *row = row_of(launch);
     if (!row) return 0;
-    row->launches++, row->is_captured |= captured;
-    Measurement *each = captured ? 0 : measurement(row);
+    row->launches++;
+    Measurement *each = measurement(row);
     if (!each || !driver_cuEventRecord(each->before, launch->config.stream)) return each;
     each->state = FREE;
     return 0;
@@ -154,4 +153,11 @@ CUresult list_launch(const Launch *launch, CUresult (*again)(void *), void *cont
         pthread_mutex_unlock(&lock);
     }
     return result;
+}
+
+void list_launch_of_graph(const Launch *launch) {
+    pthread_mutex_lock(&lock);
+    Row *row = row_of(launch);
+    if (row) row->launches++, row->is_captured = 1;
+    pthread_mutex_unlock(&lock);
 }

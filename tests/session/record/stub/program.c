@@ -29,6 +29,11 @@ static int (*launch_ex)(const Config *, void *, void **, void **);
 static int (*encode)(
     void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *,
     const unsigned *, int, int, int, int);
+static int (*begin_capture)(void *, int), (*end_capture)(void *, void **);
+static int (*instantiate)(void **, void *, uint64_t), (*launch_graph)(void *, void *);
+static int (*destroy_graph)(void *), (*nodes_of)(void *, void **, size_t *);
+static int (*params_of)(void *, void *), (*set_params)(void *, void *, const void *);
+static int (*add_allocation)(void **, void *, void *const *, size_t, void *);
 static void *module;
 
 /* All calls but two come from cuGetProcAddress, as the runtime gets them. */
@@ -47,6 +52,15 @@ static void bind(const char *path) {
     find("cuLaunchKernelEx", (void **)&launch_ex, 12000, 0, 0);
     find("cuTensorMapEncodeTiled", (void **)&encode, 12000, 0, 0);
     find("cuCtxSynchronize", (void **)&synchronize, 12000, 0, 0);
+    find("cuStreamBeginCapture", (void **)&begin_capture, 12000, 0, 0);
+    find("cuStreamEndCapture", (void **)&end_capture, 12000, 0, 0);
+    find("cuGraphInstantiateWithFlags", (void **)&instantiate, 12000, 0, 0);
+    find("cuGraphLaunch", (void **)&launch_graph, 12000, 0, 0);
+    find("cuGraphDestroy", (void **)&destroy_graph, 12000, 0, 0);
+    find("cuGraphGetNodes", (void **)&nodes_of, 12000, 0, 0);
+    find("cuGraphKernelNodeGetParams", (void **)&params_of, 12000, 0, 0);
+    find("cuGraphExecKernelNodeSetParams", (void **)&set_params, 12000, 0, 0);
+    find("cuGraphAddMemAllocNode", (void **)&add_allocation, 12000, 0, 0);
     FILE *file = fopen(path, "r");
     char *text = calloc(1, 1 << 16);
     if (!file || !fread(text, 1, (1 << 16) - 1, file)) exit(91);
@@ -141,6 +155,52 @@ static int overrun(void) {
     return synchronize() == 700 ? 70 : 82;
 }
 
+/* A captured graph of two kernels, launched three times; the second one uses the first one's
+ * results. Ways: a change of a node before the last launch, an allocation node, a fault. */
+static int graph(const char *way) {
+    enum { STREAM = 7 };
+    void *kernel, *captured, *exec, *nodes[4], *stream = (void *)STREAM;
+    Address constant, memory[3] = {numbers(1), numbers(0), numbers(0)};
+    float values[2] = {2, 0.5}, result[N];
+    size_t size, count = 4;
+    int n = N;
+    kernel_of(&kernel, module, strcmp(way, "fault") ? "scale" : "overrun");
+    global_of(&constant, &size, module, "factor");
+    upload(constant, values, sizeof values);
+    begin_capture(stream, 0);
+    void *first[] = {memory, &n}, *second[] = {memory + 1, &n};
+    launch(kernel, 4, 1, 1, 256, 1, 1, 0, stream, first, 0);
+    launch(kernel, 4, 1, 1, 256, 1, 1, 0, stream, second, 0);
+    end_capture(stream, &captured);
+    if (!strcmp(way, "allocation")) add_allocation(nodes, captured, 0, 0, 0);
+    if (instantiate(&exec, captured, 0)) return 86;
+    for (int i = 0; i < 3; i++) {
+        float data[N];
+        struct {
+            char start[40];
+            void **parameters, *rest[3];
+        } params;
+        for (int j = 0; j < N; j++) data[j] = i + j;
+        upload(memory[0], data, sizeof data);
+        if (i == 2 && !strcmp(way, "change")) {
+            int half = n / 2;
+            nodes_of(captured, nodes, &count);
+            params_of(nodes[count - 1], &params); /* the stub's first node is the last in its list */
+            params.parameters = (void *[]){memory, &half};
+            set_params(exec, nodes[count - 1], &params);
+        }
+        if (launch_graph(exec, stream)) return 87;
+    }
+    if (synchronize()) return 70;
+    destroy_graph(captured);
+    download(result, memory[2], sizeof result);
+    for (int i = 0; i < N; i++) {
+        int changed = i >= N / 2 && !strcmp(way, "change"); /* the result of the launch before */
+        if (result[i] != 2 * (2 * (i + 2 - changed) + 0.5f) + 0.5f) return 88;
+    }
+    return 0;
+}
+
 static void *thread(void *failed) {
     for (int i = 0; i < 50; i++)
         if (scale(i % 3)) *(int *)failed = 1;
@@ -177,6 +237,7 @@ int main(int count, char **words) {
     if (!strcmp(task, "gather")) return gather();
     if (!strcmp(task, "tile")) return tile();
     if (!strcmp(task, "threads")) return threads();
+    if (!strncmp(task, "graph", 5)) return graph(task + 5 + (task[5] == '-'));
     if (!strcmp(task, "status")) return scale(0) ? 93 : 7;
     if (!strcmp(task, "twice")) return scale(0) || gather() || scale(2);
     return !strcmp(task, "fault") ? (scale(0), overrun()) : 94;

@@ -1,30 +1,28 @@
 """The code of ``mma`` and ``wmma.mma``: one function per shape and types.
 
-It writes the elements that lanes hold to matrices in memory, multiplies them row by row, a vector
-for the columns, and reads the elements of the result back. Sums follow ``numerics/products.py``.
+It writes the words that lanes hold to matrices in memory, multiplies these (``sums.py``), and reads
+the words of the result back.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.accesses import AccessCode
-from cudarun.emulator.compiled.lowering import LaneType, lane_type, lower
-from cudarun.emulator.compiled.operators import Untraceable
+from cudarun.emulator.compiled.elements import load, store
+from cudarun.emulator.compiled.lowering import LaneType, lane_type
+from cudarun.emulator.compiled.permutations import permuted
 from cudarun.emulator.compiled.registers import WarpRegisters
-from cudarun.emulator.compiled.sums import MatrixShape, define_product, memory_type
+from cudarun.emulator.compiled.shapes import MatrixShape
+from cudarun.emulator.compiled.sums import define_product
 from cudarun.emulator.compiled.vectors import (
     WIDTH,
     CodeBuilder,
     LaneVector,
     ModuleText,
-    constant,
     splat,
-    vector_type,
 )
 from cudarun.emulator.machine.matrices import (
     Multiply,
@@ -32,22 +30,37 @@ from cudarun.emulator.machine.matrices import (
     accumulator_places,
     fragment,
     left_matrix,
-    numbers,
     right_matrix,
     shape_of,
 )
 from cudarun.emulator.numerics.rounding import NEAREST
-from cudarun.emulator.numerics.types import Type, TypeKind
+from cudarun.emulator.numerics.types import Type
+from cudarun.records import dataclass
 
 Array = npt.NDArray[np.int64]
-_FLOATS = ("f16", "bf16", "tf32")
 
 
-class ElementPlaces(NamedTuple):
-    """Row and column in a matrix of the elements that lanes hold, by lane and number."""
+@dataclass(frozen=True, slots=True)
+class WordPlaces:
+    """The registers of ``mma`` and ``wmma.mma`` with the words of matrices.
 
-    row: Array
-    column: Array
+    A register is numbered by 32 times its place among those of its matrix, plus the lane.
+
+    Attributes:
+        shape: The product. If its matrices are transposed, A and B are exchanged.
+        left: The registers with the words of A, by number of the word and row.
+        right: Those of B, by column and number.
+        sums: Those of C, by column, or two columns together, and row.
+        results: The places in D, by register and lane, in the order of ``sums``.
+        exchanged: True if the left matrix is B.
+    """
+
+    shape: MatrixShape
+    left: Array
+    right: Array
+    sums: Array
+    results: Array
+    exchanged: bool
 
 
 class MatrixCode:
@@ -69,6 +82,9 @@ class MatrixCode:
         code, action = self._code, operation.action
         assert isinstance(action, Multiply | WarpMultiply)
         sources = [self._registers.source(use) for use in operation.sources]
+        if not _is_compiled(action):
+            self._accesses.call(operation, mask)
+            return
         kinds = [lane_type(use) for use in operation.destinations]
         name = _define(code.module, operation, sources)
         whole, part, join = (code.fresh(stem) for stem in ("whole", "part", "join"))
@@ -98,48 +114,60 @@ class MatrixCode:
             self._registers.write(use, value)
 
 
+def _is_compiled(action: Multiply | WarpMultiply) -> bool:
+    """Return whether a product is compiled, and not executed by the caller.
+
+    The caller executes f64 with directed rounding, and raises the fault of a selector.
+    """
+    if action.types["a"].name == "f64":
+        return action.mode == NEAREST
+    return not isinstance(action, Multiply) or not action.sparsity or action.sparsity.valid
+
+
 def _define(module: ModuleText, operation: Action, sources: list[LaneVector]) -> str:
-    """Define the function of a product, and return its name."""
+    """Define the function of a product of registers, and return its name."""
     action = operation.action
     assert isinstance(action, Multiply | WarpMultiply)
-    types, counts = action.types, action.counts
-    shape = MatrixShape(*shape_of(action.words["shape"]), action.run, types, action.satfinite)
-    is_float = types["a"].name in _FLOATS
-    is_integer = types["a"].kind is not TypeKind.FLOAT and types["a"].bits == 8
-    is_double = types["a"].name == "f64" and action.mode == NEAREST
-    if not (is_float or is_integer or is_double):
-        raise Untraceable(f"a product of {types['a'].name}")
     if isinstance(action, Multiply):
-        if action.sparsity:
-            raise Untraceable("a product of a sparse matrix")
-        places = _places(action, [use.type.bits for use in operation.sources], shape)  # type: ignore[union-attr]
+        places = _places(action)
         kind = "mma"
     else:
         places = _warp_places(operation)
         kind = f"wmma.{action.words.get('alayout', '')}.{action.words.get('blayout', '')}"
-    names = ".".join(types[which].name for which in "dabc")
-    name = f"{kind}.m{shape.m}n{shape.n}k{shape.k}.{names}.{int(action.satfinite)}"
+    shape = places.shape
+    name = f"{kind}.{shape.name}"
     if module.defines(name):
         return name
     module.define(name, "")  # also while it is being defined
-    define_product(module, f"product.{name}", shape)
+    product = define_product(module, shape)
     code = CodeBuilder(module)
-    for which, rows, columns in (
-        ("a", shape.m, shape.k), ("b", shape.k, shape.n), ("c", shape.m, shape.n),
-    ):  # fmt: skip
-        code.line(f"%{which}.at = alloca [{rows * columns} x {memory_type(shape)}], align 64")
-    code.line(f"%d.at = alloca [{shape.m * shape.n} x {shape.result}], align 64")
-    start = 0
-    for which, count, columns in zip("abc", counts, (shape.k, shape.n, shape.n), strict=True):
-        given = [
-            LaneVector(f"%r{start + n}", sources[start + n].element, sources[start + n].count)
-            for n in range(count)
-        ]
-        start += count
-        _scatter(code, which, given, types[which], places[which], columns, memory_type(shape))
-    code.line(f"call void @product.{name}(ptr %a.at, ptr %b.at, ptr %c.at, ptr %d.at)")
+    word = "i64" if shape.is_double else "i32"
+    sizes = {
+        "a": (places.left.size, word), "b": (places.right.size, word),
+        "c": (shape.rows * shape.columns, shape.addend),
+        "d": (shape.rows * shape.columns, shape.result), "metadata": (WIDTH, "i32"),
+    }  # fmt: skip
+    for which, (size, kind) in sizes.items():
+        code.line(f"%{which} = alloca [{size} x {kind}], align 64")
+    given = [
+        code.bitcast(LaneVector(f"%r{number}", value.element, value.count), word)
+        for number, value in enumerate(sources)
+    ]
+    a_count, b_count, c_count = action.counts
+    a, b = given[:a_count], given[a_count : a_count + b_count]
+    c = given[a_count + b_count : a_count + b_count + c_count]
+    if places.exchanged:
+        a, b = b, a
+    for number, row in enumerate(places.left):
+        store(code, permuted(code, a, row), "%a", str(number * shape.rows))
+    store(code, permuted(code, b, places.right), "%b", "0")
+    for number, column in enumerate(places.sums):
+        _put_sums(code, shape, permuted(code, c, column), number)
+    if shape.sparsity is not None:
+        store(code, given[a_count + b_count + c_count], "%metadata", "0")
+    code.line(f"call void @{product}(ptr %a, ptr %b, ptr %c, ptr %d, ptr %metadata)")
     kinds = [lane_type(use) for use in operation.destinations]
-    _return(code, kinds, places["d"], shape)
+    _return(code, kinds, places, word)
     parameters = ", ".join(f"{value.type} %r{n}" for n, value in enumerate(sources))
     types_text = "{ " + ", ".join(kind.type for kind in kinds) + " }"
     head = f"define internal {types_text} @{name}({parameters}) noinline #0 {{"
@@ -147,119 +175,125 @@ def _define(module: ModuleText, operation: Action, sources: list[LaneVector]) ->
     return name
 
 
-def _places(action: Multiply, bits: list[int], shape: MatrixShape) -> dict[str, ElementPlaces]:
-    """Return the places of the elements of ``mma``."""
-    a_count, b_count, _ = action.counts
-    of_a, of_b = bits[0] // shape.types["a"].bits, bits[a_count] // shape.types["b"].bits
-    lanes = np.arange(WIDTH)
-    left = lanes[:, None] * a_count * of_a + np.arange(a_count * of_a)
-    right = lanes[:, None] * b_count * of_b + np.arange(b_count * of_b)
-    a = left_matrix(left.reshape(1, WIDTH, a_count, of_a), shape.m, shape.k)[0]
-    b = right_matrix(right.reshape(1, WIDTH, b_count, of_b), shape.k, shape.n)[0]
-    row, column = accumulator_places(shape.m * shape.n // WIDTH)
-    sums = ElementPlaces(row, np.broadcast_to(column, row.shape))
-    return {"a": _inverse(a), "b": _inverse(b), "c": sums, "d": sums}
+def _places(action: Multiply) -> WordPlaces:
+    """Return the places of the words of ``mma``."""
+    a_count, b_count, c_count = action.counts
+    types, m, n = action.types, action.m, action.n
+    shape = MatrixShape(
+        m, n, action.held, action.run, types, action.satfinite, action.op, action.mode,
+        action.sparsity,
+    )  # fmt: skip
+    k = action.held if shape.is_double else shape.words
+    right_words = k if shape.is_double else shape.right_words
+    a, b = (_registers(count).T[None, :, :, None] for count in (a_count, b_count))
+    left = left_matrix(a, m, k)[0].T
+    right = right_matrix(b, right_words, n)[0].T
+    row, column = accumulator_places(m * n // WIDTH)
+    column = np.broadcast_to(column, row.shape)
+    sums = _sums(shape, row, column, c_count)
+    results = _results(shape, row, column, types["d"])
+    return WordPlaces(shape, left, right, sums, results, exchanged=False)
 
 
-def _inverse(numbers_: Array) -> ElementPlaces:
-    """Return the places of elements from a matrix with their numbers."""
-    order = np.argsort(numbers_, axis=None)
-    row, column = np.unravel_index(order, numbers_.shape)
-    return ElementPlaces(row.reshape(WIDTH, -1), column.reshape(WIDTH, -1))
+def _registers(count: int) -> Array:
+    """Return the numbers of some registers, by register and lane."""
+    return np.arange(count * WIDTH).reshape(count, WIDTH)
 
 
-def _warp_places(operation: Action) -> dict[str, ElementPlaces]:
-    """Return the places of the elements of ``wmma.mma``; copies of the same are left out."""
+def _warp_places(operation: Action) -> WordPlaces:
+    """Return the places of the words of ``wmma.mma``, of copies those of the first one."""
     action = operation.action
     assert isinstance(action, WarpMultiply)
-    found, start = {}, 0
+    held, start = {}, 0
     uses = (*operation.sources, *operation.destinations)
     counts = (*action.counts, len(operation.destinations))
     for which, count in zip("abcd", counts, strict=True):
         dtype = lane_type(uses[start]).dtype
         start += count
-        held = fragment(action.words, which, action.types[which], count, dtype)
-        once = held.count if which == "d" else held.once
-        found[which] = ElementPlaces(held.row[:, :once], held.column[:, :once])
+        held[which] = fragment(action.words, which, action.types[which], count, dtype)
+    m, n, k = shape_of(action.words["shape"])
+    exchanged = n > m  # pairs are along rows then
+    types, matrices = dict(action.types), [held["a"], held["b"]]
+    if exchanged:
+        types["a"], types["b"] = types["b"], types["a"]
+        m, n = n, m
+    shape = MatrixShape(m, n, k, action.run, types, action.satfinite, mode=action.mode)
+    words = k if shape.is_double else shape.words
+    tables = []
+    for matrix, lines, turned in zip(matrices, (m, n) if not exchanged else (n, m), (False, True),
+                                     strict=True):  # fmt: skip
+        line, step = (matrix.row, matrix.column)[:: -1 if turned else 1]
+        each = k // words
+        table = np.zeros((lines, words), dtype=np.int64)
+        numbers_ = np.arange(matrix.once) // each * WIDTH + np.arange(WIDTH)[:, None]
+        first = slice(0, matrix.once, each)
+        table[line[:, first], step[:, first] // each] = numbers_[:, first]
+        tables.append(table)
+    if exchanged:
+        tables.reverse()
+    turn = -1 if exchanged else 1
+    c, d = held["c"], held["d"]
+    row, column = (c.row[:, : c.once], c.column[:, : c.once])[::turn]
+    sums = _sums(shape, row, column, action.counts[2])
+    row, column = (d.row, d.column)[::turn]
+    results = _results(shape, row, column, types["d"])
+    return WordPlaces(shape, tables[0].T, tables[1], sums, results, exchanged)
+
+
+def _together(ptx_type: Type) -> int:
+    """Return the elements of C or D in a register."""
+    return 2 if ptx_type.name == "f16" else 1
+
+
+def _sums(shape: MatrixShape, row: Array, column: Array, registers: int) -> Array:
+    """Return the registers with C, of rows and columns by lane and element."""
+    each = _together(shape.types["c"])
+    table = np.zeros((shape.columns // each, shape.rows), dtype=np.int64)
+    first = slice(0, row.shape[1], each)
+    once = row.shape[1] // each
+    table[column[:, first] // each, row[:, first]] = _registers(registers)[:once].T
+    return table
+
+
+def _results(shape: MatrixShape, row: Array, column: Array, ptx_type: Type) -> Array:
+    """Return the places of D, of rows and columns by lane and element."""
+    each = _together(ptx_type)
+    first = slice(0, row.shape[1], each)
+    found: Array = (column[:, first] // each * shape.rows + row[:, first]).T
     return found
 
 
-def _scatter(
-    code: CodeBuilder,
-    which: str,
-    registers: list[LaneVector],
-    ptx_type: Type,
-    places: ElementPlaces,
-    columns: int,
-    stored: str,
-) -> None:
-    """Write the elements in registers to a matrix in memory, as f64 or integers."""
-    name = f"numbers.{ptx_type.name}"
-    dtype = np.dtype(np.float64 if ptx_type.kind is TypeKind.FLOAT else np.int64)
-    if not code.module.defines(name):
-
-        def convert(a: npt.NDArray[np.generic], d: npt.NDArray[np.generic]) -> None:
-            np.copyto(d, numbers(a, ptx_type))
-
-        text = lower(code.module, name, convert, [LaneType(ptx_type.dtype)], [LaneType(dtype)])
-        code.module.define(name, text)
-    element = LaneType(ptx_type.dtype).element
-    kind = LaneType(dtype)
-    scatter = f"@llvm.masked.scatter.v32{_letter(stored)}.v32p0"
-    value_type = vector_type(stored)
-    code.module.declare(f"declare void {scatter}({value_type}, <32 x ptr>, i32, <32 x i1>)")
-    true = splat("i1", True).typed
-    for number in range(places.row.shape[1]):
-        value = _element(code, registers, number, element)
-        wide = code.vector(f"call {kind.type} @{name}({value.typed})", kind.element)
-        if stored == "i32":
-            wide = code.cast("trunc", wide, "i32")
-        at = places.row[:, number] * columns + places.column[:, number]
-        index = constant(at.astype(np.int32))
-        pointers = code.scalar(f"getelementptr {stored}, ptr %{which}.at, {index.typed}")
-        code.line(f"call void {scatter}({wide.typed}, <32 x ptr> {pointers}, i32 4, {true})")
+def _put_sums(code: CodeBuilder, shape: MatrixShape, words: LaneVector, number: int) -> None:
+    """Write a column of C, or two columns of f16, to memory."""
+    if shape.types["c"].name != "f16":
+        store(code, code.bitcast(words, shape.addend), "%c", str(number * shape.rows))
+        return
+    for half in range(2):
+        value = words
+        if half:
+            value = code.binary("lshr", words, splat("i32", 16, words.count))
+        value = code.bitcast(code.cast("trunc", value, "i16"), "half")
+        at = str((2 * number + half) * shape.rows)
+        store(code, code.cast("fpext", value, "float"), "%c", at)
 
 
-def _letter(element: str) -> str:
-    return {"double": "f64", "float": "f32", "half": "f16"}.get(element, element)
-
-
-def _element(
-    code: CodeBuilder, registers: list[LaneVector], number: int, element: str
-) -> LaneVector:
-    """Return one of the elements that every lane holds in its registers."""
-    whole = code.bitcast(registers[0], element)
-    each = whole.count // WIDTH
-    register = code.bitcast(registers[number // each], element)
-    return code.shuffle(register, range(number % each, register.count, each))
-
-
-def _return(
-    code: CodeBuilder, kinds: list[LaneType], places: ElementPlaces, shape: MatrixShape
-) -> None:
-    """Return the registers with the elements of the result."""
-    element = shape.result
-    integer = element if element.startswith("i") else f"i{8 * shape.result_bytes}"
-    each = places.row.shape[1] // len(kinds)
-    gather = f"@llvm.masked.gather.v32{integer}.v32p0"
-    kind = vector_type(integer)
-    code.module.declare(f"declare {kind} {gather}(<32 x ptr>, i32, <32 x i1>, {kind})")
-    true = splat("i1", True).typed
-    types = "{ " + ", ".join(each_kind.type for each_kind in kinds) + " }"
+def _return(code: CodeBuilder, kinds: list[LaneType], places: WordPlaces, word: str) -> None:
+    """Return the registers with the elements of D."""
+    shape = places.shape
+    rows, columns = shape.rows, []
+    for number in range(shape.columns // _together(shape.types["d"])):
+        if shape.result != "half":
+            columns.append(load(code, "%d", word, str(number * rows), rows))
+            continue
+        low, high = (
+            code.cast("zext", load(code, "%d", "i16", str((2 * number + half) * rows), rows), "i32")
+            for half in range(2)
+        )
+        upper = code.binary("shl", high, splat("i32", 16, rows))
+        columns.append(code.binary("or", low, upper))
+    types = "{ " + ", ".join(kind.type for kind in kinds) + " }"
     together = "poison"
-    for number, lane_kind in enumerate(kinds):
-        parts = []
-        for part in range(each):
-            place = number * each + part
-            at = places.row[:, place] * shape.n + places.column[:, place]
-            index = constant(at.astype(np.int32))
-            pointers = code.scalar(f"getelementptr {integer}, ptr %d.at, {index.typed}")
-            given = f"<32 x ptr> {pointers}, i32 {shape.result_bytes}, {true}, {kind} poison"
-            parts.append(code.vector(f"call {kind} {gather}({given})", integer))
-        value = parts[0]
-        if each > 1:
-            order = [place for lane in range(WIDTH) for place in (lane, WIDTH + lane)]
-            value = code.shuffle(parts[0], order, parts[1])
-        value = code.bitcast(value, lane_kind.element)
+    for number, kind in enumerate(kinds):
+        value = code.bitcast(permuted(code, columns, places.results[number]), kind.element)
         together = code.scalar(f"insertvalue {types} {together}, {value.typed}, {number}")
     code.line(f"ret {types} {together}")

@@ -30,8 +30,9 @@ KEPT = 25
 """The bits below the largest exponent."""
 NOTHING = -2000
 """The exponent of a zero: it never is the largest."""
-_KEPT_OF_EIGHT_BITS = 13  # by wgmma
-_EIGHT_BITS = ("e4m3", "e5m2")
+KEPT_OF_EIGHT_BITS = 13
+"""The same for elements of 8 bits by ``wgmma``."""
+EIGHT_BITS = ("e4m3", "e5m2")
 LEAST = {"f16": -14, "e4m3": -14, "e5m2": -14, "bf16": -126, "tf32": -126, "f32": -126}
 """The exponents of the least normal numbers: subnormal ones have the same.
 
@@ -39,7 +40,8 @@ Those of 8 bits are multiplied as f16.
 """
 LEAST_SUM = -400
 """The exponent below which no sum is scaled: all its parts are zeros."""
-_LEAST_BY_WARPGROUP = {**LEAST, "e4m3": -6}
+LEAST_BY_WARPGROUP = {**LEAST, "e4m3": -6}
+"""The same for ``wgmma``."""
 
 
 def multiplied(
@@ -72,7 +74,7 @@ def multiplied(
     names = {which: element(ptx_type) for which, ptx_type in types.items()}
     if b.ndim == 3:
         b = b[:, None]
-    if names["a"] in _EIGHT_BITS:
+    if names["a"] in EIGHT_BITS:
         return _of_eight_bits(a, b, c, names, run)
     return _by_runs(a, b, c, names, run)
 
@@ -83,15 +85,20 @@ def multiplied_by_warpgroup(
     """Return the same as ``wgmma`` computes it: all products along k are one run."""
     run = a.shape[2]
     names = {which: element(ptx_type) for which, ptx_type in types.items()}
-    if names["a"] not in _EIGHT_BITS:
+    if names["a"] not in EIGHT_BITS:
         return multiplied(a, b, c, types, run, satfinite=satfinite)
     if b.ndim == 3:
         b = b[:, None]
-    result = _by_runs(a, b, c, names, run, _KEPT_OF_EIGHT_BITS, _LEAST_BY_WARPGROUP)
-    if names["d"] == "f32":
-        bits = result.view(np.uint32)
-        bits[np.isfinite(result)] &= np.uint32(0xFFFFFFFF << 23 - _KEPT_OF_EIGHT_BITS & 0xFFFFFFFF)
-    return result
+    result = _by_runs(a, b, c, names, run, KEPT_OF_EIGHT_BITS, LEAST_BY_WARPGROUP)
+    return shortened(result) if names["d"] == "f32" else result
+
+
+def shortened(result: Array) -> Array:
+    """Return f32 with the bits that ``wgmma`` keeps of sums of elements of 8 bits."""
+    kept = np.uint32(0xFFFFFFFF << 23 - KEPT_OF_EIGHT_BITS & 0xFFFFFFFF)
+    bits = (result.view(np.uint32) & kept).view(np.float32)
+    found: Array = np.where(np.isfinite(result), bits, result)
+    return found
 
 
 def multiplied_by_lanes(a: Array, b: Array, c: Array, number_format: str) -> Array:
@@ -136,12 +143,17 @@ def _of_eight_bits(a: Array, b: Array, c: Array, names: dict[str, str], run: int
     order = np.argsort(np.arange(a.shape[2]) % 4 >= 2, kind="stable")
     result = _by_runs(a[:, :, order], b[:, :, order], np.zeros_like(c), names, run)
     with np.errstate(over="ignore", invalid="ignore"):
-        result += c.astype(result.dtype)
-    if names["d"] == "f32":
-        canonical(result)
-        return result
-    halves: Array = from_f32(result.astype(np.float32), names["d"])
-    return halves
+        total: Array = with_addend(result, c, names["d"])
+        return total
+
+
+def with_addend(result: Array, c: Array, number_format: str) -> Array:
+    """Add the addend to a sum of products of elements of 8 bits."""
+    total: Array = result.astype(np.float32) + c.astype(np.float32)
+    if number_format == "f32":
+        canonical(total)
+        return total
+    return from_f32(total, number_format)
 
 
 def _by_runs(

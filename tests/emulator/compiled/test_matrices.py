@@ -16,6 +16,12 @@ INSTRUCTIONS = {
     "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32": 1,
     "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16": 1,
     "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32": 1,
+    "mma.sync.aligned.m16n8k32.row.col.f16.e5m2.e4m3.f16": 1,
+    "mma.sync.aligned.m16n8k64.row.col.s32.s4.u4.s32": 1,
+    "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc": 1,
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32": 1,
+    "mma.sp.sync.aligned.m16n8k64.row.col.satfinite.s32.s8.u8": 1,
+    "wmma.mma.sync.aligned.row.col.m8n32k16.f32.f16": 1,
     "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16": 1,
     "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16": 1,
     "cp.async": 3,
@@ -84,3 +90,43 @@ BODIES = {
 def test_parts(what: str) -> None:
     given = np.random.default_rng(2).integers(0, 1 << 14, 256).astype(np.uint32)
     check_equal(PARTIAL.replace("BODY", BODIES[what]), (1,), (32,), np.zeros(32, "u4"), given)
+
+
+PRODUCT = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry product(.param .u64 out, .param .u64 in) {
+    .reg .b64 %a<4>; .reg .b32 %r<16>; .reg .f32 %f<8>;
+    ld.param.u64 %a0, [out]; ld.param.u64 %a1, [in]; mov.u32 %r0, %ctaid.x; mov.u32 %r1, %tid.x;
+    mad.lo.u32 %r0, %r0, 32, %r1; mul.wide.u32 %a2, %r0, 40; add.u64 %a1, %a1, %a2;
+    mul.wide.u32 %a2, %r0, 16; add.u64 %a0, %a0, %a2;
+    ld.global.v2.b32 {%r1, %r2}, [%a1]; ld.global.v2.b32 {%r3, %r4}, [%a1+8];
+    ld.global.v2.b32 {%r5, %r6}, [%a1+16];
+    ld.global.v2.f32 {%f1, %f2}, [%a1+24]; ld.global.v2.f32 {%f3, %f4}, [%a1+32];
+    mma.sync.aligned.m16n8k16.row.col.f32.TYPE.TYPE.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4},
+        {%r5, %r6}, {%f1, %f2, %f3, %f4};
+    st.global.v2.f32 [%a0], {%f1, %f2}; st.global.v2.f32 [%a0+8], {%f3, %f4}; ret;
+}"""
+
+
+@pytest.mark.parametrize("name", ["f16", "bf16"])
+def test_numbers_of_all_sizes(name: str) -> None:
+    """Products that are computed in f32, and those that have to be computed in f64."""
+    rng = np.random.default_rng(8)
+    blocks = 12
+    exponents = (
+        rng.integers(-20, 20, blocks)[:, None, None] * np.array([0, 0, 1, 4] * 3)[:, None, None]
+    )
+    singles = rng.normal(size=(blocks, 32, 16)) * 2.0**exponents
+    singles[:3] *= rng.integers(0, 2, (3, 32, 16))
+    sums = singles[..., 12:].astype("f4")
+    sums[5] = -0.0
+    sums[6, 3, 1], sums[7, 30, 2] = np.inf, np.nan
+    bits = singles.astype("f4").view("u4")[..., :12] >> 16
+    clipped = np.clip(singles[..., :12], -60000, 60000).astype("f2")
+    halves = bits.astype("u2") if name == "bf16" else clipped.view("u2")
+    halves[5] &= 0x8000
+    halves[8, :, 4], halves[9, :, 9] = 0x7FC0, 0x7C00
+    given = np.concatenate([halves.view("u4"), sums.view("u4")], axis=-1)
+    out = np.zeros(blocks * 128, "u4")
+    check_equal(PRODUCT.replace("TYPE", name), (blocks,), (32,), out, np.ascontiguousarray(given))

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from cudarun.emulator import execution
-from cudarun.emulator.engines import AUTO, ENGINE_VARIABLE, Engines
+from cudarun.emulator.engines import AUTO, COMPILE, ENGINE_VARIABLE, Engines, NotCompiled
 from cudarun.emulator.machine.launch import Launch
 
 REPORT_VARIABLE = "COMPILED_ENGINE_REPORT"
@@ -35,6 +35,8 @@ class CountingEngines(Engines):
     ) -> None:
         try:
             super().run(launch, on_progress, interpret)
+        except NotCompiled:
+            interpret(launch, on_progress)
         finally:
             note = self.notes[launch.kernel.name]
             counts[re.sub(r" \(PTX line \d+\)", "", f"{note.engine} {note.reason}".strip())] += 1
@@ -42,7 +44,7 @@ class CountingEngines(Engines):
 
 def pytest_configure(config: pytest.Config) -> None:
     os.environ[ENGINE_VARIABLE] = AUTO
-    execution.Engines = partial(CountingEngines, AUTO)  # type: ignore[assignment, misc]
+    execution.Engines = partial(CountingEngines, COMPILE)  # type: ignore[assignment, misc]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -19,6 +19,7 @@ from cudarun.emulator.compiled.memory import (
     pointer_to,
 )
 from cudarun.emulator.compiled.operators import Untraceable, cast
+from cudarun.emulator.compiled.patterns import AddressPattern, HalfPlaces
 from cudarun.emulator.compiled.registers import WarpRegisters
 from cudarun.emulator.compiled.sites import (
     CallbackSite,
@@ -52,6 +53,22 @@ class CheckedLanes(NamedTuple):
     of_sources: Callable[[Arrays], tuple[Array, ...] | None]
 
 
+class PatternAccess(NamedTuple):
+    """The faster paths of an access whose addresses have a pattern.
+
+    Attributes:
+        row: Returns the results where the lanes follow one another; of the places of the halves
+            and those of all lanes.
+        uniform: The same where all lanes of a half access one address.
+    """
+
+    row: Callable[[HalfPlaces, CheckedPlace], list[LaneVector]]
+    uniform: Callable[[HalfPlaces], list[LaneVector]] | None = None
+
+
+PathExit = tuple[str, list[LaneVector]]
+
+
 class AccessCode:
     """The code of accesses.
 
@@ -79,25 +96,36 @@ class AccessCode:
         width, size = 8 * access.dtype.itemsize, access.dtype.itemsize
         kinds = tuple(map(lane_type, operation.destinations))
 
-        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
-            (place,) = places
+        columns = [f"i{width}"] * (len(kinds) * action.elements)
+
+        def values(parts: list[LaneVector]) -> list[LaneVector]:
             found: list[LaneVector] = []
             for number, kind in enumerate(kinds):
-                first = number * action.elements
-                parts = [
-                    self.memory.load(self._code, place, mask, width, size * (first + part))
-                    for part in range(action.elements)
-                ]
-                if len(parts) == 1:
-                    value = self._code.bitcast(parts[0], LaneType(access.dtype).element)
+                own = parts[number * action.elements : (number + 1) * action.elements]
+                if len(own) == 1:
+                    value = self._code.bitcast(own[0], LaneType(access.dtype).element)
                     found.append(cast(self._code, value, access.dtype, kind.dtype))
                 else:
                     order = [at for lane in range(WIDTH) for at in (lane, WIDTH + lane)]
-                    found.append(self._code.shuffle(parts[0], order, parts[1]))
+                    found.append(self._code.shuffle(own[0], order, own[1]))
             return found
 
+        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+            (place,) = places
+            return values(
+                [
+                    self.memory.load(self._code, place, mask, width, size * column)
+                    for column in range(len(columns))
+                ]
+            )
+
+        patterns = PatternAccess(
+            lambda places, _: values(self.memory.load_row(self._code, places, columns)),
+            lambda places: values(self.memory.load_uniform(self._code, places, columns)),
+        )
         sources = [self._registers.source(use) for use in operation.sources]
-        self._finish(operation, self.access(operation, [access], sources, mask, fast))
+        results = self.access(operation, [access], sources, mask, fast, patterns=patterns)
+        self._finish(operation, results)
 
     def store(self, operation: Action, mask: str) -> None:
         """Compile ``st``."""
@@ -108,22 +136,33 @@ class AccessCode:
         sources = [self._registers.source(use) for use in operation.sources]
         kinds = list(map(lane_type, operation.sources))
 
-        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
-            (place,) = places
-            for number in range(action.count):
-                value, kind = sources[1 + number], kinds[1 + number]
+        def columns() -> list[LaneVector]:
+            found = []
+            for value, kind in zip(sources[1:], kinds[1:], strict=True):
                 for part in range(action.elements):
                     column = value
                     if action.elements > 1:
                         chosen = range(part, value.count, action.elements)
                         column = self._code.shuffle(value, chosen)
                     stored = cast(self._code, column, kind.dtype, access.dtype)
-                    bits = self._code.bitcast(stored, f"i{8 * size}")
-                    ahead = size * (number * action.elements + part)
-                    self.memory.store(self._code, place, mask, bits, ahead)
+                    found.append(self._code.bitcast(stored, f"i{8 * size}"))
+            return found
+
+        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+            (place,) = places
+            for number, bits in enumerate(columns()):
+                self.memory.store(self._code, place, mask, bits, size * number)
             return []
 
-        self.access(operation, [access], sources, mask, fast)
+        def row(places: HalfPlaces, place: CheckedPlace) -> list[LaneVector]:
+            self.memory.store_row(self._code, places, columns())
+            for number in range(count):
+                self.memory.mark(self._code, place, mask, 8 * size, size * number)
+            return []
+
+        count = action.count * action.elements
+        patterns = PatternAccess(row)
+        self.access(operation, [access], sources, mask, fast, patterns=patterns)
 
     def atomic(self, operation: Action, mask: str) -> None:
         """Compile ``atom`` and ``red``."""
@@ -202,6 +241,7 @@ class AccessCode:
         mask: str,
         fast: Callable[[list[CheckedPlace]], list[LaneVector]],
         checked: CheckedLanes | None = None,
+        patterns: PatternAccess | None = None,
     ) -> list[LaneVector]:
         """Return the results of the fast path, or of the caller.
 
@@ -212,6 +252,7 @@ class AccessCode:
             mask: The active lanes.
             fast: Returns the results, of the checked places of the accesses.
             checked: The lanes that make each access; by default all active ones make all.
+            patterns: Faster paths of the only access.
         """
         code = self._code
         kinds = tuple(map(lane_type, operation.destinations))
@@ -220,17 +261,21 @@ class AccessCode:
         check, valid, slow, done, join = (
             code.fresh(stem) for stem in ("check", "valid", "slow", "done", "join")
         )
-        addresses = [
-            self._address(source, access.offset)
+        bases = [
+            self._base(source, access.offset)
             for source, access in zip(sources, accesses, strict=False)
         ]
         code.line(f"br label %{check}")
         code.label(check)
+        exits = []
+        if patterns is not None and accesses[0].space != "local":
+            entry = cache_entry(code, numbers[0])
+            exits += self._patterns(accesses[0], patterns, entry, bases[0], mask)
         wrong = checked.others if checked else "0"
         places = []
         for turn, (access, number) in enumerate(zip(accesses, numbers, strict=True)):
             entry = cache_entry(code, number)
-            relative = self._relative(entry, addresses[turn])
+            relative = self._relative(entry, bases[turn])
             bad = self._bad(access, entry, relative)
             makes = checked.lanes[turn] if checked else self._registers.mask
             mine = code.to_mask(code.binary("and", bad, makes))
@@ -238,27 +283,73 @@ class AccessCode:
             places.append((access, entry, relative))
         good = code.scalar(f"icmp eq i32 {wrong}, 0")
         code.line(f"br i1 {good}, label %{valid}, label %{slow}, !prof !1")
+        code.label(valid)
+        exits.append(self._exit(fast([self._place(*each) for each in places])))
         code.label(slow)
         pass_sources(code, sources)
         answer = call_back(code, site, mask)
         cases = f"i32 {layout.RETRY}, label %{check} i32 {layout.DONE}, label %{done}"
         code.line(f"switch i32 {answer}, label %fault [ {cases} ]")
         code.label(done)
-        executed = take_results(code, len(sources), kinds)
-        code.line(f"br label %{join}")
-        code.label(valid)
-        results = fast([self._place(*each) for each in places])
-        last = code.fresh("last")
-        code.line(f"br label %{last}")
-        code.label(last)
-        code.line(f"br label %{join}")
+        exits.append(self._exit(take_results(code, len(sources), kinds)))
+        for label, _ in exits:
+            code.label(label)
+            code.line(f"br label %{join}")
         code.label(join)
         return [
             code.vector(
-                f"phi {a.type} [ {a.name}, %{last} ], [ {b.name}, %{done} ]", a.element, a.count
+                f"phi {first.type} "
+                + ", ".join(f"[ {results[place].name}, %{label} ]" for label, results in exits),
+                first.element,
+                first.count,
             )
-            for a, b in zip(results, executed, strict=True)
+            for place, first in enumerate(exits[0][1])
         ]
+
+    def _exit(self, results: list[LaneVector]) -> PathExit:
+        """End a path of an access; return the label of its exit, and its results."""
+        label = self._code.fresh("exit")
+        self._code.line(f"br label %{label}")
+        return label, results
+
+    def _patterns(
+        self,
+        access: Access,
+        patterns: PatternAccess,
+        entry: str,
+        base: LaneVector,
+        mask: str,
+    ) -> list[PathExit]:
+        """Add the paths of addresses with a pattern; return their exits.
+
+        What follows is the general path.
+        """
+        code, exits = self._code, list[PathExit]()
+        found = AddressPattern(code, base, mask, access.bytes)
+        host = field(code, entry, layout.HOST, "ptr")
+        first = found.first(field(code, entry, layout.BASE, "i64"))
+
+        every = code.fresh("every")
+
+        def path(pattern: str, room: int, results: Callable[[], list[LaneVector]]) -> None:
+            fits, good, other = (code.fresh(stem) for stem in ("fits", "good", "other"))
+            code.line(f"br i1 {pattern}, label %{fits}, label %{other}")
+            code.label(fits)
+            valid = found.is_valid(first, field(code, entry, room, "i64"))
+            code.line(f"br i1 {valid}, label %{good}, label %{every}, !prof !1")
+            code.label(good)
+            exits.append(self._exit(results()))
+            code.label(other)
+
+        places = HalfPlaces(host, first)
+        place = CheckedPlace(host, self._relative(entry, base), entry)
+        path(found.is_row(), layout.ROW_COUNT, lambda: patterns.row(places, place))
+        uniform = patterns.uniform
+        if uniform is not None:
+            path(found.is_uniform(), layout.SHARED_COUNT, lambda: uniform(places))
+        code.line(f"br label %{every}")
+        code.label(every)
+        return exits
 
     def _bad(self, access: Access, entry: str, relative: LaneVector) -> LaneVector:
         """Return the lanes whose access is outside of the region of an entry, or misaligned."""
@@ -270,15 +361,16 @@ class AccessCode:
         low = code.binary("and", relative, splat("i64", access.bytes - 1))
         return code.binary("or", bad, code.compare("ne", low, splat("i64", 0)))
 
-    def _address(self, base: LaneVector, offset: int) -> LaneVector:
-        code = self._code
-        if offset:
-            wrapped = offset % (1 << base.bits)
-            base = code.binary("add", base, splat(base.element, wrapped))
-        return base if base.bits == 64 else code.cast("zext", base, "i64")
+    def _base(self, base: LaneVector, offset: int) -> LaneVector:
+        """Return addresses with the constant offset of an operand."""
+        if not offset:
+            return base
+        return self._code.binary("add", base, splat(base.element, offset % (1 << base.bits)))
 
     def _relative(self, entry: str, address: LaneVector) -> LaneVector:
         base = field(self._code, entry, layout.BASE, "i64")
+        if address.bits < 64:
+            address = self._code.cast("zext", address, "i64")
         return self._code.binary("sub", address, self._code.broadcast("i64", base))
 
     def _place(self, access: Access, entry: str, relative: LaneVector) -> CheckedPlace:

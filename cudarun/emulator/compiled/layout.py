@@ -34,7 +34,9 @@ COUNT = 8
 HOST = 16  # the host address of BASE
 LANE_STRIDE = 24  # from one thread's memory to the next one's
 UNWRITTEN = 32  # the host address of the marks of unwritten bytes, or null
-CACHE_BYTES = 40
+SHARED_COUNT = 40  # COUNT if all lanes access the same memory, else 0
+ROW_COUNT = 48  # the same for the first of 16 lanes whose accesses follow one another
+CACHE_BYTES = 56
 
 # Columns of the scratch.
 COLUMN_BYTES = 32 * 16

@@ -10,16 +10,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cudarun.emulator.compiled import layout
+from cudarun.emulator.compiled.patterns import HALF, HalfPlaces
 from cudarun.emulator.compiled.vectors import (
     WIDTH,
     CodeBuilder,
     LaneVector,
     ModuleText,
+    bits_of_element,
     splat,
     vector_type,
 )
 
-_HALF = WIDTH // 2
 _OFFSETS = vector_type("i64")
 
 
@@ -107,27 +108,67 @@ class MemoryFunctions:
         code.line(f"br label %{done}")
         code.label(done)
 
+    # --- patterns --------------------------------------------------------------------------------
+
+    def load_row(
+        self, code: CodeBuilder, places: HalfPlaces, columns: list[str]
+    ) -> list[LaneVector]:
+        """Return the elements of accesses of lanes in a row, by their types."""
+        count, element = len(columns), columns[0]
+        halves = []
+        for first in places.first:
+            text = f"load {vector_type(element, HALF * count)}, ptr "
+            text += f"{pointer_to(code, places.host, first)}, align 1"
+            halves.append(code.vector(text, element, HALF * count))
+        lanes = range(WIDTH)
+        return [
+            code.shuffle(halves[0], [lane * count + column for lane in lanes], halves[1])
+            for column in range(count)
+        ]
+
+    def load_uniform(
+        self, code: CodeBuilder, places: HalfPlaces, columns: list[str]
+    ) -> list[LaneVector]:
+        """Return the elements of accesses of one address by all lanes of each half."""
+        found = []
+        for column, element in enumerate(columns):
+            halves = []
+            for first in places.first:
+                pointer = pointer_to(code, places.host, first)
+                ahead = column * bits_of_element(element) // 8
+                text = f"load {element}, ptr {pointer_to(code, pointer, ahead)}, align 1"
+                halves.append(code.broadcast(element, code.scalar(text), HALF))
+            found.append(code.shuffle(halves[0], range(WIDTH), halves[1]))
+        return found
+
+    def store_row(self, code: CodeBuilder, places: HalfPlaces, columns: list[LaneVector]) -> None:
+        """Store the elements of accesses of lanes in a row."""
+        count, parts = len(columns), columns
+        while len(parts) > 2:
+            parts = [
+                code.shuffle(a, range(2 * a.count), b)
+                for a, b in zip(parts[::2], parts[1::2], strict=True)
+            ]
+        for half, first in enumerate(places.first):
+            lanes = range(half * HALF, (half + 1) * HALF)
+            order = [column * WIDTH + lane for lane in lanes for column in range(count)]
+            value = code.shuffle(parts[0], order, parts[1] if count > 1 else None)
+            pointer = pointer_to(code, places.host, first)
+            code.line(f"store {value.typed}, ptr {pointer}, align 1")
+
     # --- definitions -----------------------------------------------------------------------------
 
     def _define_load(self, name: str, width: int) -> None:
         kind = vector_type(f"i{width}")
         code = CodeBuilder(self._module)
-        code.label("entry")
-        start, together = _contiguous(code, WIDTH, width // 8, "%mask")
-        code.line(f"br i1 {together}, label %contiguous, label %apart")
-        code.label("contiguous")
-        active = code.from_mask("%mask")
-        whole = _masked_load(code, start, active, f"i{width}")
-        code.line(f"ret {whole.typed}")
-        code.label("apart")
         offsets = LaneVector("%offsets", "i64")
         halves = []
         for half in range(2):
-            part = code.shuffle(offsets, range(half * _HALF, (half + 1) * _HALF))
-            shifted = code.scalar(f"lshr i32 %mask, {half * _HALF}")
+            part = code.shuffle(offsets, range(half * HALF, (half + 1) * HALF))
+            shifted = code.scalar(f"lshr i32 %mask, {half * HALF}")
             mask = code.scalar(f"trunc i32 {shifted} to i16")
             text = f"call <16 x i{width}> @half.{name}(ptr %host, {part.typed}, i16 {mask})"
-            halves.append(code.vector(text, f"i{width}", _HALF))
+            halves.append(code.vector(text, f"i{width}", HALF))
         both = code.shuffle(halves[0], range(WIDTH), halves[1])
         code.line(f"ret {both.typed}")
         head = f"define internal {kind} @{name}(ptr %host, {_OFFSETS} %offsets, i32 %mask) noinline"
@@ -139,8 +180,8 @@ class MemoryFunctions:
         element = f"i{width}"
         code = CodeBuilder(self._module)
         code.label("entry")
-        start, together = _contiguous(code, _HALF, width // 8, "%mask")
-        active = code.vector("bitcast i16 %mask to <16 x i1>", "i1", _HALF)
+        start, together = _contiguous(code, HALF, width // 8, "%mask")
+        active = code.vector("bitcast i16 %mask to <16 x i1>", "i1", HALF)
         code.line(f"br i1 {together}, label %contiguous, label %apart")
         code.label("contiguous")
         whole = _masked_load(code, start, active, element)
@@ -149,9 +190,9 @@ class MemoryFunctions:
         first = code.scalar("call i16 @llvm.cttz.i16(i16 %mask, i1 false)")
         place = code.scalar(f"and i16 {first}, 15")
         offset = code.scalar(f"extractelement <16 x i64> %offsets, i16 {place}")
-        offsets = LaneVector("%offsets", "i64", _HALF)
-        same = code.compare("eq", offsets, code.broadcast("i64", offset, _HALF))
-        inactive = code.binary("xor", active, splat("i1", True, _HALF))
+        offsets = LaneVector("%offsets", "i64", HALF)
+        same = code.compare("eq", offsets, code.broadcast("i64", offset, HALF))
+        inactive = code.binary("xor", active, splat("i1", True, HALF))
         every = code.to_mask(code.binary("or", same, inactive))
         uniform = code.scalar(f"icmp eq i16 {every}, -1")
         some = code.scalar("icmp ne i16 %mask, 0")
@@ -160,16 +201,16 @@ class MemoryFunctions:
         code.label("uniform")
         pointer = pointer_to(code, "%host", offset)
         value = code.scalar(f"load {element}, ptr {pointer}, align 1")
-        spread = code.broadcast(element, value, _HALF)
+        spread = code.broadcast(element, value, HALF)
         code.line(f"ret {spread.typed}")
         code.label("scattered")
-        kind = vector_type(element, _HALF)
+        kind = vector_type(element, HALF)
         intrinsic = f"@llvm.masked.gather.v16{element}.v16p0"
         self._module.declare(f"declare {kind} {intrinsic}(<16 x ptr>, i32, <16 x i1>, {kind})")
         self._module.declare("declare i16 @llvm.cttz.i16(i16, i1)")
         pointers = code.scalar("getelementptr i8, ptr %host, <16 x i64> %offsets")
         given = f"<16 x ptr> {pointers}, i32 1, {active.typed}, {kind} zeroinitializer"
-        found = code.vector(f"call {kind} {intrinsic}({given})", element, _HALF)
+        found = code.vector(f"call {kind} {intrinsic}({given})", element, HALF)
         code.line(f"ret {found.typed}")
         head = f"define internal {kind} @{name}(ptr %host, <16 x i64> %offsets, i16 %mask) noinline"
         self._module.define(name, "\n".join([head + " #0 {", *code.lines, "}"]))
@@ -182,9 +223,7 @@ class MemoryFunctions:
         active = code.from_mask("%mask")
         code.line(f"br i1 {together}, label %contiguous, label %scattered")
         code.label("contiguous")
-        store = f"@llvm.masked.store.v32{element}.p0"
-        self._module.declare(f"declare void {store}({kind}, ptr, i32, <32 x i1>)")
-        code.line(f"call void {store}({kind} %value, ptr {start}, i32 1, {active.typed})")
+        _masked_store(code, LaneVector("%value", element), start, active)
         code.line("ret void")
         code.label("scattered")
         scatter = f"@llvm.masked.scatter.v32{element}.v32p0"
@@ -228,3 +267,9 @@ def _masked_load(code: CodeBuilder, start: str, active: LaneVector, element: str
     code.module.declare(f"declare {kind} {intrinsic}(ptr, i32, {active.type}, {kind})")
     given = f"ptr {start}, i32 1, {active.typed}, {kind} zeroinitializer"
     return code.vector(f"call {kind} {intrinsic}({given})", element, active.count)
+
+
+def _masked_store(code: CodeBuilder, value: LaneVector, start: str, active: LaneVector) -> None:
+    intrinsic = f"@llvm.masked.store.v{value.count}{value.element}.p0"
+    code.module.declare(f"declare void {intrinsic}({value.type}, ptr, i32, {active.type})")
+    code.line(f"call void {intrinsic}({value.typed}, ptr {start}, i32 1, {active.typed})")

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from cudarun.emulator.code import Action, RegisterUse
 from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.kernels import CompiledKernel
+from cudarun.emulator.compiled.patterns import HALF
 from cudarun.emulator.compiled.sites import CallbackSite
 from cudarun.emulator.compiled.vectors import WIDTH
 from cudarun.emulator.machine.access import Access, Region, Section
@@ -214,9 +215,12 @@ class CompiledRun:
         base = 0 if access._own_space else region.base
         row = self._cache[entry]
         row[layout.BASE // 8] = base
-        row[layout.COUNT // 8] = max(region.size - access.bytes + 1, 0)
+        count = max(region.size - access.bytes + 1, 0)
+        row[layout.COUNT // 8] = count
         row[layout.HOST // 8] = region.view(np.dtype(np.uint8)).ctypes.data
-        row[layout.LANE_STRIDE // 8] = self._lane_stride(region)
+        row[layout.LANE_STRIDE // 8] = stride = self._lane_stride(region)
+        row[layout.SHARED_COUNT // 8] = 0 if stride else count
+        row[layout.ROW_COUNT // 8] = 0 if stride else max(count - (HALF - 1) * access.bytes, 0)
         unwritten = region.unwritten
         row[layout.UNWRITTEN // 8] = 0 if unwritten is None else unwritten.ctypes.data
         return True

@@ -130,10 +130,6 @@ def _unsuitable(launch: Launch) -> str:
         return "detectors and statistics observe the interpreter"
     if find_spec("llvmlite") is None:
         return "llvmlite is not installed (pip install 'cudarun[fast]')"
-    if launch.config.cooperative:
-        return "a cooperative launch"
-    if launch.cluster_blocks > 1:
-        return "a launch with clusters"
     if launch.origin is not None or launch.launches_grids:
         return "kernels that launch kernels"
     return ""

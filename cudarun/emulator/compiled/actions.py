@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.accesses import AccessCode
+from cudarun.emulator.compiled.clusters import ClusterOperations
 from cudarun.emulator.compiled.copies import CopyCode
+from cudarun.emulator.compiled.lowering import LaneFunctions
 from cudarun.emulator.compiled.matrices import MatrixCode
 from cudarun.emulator.compiled.registers import WarpRegisters
 from cudarun.emulator.compiled.vectors import CodeBuilder
@@ -18,6 +20,7 @@ from cudarun.emulator.machine.bulk_copies import (
     BulkCopy,
     BulkReduction,
 )
+from cudarun.emulator.machine.clusters import MapAddress, RankOfAddress
 from cudarun.emulator.machine.matrices import (
     LoadMatrix,
     Multiply,
@@ -100,9 +103,10 @@ ActionRule = Callable[[Action, str], None]
 
 
 def action_rules(
-    code: CodeBuilder, registers: WarpRegisters, accesses: AccessCode
+    code: CodeBuilder, registers: WarpRegisters, accesses: AccessCode, functions: LaneFunctions
 ) -> dict[type, ActionRule]:
     """Return the rules by the class of the action."""
+    clusters = ClusterOperations(code, registers, functions)
     warps = WarpOperations(code, registers)
     matrices = MatrixCode(code, registers, accesses)
     copies = CopyCode(code, registers, accesses)
@@ -125,6 +129,8 @@ def action_rules(
         StoreMatrix: copies.store_matrix,
         Multiply: matrices.multiply,
         WarpMultiply: matrices.multiply,
+        MapAddress: clusters.map_address,
+        RankOfAddress: clusters.rank_of_address,
         **dict.fromkeys(CALLED_ACTIONS, accesses.call),
     }
 

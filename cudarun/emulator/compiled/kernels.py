@@ -18,7 +18,6 @@ from cudarun.emulator.machine.barriers import BarrierWait
 from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction
 from cudarun.emulator.machine.system import free, malloc, vprintf
 from cudarun.emulator.machine.tensor_copies import TensorReduction
-from cudarun.emulator.machine.transfers import MemoryLoad
 from cudarun.emulator.numerics.types import TypeKind
 
 _COMMUTATIVE = frozenset({"add", "and", "or", "xor", "min", "max"})
@@ -56,8 +55,11 @@ class KernelModule:
         with np.errstate(all="ignore"):
             self.code = WarpCode(module, function)
             self.code.define()
-        afters = [block.terminator.successors[0] for block in self.code.barriers]
-        define_run(module, self.code.state, afters, shared=True)
+        afters, cluster_afters = (
+            [block.terminator.successors[0] for block in barriers]
+            for barriers in (self.code.barriers, self.code.cluster_barriers)
+        )
+        define_run(module, self.code.state, afters, cluster_afters)
         self.text = module
 
 
@@ -100,10 +102,6 @@ def check(function: FunctionCode) -> None:
             if not isinstance(operation, Action):
                 continue
             action = operation.action
-            if isinstance(action, MemoryLoad):
-                (access,) = action.accesses
-                if access.strong and block.index in loops and access.space in ("", "global"):
-                    raise Untraceable("a loop that may wait for other blocks")
             if isinstance(action, BulkReduction | AsyncReduction | TensorReduction):
                 ordered.setdefault("bulk", []).append(operation)
                 if block.index in loops:

@@ -1,6 +1,7 @@
 """The memory that compiled code and its caller share, as offsets in bytes.
 
-* The **context** of a launch has pointers to everything else, and the state of the run.
+* A **context** has pointers to everything else, and the state of the run. There is one per
+  **slot**, in which a block runs; those of a cluster follow each other.
 * A **cache entry** belongs to one access of the code: the region that it accessed last.
 * A **warp state** has the masks of a warp's waiting lanes, and its registers while they wait.
 * The **scratch** has a column per operand, by which values pass between code and caller.
@@ -11,7 +12,7 @@ from __future__ import annotations
 from cudarun.records import dataclass
 
 # The context.
-LOCAL_STRIDE = 0
+RUNNING = 0  # not 0 while a block, or the cluster that begins here, runs in the slot
 CONSTANTS = 8
 CACHE = 16
 BLOCK_REGISTERS = 24  # of the block that runs: a word per register
@@ -26,7 +27,10 @@ SHARED_STRIDE = 88
 LANE_ROW = 96  # bytes of a row of the lane registers
 WARPS = 104
 THREADS = 112
-CONTEXT_BYTES = 120
+SLOTS = 120
+CLUSTER = 128  # blocks of a cluster
+ALL_AT_ONCE = 136  # not 0 if all blocks have to run at the same time
+CONTEXT_BYTES = 192  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
 BASE = 0
@@ -42,11 +46,16 @@ CACHE_BYTES = 56
 COLUMN_BYTES = 32 * 16
 COLUMNS = 64
 
+_LANE_WORDS = 32 * 4
+
 # The answers of the callback.
 RETRY, DONE, FAULT = 0, 1, 2
 
 # The answers of ``step``: all lanes have exited or wait, a fault, others have to run.
 WAITS, FAILS, YIELDS = 0, 1, 2
+
+# The answers of a round of a block, or of a cluster: combined by a bitwise or.
+ENDED, BLOCKED = 0, 4
 
 TICK_SITE, DEADLOCK_SITE = -1, -2
 TICK_INTERVAL = 1 << 20
@@ -60,6 +69,7 @@ class WarpState:
         blocks: The number of basic blocks.
         barriers: The number of barriers in the code.
         warp_barriers: The number of barriers of warps.
+        cluster_barriers: The number of waits for the cluster.
         registers: The offset of each register that is kept while lanes wait, by slot.
         size: Bytes.
     """
@@ -67,6 +77,7 @@ class WarpState:
     blocks: int
     barriers: int
     warp_barriers: int
+    cluster_barriers: int
     registers: dict[int, int]
     size: int
 
@@ -74,7 +85,8 @@ class WarpState:
     RESUMED = 4  # not 0 if the registers have been saved
     YIELDED = 8  # the lanes that can run, of a warp that has let others run
     TURN = 12  # the block that lanes ran last out of order
-    _MASKS = 16
+    POLLED = 16  # the block that they have just jumped back to
+    _MASKS = 32
 
     def pending(self, block: int) -> int:
         """Return the offset of the mask of the lanes that can run a basic block."""
@@ -92,18 +104,35 @@ class WarpState:
         """Return the offset of the mask of the lanes that wait at a barrier of their warp."""
         return self.waiting(self.barriers + barrier)
 
+    def cluster_waiting(self, barrier: int) -> int:
+        """Return the offset of the mask of the lanes that wait for their cluster."""
+        return self.warp_waiting(self.warp_barriers + barrier)
+
+    @property
+    def cluster_arrived(self) -> int:
+        """The offset of each lane's number of arrivals at the barrier of the cluster."""
+        return self.cluster_waiting(self.cluster_barriers)
+
+    @property
+    def cluster_waited(self) -> int:
+        """The offset of each lane's number of waits for the cluster."""
+        return self.cluster_arrived + _LANE_WORDS
+
     @property
     def mask_bytes(self) -> int:
-        """Bytes of all masks."""
-        return self.warp_waiting(self.warp_barriers)
+        """Bytes of all masks and counters."""
+        counters = 2 * _LANE_WORDS if self.cluster_barriers else 0
+        return self.cluster_arrived + counters
 
 
-def warp_state(blocks: int, barriers: int, warp_barriers: int, kept: dict[int, int]) -> WarpState:
+def warp_state(
+    blocks: int, barriers: int, warp_barriers: int, cluster_barriers: int, kept: dict[int, int]
+) -> WarpState:
     """Return the layout of a warp's state; ``kept`` has the bytes of registers by slot."""
-    masks = WarpState(blocks, barriers, warp_barriers, {}, 0).mask_bytes
+    masks = WarpState(blocks, barriers, warp_barriers, cluster_barriers, {}, 0).mask_bytes
     offset = -(-masks // 64) * 64
     registers = {}
     for slot, size in kept.items():
         registers[slot] = offset
         offset += -(-size // 64) * 64
-    return WarpState(blocks, barriers, warp_barriers, registers, offset)
+    return WarpState(blocks, barriers, warp_barriers, cluster_barriers, registers, offset)

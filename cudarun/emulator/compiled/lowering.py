@@ -68,7 +68,20 @@ class LaneFunctions:
         """
         sources = tuple(map(lane_type, operation.sources))
         destinations = tuple(map(lane_type, operation.destinations))
-        key = (operation.function, sources, destinations)
+        return self.name(operation.function, sources, destinations)
+
+    def name(
+        self,
+        function: Callable[..., object],
+        sources: tuple[LaneType, ...],
+        destinations: tuple[LaneType, ...],
+    ) -> str:
+        """Return the name of the LLVM function of a function over lanes, defined at first.
+
+        Raises:
+            Untraceable: It cannot be compiled.
+        """
+        key = (function, sources, destinations)
         name = self._known.get(key)
         if name is None:
             name = self._known[key] = f"lane{len(self._known)}"

@@ -202,10 +202,7 @@ class WarpRegisters:
         if extent is Extent.LAUNCH:
             return self._fixed_value(RegisterUse(slot, register.type), register.type)
         if extent is Extent.BLOCK:
-            known = self._fixed.block_registers
-            place = known.setdefault(register.name, len(known))
-            row = field(code, "%ctx", layout.BLOCK_REGISTERS, "ptr")
-            return code.broadcast("i32", field(code, row, 4 * place, "i32"))
+            return self.block_register(register.name)
         if extent is Extent.LANE:
             known = self._fixed.lane_registers
             place = known.setdefault(register.name, len(known))
@@ -214,6 +211,13 @@ class WarpRegisters:
             at = pointer_to(code, row, "%warp.words")
             return code.vector(f"load <{WIDTH} x i32>, ptr {at}, align 4", "i32")
         raise Untraceable(f"register {register.name}")
+
+    def block_register(self, name: str) -> LaneVector:
+        """Return a special register with a value per block."""
+        known = self._fixed.block_registers
+        place = known.setdefault(name, len(known))
+        row = field(self._code, "%ctx", layout.BLOCK_REGISTERS, "ptr")
+        return self._code.broadcast("i32", field(self._code, row, 4 * place, "i32"))
 
     def _fixed_value(self, use: Use, ptx_type: Type) -> LaneVector:
         """Load a value of the launch."""

@@ -19,6 +19,7 @@ from cudarun.emulator.machine.access import Access, Region, Section
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.barriers import Arrival
 from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.lanes import of
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.report import describe_deadlock
@@ -27,7 +28,10 @@ from cudarun.emulator.machine.threads import block_registers
 Array = npt.NDArray[Any]
 
 _BLOCKS_AT_ONCE = 1024
-_Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_uint)
+_MEMORY = 512 << 20  # shared and local memory of blocks that run at the same time
+_Callback = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_uint
+)
 _LANES = np.arange(WIDTH)
 
 
@@ -46,39 +50,44 @@ class CompiledRun:
         self._kernel = kernel
         self._launch = launch
         self._on_progress = on_progress
-        self._batch = batch = Batch(launch, 1)
-        batch.begin(0, 1)
+        self._slots = slots = _slots(kernel, launch)
+        self._batch = batch = Batch(launch, slots)
+        batch.begin(0, slots)
         batch.waiting.clear()
         self._frame = batch.frame(0, launch.kernel_function)
         self._sites = kernel.code.sites.sites
         self._error: BaseException | None = None
-        self._block = 0
-        warps = batch.threads.warps
+        self._blocks = [-1] * slots  # those of the batch's lanes, by slot
+        self._warps = warps = batch.threads.warps
         self._state_bytes = kernel.code.state.size
-        self._states = np.zeros(max(warps * self._state_bytes, 1), dtype=np.uint8)
+        self._states = np.zeros(max(slots * warps * self._state_bytes, 1), dtype=np.uint8)
         self._scratch = np.zeros(layout.COLUMNS * layout.COLUMN_BYTES, dtype=np.uint8)
         entries = max(len(kernel.code.sites.entries), 1)
-        self._cache = np.zeros((entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
+        self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
         self._constants = self._fixed_values()
         self._lane_registers = self._lane_values(warps)
         self._shared = batch.section("shared")
         self._callback = _Callback(self._called)
-        self._context = np.zeros(layout.CONTEXT_BYTES // 8, dtype=np.uint64)
-        for offset, value in {
-            layout.CONSTANTS: self._constants.ctypes.data,
-            layout.CACHE: self._cache.ctypes.data,
-            layout.LANE_REGISTERS: self._lane_registers.ctypes.data,
-            layout.LANE_ROW: 4 * warps * WIDTH,
-            layout.SCRATCH: self._scratch.ctypes.data,
-            layout.STATES: self._states.ctypes.data,
-            layout.CALLBACK: ctypes.cast(self._callback, ctypes.c_void_p).value or 0,
-            layout.TICKS: layout.TICK_INTERVAL,
-            layout.SHARED: self._shared.bytes.ctypes.data,
-            layout.SHARED_STRIDE: launch.shared_stride if launch.shared_bytes else 0,
-            layout.WARPS: warps,
-            layout.THREADS: launch.block_threads,
-        }.items():
-            self._context[offset // 8] = value
+        self._contexts = np.zeros((slots, layout.CONTEXT_BYTES // 8), dtype=np.uint64)
+        places = np.arange(slots, dtype=np.uint64)
+        for offset, value, step in (
+            (layout.CONSTANTS, self._constants.ctypes.data, 0),
+            (layout.CACHE, self._cache.ctypes.data, self._cache.strides[0]),
+            (layout.LANE_REGISTERS, self._lane_registers.ctypes.data, 0),
+            (layout.LANE_ROW, 4 * warps * WIDTH, 0),
+            (layout.SCRATCH, self._scratch.ctypes.data, 0),
+            (layout.STATES, self._states.ctypes.data, warps * self._state_bytes),
+            (layout.CALLBACK, ctypes.cast(self._callback, ctypes.c_void_p).value or 0, 0),
+            (layout.TICKS, layout.TICK_INTERVAL, 0),
+            (layout.SHARED, self._shared.bytes.ctypes.data, launch.shared_stride),
+            (layout.SHARED_STRIDE, launch.shared_stride if launch.shared_bytes else 0, 0),
+            (layout.WARPS, warps, 0),
+            (layout.THREADS, launch.block_threads, 0),
+            (layout.SLOTS, slots, 0),
+            (layout.CLUSTER, launch.cluster_blocks, 0),
+            (layout.ALL_AT_ONCE, launch.config.cooperative, 0),
+        ):
+            self._contexts[:, offset // 8] = np.uint64(value) + np.uint64(step) * places
 
     def _fixed_values(self) -> Array:
         """Return the values of the operands that the launch fixes."""
@@ -113,11 +122,14 @@ class CompiledRun:
         """
         launch = self._launch
         names = list(self._kernel.code.fixed.block_registers)
-        for first in range(begin, launch.blocks, _BLOCKS_AT_ONCE):
-            count = min(_BLOCKS_AT_ONCE, launch.blocks - first)
+        most = -(-_BLOCKS_AT_ONCE // launch.cluster_blocks) * launch.cluster_blocks
+        if self._slots > launch.cluster_blocks:
+            most = launch.blocks
+        for first in range(begin, launch.blocks, most):
+            count = min(most, launch.blocks - first)
             rows = np.ascontiguousarray(block_registers(launch, names, first, count))
             self._kernel.run(
-                self._context.ctypes.data, first, count, rows.ctypes.data, 4 * len(names)
+                self._contexts.ctypes.data, first, count, rows.ctypes.data, 4 * len(names)
             )
             if self._error is not None:
                 raise self._error
@@ -126,42 +138,47 @@ class CompiledRun:
 
     # --- the callback ----------------------------------------------------------------------------
 
-    def _called(self, number: int, warp: int, mask: int) -> int:
+    def _called(self, context: int, number: int, warp: int, mask: int) -> int:
         """Answer compiled code; errors are raised when it has returned."""
+        slot = (context - self._contexts.ctypes.data) // layout.CONTEXT_BYTES
         try:
             if number == layout.TICK_SITE:
-                return self._tick()
-            self._place()
+                return self._tick(slot)
+            self._place(slot)
             if number == layout.DEADLOCK_SITE:
-                raise self._deadlock()
-            return self._execute(self._sites[number], warp, mask)
+                raise self._deadlock(slot)
+            return self._execute(self._sites[number], slot, warp, mask)
         except BaseException as error:
             self._error = error
             return layout.FAULT
 
-    def _tick(self) -> int:
+    def _tick(self, slot: int) -> int:
         """Let signals and other threads be served, and report progress."""
-        self._context[layout.TICKS // 8] = layout.TICK_INTERVAL
+        self._contexts[slot, layout.TICKS // 8] = layout.TICK_INTERVAL
         launch = self._launch
-        launch.ended = int(self._context[layout.BLOCK // 8])
+        running = self._contexts[:, layout.RUNNING // 8] != 0
+        launch.ended = int(self._contexts[running, layout.BLOCK // 8].min())
         self._on_progress(launch.ended / launch.blocks)
         return layout.RETRY
 
-    def _place(self) -> None:
-        """Assign the lanes of the batch to the running block."""
-        block = int(self._context[layout.BLOCK // 8])
-        if block != self._block:
-            self._block = block
-            self._batch.threads.place(block, 1)
+    def _place(self, slot: int) -> None:
+        """Assign the lanes of a slot, and of its cluster, to the running blocks."""
+        size = self._launch.cluster_blocks
+        for place in range(slot // size * size, slot // size * size + size):
+            block = int(self._contexts[place, layout.BLOCK // 8])
+            if block != self._blocks[place]:
+                self._blocks[place] = block
+                self._batch.threads.place_one(place, block)
 
     def _active(self, block: int, lanes: Array) -> Active:
         function = self._launch.kernel_function
         return Active(self._batch, (function.base + block,), self._frame, of(lanes))
 
-    def _execute(self, site: CallbackSite, warp: int, mask: int) -> int:
+    def _execute(self, site: CallbackSite, slot: int, warp: int, mask: int) -> int:
         """Execute an instruction for the active lanes of a warp, or find the region it accesses."""
         positions = np.flatnonzero(mask >> _LANES & 1)
-        active = self._active(site.block, positions + warp * WIDTH)
+        first_lane = slot * self._launch.block_threads + warp * WIDTH
+        active = self._active(site.block, positions + first_lane)
         columns = [self._column(place, kind) for place, kind in enumerate(site.sources)]
         sources = tuple(column[positions] for column in columns)
         work = site.work
@@ -213,43 +230,59 @@ class CompiledRun:
         if region is None or access._inside(active, region, addresses) is None:
             return False
         base = 0 if access._own_space else region.base
-        row = self._cache[entry]
-        row[layout.BASE // 8] = base
+        stride, block_stride = self._strides(region)
         count = max(region.size - access.bytes + 1, 0)
-        row[layout.COUNT // 8] = count
-        row[layout.HOST // 8] = region.view(np.dtype(np.uint8)).ctypes.data
-        row[layout.LANE_STRIDE // 8] = stride = self._lane_stride(region)
-        row[layout.SHARED_COUNT // 8] = 0 if stride else count
-        row[layout.ROW_COUNT // 8] = 0 if stride else max(count - (HALF - 1) * access.bytes, 0)
+        rows = self._cache[:, entry]  # of all slots
+        rows[:, layout.BASE // 8] = base
+        rows[:, layout.COUNT // 8] = count
+        rows[:, layout.HOST // 8] = region.view(np.dtype(np.uint8)).ctypes.data
+        rows[:, layout.HOST // 8] += block_stride * np.arange(self._slots, dtype=np.uint64)
+        rows[:, layout.LANE_STRIDE // 8] = stride
+        rows[:, layout.SHARED_COUNT // 8] = 0 if stride else count
+        rows[:, layout.ROW_COUNT // 8] = 0 if stride else max(count - (HALF - 1) * access.bytes, 0)
         unwritten = region.unwritten
-        row[layout.UNWRITTEN // 8] = 0 if unwritten is None else unwritten.ctypes.data
+        rows[:, layout.UNWRITTEN // 8] = 0 if unwritten is None else unwritten.ctypes.data
         return True
 
-    def _lane_stride(self, region: Region) -> int:
-        is_own = isinstance(region, Section) and region.name == "local"
-        return self._launch.local_stride if is_own else 0
+    def _strides(self, region: Region) -> tuple[int, np.uint64]:
+        """Return the bytes from one lane's part of a region, and from one block's, to the next."""
+        launch = self._launch
+        if not isinstance(region, Section) or region.starts is None:
+            return 0, np.uint64(0)
+        if region.name == "shared":
+            return 0, np.uint64(launch.shared_stride)
+        return launch.local_stride, np.uint64(launch.local_stride * launch.block_threads)
 
     # --- deadlocks -------------------------------------------------------------------------------
 
-    def _deadlock(self) -> BaseException:
-        """Return the fault of lanes that wait for one another."""
+    def _deadlock(self, slot: int) -> BaseException:
+        """Return the fault of lanes of a block, or of a cluster, that wait for one another."""
         code, batch, function = self._kernel.code, self._batch, self._launch.kernel_function
         state = code.state
         for place, block in enumerate(code.barriers):
-            self._add_arrival(0, self._lanes(state.waiting(place)), block.terminator)
+            self._add_arrival(0, self._lanes(slot, state.waiting(place)), block.terminator)
         for place, block in enumerate(code.warp_barriers):
-            self._add_arrival(None, self._lanes(state.warp_waiting(place)), block.terminator)
+            self._add_arrival(None, self._lanes(slot, state.warp_waiting(place)), block.terminator)
+        for place, block in enumerate(code.cluster_barriers):
+            lanes = self._lanes(slot, state.cluster_waiting(place))
+            if len(lanes):
+                assert isinstance(block.terminator, ClusterWait)
+                path = (function.base + block.terminator.after,)
+                batch.clusters.waiting.append((path, of(lanes), block.terminator.wait_site))
         for block in function.blocks:
-            lanes = self._lanes(state.parked(block.index))
+            lanes = self._lanes(slot, state.parked(block.index))
             if len(lanes):
                 batch.synchronizing[(function.base + block.index,)] = of(lanes)
         return describe_deadlock(batch)
 
-    def _lanes(self, offset: int) -> Array:
-        """Return the lanes of the block whose bits are set in a mask of their warps' states."""
-        masks = self._states.reshape(-1, self._state_bytes)[:, offset : offset + 4]
-        bits = np.unpackbits(masks, axis=1, bitorder="little").reshape(-1)
-        return np.flatnonzero(bits)
+    def _lanes(self, slot: int, offset: int) -> Array:
+        """Return the lanes of the cluster of a slot whose bits are set in a mask of the states."""
+        threads, size = self._launch.block_threads, self._launch.cluster_blocks
+        rows = self._states.reshape(self._slots, self._warps, self._state_bytes)
+        masks = np.ascontiguousarray(rows[slot : slot + size, :, offset : offset + 4])
+        bits = np.unpackbits(masks.reshape(size, -1), axis=1, bitorder="little")
+        place, thread = np.nonzero(bits)
+        return (slot + place) * threads + thread
 
     def _add_arrival(self, number: int | None, lanes: Array, terminator: Any) -> None:
         if len(lanes):
@@ -257,3 +290,15 @@ class CompiledRun:
             path = (self._launch.kernel_function.base + terminator.after,)
             arrival = Arrival(number, of(lanes), expected, path, terminator.barrier_site)
             self._batch.barriers.arrivals.append(arrival)
+
+
+def _slots(kernel: CompiledKernel, launch: Launch) -> int:
+    """Return the number of blocks that can run at the same time."""
+    if launch.config.cooperative:
+        return launch.blocks
+    if not kernel.code.waits_for_blocks:
+        return launch.cluster_blocks
+    clusters = launch.most_batches(launch.cluster_blocks)
+    per_block = launch.shared_stride + launch.block_threads * launch.local_stride
+    clusters = min(clusters, max(_MEMORY // (per_block * launch.cluster_blocks), 1))
+    return min(clusters * launch.cluster_blocks, launch.blocks)

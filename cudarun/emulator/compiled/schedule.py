@@ -16,7 +16,7 @@ from cudarun.emulator.compiled.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.sites import call_back
 from cudarun.emulator.compiled.vectors import CodeBuilder
 
-_POLLS = 8  # jumps back in loops that may wait, after which other lanes run
+_BUDGET = 4096  # of the costs of jumps back in loops that may wait: then other lanes run
 
 
 class LaneSchedule:
@@ -28,10 +28,10 @@ class LaneSchedule:
     Args:
         code: The code.
         state: The layout of the warp's state.
-        loops: The first blocks of the loops that may wait for other threads.
+        loops: The cost of a jump back to each loop that may wait for other threads, by its block.
     """
 
-    def __init__(self, code: CodeBuilder, state: WarpState, loops: frozenset[int]) -> None:
+    def __init__(self, code: CodeBuilder, state: WarpState, loops: dict[int, int]) -> None:
         self._code = code
         self._state = state
         self._loops = loops
@@ -42,12 +42,12 @@ class LaneSchedule:
     def declare(self) -> None:
         """Reserve the variables."""
         code = self._code
-        for name in ("MASK", "PENDING", *(("HIDDEN", "POLLS") if self.yields else ())):
+        for name in ("MASK", "PENDING", *(("HIDDEN", "BUDGET") if self.yields else ())):
             code.line(f"%{name} = alloca i32")
         code.line("store i32 0, ptr %MASK")
         if self.yields:
             code.line("store i32 0, ptr %HIDDEN")
-            code.line(f"store i32 {_POLLS}, ptr %POLLS")
+            code.line(f"store i32 {_BUDGET}, ptr %BUDGET")
 
     def enter(self, blocks: Iterable[int]) -> None:
         """Find the lanes that can run, which wait to run some blocks, or which have yielded."""
@@ -116,6 +116,8 @@ class LaneSchedule:
         code.label("turn")
         code.line(f"%turn.at = getelementptr i8, ptr %state, i64 {state.TURN}")
         code.line("%turn.last = load i32, ptr %turn.at, align 4")
+        code.line(f"%turn.loop.at = getelementptr i8, ptr %state, i64 {state.POLLED}")
+        code.line("%turn.loop = load i32, ptr %turn.loop.at, align 4")
         masks = pointer_to(code, "%state", state.pending(0))
         code.line("br label %turn.search")
         code.label("turn.search")
@@ -126,7 +128,12 @@ class LaneSchedule:
         wide = code.scalar("zext i32 %turn.block to i64")
         code.line(f"%turn.mask.at = getelementptr i32, ptr {masks}, i64 {wide}")
         code.line("%turn.chosen = load i32, ptr %turn.mask.at, align 4")
-        code.line("%turn.empty = icmp eq i32 %turn.chosen, 0")
+        # lanes that have just polled run only if no others can
+        code.line("%turn.none = icmp eq i32 %turn.chosen, 0")
+        code.line("%turn.polled = icmp eq i32 %turn.block, %turn.loop")
+        code.line("%turn.others = icmp ne i32 %turn.chosen, %yielded")
+        code.line("%turn.later = and i1 %turn.polled, %turn.others")
+        code.line("%turn.empty = or i1 %turn.none, %turn.later")
         code.line("br i1 %turn.empty, label %turn.search, label %turn.found")
         code.label("turn.found")
         code.line("store i32 %turn.block, ptr %turn.at, align 4")
@@ -172,10 +179,8 @@ class LaneSchedule:
         code = self._code
         if target <= origin:
             self._tick(mask)
-        if self._polls([target], origin):
-            stays, yields = code.fresh("stays"), code.fresh("yields")
-            code.line(f"br i1 {self._poll()}, label %{yields}, label %{stays}, !prof !2")
-            code.label(yields)
+        if target <= origin and target in self._loops:
+            stays = self._poll(target)
             self.wait(target, mask)
             code.line("br label %yield")
             code.label(stays)
@@ -194,10 +199,12 @@ class LaneSchedule:
             self._tick(mask)
         for target, lanes in targets.items():
             self.wait(target, lanes)
-        if self._polls(targets, origin):
-            code.line(f"br i1 {self._poll()}, label %yield, label %dispatch, !prof !2")
-        else:
-            code.line("br label %dispatch")
+        polled = [each for each in targets if each <= origin and each in self._loops]
+        if polled:
+            stays = self._poll(polled[0])
+            code.line("br label %yield")
+            code.label(stays)
+        code.line("br label %dispatch")
 
     def _tick(self, mask: str) -> None:
         """Call back after many jumps back, for time limits and interruptions."""
@@ -214,13 +221,14 @@ class LaneSchedule:
         code.line(f"br i1 {wrong}, label %fault, label %{on}")
         code.label(on)
 
-    def _polls(self, targets: Iterable[int], origin: int) -> bool:
-        """Return whether a jump is one back in a loop that may wait."""
-        return any(target <= origin and target in self._loops for target in targets)
-
-    def _poll(self) -> str:
-        """Count a jump back in a loop that may wait; return whether the lanes have to yield."""
+    def _poll(self, target: int) -> str:
+        """Count a jump back to a loop; return the label for lanes that need not yield."""
         code = self._code
-        left = code.scalar(f"sub i32 {code.scalar('load i32, ptr %POLLS')}, 1")
-        code.line(f"store i32 {left}, ptr %POLLS")
-        return code.scalar(f"icmp sle i32 {left}, 0")
+        left = code.scalar(f"sub i32 {code.scalar('load i32, ptr %BUDGET')}, {self._loops[target]}")
+        code.line(f"store i32 {left}, ptr %BUDGET")
+        empty = code.scalar(f"icmp sle i32 {left}, 0")
+        stays, yields = code.fresh("stays"), code.fresh("yields")
+        code.line(f"br i1 {empty}, label %{yields}, label %{stays}, !prof !2")
+        code.label(yields)
+        store_field(code, "%state", self._state.POLLED, "i32", str(target))
+        return stays

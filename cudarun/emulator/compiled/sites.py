@@ -62,7 +62,7 @@ class CallbackSites:
 def call_back(code: CodeBuilder, site: int, mask: str) -> str:
     """Call back and return the answer."""
     function = field(code, "%ctx", layout.CALLBACK, "ptr")
-    return code.scalar(f"call i32 {function}(i32 {site}, i32 %warp, i32 {mask})")
+    return code.scalar(f"call i32 {function}(ptr %ctx, i32 {site}, i32 %warp, i32 {mask})")
 
 
 def pass_sources(code: CodeBuilder, values: Sequence[LaneVector]) -> None:

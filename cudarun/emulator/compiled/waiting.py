@@ -2,54 +2,120 @@
 
 from __future__ import annotations
 
-from cudarun.emulator.code import Action, FunctionCode
+from collections.abc import Iterable
+
+from cudarun.emulator.code import (
+    Action,
+    FunctionCode,
+    Operation,
+    ParameterUse,
+    RegisterUse,
+    Use,
+)
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.transfers import MemoryLoad
 
+STRONG_COST, WEAK_COST = 512, 1
 
-def waiting_loops(function: FunctionCode) -> frozenset[int]:
-    """Return the first blocks of the loops that may wait for other threads.
+
+def waiting_loops(function: FunctionCode) -> dict[int, int]:
+    """Return the cost of a jump back to each loop that may wait for other threads, by its block.
 
     These are the loops with a strong load, a test of an ``mbarrier`` object, or an atomic operation
-    whose result is used.
+    whose result is used; and, at low cost, those that a weak load from one address can end.
     """
+    found = {}
+    for target in _back_targets(function):
+        body = loop_body(function, target)
+        if _spaces_of_waits(function, body):
+            found[target] = STRONG_COST
+        elif _spaces_of_weak_waits(function, body):
+            found[target] = WEAK_COST
+    return found
+
+
+def may_wait_for_blocks(function: FunctionCode) -> bool:
+    """Return whether loops may wait for threads of other blocks, by global memory."""
+    spaces: set[str] = set()
+    for target in _back_targets(function):
+        body = loop_body(function, target)
+        spaces |= _spaces_of_waits(function, body) | _spaces_of_weak_waits(function, body)
+    return bool(spaces - {"shared"})
+
+
+def _spaces_of_waits(function: FunctionCode, body: set[int]) -> set[str]:
+    """Return the spaces by which the instructions of a loop may wait for other threads."""
     found = set()
-    for block in function.blocks:
-        for target in block.terminator.successors:
-            if target <= block.index and target not in found:
-                body = loop_body(function, target)
-                if any(
-                    _waits(operation) for each in body for operation in _actions(function, each)
-                ):
-                    found.add(target)
-    return frozenset(found)
+    for operation in _operations(function, body):
+        if isinstance(operation, Action):
+            action = operation.action
+            if isinstance(action, Wait):
+                found.add("shared")
+            elif isinstance(action, MemoryLoad | Atomic):
+                (access,) = action.accesses
+                if access.strong if isinstance(action, MemoryLoad) else action.wanted:
+                    found.add(access.space)
+    return found - {"local"}
 
 
-def _actions(function: FunctionCode, block: int) -> list[Action]:
-    return [each for each in function.blocks[block].operations if isinstance(each, Action)]
+def _spaces_of_weak_waits(function: FunctionCode, body: set[int]) -> set[str]:
+    """Return the spaces of the weak loads that always have one address and can end a loop."""
+    exits = {
+        block.terminator.condition.slot
+        for block in map(function.blocks.__getitem__, body)
+        if block.terminator.condition is not None
+        and not body.issuperset(block.terminator.successors)
+    }
+    operations = _operations(function, body)
+    written = {slot for operation in operations for slot in _slots(operation.destinations)}
+    found = set()
+    for operation in operations:
+        if isinstance(operation, Action) and isinstance(operation.action, MemoryLoad):
+            (access,) = operation.action.accesses
+            is_fixed = written.isdisjoint(_slots(operation.sources))
+            if is_fixed and not exits.isdisjoint(_derived(operation, operations)):
+                found.add(access.space)
+    return found - {"local", "param", "const"}
 
 
-def _waits(operation: Action) -> bool:
-    action = operation.action
-    if isinstance(action, MemoryLoad):
-        (access,) = action.accesses
-        return access.strong and access.space != "local"
-    return isinstance(action, Wait) or (isinstance(action, Atomic) and action.wanted)
+def _derived(start: Operation, operations: list[Operation]) -> set[int]:
+    """Return the registers whose values depend on the results of an operation."""
+    found = _slots(start.destinations)
+    count = 0
+    while len(found) > count:
+        count = len(found)
+        for operation in operations:
+            if not found.isdisjoint(_slots(operation.sources)):
+                found |= _slots(operation.destinations)
+    return found
+
+
+def _operations(function: FunctionCode, body: set[int]) -> list[Operation]:
+    return [operation for block in sorted(body) for operation in function.blocks[block].operations]
+
+
+def _slots(uses: Iterable[Use]) -> set[int]:
+    return {use.slot for use in uses if isinstance(use, RegisterUse | ParameterUse)}
 
 
 def blocks_in_loops(function: FunctionCode) -> set[int]:
     """Return the blocks that can run more than once for a thread."""
+    found: set[int] = set()
+    for target in _back_targets(function):
+        found |= loop_body(function, target)
+    return found
+
+
+def _back_targets(function: FunctionCode) -> list[int]:
+    """Return the targets of jumps back."""
     targets = {
         successor
         for block in function.blocks
         for successor in block.terminator.successors
         if successor <= block.index
     }
-    found: set[int] = set()
-    for target in sorted(targets):
-        found |= loop_body(function, target)
-    return found
+    return sorted(targets)
 
 
 def loop_body(function: FunctionCode, start: int) -> set[int]:

@@ -40,8 +40,9 @@ from cudarun.emulator.compiled.vectors import (
     constant,
     splat,
 )
-from cudarun.emulator.compiled.waiting import waiting_loops
+from cudarun.emulator.compiled.waiting import may_wait_for_blocks, waiting_loops
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
+from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
 from cudarun.emulator.machine.control import Branch, Exit, IndexedBranch, Jump, Trap
 from cudarun.emulator.machine.frame import each
 
@@ -63,6 +64,8 @@ class WarpCode:
         state: The layout of a warp's state.
         barriers: The barriers in the code, in the order of their masks.
         warp_barriers: The barriers of warps.
+        cluster_barriers: The waits for the cluster.
+        waits_for_blocks: Whether loops may wait for other blocks.
     """
 
     def __init__(self, module: ModuleText, function: FunctionCode) -> None:
@@ -75,6 +78,10 @@ class WarpCode:
         self._functions = LaneFunctions(module)
         self.barriers = [b for b in function.blocks if isinstance(b.terminator, BarrierWait)]
         self.warp_barriers = [b for b in function.blocks if isinstance(b.terminator, WarpBarrier)]
+        self.cluster_barriers = [
+            b for b in function.blocks if isinstance(b.terminator, ClusterWait)
+        ]
+        self.waits_for_blocks = may_wait_for_blocks(function)
         self._synchronizing = [b for b in function.blocks if b.sync_mask is not None]
         self._loops = waiting_loops(function)
         self._used = _slots_used(function)
@@ -85,15 +92,19 @@ class WarpCode:
         if self.warp_barriers:
             kept[_ARRIVALS] = 4 * WIDTH
         self.state: WarpState = warp_state(
-            len(function.blocks), len(self.barriers), len(self.warp_barriers), kept
+            len(function.blocks),
+            len(self.barriers),
+            len(self.warp_barriers),
+            len(self.cluster_barriers),
+            kept,
         )
         self._schedule = LaneSchedule(self._code, self.state, self._loops)
-        self._actions = action_rules(self._code, self._registers, self._accesses)
+        self._actions = action_rules(self._code, self._registers, self._accesses, self._functions)
 
     def _kept(self) -> list[int]:
         """Return the registers that are kept while lanes wait for other warps, or are parked."""
         slots = 0
-        for block in (*self.barriers, *self.warp_barriers):
+        for block in (*self.barriers, *self.warp_barriers, *self.cluster_barriers):
             for after in block.terminator.successors:
                 slots |= self._function.blocks[after].live_in
         for block in self._function.blocks if self._loops else self._synchronizing:
@@ -164,7 +175,7 @@ class WarpCode:
         """Return whether lanes can wait to run a block when ``step`` is called."""
         afters = {
             after
-            for each_ in (*self.barriers, *self.warp_barriers)
+            for each_ in (*self.barriers, *self.warp_barriers, *self.cluster_barriers)
             for after in each_.terminator.successors
         }
         return block.index == 0 or block.index in afters
@@ -340,6 +351,25 @@ class WarpCode:
         self._schedule.add(self.state.waiting(self.barriers.index(block)), mask)
         self._code.line("br label %dispatch")
 
+    def _cluster_arrive(self, block: BlockCode, mask: str) -> None:
+        assert isinstance(block.terminator, ClusterArrive)
+        self._count(self.state.cluster_arrived)
+        self._schedule.proceed(block.terminator.after, block.index, mask)
+
+    def _cluster_wait(self, block: BlockCode, mask: str) -> None:
+        self._count(self.state.cluster_waited)
+        place = self.cluster_barriers.index(block)
+        self._schedule.add(self.state.cluster_waiting(place), mask)
+        self._code.line("br label %dispatch")
+
+    def _count(self, offset: int) -> None:
+        """Increment a counter of each active lane."""
+        code = self._code
+        pointer = pointer_to(code, "%state", offset)
+        before = code.vector(f"load <32 x i32>, ptr {pointer}, align 4", "i32")
+        after = code.binary("add", before, code.cast("zext", self._registers.mask, "i32"))
+        code.line(f"store {after.typed}, ptr {pointer}, align 4")
+
     def _warp_barrier(self, block: BlockCode, mask: str) -> None:
         code, barrier = self._code, block.terminator
         assert isinstance(barrier, WarpBarrier)
@@ -386,6 +416,8 @@ _TERMINATORS: dict[type[Terminator], Callable[[WarpCode, BlockCode, str], None]]
     Trap: WarpCode._trap,
     BarrierWait: WarpCode._barrier,
     WarpBarrier: WarpCode._warp_barrier,
+    ClusterArrive: WarpCode._cluster_arrive,
+    ClusterWait: WarpCode._cluster_wait,
 }
 
 

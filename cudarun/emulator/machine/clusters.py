@@ -155,10 +155,13 @@ class MapAddress:
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Put the rank into the address."""
-        address, rank = (source.astype(np.uint64) for source in sources)
-        mapped = (address - np.uint64(self.base)) & np.uint64(_OFFSET)
-        mapped |= (rank + np.uint64(1)) << np.uint64(RANK_SHIFT)
-        np.copyto(destinations[0], mapped + np.uint64(self.base), casting="unsafe")
+        self.map(*sources, *destinations)
+
+    def map(self, address: Array, rank: Array, d: Array) -> None:
+        """Write addresses in the blocks with some ranks."""
+        mapped = (address.astype(np.uint64) - np.uint64(self.base)) & np.uint64(_OFFSET)
+        ranked = (rank.astype(np.uint64) + np.uint64(1)) << np.uint64(RANK_SHIFT)
+        np.copyto(d, (mapped | ranked) + np.uint64(self.base), casting="unsafe")
 
 
 class RankOfAddress:
@@ -169,7 +172,11 @@ class RankOfAddress:
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Return the rank in the address; the lane's own if there is none."""
-        rank = (sources[0].astype(np.uint64) - np.uint64(self.base)) >> np.uint64(RANK_SHIFT)
         own = active.per_lane(active.batch.special("%cluster_ctarank"))
-        result = np.where(rank == 0, own, rank - np.uint64(1))
-        np.copyto(destinations[0], result, casting="unsafe")
+        self.rank(sources[0], own, destinations[0])
+
+    def rank(self, address: Array, own: Array, d: Array) -> None:
+        """Write the ranks of addresses; ``own`` are those of the lanes."""
+        rank = (address.astype(np.uint64) - np.uint64(self.base)) >> np.uint64(RANK_SHIFT)
+        result = np.where(rank == 0, own.astype(np.uint64), rank - np.uint64(1))
+        np.copyto(d, result, casting="unsafe")

@@ -48,16 +48,29 @@ class Threads:
         self._coordinates = np.zeros((self.room, 3), dtype=np.uint32)
         self._ranks = np.zeros((self.room, 3), dtype=np.uint32)
         self._special: dict[str, Array] = {}
-        self._first = 0
+        self._numbers = np.arange(self.room, dtype=np.int64)
 
     def place(self, first: int, blocks: int) -> None:
         """Assign the lanes to ``blocks`` blocks of the grid from ``first`` on."""
-        self._first = first
-        number = np.arange(first, first + blocks, dtype=np.int64)
-        self._coordinates[:blocks], self._ranks[:blocks] = _block_coordinates(self.launch, number)
+        self._number(slice(0, blocks), np.arange(first, first + blocks, dtype=np.int64))
         for name, array in self._special.items():
             if name in _PER_BLOCK:
                 array[:] = self._per_block(name)
+
+    def place_one(self, place: int, number: int) -> None:
+        """Assign the lanes of one block of the batch to a block of the grid."""
+        here = slice(place, place + 1)
+        self._number(here, np.array([number]))
+        coordinates, ranks = self._coordinates[here], self._ranks[here]
+        lanes = slice(place * self.threads, (place + 1) * self.threads)
+        for name, array in self._special.items():
+            if name in _PER_BLOCK:
+                values = per_block(self.launch, name, coordinates, ranks, self._numbers[here])
+                array[lanes] = values
+
+    def _number(self, places: slice, numbers: Array) -> None:
+        self._numbers[places] = numbers
+        self._coordinates[places], self._ranks[places] = _block_coordinates(self.launch, numbers)
 
     # --- special registers -----------------------------------------------------------------------
 
@@ -75,7 +88,7 @@ class Threads:
         return np.array([self.launch.constants[name]], dtype=_DTYPES.get(name, np.uint32))
 
     def _per_block(self, name: str) -> Array:
-        values = per_block(self.launch, name, self._coordinates, self._ranks, self._first)
+        values = per_block(self.launch, name, self._coordinates, self._ranks, self._numbers)
         return values.repeat(self.threads)[: self.lanes]
 
     def _per_lane(self, name: str) -> Array:
@@ -100,7 +113,8 @@ class Threads:
 
     def number(self, lane: int) -> int:
         """Return the index of a lane's thread in the grid, block by block."""
-        return self._first * self.threads + lane
+        place, thread = divmod(lane, self.threads)
+        return int(self._numbers[place]) * self.threads + thread
 
     def coordinates(self, lane: int) -> tuple[Coordinates, Coordinates]:
         """Return the block and the thread of a lane."""
@@ -151,19 +165,19 @@ def block_registers(launch: Launch, names: Sequence[str], first: int, blocks: in
     """Return special registers with a value per block: a row for each block from ``first`` on."""
     number = np.arange(first, first + blocks, dtype=np.int64)
     coordinates, ranks = _block_coordinates(launch, number)
-    columns = [per_block(launch, name, coordinates, ranks, first) for name in names]
+    columns = [per_block(launch, name, coordinates, ranks, number) for name in names]
     return np.stack(columns, axis=1) if columns else np.zeros((blocks, 0), dtype=np.uint32)
 
 
-def per_block(launch: Launch, name: str, coordinates: Array, ranks: Array, first: int) -> Array:
-    """Return a special register of consecutive blocks.
+def per_block(launch: Launch, name: str, coordinates: Array, ranks: Array, numbers: Array) -> Array:
+    """Return a special register of blocks.
 
     Args:
         launch: The launch.
         name: The register.
         coordinates: The coordinates of the blocks in the grid.
         ranks: Their coordinates in their clusters.
-        first: The number of the first one.
+        numbers: Their numbers in the grid.
     """
     register, _, axis = name[1:].partition(".")
     cluster = np.array(launch.cluster)
@@ -179,8 +193,7 @@ def per_block(launch: Launch, name: str, coordinates: Array, ranks: Array, first
         case "cluster_ctarank":
             values = ranks @ np.array([1, cluster[0], cluster[0] * cluster[1]])
         case _:  # smid
-            values = np.arange(first, first + len(coordinates))
-            values %= launch.device.multiprocessors
+            values = numbers % launch.device.multiprocessors
     return values.astype(np.uint32)
 
 

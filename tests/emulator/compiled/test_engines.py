@@ -51,9 +51,6 @@ REASONS = {
     "{.reg .b32 %l; mov.u32 %l, 0; L: atom.global.add.u32 %r1, [%a2], %l; add.u32 %l, %l, 1; "
     ".reg .pred %p; setp.lt.u32 %p, %l, 3; @%p bra L; mov.u32 %r0, %r1;}": "an atomic operation "
     "in a loop whose result is used",
-    "{.reg .pred %p; L: ld.volatile.global.u32 %r1, [%a0]; setp.ne.u32 %p, %r1, 0; @%p bra L;}": (
-        "a loop that may wait for other blocks"
-    ),
     "atom.global.add.u32 %r1, [%a0], 1; red.global.add.u32 [%a0], %r1;": (
         "atomic operations whose order can be seen"
     ),
@@ -102,12 +99,6 @@ def test_compile_never_interprets() -> None:
     made, _ = device(text("bar.sync 1, 32;"), COMPILE)
     with pytest.raises(NotCompiled, match=r"^kernel store cannot be compiled: .*bar\.sync"):
         made.launch("store", (1,), (32,), made.buffer(np.zeros(32, "u4")))
-
-
-def test_cooperative_launches_are_interpreted() -> None:
-    made, engines = device(text(), AUTO)
-    made.launch("store", (1,), (32,), made.buffer(np.zeros(32, "u4")), cooperative=True)
-    assert engines.notes["store"].reason == "a cooperative launch"
 
 
 def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:

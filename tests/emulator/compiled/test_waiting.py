@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.emulator.compiled.engines import check_equal
+from tests.emulator.compiled.engines import check_equal, check_equal_fault
 
 HEAD = """.visible .entry test(.param .u64 out) {
     .shared .align 8 .b32 flag[64];
@@ -56,3 +56,76 @@ def test_lanes_wait_for_others_of_their_block(what: str) -> None:
     text = f"{HEAD}{BODIES[what]}\n st.global.u32 [%a0], %r1; ret;\n}}"
     (found,) = check_equal(text, (2,), (96,), np.zeros(96, "u4"))
     assert any(found)
+
+
+# A chain: each block waits for the one that its number plus STEP names.
+CHAIN = """.visible .entry test(.param .u64 out) {
+    .shared .align 4 .b32 room[8]; .local .align 4 .b8 own[16];
+    .reg .b32 %r<12>; .reg .b64 %a<8>; .reg .pred %p<4>;
+    ld.param.u64 %a0, [out];
+    mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x;
+    st.local.u32 [own+4], %r1;
+    mul.wide.u32 %a1, %r1, 4; add.u64 %a1, %a0, %a1;
+    setp.ne.u32 %p0, %r0, 0; @%p0 bra on;
+    st.shared.u32 [room+4], %r1;
+    FIRST
+    again: ld.volatile.global.u32 %r4, [%a1+STEP]; setp.eq.u32 %p1, %r4, 0; @%p1 bra again;
+    set: ld.shared.u32 %r5, [room+4]; add.u32 %r4, %r4, %r5; add.u32 %r4, %r4, 1;
+    st.volatile.global.u32 [%a1], %r4;
+    on: bar.sync 0;
+    ld.local.u32 %r6, [own+4]; ld.shared.u32 %r7, [room+4]; setp.eq.u32 %p2, %r6, %r7;
+    @!%p2 trap;
+    ret;
+}"""
+EARLIER = "setp.eq.u32 %p1, %r1, 0; mov.u32 %r4, 1; @%p1 bra set;", "-4"
+LATER = "add.u32 %r3, %r1, 1; setp.eq.u32 %p1, %r3, %r2; mov.u32 %r4, 1; @%p1 bra set;", "4"
+
+
+@pytest.mark.parametrize("cooperative", [False, True])
+@pytest.mark.parametrize(("first", "step"), [EARLIER, LATER])
+def test_blocks_wait_for_others(first: str, step: str, *, cooperative: bool) -> None:
+    text = CHAIN.replace("FIRST", first).replace("STEP", step)
+    (found,) = check_equal(text, (20,), (40,), np.zeros(20, "u4"), cooperative=cooperative)
+    sums = np.cumsum(np.arange(1, 21)) + 1 if step == "-4" else None
+    assert sums is None or list(np.frombuffer(found, "u4")) == list(sums)
+
+
+CLUSTER = """.visible .entry test(.param .u64 out) {
+    .shared .align 4 .b32 given[64];
+    .reg .b32 %r<12>; .reg .b64 %a<8>; .reg .pred %p<4>;
+    ld.param.u64 %a0, [out];
+    mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x;
+    mad.lo.u32 %r1, %r1, %r2, %r0; mul.wide.u32 %a1, %r1, 4; add.u64 %a0, %a0, %a1;
+    mov.u32 %r3, %cluster_ctarank; mov.u32 %r4, %cluster_nctarank;
+    mov.u32 %r5, given; shl.b32 %r6, %r0, 2; add.u32 %r5, %r5, %r6;
+    mov.u32 %r11, 0;
+    again:
+    add.u32 %r7, %r3, %r11; add.u32 %r7, %r7, 1; rem.u32 %r7, %r7, %r4;
+    mapa.shared::cluster.u32 %r8, %r5, %r7;
+    add.u32 %r9, %r1, %r11;
+    st.shared::cluster.u32 [%r8], %r9;
+    barrier.cluster.arrive; barrier.cluster.wait;
+    cvt.u64.u32 %a2, %r5; cvta.shared.u64 %a2, %a2; mapa.u64 %a3, %a2, %r7;
+    ld.u32 %r10, [%a3]; getctarank.u64 %r9, %a3; mad.lo.u32 %r1, %r10, 5, %r9;
+    getctarank.shared::cluster.u32 %r9, %r5; add.u32 %r1, %r1, %r9;
+    ld.shared.u32 %r10, [%r5]; mad.lo.u32 %r1, %r1, 3, %r10;
+    barrier.cluster.arrive; barrier.cluster.wait;
+    add.u32 %r11, %r11, 1; setp.lt.u32 %p0, %r11, 3; @%p0 bra again;
+    st.global.u32 [%a0], %r1;
+    LAST
+    ret;
+}"""
+
+
+def test_clusters() -> None:
+    text = CLUSTER.replace("LAST", "")
+    (found,) = check_equal(text, (12,), (50,), np.zeros(600, "u4"), cluster=(4, 1, 1))
+    assert any(found)
+
+
+def test_deadlocks_of_clusters() -> None:
+    last = "setp.eq.u32 %p1, %r3, 1; @%p1 barrier.cluster.wait;"
+    report = check_equal_fault(
+        CLUSTER.replace("LAST", last), (2,), (40,), np.zeros(80, "u4"), cluster=(2, 1, 1)
+    )
+    assert "at the barrier of their cluster" in report

@@ -1,0 +1,51 @@
+"""The code of the instructions for addresses in the blocks of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cudarun.emulator.code import Action
+from cudarun.emulator.compiled.lowering import LaneFunctions, LaneType, lane_type, results_of
+from cudarun.emulator.compiled.registers import WarpRegisters
+from cudarun.emulator.compiled.vectors import CodeBuilder, LaneVector
+from cudarun.emulator.machine.clusters import MapAddress, RankOfAddress
+from cudarun.emulator.numerics.types import TYPES
+
+
+class ClusterOperations:
+    """The code of ``mapa`` and ``getctarank``.
+
+    Args:
+        code: Where it goes.
+        registers: The registers.
+        functions: The functions over lanes of the module.
+    """
+
+    def __init__(
+        self, code: CodeBuilder, registers: WarpRegisters, functions: LaneFunctions
+    ) -> None:
+        self._code = code
+        self._registers = registers
+        self._functions = functions
+
+    def map_address(self, operation: Action, mask: str) -> None:
+        """Compile ``mapa``."""
+        action = operation.action
+        assert isinstance(action, MapAddress)
+        self._call(operation, action.map)
+
+    def rank_of_address(self, operation: Action, mask: str) -> None:
+        """Compile ``getctarank``."""
+        action = operation.action
+        assert isinstance(action, RankOfAddress)
+        self._call(operation, action.rank, self._registers.block_register("%cluster_ctarank"))
+
+    def _call(self, operation: Action, function: Callable[..., object], *more: LaneVector) -> None:
+        """Write what a function over lanes returns, of the sources and more words."""
+        words = (LaneType(TYPES["u32"].dtype),) * len(more)
+        sources = (*map(lane_type, operation.sources), *words)
+        kinds = tuple(map(lane_type, operation.destinations))
+        name = self._functions.name(function, sources, kinds)
+        given = [*(self._registers.source(use) for use in operation.sources), *more]
+        (result,) = results_of(self._code, name, given, kinds)
+        self._registers.write(operation.destinations[0], result)

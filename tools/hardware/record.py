@@ -45,8 +45,16 @@ CASES = (
     Case("runtime", "nvcc", ("runtime",), ("blend*", "settle*", "exchange*"), ("--all-kernels",)),
     Case("cuda.core", "cuda.core", ("core_ops.py",), ("triple",)),
     Case("cupy", "cupy", ("cupy_ops.py", "kernels"), ("square", "shift")),
+    Case("cupy textures", "cupy", ("cupy_ops.py", "texture"), ("fetch",)),
+    Case("graph", "nvcc", ("runtime", "graph"), ("increase*",), ("--nth", "3", "--count", "2")),
+    Case("cupy graph", "cupy", ("cupy_ops.py", "graph"), ("shift",), ("--nth", "3"), shrinks=False),
     Case("torch", "torch", ("torch_ops.py", "eager"), ("*oftmax*", "*layer_norm*", "*gemm*")),
-)
+    Case(
+        "torch graph", "torch", ("torch_ops.py", "graph"), ("*oftmax*",), ("--nth", "3"),
+        shrinks=False,
+    ),
+    Case("torch compiled", "torch", ("torch_ops.py", "compiled"), ("triton*",), ("--nth", "4")),
+)  # fmt: skip
 
 
 def checks(bench: Bench) -> Iterator[Check]:
@@ -65,7 +73,7 @@ def case_checks(bench: Bench, case: Case) -> Iterator[Check]:
     if command is None:
         yield skipped(case.name, f"{case.module} is not installed")
         return
-    folder = bench.work / case.name
+    folder = bench.work / f"{case.name} files"
     folder.mkdir()
     wanted = [word for kernel in case.kernels for word in ("-k", kernel)]
     words = ("record", *wanted, *case.options, "-o", folder / "x.cudarun", "--json")

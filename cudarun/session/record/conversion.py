@@ -33,11 +33,11 @@ def convert(raw: RawRecording, folder: Path, file: IO[bytes]) -> tuple[Manifest,
         folder: The folder with the image.
         file: The recording, open for writing.
     """
-    writer = RecordingWriter(file)
-    ranges = _ranges(writer, raw.ranges)
-    manifest = _manifest(raw, ranges)
-    code = _code(raw, folder)
-    writer.finish(manifest, code.image, code.ptx)
+    with RecordingWriter(file) as writer:
+        ranges = _ranges(writer, raw.ranges)
+        manifest = _manifest(raw, ranges)
+        code = _code(raw, folder)
+        writer.finish(manifest, code.image, code.ptx)
     return manifest, code.ptx is not None
 
 

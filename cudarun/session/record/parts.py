@@ -62,11 +62,11 @@ def write_parts(
         file: The smaller recording, open for writing.
         whole_ranges: Keep the ranges as they are, with zeros outside the parts.
     """
-    writer = RecordingWriter(file)
     kept = _with_zeros if whole_ranges else _shrunk
-    ranges = (*kept(recording, observed, writer), *_variables(recording, writer))
-    manifest = replace(recording.manifest, ranges=ranges, shrunk=True)
-    writer.finish(manifest, recording.image, recording.ptx)
+    with RecordingWriter(file) as writer:
+        ranges = (*kept(recording, observed, writer), *_variables(recording, writer))
+        manifest = replace(recording.manifest, ranges=ranges, shrunk=True)
+        writer.finish(manifest, recording.image, recording.ptx)
     return manifest
 
 

@@ -47,11 +47,20 @@ class RecordingWriter:
 
     Args:
         file: The file, open for writing.
+
+    It is a context manager: an error in the block leaves an incomplete file.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
         self._written: set[str] = set()
+
+    def __enter__(self) -> RecordingWriter:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self._zip.fp = None  # its destructor would write the directory of its members
 
     def pieces(
         self, data: bytes | memoryview, offset: int = 0, *, zeros: bool = True

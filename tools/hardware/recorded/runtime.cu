@@ -76,6 +76,7 @@ static int graph(float *x, float *y) {
     CHECK(cudaStreamSynchronize(stream));
     float last;
     CHECK(cudaMemcpy(&last, x + N - 1, sizeof last, cudaMemcpyDeviceToHost));
+    puts("done");
     return last == 3 ? 0 : 5;
 }
 

@@ -13,7 +13,8 @@ the number of devices, ``CUDARUN_CPU_PTX`` the newest PTX, ``CUDARUN_CPU_ENGINE`
 
 Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`,
 `watch`, `variants` and `seen` for the detectors of data races and uninitialized reads,
-`allocate_at` for memory at given addresses, `touched` for the memory that they access,
+`allocate_at` for memory at given addresses, `alias_object` for given handles of objects,
+`touched` for the memory that they access,
 `never_written` and `unwritten_bytes`, `never_written_array` and `unwritten_array` for memory that
 no kernel wrote, `compile_on_demand` and `unchecked_kernels` for long PTX texts, `newest_ptx`,
 and `select_engine` and `engine_notes` for the engine that executes kernels.
@@ -150,6 +151,15 @@ def allocate_at(ranges: Sequence[tuple[int, int]]) -> Callable[[], None]:
         process.placed = [each for each in process.placed if each not in memories]
 
     return free
+
+
+def alias_object(handle: int, other: int) -> None:
+    """Let a texture or surface object of the current context have another handle, too."""
+    context = process.current()
+    if handle in context.textures:
+        context.textures[other] = context.textures[handle]
+    else:
+        context.surfaces[other] = context.surfaces[handle]
 
 
 @contextmanager

@@ -322,6 +322,28 @@ def _address(parameters: bytes) -> int:
     return int.from_bytes(parameters[:8], "little")
 
 
+def test_textures_and_surfaces_are_recorded(recorder: Recorder, tmp_path: Path) -> None:
+    ran = recorder("-o", "x.cudarun", task="fetch")
+    assert ran.code == 0, ran.err
+    manifest = read_recording(str(tmp_path / "x.cudarun"), 1 << 20).manifest
+    assert [(each.handle, each.surface, each.array) for each in manifest.objects] == [
+        (2, False, "a0"),
+        (3, True, "a1"),
+    ]
+    assert [(each.size, bool(each.after)) for each in manifest.arrays] == [
+        (512, False),
+        (512, True),
+    ]
+    ran = recorder.replay("x.cudarun", "--print", "a1[3,:2]")
+    assert (ran.code, "a1[3,:2] = [97. 99.]" in ran.out) == (0, True), ran.out + ran.err
+    passed = [line for line in ran.out.splitlines() if line.startswith("PASS")]
+    assert passed == ["PASS m0 == recorded", "PASS a1 == recorded"]
+    assert recorder.of("--shrink", "x.cudarun", "-o", "small.cudarun").code == 0
+    assert "PASS a1 == recorded" in recorder.replay("small.cudarun").out
+    refused = recorder.of("--edit", "small.cudarun", "-o", "x.toml")
+    assert (refused.code, "a spec cannot express recorded texture" in refused.err) == (2, True)
+
+
 def test_a_recording_names_its_program(recorder: Recorder, tmp_path: Path) -> None:
     recorder("-o", "x.cudarun", task="scale")
     with zipfile.ZipFile(tmp_path / "x.cudarun") as file:

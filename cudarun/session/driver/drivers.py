@@ -116,6 +116,8 @@ class DriverTraits:
         find_logs: Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
         allocate_at: Allocates memory at addresses, by address and size, and returns what frees it;
             ``None`` where addresses must be reserved.
+        alias_object: Gives a texture or surface object, by its handle, another one, too; ``None``
+            where the driver chooses.
         touched: Notes the memory that launches access; ``None`` if unsupported.
     """
 
@@ -140,6 +142,7 @@ class DriverTraits:
     engine_notes: Callable[[], list[EngineNote]] = list
     find_logs: Callable[[], LogCalls | None] = _no_logs
     allocate_at: Callable[[Sequence[tuple[int, int]]], Callable[[], None]] | None = None
+    alias_object: Callable[[int, int], None] | None = None
     touched: Callable[[], AbstractContextManager[TouchedMemory]] | None = None
 
 
@@ -199,6 +202,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             engine_notes=emulator.engine_notes,
             find_logs=lambda: logs,
             allocate_at=emulator.allocate_at,
+            alias_object=emulator.alias_object,
             touched=emulator.touched,
         )
         return DriverChoice(emulator, traits)

@@ -16,6 +16,7 @@ from cudarun.arguments.types import Type
 from cudarun.errors import DeviceFailed
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.memory import DeviceBuffer
+from cudarun.session.launch.recorded import RecordedArrayBuffer
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class LaunchArrays:
         array = self._arrays[spec.array]
         if spec.levels > 1:
             array = driver.cuMipmappedArrayGetLevel(array, spec.level)
-        memory = ArrayMemory(driver, spec, array, is_writable=spec.array in self._writable)
+        memory = ArrayMemory(driver, spec, array, is_writable=self._can_write(spec))
         self._session.add_release(memory.free)
         return memory
 
@@ -138,7 +139,7 @@ class LaunchArrays:
             _LAYERED * form.layered
             | _CUBEMAP * form.cube
             | _GATHER * form.gather
-            | _SURFACE * (spec.array in self._writable)
+            | _SURFACE * self._can_write(spec)
         )
         try:
             if spec.levels > 1:
@@ -152,6 +153,14 @@ class LaunchArrays:
             error.hint = self._limits(self._kind(spec)) or error.hint
             shown = f"array '{spec.name}', {BufferSpec.__str__(spec)}"
             raise error.of(argument=spec.name, shown=shown) from None
+
+    def _can_write(self, spec: ArraySpec) -> bool:
+        is_recorded = isinstance(spec, RecordedArrayBuffer) and spec.is_writable
+        return is_recorded or spec.array in self._writable
+
+    def handle(self, name: str) -> Handle:
+        """Return the handle of an array that has its memory."""
+        return self._arrays[name]
 
     def handles(
         self,

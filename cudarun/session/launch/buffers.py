@@ -29,11 +29,13 @@ from cudarun.session.launch.arrays import ArrayMemory, LaunchArrays
 from cudarun.session.launch.fixed_addresses import allocate_at
 from cudarun.session.launch.initialization import BufferInitializer
 from cudarun.session.launch.recorded import (
+    RecordedArrayBuffer,
     RecordedBuffer,
     RecordedMemoryContents,
     RecordedVariable,
     memory_ranges,
 )
+from cudarun.session.launch.recorded_objects import create_objects
 from cudarun.session.launch.variables import ImageVariable
 from cudarun.session.workers.session import Session
 
@@ -80,6 +82,7 @@ class Buffers:
         if recorded:
             allocate_at(session, device, recorded)
         self._buffers = {name: self._memory(spec) for name, spec in self._specs.items()}
+        create_objects(session, specs, self._arrays.handle)
         self._transfers = Transfers(session.driver)
         session.add_release(self._transfers.free)
         with_kernels = session.driver.traits.quick_kernels and not bare
@@ -171,10 +174,11 @@ class Buffers:
                 if name in keep:
                     kept[name] = self.array(name)
                 continue
-            if isinstance(spec, RecordedBuffer):
+            if isinstance(spec, RecordedBuffer | RecordedArrayBuffer):
                 self._session.progress.report(f"filling {name}")
                 progress = self._progress(f"filling {name}")
                 self._filler.fill(buffer.address, RecordedMemoryContents(spec), progress)
+                _store(buffer)
                 if name in keep:
                     kept[name] = self.array(name)
                 continue
@@ -269,7 +273,7 @@ class Buffers:
         Raises:
             RequestError: The host is out of memory.
         """
-        self._load(name)
+        self.load(name)
         row_bytes = self._specs[name].nbytes // max(self._specs[name].array_shape[0], 1)
         whole = self._empty(name, len(rows) * row_bytes)
         part = whole[rows.start : rows.stop].reshape(-1)
@@ -320,7 +324,7 @@ class Buffers:
             into: A flat array for the whole buffer.
         """
         spec = self._specs[name]
-        self._load(name)
+        self.load(name)
         progress = self._progress(f"copying {name} from the device")
         count = math.prod(spec.array_shape)
         counter = _Counter()
@@ -384,9 +388,14 @@ class Buffers:
     def _progress(self, what: str) -> ProgressCallback:
         return lambda done: self._session.progress.report(what, done)
 
-    def _load(self, name: str) -> None:
+    def store(self, name: str) -> None:
+        """Bring the contents of the linear memory of an array into the array."""
+        if name in self._buffers:
+            _store(self._buffers[name])
+
+    def load(self, name: str) -> None:
         """Bring the contents of an array into its linear memory, from where they are copied."""
-        buffer = self._buffers[name]
+        buffer = self._buffers.get(name)
         if isinstance(buffer, ArrayMemory):
             buffer.load()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.arguments.contents import Contents
-from cudarun.arguments.packing import BufferSpec
-from cudarun.arguments.types import SCALARS, ScalarType
+from cudarun.arguments.packing import ArraySpec, BufferSpec
+from cudarun.arguments.sampling import FACES, ArrayForm
+from cudarun.arguments.types import SCALARS, ScalarType, Type, VectorType
 from cudarun.arguments.values import BYTE, Argument, Bytes
 from cudarun.errors import RequestError
 from cudarun.images.facts import VariableFacts
@@ -23,6 +25,14 @@ from cudarun.session.recording.manifest import Manifest, RecordedRange
 
 if TYPE_CHECKING:
     from cudarun.arguments.dtypes import Array
+
+
+# cuda.h: CUDA_ARRAY3D_* and CUarray_format.
+_LAYERED, _SURFACE, _CUBEMAP, _GATHER = 0x01, 0x02, 0x04, 0x08
+_FORMATS = {
+    0x01: "u8", 0x02: "u16", 0x03: "u32", 0x08: "i8", 0x09: "i16", 0x0A: "i32",
+    0x10: "f16", 0x20: "f32",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +77,35 @@ class RecordedVariable(ImageVariable):
         return ImageVariable.__str__(self)
 
 
-RecordedSpec = RecordedBuffer | RecordedVariable
+@dataclass(frozen=True, slots=True)
+class RecordedArrayBuffer(ArraySpec):
+    """A CUDA array with recorded contents.
+
+    Attributes:
+        recording: The file.
+        recorded: The array.
+        is_writable: Whether surfaces can write it.
+    """
+
+    recording: Recording | None = None
+    recorded: RecordedRange | None = None
+    is_writable: bool = False
+
+    @property
+    def is_unwritten_at_first(self) -> bool:
+        """False: the recording has its contents."""
+        return False
+
+    @property
+    def text(self) -> str:
+        """The type and the shape; the contents are recorded."""
+        return f"{self}:recorded"
+
+    def __str__(self) -> str:
+        return ArraySpec.__str__(self)
+
+
+RecordedSpec = RecordedBuffer | RecordedVariable | RecordedArrayBuffer
 
 
 def recorded_arguments(
@@ -114,15 +152,51 @@ def recorded_values(manifest: Manifest, parameters: Sequence[Parameter]) -> list
     return [data[offset : offset + size] for offset, size in places]
 
 
-def recorded_buffers(request: LaunchRequest) -> tuple[RecordedBuffer, ...]:
-    """Return the recorded memory as buffers."""
+def recorded_buffers(request: LaunchRequest) -> tuple[RecordedBuffer | RecordedArrayBuffer, ...]:
+    """Return the recorded memory as buffers, and the recorded arrays."""
     recording = request.image.recording
     if recording is None:
         return ()
-    return tuple(
-        RecordedBuffer(each.name, *_layout(each), recording=recording, recorded=each)
-        for each in recording.manifest.memory
+    return (
+        *(
+            RecordedBuffer(each.name, *_layout(each), recording=recording, recorded=each)
+            for each in recording.manifest.memory
+        ),
+        *(_array(recording, each) for each in recording.manifest.arrays),
     )
+
+
+def _array(recording: Recording, recorded: RecordedRange) -> RecordedArrayBuffer:
+    """Return an array as `LaunchArrays` creates it: its last axis is x.
+
+    Raises:
+        RequestError: Its shape is impossible.
+    """
+    found = recorded.array
+    assert found is not None, "a recorded array has its shape"
+    scalar = SCALARS.get(_FORMATS.get(found.format, ""))
+    form = ArrayForm(
+        layered=bool(found.flags & _LAYERED),
+        cube=bool(found.flags & _CUBEMAP),
+        gather=bool(found.flags & _GATHER),
+    )
+    shape = tuple(side for side in (found.depth, found.height, found.width) if side)
+    if form.cube:
+        layers = (found.depth // FACES,) if form.layered else ()
+        shape = (*layers, FACES, found.height, found.width)
+    if scalar is None or scalar.size * found.channels * math.prod(shape) != recorded.size:
+        raise RequestError(
+            f"the recording is damaged: the array '{recorded.name}' has another size",
+            origin=recording.path,
+        )
+    element: Type = scalar
+    if found.channels > 1:
+        name = f"{scalar.name}x{found.channels}"
+        element = VectorType(name, scalar, found.channels, scalar.size * found.channels)
+    return RecordedArrayBuffer(
+        recorded.name, element, shape, array=recorded.name, form=form, recording=recording,
+        recorded=recorded, is_writable=bool(found.flags & _SURFACE),
+    )  # fmt: skip
 
 
 def with_recorded_variables(

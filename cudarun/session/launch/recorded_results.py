@@ -12,7 +12,7 @@ from cudarun.arguments.dtypes import Array
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.packing import BufferSpec
 from cudarun.report.check_types import CheckResult
-from cudarun.session.launch.recorded import RecordedBuffer, RecordedSpec, RecordedVariable
+from cudarun.session.launch.recorded import RecordedSpec
 from cudarun.session.launch.request import LaunchRequest
 
 _GOT, _EXPECTED = "got", "expected"
@@ -36,7 +36,7 @@ def compare_recorded(
         return
     with recording.contents() as contents:
         for spec in specs:
-            if not isinstance(spec, RecordedBuffer | RecordedVariable):
+            if not isinstance(spec, RecordedSpec):
                 continue
             assert spec.recorded is not None, "a recorded range has its description"
             result = _compared(request, spec, array(spec.name), contents.after(spec.recorded))
@@ -52,9 +52,9 @@ def _compared(
     if is_exact and dtype.kind not in "iu":
         dtype = np.dtype(f"u{dtype.itemsize}")
     if got.tobytes() == expected.tobytes():
-        values = {_GOT: got[:0].view(dtype), _EXPECTED: expected[:0].view(dtype)}
+        values = {_GOT: expected[:0].view(dtype), _EXPECTED: expected[:0].view(dtype)}
     else:
-        values = {_GOT: got.view(dtype), _EXPECTED: expected.view(dtype)}
+        values = {_GOT: got.reshape(-1).view(dtype), _EXPECTED: expected.view(dtype)}
     check = run_check(parse_expression(f"{_GOT} == {_EXPECTED}"), values, {}, tolerance)
     if not values[_GOT].size:
         check = replace(check, elements=got.nbytes // dtype.itemsize, passed=True, is_empty=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -13,10 +13,16 @@ from cudarun.images.kinds import ImageKind, identify
 from cudarun.session.record.code import RecordedCode, recorded_code, triton_ptx
 from cudarun.session.record.raw_file import RawRange, RawRecording
 from cudarun.session.recording.archive import RecordingWriter
-from cudarun.session.recording.manifest import Manifest, RecordedOrigin, RecordedRange
+from cudarun.session.recording.manifest import (
+    Manifest,
+    RecordedObject,
+    RecordedOrigin,
+    RecordedRange,
+)
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_]+")
 _LONGEST_NAME = 64
+_ARRAY, _MIPMAPPED, _LINEAR = 0, 1, 2  # of CUresourcetype
 
 
 def short_name(kernel: str) -> str:
@@ -34,7 +40,7 @@ def convert(raw: RawRecording, folder: Path, file: IO[bytes]) -> tuple[Manifest,
         file: The recording, open for writing.
     """
     with RecordingWriter(file) as writer:
-        ranges = _ranges(writer, raw.ranges)
+        ranges = (*_ranges(writer, raw.ranges), *_arrays(writer, raw))
         manifest = _manifest(raw, ranges)
         code = _code(raw, folder)
         writer.finish(manifest, code.image, code.ptx)
@@ -71,6 +77,7 @@ def _manifest(raw: RawRecording, ranges: tuple[RecordedRange, ...]) -> Manifest:
         layout=raw.layout,
         ranges=ranges,
         tensor_maps=tuple(raw.tensor_maps),
+        objects=tuple(_objects(raw)),
         origin=origin,
         status=raw.status,
     )
@@ -102,3 +109,38 @@ def _ranges(writer: RecordingWriter, raw: Sequence[RawRange]) -> tuple[RecordedR
         )
         counts[is_variable] += 1
     return tuple(found)
+
+
+def _arrays(writer: RecordingWriter, raw: RawRecording) -> Iterator[RecordedRange]:
+    for number, each in enumerate(raw.arrays.values()):
+        yield RecordedRange(
+            name=f"a{number}",
+            address=0,
+            size=len(each.before),
+            before=tuple(writer.pieces(each.before, zeros=False)),
+            after=() if each.after is None else tuple(writer.pieces(each.after)),
+            array=each.shape,
+        )
+
+
+def _objects(raw: RawRecording) -> Iterator[RecordedObject]:
+    """Yield the objects whose memory is recorded."""
+    names = {handle: f"a{number}" for number, handle in enumerate(raw.arrays)}
+    for each in raw.objects:
+        element, channels, width, height, pitch = each.numbers
+        is_array, is_linear = each.kind == _ARRAY, each.kind == _LINEAR
+        if each.kind == _MIPMAPPED or (is_array and each.memory not in names):
+            continue
+        yield RecordedObject(
+            handle=each.handle,
+            surface=each.is_surface,
+            array=names[each.memory] if is_array else "",
+            address=0 if is_array else each.memory,
+            width=0 if is_array else width,
+            height=0 if is_array or is_linear else height,
+            pitch=0 if is_array or is_linear else pitch,
+            format=0 if is_array else element,
+            channels=0 if is_array else channels,
+            description=each.description,
+            view=each.view,
+        )

@@ -45,6 +45,10 @@ class EditableRecording:
         self._stem = os.path.splitext(path)[0]
         self._image = recording.ptx or recording.image
         self._parameters = _parameters(self._image, self._manifest)
+        if self._manifest.objects:
+            raise RequestError(
+                "a spec cannot express recorded texture and surface objects", origin=recording.path
+            )
         with recording.contents() as contents:
             self._refuse_addresses(contents)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from cudarun.session.recording.manifest import Manifest, RecordedRange
+from cudarun.session.recording.manifest import Manifest, RecordedRange, is_of_object
 
 PAGE = 4096
 """Bytes of a page."""
@@ -32,18 +32,24 @@ class RecordedPages:
         self.ranges: list[tuple[RecordedRange, int]] = []
         """The ranges, each with the number of its first page."""
         self.count = 0
+        self._manifest = manifest
         for each in manifest.memory:
             self.ranges.append((each, self.count))
             self.count += -(-each.size // PAGE)
 
     def unchanged(self) -> list[Block]:
-        """Return the pages that the recorded launch did not change."""
-        changed = sorted(
+        """Return the pages that the recorded launch did not change, and that no object shows."""
+        changed = [
             (first + piece.offset // PAGE, first + -(-(piece.offset + piece.size) // PAGE))
             for each, first in self.ranges
             for piece in each.after
-        )
-        return [*_between(changed, self.count)]
+        ]
+        changed += [
+            (first, first + -(-each.size // PAGE))
+            for each, first in self.ranges
+            if is_of_object(each, self._manifest)
+        ]
+        return [*_between(sorted(changed), self.count)]
 
     def spans(self, number: int, blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
         """Yield the offsets of the bytes of a range that are in blocks.

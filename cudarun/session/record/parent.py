@@ -36,6 +36,7 @@ _NOTES = {
     "image": "the image of {} was loaded in an unknown way",
     "size": "{} can reach at least {:,} bytes of memory, which exceeds --max-size",
     "unreadable": "memory to which a pointer leads cannot be read; it is left out",
+    "array": "a mipmapped array, or one of an unusual format, is left out with its objects",
     "write": "a raw file cannot be written: {}",
 }
 

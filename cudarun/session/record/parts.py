@@ -64,7 +64,7 @@ def write_parts(
     """
     kept = _with_zeros if whole_ranges else _shrunk
     with RecordingWriter(file) as writer:
-        ranges = (*kept(recording, observed, writer), *_variables(recording, writer))
+        ranges = (*kept(recording, observed, writer), *_others(recording, writer))
         manifest = replace(recording.manifest, ranges=ranges, shrunk=True)
         writer.finish(manifest, recording.image, recording.ptx)
     return manifest
@@ -110,13 +110,15 @@ def _with_zeros(
             yield replace(whole, before=tuple(before), after=tuple(after))
 
 
-def _variables(recording: Recording, writer: RecordingWriter) -> Iterator[RecordedRange]:
+def _others(recording: Recording, writer: RecordingWriter) -> Iterator[RecordedRange]:
+    """Yield the variables and the CUDA arrays, which are kept whole."""
+    manifest = recording.manifest
     with recording.contents() as contents:
-        for variable in recording.manifest.variables:
+        for each in (*manifest.variables, *manifest.arrays):
             yield replace(
-                variable,
-                before=_cut(contents.part(variable.before, 0, variable.size), writer, zeros=False),
-                after=_changes(contents.changes(variable, 0, variable.size), writer),
+                each,
+                before=_cut(contents.part(each.before, 0, each.size), writer, zeros=False),
+                after=_changes(contents.changes(each, 0, each.size), writer),
             )
 
 

@@ -11,7 +11,12 @@ from dataclasses import field
 from pathlib import Path
 
 from cudarun.records import dataclass
-from cudarun.session.recording.manifest import RecordedTensorMap
+from cudarun.session.recording.manifest import (
+    TEXTURE_BYTES,
+    VIEW_BYTES,
+    RecordedArray,
+    RecordedTensorMap,
+)
 
 _MAGIC = b"CUDARAW1"
 _SECTION = struct.Struct("<4sQ")
@@ -20,6 +25,8 @@ _ADDRESS = struct.Struct("<Q")
 
 
 _TENSOR_MAP = struct.Struct("<12Q16I")
+_ARRAY = struct.Struct("<4Q4I")
+_OBJECT = struct.Struct(f"<Q2I2IQ2I3Q96x{TEXTURE_BYTES}s{VIEW_BYTES}s")
 _RANKS = 5
 
 
@@ -41,6 +48,44 @@ class RawRange:
 
 
 @dataclass(slots=True)
+class RawArray:
+    """A CUDA array.
+
+    Attributes:
+        shape: Its shape.
+        before: The contents before the launch.
+        after: The contents after it; ``None`` if it did not change them.
+    """
+
+    shape: RecordedArray
+    before: memoryview
+    after: memoryview | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RawObject:
+    """A texture or a surface object.
+
+    Attributes:
+        handle: The handle.
+        is_surface: Whether it is a surface.
+        kind: The number of its ``CUresourcetype``.
+        memory: The handle of its array, or the address of its memory.
+        numbers: The rest of the description of linear or pitched memory.
+        description: The ``CUDA_TEXTURE_DESC``; empty for a surface.
+        view: The ``CUDA_RESOURCE_VIEW_DESC``; empty without one.
+    """
+
+    handle: int
+    is_surface: bool
+    kind: int
+    memory: int
+    numbers: tuple[int, ...]
+    description: bytes
+    view: bytes
+
+
+@dataclass(slots=True)
 class RawRecording:
     """The contents of a raw file.
 
@@ -50,6 +95,8 @@ class RawRecording:
         layout: The offset and the size of each parameter.
         ranges: The memory, by address, and the variables.
         tensor_maps: The tensor maps in the parameters.
+        arrays: The CUDA arrays by handle.
+        objects: The texture and surface objects.
         status: The result of the launch; ``None`` if it did not end.
         has_memory: Whether all memory from before the launch is there.
     """
@@ -59,6 +106,8 @@ class RawRecording:
     layout: tuple[tuple[int, int], ...] = ()
     ranges: list[RawRange] = field(default_factory=list)
     tensor_maps: list[RecordedTensorMap] = field(default_factory=list)
+    arrays: dict[int, RawArray] = field(default_factory=dict)
+    objects: list[RawObject] = field(default_factory=list)
     status: int | None = None
     has_memory: bool = False
 
@@ -91,6 +140,14 @@ def read_raw(path: Path) -> RawRecording:
         elif tag == b"AFTR":
             (address,) = _ADDRESS.unpack_from(part)
             changes.append((address, part[_ADDRESS.size :]))
+        elif tag == b"ARRA":
+            handle, *numbers, _ = _ARRAY.unpack_from(part)
+            raw.arrays[handle] = RawArray(RecordedArray(*numbers), part[_ARRAY.size :])
+        elif tag == b"AFTA":
+            (handle,) = _ADDRESS.unpack_from(part)
+            raw.arrays[handle].after = part[_ADDRESS.size :]
+        elif tag == b"OBJE":
+            raw.objects.append(_object(bytes(part)))
         elif tag == b"BEFO":
             raw.has_memory = True
         elif tag == b"STAT":
@@ -98,6 +155,19 @@ def read_raw(path: Path) -> RawRecording:
     _add_changes(raw.ranges, changes)
     raw.ranges.sort(key=lambda each: (each.symbol is not None, each.address))
     return raw
+
+
+def _object(part: bytes) -> RawObject:
+    handle, is_surface, has_view, kind, _, memory, *numbers, texture, view = _OBJECT.unpack(part)
+    return RawObject(
+        handle=handle,
+        is_surface=bool(is_surface),
+        kind=kind,
+        memory=memory,
+        numbers=tuple(numbers),
+        description=b"" if is_surface else texture,
+        view=view if has_view else b"",
+    )
 
 
 def _tensor_map(part: memoryview) -> RecordedTensorMap:

@@ -14,7 +14,7 @@ from cudarun.session.driver.devices import Device
 from cudarun.session.driver.transfers import Transfers
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.program import Program
-from cudarun.session.launch.recorded import RecordedBuffer, RecordedVariable
+from cudarun.session.launch.recorded import RecordedSpec, RecordedVariable
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.launch.steps import Libraries, all_buffers, bind_steps
 from cudarun.session.record.page_search import Block, RecordedPages
@@ -28,8 +28,9 @@ PATTERNS = (0x00, 0xFF)
 
 @dataclass(frozen=True, slots=True)
 class _Area:
-    """A range or a variable, with its recorded contents."""
+    """A range, a variable or an array, with its recorded contents."""
 
+    name: str
     address: int
     before: Array
     after: Array
@@ -59,7 +60,7 @@ class Replays:
         specs = all_buffers([step])
         variables = step.variables
         everything = [*specs, *variables.read]
-        buffers = Buffers(session, device, everything, variables.written, bare=True)
+        self._buffers = buffers = Buffers(session, device, everything, variables.written, bare=True)
         self._transfers = Transfers(session.driver)
         session.add_release(self._transfers.free)
         self._program = Program(
@@ -97,6 +98,7 @@ class Replays:
             for low, high in holes:
                 data[low:high] = pattern
             self._transfers.upload(area.address, ArrayContents(data))
+            self._buffers.store(area.name)
         with stopped_when_overdue(self._session.driver):
             self._program.try_once()
         return all(map(self._is_equal, self._areas, spans, [pattern] * len(spans)))
@@ -104,6 +106,7 @@ class Replays:
     def _is_equal(self, area: _Area, holes: Sequence[tuple[int, int]], pattern: int) -> bool:
         """Return whether an area has its recorded results, and the pattern where it was put."""
         got = np.empty(area.before.size, np.uint8)
+        self._buffers.load(area.name)
         self._transfers.download(area.address, got.dtype, got.size, into=got)
         for low, high in holes:
             if (got[low:high] != pattern).any():
@@ -117,10 +120,10 @@ def _areas(recording: Recording, specs: Sequence[object], addresses: dict[str, i
     found: list[_Area] = []
     with recording.contents() as contents:
         for spec in specs:
-            if not isinstance(spec, RecordedBuffer | RecordedVariable) or spec.recorded is None:
+            if not isinstance(spec, RecordedSpec) or spec.recorded is None:
                 continue
             before = contents.before(spec.recorded)
             after = contents.after(spec.recorded) if spec.recorded.after else before
             here = spec.address if isinstance(spec, RecordedVariable) else addresses[spec.name]
-            found.append(_Area(here, before, after))
+            found.append(_Area(spec.name, here, before, after))
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from cudarun.session.launch.parent import KernelJob, prefetch
 from cudarun.session.record.files import recorded_file
 from cudarun.session.record.parts import AccessedPart, ObservedReplay, write_parts
 from cudarun.session.recording.archive import read_recording
+from cudarun.session.recording.manifest import Manifest, RecordedRange, is_of_object
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.writing import OutputFile, whole_file
@@ -26,6 +27,7 @@ from cudarun.writing import OutputFile, whole_file
 if TYPE_CHECKING:
     from cudarun.report.record_types import RecordedFile
     from cudarun.session.driver.devices import Device
+    from cudarun.session.driver.drivers import TouchedMemory
     from cudarun.session.driver.selection import Selector
     from cudarun.session.launch.request import LaunchRequest
     from cudarun.session.launch.steps import Libraries
@@ -59,13 +61,24 @@ class ObservedJob(KernelJob[ObservedReplay]):
         gap, parts = _GAP, list[AccessedPart]()
         while True:
             parts = [
-                AccessedPart(each.name, part.offset, part.size, _type(part.dtype, part.size))
+                part
                 for each in recording.manifest.memory
-                for part in memory.parts(each.address, gap)
+                for part in _parts(each, recording.manifest, memory, gap)
             ]
             if len(parts) <= _MOST_RANGES:
                 return ObservedReplay(tuple(parts), kernel.parameters, error)
             gap *= 4
+
+
+def _parts(
+    each: RecordedRange, manifest: Manifest, memory: TouchedMemory, gap: int
+) -> Iterator[AccessedPart]:
+    """Yield the accessed parts of a range; one that a texture object shows is kept whole."""
+    if is_of_object(each, manifest):
+        yield AccessedPart(each.name, 0, each.size, each.type)
+        return
+    for part in memory.parts(each.address, gap):
+        yield AccessedPart(each.name, part.offset, part.size, _type(part.dtype, part.size))
 
 
 def _type(dtype: object, size: int) -> str:

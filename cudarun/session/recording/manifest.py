@@ -28,6 +28,11 @@ _MAX_EXTENT = (1 << 31) - 1
 _MAX_ENUMERATOR = 255
 _MOST_RANKS = 5
 _TENSOR_MAP_BYTES = 128
+_MAX_CHANNELS = 4
+TEXTURE_BYTES, VIEW_BYTES = 104, 112
+"""The sizes of ``CUDA_TEXTURE_DESC`` and of ``CUDA_RESOURCE_VIEW_DESC``."""
+
+_DESCRIPTORS = {True: {(0, 0)}, False: {(TEXTURE_BYTES, 0), (TEXTURE_BYTES, VIEW_BYTES)}}
 
 Extent: TypeAlias = tuple[int, int, int]
 _T = TypeVar("_T")
@@ -49,8 +54,29 @@ class MemoryPiece:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedArray:
+    """The arguments of ``cuArray3DCreate``.
+
+    Attributes:
+        width: The width in elements.
+        height: The height; 0 for one dimension.
+        depth: The depth, or the number of layers; 0 without.
+        format: The number of the ``CUarray_format``.
+        channels: The channels of an element.
+        flags: The flags ``CUDA_ARRAY3D_*``.
+    """
+
+    width: int
+    height: int
+    depth: int
+    format: int
+    channels: int
+    flags: int
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedRange:
-    """A range of device memory, or a variable of the image.
+    """A range of device memory, a variable of the image, or a CUDA array.
 
     Attributes:
         name: The name in expressions.
@@ -60,6 +86,7 @@ class RecordedRange:
         after: The parts that the launch changed, with the contents after it.
         symbol: The symbol of a variable; ``None`` for memory.
         type: The type of its elements in the argument grammar.
+        array: The shape of a CUDA array, which has no address.
     """
 
     name: str
@@ -69,6 +96,7 @@ class RecordedRange:
     after: tuple[MemoryPiece, ...] = ()
     symbol: str | None = None
     type: str = "u8"
+    array: RecordedArray | None = None
 
     @property
     def end(self) -> int:
@@ -108,6 +136,42 @@ class RecordedTensorMap:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedObject:
+    """A texture or a surface object.
+
+    Attributes:
+        handle: The handle in the program.
+        surface: Whether it is a surface.
+        array: The name of its array; empty for linear memory.
+        address: The address of its linear memory.
+        width: The bytes of linear memory, or the width of pitched memory in elements.
+        height: The height of pitched memory; 0 for linear memory.
+        pitch: The bytes of a row of pitched memory; 0 for linear memory.
+        format: The number of the ``CUarray_format`` of linear memory.
+        channels: The channels of an element of linear memory.
+        description: The ``CUDA_TEXTURE_DESC``; empty for a surface.
+        view: The ``CUDA_RESOURCE_VIEW_DESC``; empty without one.
+    """
+
+    handle: int
+    surface: bool
+    array: str
+    address: int
+    width: int
+    height: int
+    pitch: int
+    format: int
+    channels: int
+    description: bytes
+    view: bytes
+
+    @property
+    def memory_bytes(self) -> int:
+        """The size of its linear memory; 0 for an array."""
+        return self.pitch * self.height or self.width
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedOrigin:
     """The program and the machine that a launch was recorded from.
 
@@ -142,8 +206,9 @@ class Manifest:
         parameters: The bytes of the parameters.
         layout: The offset and the size of each parameter, which differ between PTX and machine
             code; empty if they are not known.
-        ranges: The memory, by address, then the variables of the image.
+        ranges: The memory, by address, then the variables of the image and CUDA arrays.
         tensor_maps: The tensor maps in the parameters.
+        objects: The texture and surface objects.
         origin: The program and the machine.
         status: The result of the launch as a ``CUresult``; ``None`` if it did not end.
         shrunk: Whether memory that the launch does not access was left out.
@@ -159,6 +224,7 @@ class Manifest:
     layout: tuple[tuple[int, int], ...] = ()
     ranges: tuple[RecordedRange, ...] = ()
     tensor_maps: tuple[RecordedTensorMap, ...] = ()
+    objects: tuple[RecordedObject, ...] = ()
     origin: RecordedOrigin = RecordedOrigin()
     status: int | None = 0
     shrunk: bool = False
@@ -166,12 +232,17 @@ class Manifest:
     @property
     def memory(self) -> tuple[RecordedRange, ...]:
         """The ranges of device memory, by address."""
-        return tuple(each for each in self.ranges if each.symbol is None)
+        return tuple(each for each in self.ranges if each.symbol is None and each.array is None)
 
     @property
     def variables(self) -> tuple[RecordedRange, ...]:
         """The variables of the image."""
         return tuple(each for each in self.ranges if each.symbol is not None)
+
+    @property
+    def arrays(self) -> tuple[RecordedRange, ...]:
+        """The CUDA arrays."""
+        return tuple(each for each in self.ranges if each.array is not None)
 
     @property
     def memory_bytes(self) -> int:
@@ -210,12 +281,17 @@ def write_manifest(manifest: Manifest) -> str:
     )
     for tensor in manifest.tensor_maps:
         lines += ["", "[[tensor_map]]", *_lines(asdict(tensor))]
+    for found in manifest.objects:
+        row = asdict(found) | {"description": found.description.hex(), "view": found.view.hex()}
+        lines += ["", "[[object]]", *_lines(row)]
     for each in manifest.ranges:
         lines += ["", "[[range]]"]
-        row: dict[str, object] = {"name": each.name, "address": each.address, "size": each.size}
+        row = {"name": each.name, "address": each.address, "size": each.size}
         row["type"] = each.type
         if each.symbol is not None:
             row["symbol"] = each.symbol
+        if each.array is not None:
+            row["array"] = [*asdict(each.array).values()]
         for key, pieces in (("before", each.before), ("after", each.after)):
             row[key] = [[piece.offset, piece.size, piece.digest] for piece in pieces]
         lines += _lines(row)
@@ -252,6 +328,7 @@ def read_manifest(data: bytes, origin: str) -> Manifest:
     ranges = tuple(_range(_TableReader(each, origin)) for each in reader.tables("range"))
     parameters = reader.hexadecimal("parameters", _MAX_PARAMETER_BYTES)
     maps = tuple(_tensor_map(_TableReader(each, origin)) for each in reader.tables("tensor_map"))
+    objects = tuple(_object(_TableReader(each, origin)) for each in reader.tables("object"))
     of = _TableReader(reader.table("origin"), origin)
     cluster = reader.extent("cluster") if "cluster" in table else None
     manifest = Manifest(
@@ -265,6 +342,7 @@ def read_manifest(data: bytes, origin: str) -> Manifest:
         layout=reader.places("layout", len(parameters)) if "layout" in table else (),
         ranges=ranges,
         tensor_maps=maps,
+        objects=objects,
         origin=RecordedOrigin(
             device=of.text("device"),
             capability=of.pair("capability"),
@@ -292,7 +370,31 @@ def _range(reader: _TableReader) -> RecordedRange:
         after=tuple(reader.pieces("after", size)),
         symbol=reader.text("symbol") if "symbol" in reader.table_of else None,
         type=reader.name("type"),
+        array=RecordedArray(*reader.sizes("array", range(6, 7)))
+        if "array" in reader.table_of
+        else None,
     )
+    reader.refuse_others()
+    return found
+
+
+def _object(reader: _TableReader) -> RecordedObject:
+    found = RecordedObject(
+        handle=reader.number("handle", 1, _MAX_ADDRESS - 1),
+        surface=reader.value("surface", bool),
+        array=reader.text("array"),
+        address=reader.number("address", 0, _MAX_ADDRESS - 1),
+        width=reader.number("width", 0, MAX_RANGE),
+        height=reader.number("height", 0, _MAX_EXTENT),
+        pitch=reader.number("pitch", 0, _MAX_EXTENT),
+        format=reader.number("format", 0, _MAX_ENUMERATOR),
+        channels=reader.number("channels", 0, _MAX_CHANNELS),
+        description=reader.hexadecimal("description", TEXTURE_BYTES),
+        view=reader.hexadecimal("view", VIEW_BYTES),
+    )
+    sizes = len(found.description), len(found.view)
+    if sizes not in _DESCRIPTORS[found.surface]:
+        raise _damaged(reader.origin, "an object has descriptors of other sizes")
     reader.refuse_others()
     return found
 
@@ -318,13 +420,17 @@ def _tensor_map(reader: _TableReader) -> RecordedTensorMap:
 
 
 def _check_ranges(manifest: Manifest, origin: str) -> None:
-    """Refuse two ranges of one name, or at one address."""
+    """Refuse two ranges of one name or at one address, and objects without their array."""
     names = [each.name for each in manifest.ranges]
     if len({*names}) < len(names):
         raise _damaged(origin, "two ranges have the same name")
     for tensor in manifest.tensor_maps:
         if tensor.offset + _TENSOR_MAP_BYTES > len(manifest.parameters):
             raise _damaged(origin, "a tensor map is not inside the parameters")
+    arrays = {each.name for each in manifest.arrays}
+    for found in manifest.objects:
+        if found.array and found.array not in arrays:
+            raise _damaged(origin, f"the array '{found.array}' of an object is missing")
     end = 0
     for each in manifest.memory:
         if each.address < end:
@@ -337,14 +443,14 @@ class _TableReader:
 
     def __init__(self, table: Mapping[str, Any], origin: str) -> None:
         self.table_of = table
-        self._origin = origin
+        self.origin = origin
         self._known: set[str] = set()
 
     def value(self, key: str, kind: type[_T]) -> _T:
         self._known.add(key)
         found = self.table_of.get(key)
         if type(found) is not kind:  # a bool is no number
-            raise _damaged(self._origin, f"'{key}' is missing or has another type")
+            raise _damaged(self.origin, f"'{key}' is missing or has another type")
         return found
 
     def number(self, key: str, least: int, limit: int) -> int:
@@ -352,7 +458,7 @@ class _TableReader:
 
     def _in_range(self, key: str, found: object, least: int, limit: int) -> int:
         if type(found) is not int or not least <= found <= limit:
-            raise _damaged(self._origin, f"'{key}' is out of range")
+            raise _damaged(self.origin, f"'{key}' is out of range")
         return found
 
     def text(self, key: str) -> str:
@@ -361,22 +467,22 @@ class _TableReader:
     def name(self, key: str) -> str:
         found = self.text(key)
         if not found.isidentifier() or not found.isascii():
-            raise _damaged(self._origin, f"'{key}' is not a name")
+            raise _damaged(self.origin, f"'{key}' is not a name")
         return found
 
     def texts(self, key: str) -> Iterator[str]:
         for each in self.value(key, list):
             if not isinstance(each, str):
-                raise _damaged(self._origin, f"'{key}' is not a list of texts")
+                raise _damaged(self.origin, f"'{key}' is not a list of texts")
             yield each
 
     def hexadecimal(self, key: str, most: int) -> bytes:
         try:
             found = bytes.fromhex(self.text(key))
         except ValueError:
-            raise _damaged(self._origin, f"'{key}' is not hexadecimal") from None
+            raise _damaged(self.origin, f"'{key}' is not hexadecimal") from None
         if len(found) > most:
-            raise _damaged(self._origin, f"'{key}' is too long")
+            raise _damaged(self.origin, f"'{key}' is too long")
         return found
 
     def extent(self, key: str) -> Extent:
@@ -390,20 +496,20 @@ class _TableReader:
     def _numbers(self, key: str, count: int, least: int) -> list[int]:
         found = self.value(key, list)
         if len(found) != count:
-            raise _damaged(self._origin, f"'{key}' requires {count} numbers")
+            raise _damaged(self.origin, f"'{key}' requires {count} numbers")
         return [self._in_range(key, each, least, _MAX_EXTENT) for each in found]
 
     def sizes(self, key: str, counts: range) -> tuple[int, ...]:
         found = self.value(key, list)
         if len(found) not in counts:
-            raise _damaged(self._origin, f"'{key}' has {len(found)} numbers")
+            raise _damaged(self.origin, f"'{key}' has {len(found)} numbers")
         return tuple(self._in_range(key, each, 0, MAX_RANGE) for each in found)
 
     def places(self, key: str, end: int) -> tuple[tuple[int, int], ...]:
         found = []
         for each in self.value(key, list):
             if type(each) is not list or len(each) != 2:
-                raise _damaged(self._origin, f"'{key}' is not a list of pairs")
+                raise _damaged(self.origin, f"'{key}' is not a list of pairs")
             offset = self._in_range(key, each[0], 0, end)
             found.append((offset, self._in_range(key, each[1], 0, end - offset)))
         return tuple(found)
@@ -414,18 +520,18 @@ class _TableReader:
     def tables(self, key: str) -> Iterable[dict[str, Any]]:
         found = self.value(key, list) if key in self.table_of else []
         if not all(isinstance(each, dict) for each in found):
-            raise _damaged(self._origin, f"'{key}' is not a list of tables")
+            raise _damaged(self.origin, f"'{key}' is not a list of tables")
         return found
 
     def pieces(self, key: str, size: int) -> Iterator[MemoryPiece]:
         end = 0
         for each in self.value(key, list):
             if type(each) is not list or len(each) != 3 or type(each[2]) is not str:
-                raise _damaged(self._origin, f"'{key}' is not a list of pieces")
+                raise _damaged(self.origin, f"'{key}' is not a list of pieces")
             offset = self._in_range(key, each[0], end, size - 1)
             length = self._in_range(key, each[1], 1, min(PIECE_BYTES, size - offset))
             if not is_digest(each[2]):
-                raise _damaged(self._origin, f"'{key}' contains an invalid hash")
+                raise _damaged(self.origin, f"'{key}' contains an invalid hash")
             yield MemoryPiece(offset, length, each[2])
             end = offset + length
 
@@ -433,12 +539,22 @@ class _TableReader:
         """Refuse keys that are not known: they could be meant for a later version."""
         for key in self.table_of:
             if key not in self._known:
-                raise _damaged(self._origin, f"unknown key '{key}'")
+                raise _damaged(self.origin, f"unknown key '{key}'")
 
 
 def is_digest(text: str) -> bool:
     """Return whether a text is the name of a piece."""
     return len(text) == DIGEST_CHARACTERS and not {*text} - {*"0123456789abcdef"}
+
+
+def is_of_object(each: RecordedRange, manifest: Manifest) -> bool:
+    """Return whether a range contains linear memory of a texture or surface object."""
+    return any(
+        not found.array
+        and each.address < found.address + found.memory_bytes
+        and found.address < each.end
+        for found in manifest.objects
+    )
 
 
 def thread_count(manifest: Manifest) -> int:

@@ -17,6 +17,8 @@ from cudarun.session.recording.archive import RecordingWriter, read_recording
 from cudarun.session.recording.manifest import (
     PIECE_BYTES,
     Manifest,
+    RecordedArray,
+    RecordedObject,
     RecordedOrigin,
     RecordedRange,
     RecordedTensorMap,
@@ -26,6 +28,14 @@ from cudarun.session.recording.manifest import (
 
 LIMIT = 1 << 20
 BASE = 0x7F0000000000
+
+
+def _array() -> RecordedRange:
+    return RecordedRange("a0", 0, 512, array=RecordedArray(16, 8, 0, 0x20, 1, 2))
+
+
+def _object() -> RecordedObject:
+    return RecordedObject(3, False, "a0", 0, 0, 0, 0, 0, 0, bytes(range(104)), bytes(112))
 
 
 def _written(path: Path) -> Manifest:
@@ -52,7 +62,11 @@ def _written(path: Path) -> Manifest:
             cooperative=True,
             parameters=b"\x00\xff" * 64,
             layout=((0, 128),),
-            ranges=(memory, variable),
+            ranges=(memory, variable, _array()),
+            objects=(
+                _object(),
+                replace(_object(), handle=4, surface=True, description=b"", view=b""),
+            ),
             tensor_maps=(
                 RecordedTensorMap(0, BASE, 6, (64, 8), (128,), (8, 8), (1, 1), 0, 1, 2, 0),
             ),
@@ -70,7 +84,7 @@ def test_round_trip(tmp_path: Path) -> None:
     assert recording.manifest == manifest
     assert (recording.image, recording.ptx) == (b"image", b"text")
     assert path.stat().st_size < 1.1 * PIECE_BYTES  # each content once
-    memory, variable = manifest.ranges
+    memory, variable, _ = manifest.ranges
     with recording.contents() as contents:
         before, after = contents.before(memory), contents.after(memory)
         assert contents.before(variable).tolist() == [0] * 4
@@ -177,12 +191,18 @@ def _range(**changes: Any) -> RecordedRange:
         lambda text: text.replace("before = []", "before = [[0, 9, '" + "a" * 32 + "']]"),
         lambda text: text.replace("before = []", "before = [[4, 4, '../../../../etc/passwd']]"),
         lambda text: text.replace("before = []", "before = [[0, 4, '" + "A" * 32 + "']]"),
+        lambda text: text.replace('array = "a0"', 'array = "m0"'),
+        lambda text: text.replace("array = [16, 8", "array = [16, -8"),
+        lambda text: text.replace("handle = 3", "handle = 0"),
+        lambda text: text.replace("surface = false", "surface = true"),
+        lambda text: text.replace("000102", "0001"),
         lambda text: text + text[text.index("[[range]]") :],
         lambda text: text + text[text.index("[[range]]") :].replace("m0", "m1"),
     ],
 )
 def test_damaged_descriptions_are_refused(damage: Callable[[str], str]) -> None:
-    manifest = Manifest("k", (1, 1, 1), (1, 1, 1), ranges=(_range(),))
+    ranges, objects = (_range(), _array()), (_object(),)
+    manifest = Manifest("k", (1, 1, 1), (1, 1, 1), ranges=ranges, objects=objects)
     text = write_manifest(manifest)
     assert read_manifest(text.encode(), "x") == manifest
     damaged = damage(text)

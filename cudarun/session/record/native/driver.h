@@ -45,6 +45,7 @@ typedef struct {
 
 /* The driver's own functions that this library calls: X(result, name, parameters). */
 #define DRIVER_CALLS(X)                                                                            \
+    X(cuArray3DGetDescriptor_v2, (void *, uint64_t))                                               \
     X(cuCtxGetCurrent, (CUcontext *))                                                              \
     X(cuCtxGetDevice, (CUdevice *))                                                                \
     X(cuCtxGetLimit, (size_t *, int))                                                              \
@@ -78,6 +79,7 @@ typedef struct {
     X(cuKernelGetName, (const char **, CUkernel))                                                  \
     X(cuKernelGetParamInfo, (CUkernel, size_t, size_t *, size_t *))                                \
     X(cuMemGetAddressRange_v2, (CUdeviceptr *, size_t *, CUdeviceptr))                             \
+    X(cuMemcpy3D_v2, (const void *))                                                               \
     X(cuMemcpyDtoH_v2, (void *, CUdeviceptr, size_t))                                              \
     X(cuModuleGetGlobal_v2, (CUdeviceptr *, size_t *, CUmodule, const char *))                     \
     X(cuStreamIsCapturing, (CUstream, int *))                                                      \

@@ -77,7 +77,11 @@
     X(cuStreamBeginCapture_ptsz)                                                                   \
     X(cuStreamBeginCapture_v2)                                                                     \
     X(cuStreamBeginCapture_v2_ptsz)                                                                \
-    X(cuTensorMapEncodeTiled)
+    X(cuSurfObjectCreate)                                                                          \
+    X(cuSurfObjectDestroy)                                                                         \
+    X(cuTensorMapEncodeTiled)                                                                      \
+    X(cuTexObjectCreate)                                                                           \
+    X(cuTexObjectDestroy)
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -171,6 +171,7 @@ static int before(Snapshot *snapshot, RawFile *file, const Launch *launch) {
     }
     raw_text(file, "image", "%s", name);
     snapshot_follow(snapshot, bytes, size, 4);
+    snapshot_objects(snapshot, bytes, size);
     variables(snapshot, launch, name);
     if (snapshot_copy(snapshot, control->max_bytes)) {
         raw_section(file, "BEFO", 0);

@@ -33,6 +33,8 @@ void snapshot_end(Snapshot *snapshot) {
     free(snapshot->parts);
     free(snapshot->queue);
     free(snapshot->variables);
+    free(snapshot->objects.entries);
+    free(snapshot->arrays);
     free(snapshot->buffer);
     free(snapshot->other);
 }
@@ -101,6 +103,45 @@ static void copy(Snapshot *snapshot, Part *part) {
     }
 }
 
+static void copy_array(Snapshot *snapshot, uint64_t array) {
+    SavedArray found = {0};
+    if (table_find(&snapshot->objects, array)) return;
+    table_put(&snapshot->objects, array, 1, 0);
+    found.size = array_shape(array, &found.shape);
+    char *data = found.size ? malloc(found.size) : 0;
+    SavedArray *grown = realloc(snapshot->arrays, (snapshot->array_count + 1) * sizeof found);
+    if (grown) snapshot->arrays = grown;
+    if (grown && data && array_load(&found.shape, data)) {
+        raw_section(snapshot->file, "ARRA", sizeof found.shape + found.size);
+        raw_write(snapshot->file, &found.shape, sizeof found.shape);
+        found.offset = snapshot->file->end;
+        raw_write(snapshot->file, data, found.size);
+        snapshot->copied_bytes += found.size;
+        grown[snapshot->array_count++] = found;
+    } else {
+        note("array");
+    }
+    free(data);
+}
+
+void snapshot_objects(Snapshot *snapshot, const void *data, size_t size) {
+    for (size_t i = 0; i + 8 <= size; i += 8) {
+        Object object;
+        uint64_t handle;
+        memcpy(&handle, (const char *)data + i, 8);
+        if (!object_of(handle, &object) || table_find(&snapshot->objects, handle)) continue;
+        table_put(&snapshot->objects, handle, 1, 0);
+        if (object.resource.type == RESOURCE_ARRAY)
+            copy_array(snapshot, object.resource.memory);
+        else if (object.resource.type == RESOURCE_MIPMAPPED)
+            note("array");
+        else
+            reach(snapshot, object.resource.memory);
+        raw_section(snapshot->file, "OBJE", sizeof object);
+        raw_write(snapshot->file, &object, sizeof object);
+    }
+}
+
 void snapshot_variable(Snapshot *snapshot, const char *name, uint64_t address, size_t size) {
     Part part = {.range = {address, size, DEVICE}, .is_copied = 1};
     char *data = malloc(size + 1);
@@ -114,6 +155,7 @@ void snapshot_variable(Snapshot *snapshot, const char *name, uint64_t address, s
         part.offset = snapshot->file->end;
         raw_write(snapshot->file, data, size);
         snapshot_follow(snapshot, data, size, 8);
+        snapshot_objects(snapshot, data, size);
         grown[snapshot->variable_count++] = part;
     }
     free(data);
@@ -158,7 +200,20 @@ static void changes(Snapshot *snapshot, const Part *part) {
     }
 }
 
+static void changed_array(Snapshot *snapshot, const SavedArray *array) {
+    char *now = malloc(array->size), *before = malloc(array->size);
+    if (now && before && array_load(&array->shape, now)
+        && raw_read(snapshot->file, array->offset, before, array->size)
+        && memcmp(now, before, array->size)) {
+        raw_section(snapshot->file, "AFTA", sizeof array->shape.array + array->size);
+        raw_write(snapshot->file, &array->shape.array, sizeof array->shape.array);
+        raw_write(snapshot->file, now, array->size);
+    }
+    free(now), free(before);
+}
+
 void snapshot_changes(Snapshot *snapshot) {
+    for (size_t i = 0; i < snapshot->array_count; i++) changed_array(snapshot, &snapshot->arrays[i]);
     for (size_t i = 0; i < snapshot->variable_count; i++) changes(snapshot, &snapshot->variables[i]);
     for (size_t i = 0; i < snapshot->queued; i++)
         changes(snapshot, &snapshot->parts[snapshot->queue[i]]);

@@ -31,3 +31,10 @@ extern "C" __global__ void overrun(float *x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) x[i + 1048576 * (i == 3)] = i;
 }
+
+extern "C" __global__ void fetch(cudaTextureObject_t image, cudaSurfaceObject_t out, float *y) {
+    int x = threadIdx.x, row = blockIdx.x;
+    float found = tex2D<float>(image, x + 0.5f, row + 0.5f);
+    surf2Dwrite(found + 1, out, x * 4, row);
+    y[row * blockDim.x + x] = found;
+}

@@ -22,11 +22,11 @@ typedef struct {
     unsigned attribute_count;
 } Config;
 
-enum { SCALE = 1, GATHER, OVERRUN, TILE, TOUCH, KERNELS = TOUCH };
-static const char *const names[KERNELS] = {"scale", "gather", "overrun", "tile", "touch"};
-static const size_t offsets[KERNELS][3] = {{0, 16}, {0, 8, 16}, {0, 8}, {48, 176}, {0}};
-static const size_t sizes[KERNELS][3] = {{16, 4}, {8, 8, 4}, {8, 4}, {128, 8}, {8}};
-static const size_t counts[KERNELS] = {2, 3, 2, 2, 1};
+enum { SCALE = 1, GATHER, OVERRUN, TILE, TOUCH, FETCH, KERNELS = FETCH };
+static const char *const names[KERNELS] = {"scale", "gather", "overrun", "tile", "touch", "fetch"};
+static const size_t offsets[KERNELS][3] = {{0, 16}, {0, 8, 16}, {0, 8}, {48, 176}, {0}, {0, 8, 16}};
+static const size_t sizes[KERNELS][3] = {{16, 4}, {8, 8, 4}, {8, 4}, {128, 8}, {8}, {8, 8, 8}};
+static const size_t counts[KERNELS] = {2, 3, 2, 2, 1, 3};
 static float factor[2];
 static unsigned launches;
 static int fault;
@@ -47,6 +47,45 @@ static void gather(void **parameters, unsigned threads) {
     }
 }
 
+/* Arrays of f32, and objects whose handles are counted from 1. */
+typedef struct {
+    size_t width, height, depth;
+    unsigned format, channels, flags;
+    float *data;
+} FloatArray;
+enum { MOST_OBJECTS = 64 };
+static FloatArray *objects[MOST_OBJECTS];
+static uint64_t object_count;
+
+int cuArray3DCreate_v2(FloatArray **array, const FloatArray *description) {
+    *array = malloc(sizeof **array);
+    **array = *description;
+    (*array)->data = calloc(description->width * description->height, sizeof(float));
+    return 0;
+}
+int cuArray3DGetDescriptor_v2(void *description, const FloatArray *array) {
+    return memcpy(description, array, offsetof(FloatArray, data)), 0;
+}
+int cuMemcpy3D_v2(const uint64_t *copy) { /* whole arrays: the words of CUDA_MEMCPY3D */
+    const FloatArray *from = (void *)copy[7], *to = (void *)copy[18];
+    size_t size = copy[22] * copy[23];
+    if (from) return memcpy((void *)copy[16], from->data, size), 0;
+    return memcpy(to->data, (void *)copy[5], size), 0;
+}
+int cuTexObjectCreate(uint64_t *handle, const void **resource, const void *texture, const void *view) {
+    objects[*handle = ++object_count] = (FloatArray *)resource[1];
+    return !texture || view;
+}
+int cuSurfObjectCreate(uint64_t *handle, const void **resource) {
+    return objects[*handle = ++object_count] = (FloatArray *)resource[1], 0;
+}
+
+static void fetch(void **parameters, unsigned threads) {
+    const float *image = objects[*(uint64_t *)parameters[0]]->data;
+    float *out = objects[*(uint64_t *)parameters[1]]->data, *y = *(float **)parameters[2];
+    for (unsigned i = 0; i < threads; i++) y[i] = image[i], out[i] = image[i] + 1;
+}
+
 static int launch(uint64_t kernel, unsigned threads, void **parameters, void **extra) {
     void *found[3];
     if (fault) return fault;
@@ -56,6 +95,7 @@ static int launch(uint64_t kernel, unsigned threads, void **parameters, void **e
     parameters = extra ? found : parameters;
     if (kernel == SCALE) scale(parameters, threads);
     if (kernel == GATHER) gather(parameters, threads);
+    if (kernel == FETCH) fetch(parameters, threads);
     for (unsigned i = 0; kernel == TILE && i < threads; i++) (*(float **)parameters[1])[i] = i;
     if (kernel == OVERRUN) fault = getenv("STUB_HANGS") ? ENDLESS : 700;
     return 0;

@@ -33,6 +33,9 @@ static int (*begin_capture)(void *, int), (*end_capture)(void *, void **);
 static int (*instantiate)(void **, void *, uint64_t), (*launch_graph)(void *, void *);
 static int (*destroy_graph)(void *), (*nodes_of)(void *, void **, size_t *);
 static int (*params_of)(void *, void *), (*set_params)(void *, void *, const void *);
+static int (*create_array)(void **, const void *), (*copy_array)(const void *);
+static int (*create_texture)(uint64_t *, const void *, const void *, const void *);
+static int (*create_surface)(uint64_t *, const void *);
 static int (*add_allocation)(void **, void *, void *const *, size_t, void *);
 static void *module;
 
@@ -61,6 +64,10 @@ static void bind(const char *path) {
     find("cuGraphKernelNodeGetParams", (void **)&params_of, 12000, 0, 0);
     find("cuGraphExecKernelNodeSetParams", (void **)&set_params, 12000, 0, 0);
     find("cuGraphAddMemAllocNode", (void **)&add_allocation, 12000, 0, 0);
+    find("cuArray3DCreate", (void **)&create_array, 12000, 0, 0);
+    find("cuMemcpy3D", (void **)&copy_array, 12000, 0, 0);
+    find("cuTexObjectCreate", (void **)&create_texture, 12000, 0, 0);
+    find("cuSurfObjectCreate", (void **)&create_surface, 12000, 0, 0);
     FILE *file = fopen(path, "r");
     char *text = calloc(1, 1 << 16);
     if (!file || !fread(text, 1, (1 << 16) - 1, file)) exit(91);
@@ -143,6 +150,32 @@ static int tile(void) {
     launch(kernel, 1, 1, 1, 32, 1, 1, 0, 0, parameters, 0);
     download(result, y, sizeof result);
     return result[31] == 31 ? 0 : 85;
+}
+
+/* A texture object over an array of 16 x 8, and a surface object over another one, in a struct of
+ * handles; a third object is not used. */
+static int fetch(void) {
+    struct {
+        size_t width, height, depth;
+        unsigned format, channels, flags;
+    } shape = {16, 8, 0, 0x20, 1, 2};
+    void *kernel, *image, *target, *unused;
+    uint64_t handles[3], copy[25] = {0}, resource[18] = {0};
+    int texture[26] = {2, 2, 2}; /* of CU_TR_ADDRESS_MODE_MIRROR */
+    float data[128], result[N];
+    Address y = numbers(3);
+    create_array(&image, &shape), create_array(&target, &shape), create_array(&unused, &shape);
+    for (int i = 0; i < 128; i++) data[i] = 2 * i;
+    copy[5] = (uint64_t)data, copy[18] = (uint64_t)image, copy[22] = 64, copy[23] = 8;
+    copy_array(copy);
+    resource[1] = (uint64_t)unused, create_texture(&handles[2], resource, texture, 0);
+    resource[1] = (uint64_t)image, create_texture(&handles[0], resource, texture, 0);
+    resource[1] = (uint64_t)target, create_surface(&handles[1], resource);
+    kernel_of(&kernel, module, "fetch");
+    void *parameters[] = {&handles[0], &handles[1], &y};
+    launch(kernel, 8, 1, 1, 16, 1, 1, 0, 0, parameters, 0);
+    download(result, y, sizeof result);
+    return result[127] == 254 ? 0 : 89;
 }
 
 static int overrun(void) {
@@ -236,6 +269,7 @@ int main(int count, char **words) {
     if (!strcmp(task, "config")) return scale(2);
     if (!strcmp(task, "gather")) return gather();
     if (!strcmp(task, "tile")) return tile();
+    if (!strcmp(task, "fetch")) return fetch();
     if (!strcmp(task, "threads")) return threads();
     if (!strncmp(task, "graph", 5)) return graph(task + 5 + (task[5] == '-'));
     if (!strcmp(task, "status")) return scale(0) ? 93 : 7;

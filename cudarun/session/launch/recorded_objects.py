@@ -1,0 +1,143 @@
+"""Texture and surface objects of a recording, created with the handles that the program had.
+
+A kernel gets a handle as a number, in a parameter or inside a struct, and nothing tells which
+numbers are handles. So that none has to be changed, the new objects have the same handles: drivers
+count them from 1. CUDA driver API, sections 6.28 (texture objects) and 6.29 (surface objects).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cudarun.arguments.packing import BufferSpec
+from cudarun.errors import RequestError
+from cudarun.session.driver.calls import Driver
+from cudarun.session.launch.recorded import RecordedArrayBuffer, RecordedBuffer
+from cudarun.session.workers.session import Session
+
+if TYPE_CHECKING:
+    from cuda.bindings import driver as cuda
+
+    from cudarun.session.driver.protocol import Handle
+    from cudarun.session.recording.manifest import RecordedObject
+
+_MOST_OTHERS = 1 << 16  # objects before that with the handle
+_DESCRIPTION = struct.Struct("<3iiIIi3f4f48x")
+_VIEW = struct.Struct("<i4x3Q4I64x")
+
+
+def create_objects(
+    session: Session, specs: Sequence[BufferSpec], array: Callable[[str], Handle]
+) -> None:
+    """Create the objects of the recording that buffers are from; the session destroys them.
+
+    Args:
+        session: The session; the context of the launch is current.
+        specs: The buffers of the launch, which exist.
+        array: Returns the handle of an array by name.
+
+    Raises:
+        DeviceFailed: The driver refuses an object.
+        RequestError: The driver does not give an object its handle.
+    """
+    recorded = (each for each in specs if isinstance(each, RecordedBuffer | RecordedArrayBuffer))
+    recording = next((each.recording for each in recorded), None)
+    objects = recording.manifest.objects if recording is not None else ()
+    others: list[Callable[[], object]] = []
+    for each in sorted(objects, key=lambda found: found.handle):
+        others += _created(session, each, array)
+    for destroy in others:
+        destroy()
+
+
+def _created(
+    session: Session, each: RecordedObject, array: Callable[[str], Handle]
+) -> list[Callable[[], object]]:
+    """Create an object with its handle; return what destroys those that got another one."""
+    driver = session.driver
+    resource = _resource(driver, each, array)
+    others: list[Callable[[], object]] = []
+    while len(others) < _MOST_OTHERS:
+        handle, destroy = _object(driver, each, resource)
+        if driver.traits.alias_object is not None:
+            driver.traits.alias_object(handle, each.handle)
+        elif handle != each.handle:
+            others.append(destroy)
+            continue
+        session.add_release(destroy)
+        return others
+    raise RequestError(
+        f"the driver does not create an object with the recorded handle {each.handle:#x}",
+        hint="on the emulated device every handle is possible: -d cpu",
+    )
+
+
+def _object(
+    driver: Driver, each: RecordedObject, resource: cuda.CUDA_RESOURCE_DESC
+) -> tuple[int, Callable[[], object]]:
+    if each.surface:
+        surface = driver.cuSurfObjectCreate(resource)
+        return int(surface), lambda: driver.cuSurfObjectDestroy(surface)
+    texture = driver.cuTexObjectCreate(resource, _description(driver, each), _view(driver, each))
+    return int(texture), lambda: driver.cuTexObjectDestroy(texture)
+
+
+def _resource(
+    driver: Driver, each: RecordedObject, array: Callable[[str], Handle]
+) -> cuda.CUDA_RESOURCE_DESC:
+    kinds = driver.CUresourcetype
+    resource = driver.CUDA_RESOURCE_DESC()
+    if each.array:
+        resource.resType = kinds.CU_RESOURCE_TYPE_ARRAY
+        resource.res.array.hArray = array(each.array)
+        return resource
+    memory: Any
+    if each.pitch:
+        resource.resType = kinds.CU_RESOURCE_TYPE_PITCH2D
+        memory = resource.res.pitch2D
+        memory.width, memory.height = each.width, each.height
+        memory.pitchInBytes = each.pitch
+    else:
+        resource.resType = kinds.CU_RESOURCE_TYPE_LINEAR
+        memory = resource.res.linear
+        memory.sizeInBytes = each.width
+    memory.devPtr = driver.CUdeviceptr(each.address)
+    memory.format = _enumerator(driver.CUarray_format, each.format)
+    memory.numChannels = each.channels
+    return resource
+
+
+def _description(driver: Driver, each: RecordedObject) -> cuda.CUDA_TEXTURE_DESC:
+    *modes, point, flags, anisotropy, between, bias, least, most, r, g, b, a = _DESCRIPTION.unpack(
+        each.description
+    )
+    found = driver.CUDA_TEXTURE_DESC()
+    found.addressMode = [_enumerator(driver.CUaddress_mode, mode) for mode in modes]
+    found.filterMode = _enumerator(driver.CUfilter_mode, point)
+    found.mipmapFilterMode = _enumerator(driver.CUfilter_mode, between)
+    found.flags, found.maxAnisotropy, found.mipmapLevelBias = flags, anisotropy, bias
+    found.minMipmapLevelClamp, found.maxMipmapLevelClamp = least, most
+    found.borderColor = [r, g, b, a]
+    return found
+
+
+def _view(driver: Driver, each: RecordedObject) -> cuda.CUDA_RESOURCE_VIEW_DESC | None:
+    if not each.view:
+        return None
+    form, width, height, depth, *levels = _VIEW.unpack(each.view)
+    found = driver.CUDA_RESOURCE_VIEW_DESC()
+    found.format = _enumerator(driver.CUresourceViewFormat, form)
+    found.width, found.height, found.depth = width, height, depth
+    found.firstMipmapLevel, found.lastMipmapLevel, found.firstLayer, found.lastLayer = levels
+    return found
+
+
+def _enumerator(enumeration: Callable[[int], Any], number: int) -> Any:
+    try:
+        return enumeration(number)
+    except ValueError:
+        raise RequestError(
+            f"the recording is damaged: a texture or surface object has the value {number}"
+        ) from None

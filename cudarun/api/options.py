@@ -67,6 +67,7 @@ class LaunchKeywords(CompileKeywords, ContextKeywords, total=False):
     equal_nan: bool
     python: Path
     cpu_engine: Literal["auto", "interpret", "compile"]
+    cpu_threads: int
     detect: str | Sequence[str]
     prove: bool
     stats: bool

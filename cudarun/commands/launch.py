@@ -210,6 +210,15 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     help="On cpu, interpret kernels, compile them (requires cudarun[fast]), or compile those "
     "that can be compiled (auto).  [env var: CUDARUN_CPU_ENGINE; default: interpret]",
 )
+@option(
+    "--cpu-threads",
+    group=OptionGroup.CONTEXTS,
+    scope=OptionScope.RUN,
+    type=click.IntRange(1, 1024),
+    metavar="N",
+    help="On cpu, run the blocks of compiled kernels in up to N threads.  [env var: "
+    "CUDARUN_CPU_THREADS; default: the number of cores]",
+)
 @output_options
 def command(quiet: bool, **values: Any) -> int:
     """Launch a kernel of IMAGE (PTX, cubin, fatbin or .cu; - is stdin) with typed arguments.

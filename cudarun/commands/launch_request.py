@@ -247,6 +247,7 @@ def launch_request(
         seeds=values["seeds"],
         stateless=values["stateless"],
         engine=values["engine"],
+        cpu_threads=values["cpu_threads"],
     )
 
 

@@ -79,6 +79,7 @@ class SpecOptions:
         allows_python: The permission to run them: ``--allow-python``.
         check_strength: The default of ``check_strength``.
         engine: The engine of emulated devices; ``None`` for that of the environment.
+        cpu_threads: The most threads of its compiled code; ``None`` for that of the environment.
         force: Let the outputs of all cases replace existing files.
         confinement: The folder that no case leaves: ``--confine``.
         seed: The seed of all cases, if given.
@@ -91,6 +92,7 @@ class SpecOptions:
     allows_python: bool = False
     check_strength: str | None = None
     engine: str | None = None
+    cpu_threads: int | None = None
     force: bool = False
     confinement: Confinement | None = None
     seed: Seed | None = None
@@ -397,6 +399,7 @@ class _CaseReader:
             "python": self.options.python,
             "check_strength": strength,
             "engine": self.options.engine,
+            "cpu_threads": self.options.cpu_threads,
         }
         where = replace(self.where, devices=steps[0]["devices"])
         request = program_request(

@@ -40,6 +40,7 @@ def spec_options(context: click.Context) -> SpecOptions:
         allows_python=values["allow_python"] or values["listed"],  # a list runs nothing
         check_strength=values["check_strength"],
         engine=values["engine"],
+        cpu_threads=values["cpu_threads"],
         seed=values["seed"] if "seed" in given else None,
         overrides_devices="devices" in given,
         force=values["force"] or values["listed"],  # a list writes nothing

@@ -9,7 +9,8 @@ Use this module wherever a program uses that one::
 The functions have the same names, parameters and tuples; enums, handle types and structures are
 the bindings' own. A call that is not implemented raises `NotProvided` with its name; the others
 are listed in docs/reference/driver-calls.md. The environment variable ``CUDARUN_CPU_DEVICES`` sets
-the number of devices, ``CUDARUN_CPU_PTX`` the newest PTX, ``CUDARUN_CPU_ENGINE`` the engine.
+the number of devices, ``CUDARUN_CPU_PTX`` the newest PTX, ``CUDARUN_CPU_ENGINE`` the
+engine, ``CUDARUN_CPU_THREADS`` the threads of compiled code.
 
 Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`,
 `watch`, `variants` and `seen` for the detectors of data races and uninitialized reads,
@@ -52,7 +53,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     virtual_memory,
 )
 from cudarun.emulator.api.calls import CALLS
-from cudarun.emulator.engines import MODES, EngineNote, Engines
+from cudarun.emulator.engines import MODES, MOST_THREADS, EngineNote, Engines
 from cudarun.emulator.execution import execute
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.jit import newest_ptx as newest_ptx
@@ -208,15 +209,20 @@ def unwritten_array(array: Handle) -> npt.NDArray[np.uint8]:
     return arrays.array_of(array).unwritten()
 
 
-def select_engine(mode: str) -> None:
-    """Select the engine of later launches: ``"auto"``, ``"interpret"`` or ``"compile"``.
+def select_engine(mode: str | None = None, threads: int | None = None) -> None:
+    """Select the engine of later launches. Call it after ``cuInit``.
 
-    By default it is that of the environment variable ``CUDARUN_CPU_ENGINE``, or ``"interpret"``.
-    Call it after ``cuInit``.
+    Args:
+        mode: ``"auto"``, ``"interpret"`` or ``"compile"``; by default that of the environment
+            variable ``CUDARUN_CPU_ENGINE``, or ``"interpret"``.
+        threads: The most threads that run the blocks of a compiled kernel; by default that of
+            ``CUDARUN_CPU_THREADS``, or the number of cores that this process may use.
     """
-    if mode not in MODES:
+    if mode is not None and mode not in MODES:
         raise ValueError(f"select_engine: {mode!r} is not one of {', '.join(MODES)}")
-    process.engines = Engines(mode)
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise ValueError(f"select_engine: {threads} threads: expected 1 to {MOST_THREADS}")
+    process.engines = Engines.of_environment(mode, threads)
 
 
 def engine_notes() -> list[EngineNote]:

@@ -17,11 +17,13 @@ from cudarun.records import dataclass
 
 AUTO, INTERPRET, COMPILE = "auto", "interpret", "compile"
 MODES = (AUTO, INTERPRET, COMPILE)
+MOST_THREADS = 1024
 
 SHORT = "it takes less time than compiling"
 """The reason of ``auto`` for a launch that compiled code would not make shorter."""
 
 ENGINE_VARIABLE = "CUDARUN_CPU_ENGINE"
+THREADS_VARIABLE = "CUDARUN_CPU_THREADS"
 
 
 class NotCompiled(Exception):
@@ -49,24 +51,38 @@ class Engines:
     Args:
         mode: ``"interpret"``; ``"auto"`` to compile what can be compiled; ``"compile"`` to refuse
             anything else.
+        threads: The most threads that run the blocks of a compiled kernel; by default the number
+            of cores that this process may use.
 
     Attributes:
         notes: The engine of the last launch of each kernel, by its name.
     """
 
-    def __init__(self, mode: str = INTERPRET) -> None:
+    def __init__(self, mode: str = INTERPRET, threads: int | None = None) -> None:
         self.mode = mode
+        self.threads = threads or len(os.sched_getaffinity(0))
         self.notes: dict[str, EngineNote] = {}
 
     @staticmethod
-    def is_valid_environment() -> bool:
-        """Return whether the environment selects an engine that exists, or none."""
-        return (os.environ.get(ENGINE_VARIABLE) or INTERPRET) in MODES
+    def invalid_variable() -> tuple[str, str] | None:
+        """Return an invalid environment variable and the expected values; ``None`` if all are."""
+        if (os.environ.get(ENGINE_VARIABLE) or INTERPRET) not in MODES:
+            return ENGINE_VARIABLE, ", ".join(MODES)
+        threads = os.environ.get(THREADS_VARIABLE) or "1"
+        if not (threads.isascii() and threads.isdigit() and 0 < int(threads) <= MOST_THREADS):
+            return THREADS_VARIABLE, f"a number from 1 to {MOST_THREADS}"
+        return None
 
     @classmethod
-    def of_environment(cls) -> Engines:
-        """Return the engines that ``CUDARUN_CPU_ENGINE`` selects; the interpreter by default."""
-        return cls(os.environ.get(ENGINE_VARIABLE) or INTERPRET)
+    def of_environment(cls, mode: str | None = None, threads: int | None = None) -> Engines:
+        """Return the engines that ``CUDARUN_CPU_ENGINE`` and ``CUDARUN_CPU_THREADS`` select.
+
+        Args:
+            mode: The mode instead of the one that the environment selects.
+            threads: The number of threads instead of that.
+        """
+        wanted = threads or int(os.environ.get(THREADS_VARIABLE) or 0)
+        return cls(mode or os.environ.get(ENGINE_VARIABLE) or INTERPRET, wanted or None)
 
     def run(
         self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
@@ -97,7 +113,7 @@ class Engines:
         """Interpret a launch until compiled code pays."""
         tier = tier_of(launch.kernel_function)
         self._note(launch, INTERPRET, tier.reason or SHORT)
-        first = tier.run(launch, on_progress, interpret)
+        first = tier.run(launch, on_progress, interpret, self.threads)
         if first == launch.blocks:
             self._note(launch, INTERPRET, tier.reason or SHORT)
         else:
@@ -114,7 +130,7 @@ class Engines:
             reason = compilation.reason
             if not reason:
                 self._note(launch, COMPILE)
-                compilation.run(launch, on_progress)
+                compilation.run(launch, on_progress, threads=self.threads)
                 return
         self._note(launch, INTERPRET, reason)
         raise NotCompiled(f"kernel {launch.kernel.name} cannot be compiled: {reason}")

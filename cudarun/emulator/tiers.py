@@ -49,9 +49,19 @@ class KernelTier:
         return self._function is function
 
     def run(
-        self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
+        self,
+        launch: Launch,
+        on_progress: Callable[[float], object],
+        interpret: Interpret,
+        threads: int,
     ) -> int:
         """Run a launch; return how many of its blocks were interpreted.
+
+        Args:
+            launch: The launch.
+            on_progress: Called from time to time with the completed part, from 0 to 1.
+            interpret: The interpreter.
+            threads: The most threads that run compiled code.
 
         Raises:
             DeviceFault: The kernel did something that ends a kernel on hardware.
@@ -66,7 +76,7 @@ class KernelTier:
                 self._seconds += time.perf_counter() - started
         if first < launch.blocks:
             assert self._compilation is not None
-            self._compilation.run(launch, on_progress, first)
+            self._compilation.run(launch, on_progress, first, threads)
         return first
 
     def hands_over(self, rest: float, elapsed: float) -> bool:

@@ -14,7 +14,10 @@ SAXPY = (
     *("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "n", "a=2", "x=f32[n]:iota"),
     *("y=f32[n]:ones", "n=i32:100", "--check", "y == a*x + 1"),
 )
-COOPERATIVE = (*SAXPY, "--cooperative")
+ASSERTIONS = (
+    *("launch", "samples/assert.ptx", "-d", "cpu", "--threads", "4"),
+    *("x=f32[4]:[1,4,9,16]", "y=f32[4]", "n=i32:4"),
+)
 
 
 def test_the_interpreter_is_the_default(run: Run) -> None:
@@ -42,19 +45,20 @@ def test_a_short_launch_is_interpreted(run: Run) -> None:
 
 def test_an_interpreted_kernel_has_a_reason(run: Run) -> None:
     pytest.importorskip("llvmlite")
-    ran = run(*COOPERATIVE, "--cpu-engine", "auto")
+    ran = run(*SAXPY, "--cpu-engine", "auto", "--detect", "race")
     assert ran.code == 0
-    assert ran.out.splitlines()[1] == "saxpy: interpreted: a cooperative launch"
+    reason = "detectors and statistics observe the interpreter"
+    assert ran.out.splitlines()[1] == f"saxpy: interpreted: {reason}"
 
 
 def test_compile_refuses_what_cannot_be_compiled(run: Run) -> None:
     pytest.importorskip("llvmlite")
-    ran = run(*COOPERATIVE, "--cpu-engine", "compile")
+    ran = run(*ASSERTIONS, "--cpu-engine", "compile")
     assert ran.code == 5
-    assert "kernel saxpy cannot be compiled: a cooperative launch" in ran.err
+    assert "kernel square_roots cannot be compiled: instruction call.uni" in ran.err
 
 
 def test_compile_and_detectors_are_refused_before_the_launch(run: Run) -> None:
-    ran = run(*COOPERATIVE, "--cpu-engine", "compile", "--detect", "race")
+    ran = run(*SAXPY, "--cpu-engine", "compile", "--detect", "race")
     assert ran.code == 2
     assert "--cpu-engine: compiled kernels have no detectors and statistics" in ran.err

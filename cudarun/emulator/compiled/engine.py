@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.compiled.background import CompilerProcess
+from cudarun.emulator.compiled.cores import run_blocks
 from cudarun.emulator.compiled.jit import stored_object
 from cudarun.emulator.compiled.kernels import CompiledKernel, KernelModule
 from cudarun.emulator.compiled.operators import Untraceable
-from cudarun.emulator.compiled.runtime import CompiledRun
 from cudarun.emulator.machine.launch import Launch
 
 _MOST_KERNELS = 64  # of which the machine code is kept
@@ -66,14 +66,26 @@ class KernelCompilation:
                 self.kernel = CompiledKernel(self._module, data)
         return self.kernel is not None
 
-    def run(self, launch: Launch, on_progress: Callable[[float], object], first: int = 0) -> None:
+    def run(
+        self,
+        launch: Launch,
+        on_progress: Callable[[float], object],
+        first: int = 0,
+        threads: int = 1,
+    ) -> None:
         """Run the blocks of a launch from the one with the number ``first`` on.
+
+        Args:
+            launch: The launch.
+            on_progress: Called from time to time with the completed part, from 0 to 1.
+            first: The number of the first block.
+            threads: The most threads to run blocks at the same time, where blocks are independent.
 
         Raises:
             DeviceFault: A thread caused a fault, or there is a deadlock.
         """
         assert self.kernel is not None
-        CompiledRun(self.kernel, launch, on_progress).run(first)
+        run_blocks(self.kernel, launch, on_progress, first, threads)
 
 
 _compilations: dict[int, tuple[object, KernelCompilation]] = {}  # the last one used is the last

@@ -8,6 +8,7 @@ import numpy as np
 
 from cudarun.emulator.code import Action, ConstantUse, FunctionCode
 from cudarun.emulator.compiled.grids import define_run
+from cudarun.emulator.compiled.independence import are_blocks_independent
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
 from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.vectors import ModuleText
@@ -41,6 +42,7 @@ class KernelModule:
     Attributes:
         code: What the code needs from its caller.
         text: The module.
+        is_parallel: Whether its blocks can run at the same time.
 
     Raises:
         Untraceable: The kernel cannot be compiled.
@@ -61,6 +63,7 @@ class KernelModule:
         )
         define_run(module, self.code.state, afters, cluster_afters)
         self.text = module
+        self.is_parallel = are_blocks_independent(function)
 
 
 class CompiledKernel:
@@ -72,11 +75,13 @@ class CompiledKernel:
 
     Attributes:
         code: What the code needs from its caller.
+        is_parallel: Whether its blocks can run at the same time.
         run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
     """
 
     def __init__(self, module: KernelModule, data: bytes | None = None) -> None:
         self.code = module.code
+        self.is_parallel = module.is_parallel
         self.machine_code = MachineCode(module.text, data=data)
         self.run = _Run(self.machine_code.address("run"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +14,10 @@ from cudarun.emulator.code import Action, RegisterUse
 from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.kernels import CompiledKernel
 from cudarun.emulator.compiled.patterns import HALF
+from cudarun.emulator.compiled.queue import BlockQueue
 from cudarun.emulator.compiled.sites import CallbackSite
 from cudarun.emulator.compiled.vectors import WIDTH
+from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.access import Access, Region, Section
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.barriers import Arrival
@@ -27,7 +30,10 @@ from cudarun.emulator.machine.threads import block_registers
 
 Array = npt.NDArray[Any]
 
-_BLOCKS_AT_ONCE = 1024
+_FIRST_INTERVAL = 1 << 14  # jumps back
+_LEAST_INTERVAL = 64
+_TICK_SECONDS = 0.02
+_MOST_GROWTH = 8.0
 _MEMORY = 512 << 20  # shared and local memory of blocks that run at the same time
 _Callback = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_uint
@@ -36,21 +42,30 @@ _LANES = np.arange(WIDTH)
 
 
 class CompiledRun:
-    """A launch of a compiled kernel.
+    """One thread's part of a launch of a compiled kernel.
 
     Args:
         kernel: The kernel.
         launch: The launch.
-        on_progress: Called from time to time with the completed part of the blocks, from 0 to 1.
+        queue: The blocks to run.
+        on_tick: Called from time to time.
     """
 
     def __init__(
-        self, kernel: CompiledKernel, launch: Launch, on_progress: Callable[[float], object]
+        self,
+        kernel: CompiledKernel,
+        launch: Launch,
+        queue: BlockQueue,
+        on_tick: Callable[[], object],
     ) -> None:
         self._kernel = kernel
         self._launch = launch
-        self._on_progress = on_progress
-        self._slots = slots = _slots(kernel, launch)
+        self._queue = queue
+        self._on_tick = on_tick
+        self._interval = _FIRST_INTERVAL
+        self._ticked = time.perf_counter()
+        self._failed = 0  # the block that raised the error
+        self._slots = slots = resident_blocks(kernel, launch)
         self._batch = batch = Batch(launch, slots)
         batch.begin(0, slots)
         batch.waiting.clear()
@@ -78,7 +93,7 @@ class CompiledRun:
             (layout.SCRATCH, self._scratch.ctypes.data, 0),
             (layout.STATES, self._states.ctypes.data, warps * self._state_bytes),
             (layout.CALLBACK, ctypes.cast(self._callback, ctypes.c_void_p).value or 0, 0),
-            (layout.TICKS, layout.TICK_INTERVAL, 0),
+            (layout.TICKS, self._interval, 0),
             (layout.SHARED, self._shared.bytes.ctypes.data, launch.shared_stride),
             (layout.SHARED_STRIDE, launch.shared_stride if launch.shared_bytes else 0, 0),
             (layout.WARPS, warps, 0),
@@ -114,27 +129,26 @@ class CompiledRun:
 
     # --- running ---------------------------------------------------------------------------------
 
-    def run(self, begin: int = 0) -> None:
-        """Run the blocks from the one with the number ``begin`` on.
+    def run(self) -> bool:
+        """Run the next blocks of the queue; return whether there were any.
 
-        Raises:
-            DeviceFault: A thread caused a fault, or there is a deadlock.
+        A fault is passed to the queue, any other error is raised.
         """
-        launch = self._launch
+        first, count = self._queue.take()
+        if not count:
+            return False
         names = list(self._kernel.code.fixed.block_registers)
-        most = -(-_BLOCKS_AT_ONCE // launch.cluster_blocks) * launch.cluster_blocks
-        if self._slots > launch.cluster_blocks:
-            most = launch.blocks
-        for first in range(begin, launch.blocks, most):
-            count = min(most, launch.blocks - first)
-            rows = np.ascontiguousarray(block_registers(launch, names, first, count))
-            self._kernel.run(
-                self._contexts.ctypes.data, first, count, rows.ctypes.data, 4 * len(names)
-            )
-            if self._error is not None:
+        rows = np.ascontiguousarray(block_registers(self._launch, names, first, count))
+        started = time.perf_counter()
+        context, row = self._contexts.ctypes.data, 4 * len(names)
+        if self._kernel.run(context, first, count, rows.ctypes.data, row) != 0:
+            if isinstance(self._error, DeviceFault):
+                self._queue.fail(self._failed, self._error)
+            elif self._error is not None:
                 raise self._error
-            launch.ended = first + count
-            self._on_progress(launch.ended / launch.blocks)
+            return False
+        self._queue.complete(count, time.perf_counter() - started)
+        return True
 
     # --- the callback ----------------------------------------------------------------------------
 
@@ -144,22 +158,28 @@ class CompiledRun:
         try:
             if number == layout.TICK_SITE:
                 return self._tick(slot)
-            self._place(slot)
-            if number == layout.DEADLOCK_SITE:
-                raise self._deadlock(slot)
-            return self._execute(self._sites[number], slot, warp, mask)
+            with self._queue.actions:
+                self._place(slot)
+                if number == layout.DEADLOCK_SITE:
+                    raise self._deadlock(slot)
+                return self._execute(self._sites[number], slot, warp, mask)
         except BaseException as error:
             self._error = error
+            self._failed = int(self._contexts[slot, layout.BLOCK // 8])
             return layout.FAULT
 
     def _tick(self, slot: int) -> int:
-        """Let signals and other threads be served, and report progress."""
-        self._contexts[slot, layout.TICKS // 8] = layout.TICK_INTERVAL
-        launch = self._launch
+        """Let signals and other threads be served, and end if the blocks need not be run."""
+        now = time.perf_counter()
+        change = min(_TICK_SECONDS / max(now - self._ticked, 1e-6), _MOST_GROWTH)
+        interval = min(max(int(self._interval * change), _LEAST_INTERVAL), layout.TICK_INTERVAL)
+        self._contexts[slot, layout.TICKS // 8] = self._interval = interval
+        self._ticked = now
         running = self._contexts[:, layout.RUNNING // 8] != 0
-        launch.ended = int(self._contexts[running, layout.BLOCK // 8].min())
-        self._on_progress(launch.ended / launch.blocks)
-        return layout.RETRY
+        lowest = int(self._contexts[running, layout.BLOCK // 8].min())
+        self._queue.reach(lowest)
+        self._on_tick()
+        return layout.FAULT if self._queue.is_over(lowest) else layout.RETRY
 
     def _place(self, slot: int) -> None:
         """Assign the lanes of a slot, and of its cluster, to the running blocks."""
@@ -292,7 +312,7 @@ class CompiledRun:
             self._batch.barriers.arrivals.append(arrival)
 
 
-def _slots(kernel: CompiledKernel, launch: Launch) -> int:
+def resident_blocks(kernel: CompiledKernel, launch: Launch) -> int:
     """Return the number of blocks that can run at the same time."""
     if launch.config.cooperative:
         return launch.blocks

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cudarun.emulator.engines import ENGINE_VARIABLE, MODES, Engines
+from cudarun.emulator.engines import Engines
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.host.allocations import DriverAllocations
@@ -102,11 +102,10 @@ class Process:
             Refusal: The environment asks for what does not exist.
         """
         if not self.initialized:
-            if not Engines.is_valid_environment():
-                text = os.environ[ENGINE_VARIABLE]
-                raise Refusal(
-                    "INVALID_VALUE", f"{ENGINE_VARIABLE}={text}: expected {', '.join(MODES)}"
-                )
+            invalid = Engines.invalid_variable()
+            if invalid is not None:
+                name, expected = invalid
+                raise Refusal("INVALID_VALUE", f"{name}={os.environ[name]}: expected {expected}")
             self.engines = Engines.of_environment()
             self.devices = make_devices()
             self.primary_contexts = tuple(

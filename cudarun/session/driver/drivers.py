@@ -50,7 +50,7 @@ def _all_checked(library: Handle) -> int:
     return 0
 
 
-def _no_engine(mode: str) -> None:
+def _no_engine(mode: str | None, threads: int | None) -> None:
     """Do nothing: a GPU executes kernels itself."""
 
 
@@ -111,7 +111,8 @@ class DriverTraits:
             since; ``None`` where the driver does not know.
         compile_on_demand: Lets the driver compile each kernel of a long PTX text when it is used.
         unchecked_kernels: Returns the number of kernels of a library that it has not compiled.
-        select_engine: Selects the engine of the emulator; a GPU has none.
+        select_engine: Selects the engine of the emulator and the number of its threads; ``None``
+            for those of the environment. A GPU has none.
         engine_notes: Returns the engine of each kernel that was launched; empty for a GPU.
         find_logs: Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
         allocate_at: Allocates memory at addresses, by address and size, and returns what frees it;
@@ -138,7 +139,7 @@ class DriverTraits:
     unwritten_array: Callable[[Handle], npt.NDArray[np.uint8]] | None = None
     compile_on_demand: Callable[[], None] = _compile_whole
     unchecked_kernels: Callable[[Handle], int] = _all_checked
-    select_engine: Callable[[str], None] = _no_engine
+    select_engine: Callable[[str | None, int | None], None] = _no_engine
     engine_notes: Callable[[], list[EngineNote]] = list
     find_logs: Callable[[], LogCalls | None] = _no_logs
     allocate_at: Callable[[Sequence[tuple[int, int]]], Callable[[], None]] | None = None
@@ -168,7 +169,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
     if name == "cpu":
         from cudarun.emulator import driver as emulator
         from cudarun.emulator.api import logs
-        from cudarun.emulator.engines import ENGINE_VARIABLE, MODES, Engines
+        from cudarun.emulator.engines import Engines
         from cudarun.emulator.host.devices import COUNT_VARIABLE, MOST_DEVICES, is_count
 
         count = os.environ.get(COUNT_VARIABLE) or "1"
@@ -177,9 +178,10 @@ def choose_driver(name: DriverName) -> DriverChoice:
                 f"{COUNT_VARIABLE}={count}: expected a number from 1 to {MOST_DEVICES}",
                 hint=f"{COUNT_VARIABLE}=2 creates two emulated devices",
             )
-        if not Engines.is_valid_environment():
-            text = os.environ[ENGINE_VARIABLE]
-            raise RequestError(f"{ENGINE_VARIABLE}={text}: expected {', '.join(MODES)}")
+        invalid = Engines.invalid_variable()
+        if invalid is not None:
+            variable, expected = invalid
+            raise RequestError(f"{variable}={os.environ[variable]}: expected {expected}")
         traits = DriverTraits(
             guard_bytes=0,
             clock="wall time of the emulation",

@@ -236,6 +236,7 @@ class LaunchRequest:
         baseline: The launch with whose results and times those of this one are compared.
         digests: Report a digest of every buffer after the last step.
         engine: The engine of emulated devices; ``None`` for that of the environment.
+        cpu_threads: The most threads of its compiled code; ``None`` for that of the environment.
     """
 
     image: Image
@@ -275,6 +276,7 @@ class LaunchRequest:
     baseline: BaselineLaunch | None = None
     digests: bool = False
     engine: str | None = None
+    cpu_threads: int | None = None
 
     @property
     def images(self) -> tuple[Image, ...]:

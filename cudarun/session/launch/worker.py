@@ -192,8 +192,8 @@ def _run(
     specs = all_buffers(steps)
     seen = DetectorResults()
     ran: _Launch | None = None
-    if request.engine is not None:
-        session.driver.traits.select_engine(request.engine)
+    if request.engine is not None or request.cpu_threads is not None:
+        session.driver.traits.select_engine(request.engine, request.cpu_threads)
     try:
         with detecting(session.driver, request.detection, session.progress) as seen:
             steps = tuple(step.located() for step in steps)

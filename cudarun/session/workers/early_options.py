@@ -29,6 +29,7 @@ OPTIONS = {
     "--context": (True, "no worker"),
     "--cooperative": (False, "none"),
     "--cpu-engine": (True, "none"),
+    "--cpu-threads": (True, "none"),
     "--ctx-flags": (True, "no worker"),
     "--define": (True, "none"),
     "--detect": (True, "none"),

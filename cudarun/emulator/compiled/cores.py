@@ -1,0 +1,136 @@
+"""The blocks of a launch on the cores of this machine.
+
+Threads take blocks from one queue. Compiled code does not hold Python's lock; its callbacks do, and
+exclude one another. Blocks that one thread runs start with nothing of another thread's: each has a
+context, a cache of regions, shared and local memory of its own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+
+from cudarun.emulator.compiled.kernels import CompiledKernel
+from cudarun.emulator.compiled.queue import BlockQueue
+from cudarun.emulator.compiled.runtime import CompiledRun, resident_blocks
+from cudarun.emulator.machine.launch import Launch
+
+_SECONDS_PER_THREAD = 0.001  # of work that is left, so that starting a thread pays
+_JOINING = 0.05  # seconds between reports of progress while other threads run
+
+
+def run_blocks(
+    kernel: CompiledKernel,
+    launch: Launch,
+    on_progress: Callable[[float], object],
+    first: int,
+    threads: int,
+) -> None:
+    """Run the blocks of a launch from the one with the number ``first`` on.
+
+    Args:
+        kernel: The kernel.
+        launch: The launch.
+        on_progress: Called from time to time with the completed part of the blocks, from 0 to 1.
+        first: The number of the first block.
+        threads: The most threads; one where blocks are not independent.
+
+    Raises:
+        DeviceFault: A thread caused a fault, or there is a deadlock.
+    """
+    wait = resident_blocks(kernel, launch) > launch.cluster_blocks  # for one another
+    queue = BlockQueue(first, launch.blocks, launch.blocks if wait else launch.cluster_blocks)
+    if wait or not kernel.is_parallel:
+        threads = 1
+    _BlockThreads(kernel, launch, on_progress, queue, threads).run()
+
+
+class _BlockThreads:
+    """The threads of one launch; arguments as of `run_blocks`, and the queue of the blocks."""
+
+    def __init__(
+        self,
+        kernel: CompiledKernel,
+        launch: Launch,
+        on_progress: Callable[[float], object],
+        queue: BlockQueue,
+        threads: int,
+    ) -> None:
+        self._kernel = kernel
+        self._launch = launch
+        self._on_progress = on_progress
+        self._most = threads
+        self._queue = queue
+        self._others: list[threading.Thread] = []
+
+    def run(self) -> None:
+        """Run all blocks."""
+        queue = self._queue
+        lead = CompiledRun(self._kernel, self._launch, queue, self._tick)
+        try:
+            while lead.run():
+                self._report()
+                self._start_others()
+            while queue.fault is None and any(other.is_alive() for other in self._others):
+                self._others[0].join(_JOINING)
+                self._others = [other for other in self._others if other.is_alive()]
+                self._report()
+        except BaseException:
+            queue.stop()
+            raise
+        finally:
+            self._join()
+        if queue.fault is not None:
+            raise queue.fault
+        self._report()
+
+    def _tick(self) -> None:
+        self._report()
+        self._start_others()
+
+    def _report(self) -> None:
+        launch = self._launch
+        launch.ended = self._queue.completed
+        self._on_progress(launch.ended / launch.blocks)
+
+    def _start_others(self) -> None:
+        """Start threads if enough is left to do."""
+        if self._others or self._most == 1:
+            return
+        left, seconds = self._queue.left()
+        count = min(self._most - 1, left, int(seconds / _SECONDS_PER_THREAD))
+        if count:
+            self._queue.threads = 1 + count
+            self._others = [
+                threading.Thread(target=self._run_other, name=f"blocks {number}", daemon=True)
+                for number in range(count)
+            ]
+            with suppress(RuntimeError):  # this process can start no more threads
+                for other in self._others:
+                    other.start()
+
+    def _run_other(self) -> None:
+        queue = self._queue
+        try:
+            with np.errstate(all="ignore"):
+                part = CompiledRun(self._kernel, self._launch, queue, lambda: None)
+                while part.run():
+                    pass
+        except BaseException as error:
+            queue.fail(-1, error)
+
+    def _join(self) -> None:
+        """Wait for all threads, which use the memory of the device, whatever interrupts it."""
+        interruption: BaseException | None = None
+        for other in self._others:
+            while other.is_alive():
+                try:
+                    other.join()
+                except BaseException as error:  # Ctrl-C
+                    self._queue.stop()
+                    interruption = error
+        if interruption is not None:
+            raise interruption

@@ -1,0 +1,94 @@
+"""The blocks of a launch that have not begun, for the threads that run them."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+_MOST_BLOCKS = 1024
+_CHUNK_SECONDS = 0.005
+
+
+class BlockQueue:
+    """The blocks of a launch, in order.
+
+    A thread takes consecutive blocks, so few that they take milliseconds. After a fault, threads
+    take no more blocks and end those after the faulting one; the fault of the lowest block counts.
+
+    Args:
+        first: The number of the first block.
+        end: The number of blocks of the launch.
+        unit: The number of blocks that one thread runs together.
+
+    Attributes:
+        actions: Held while an instruction is executed by the interpreter's code.
+        completed: The number of blocks that have run.
+        fault: What the lowest faulting block raised; ``None`` without a fault.
+        threads: The number of threads.
+    """
+
+    def __init__(self, first: int, end: int, unit: int = 1) -> None:
+        self.actions = threading.RLock()
+        self.completed = self._ended = first
+        self.fault: BaseException | None = None
+        self.threads = 1
+        self._lock = threading.Lock()
+        self._next = first
+        self._end = end
+        self._unit = unit
+        self._lowest = end  # of the faulting blocks
+        self._seconds: float | None = None  # per block
+        self._started = time.perf_counter()
+
+    def take(self) -> tuple[int, int]:
+        """Return the number of the first block to run, and how many; 0 if none is left."""
+        with self._lock:
+            left = min(self._end, self._lowest) - self._next
+            if left <= 0:
+                return self._next, 0
+            count = min(self._wanted(left), left)
+            self._next += count
+            return self._next - count, count
+
+    def _wanted(self, left: int) -> int:
+        if self._seconds is None:
+            return self._unit
+        count = min(int(_CHUNK_SECONDS / max(self._seconds, 1e-9)), _MOST_BLOCKS)
+        if self.threads > 1:
+            count = min(count, left // (2 * self.threads))
+        return max(count // self._unit, 1) * self._unit
+
+    def complete(self, count: int, seconds: float) -> None:
+        """Record that blocks have run, and how long they took."""
+        with self._lock:
+            self._ended += count
+            self.completed = max(self.completed, self._ended)
+            self._seconds = seconds / count
+
+    def reach(self, lowest: int) -> None:
+        """Record the lowest block that has not ended of those that a thread runs."""
+        if self.threads == 1:
+            self.completed = max(self.completed, lowest)
+
+    def left(self) -> tuple[int, float]:
+        """Return how many blocks have not begun, and the seconds that they are expected to take."""
+        left = max(min(self._end, self._lowest) - self._next, 0)
+        seconds = self._seconds
+        if seconds is None:  # the first block has not ended
+            seconds = time.perf_counter() - self._started
+        return left, left * seconds
+
+    def fail(self, block: int, fault: BaseException) -> None:
+        """Record what the run of a block raised."""
+        with self._lock:
+            if block < self._lowest:
+                self._lowest, self.fault = block, fault
+
+    def stop(self) -> None:
+        """Let all blocks end."""
+        with self._lock:
+            self._lowest = -1
+
+    def is_over(self, block: int) -> bool:
+        """Return whether a block need not be run: a lower one has faulted, or the launch ends."""
+        return block > self._lowest

@@ -1,0 +1,179 @@
+"""Blocks on several cores: equal bits, the fault of the lowest block, and interruptions."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cudarun.emulator.compiled import cores, queue
+from cudarun.emulator.compiled.independence import are_blocks_independent
+from cudarun.emulator.compiled.queue import BlockQueue
+from cudarun.emulator.engines import COMPILE, INTERPRET, Engines
+from cudarun.emulator.program import ModuleCode
+from tests.emulator.compiled.engines import device, launched
+from tests.emulator.device import compiled
+
+SAMPLES = Path("samples")
+
+FAULTY = """.visible .entry faulty(.param .u64 out, .param .u32 first) {
+    .reg .b32 %r<6>; .reg .b64 %a<3>; .reg .pred %p, %q;
+    ld.param.u64 %a0, [out]; ld.param.u32 %r1, [first];
+    mov.u32 %r0, %ctaid.x; mov.u32 %r2, 0;
+L:  add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p, %r2, 2000;
+    @%p bra L;
+    setp.lt.u32 %q, %r0, %r1;
+    @%q bra D;
+    st.global.u32 [%a0+4096], %r2;
+D:  ret;
+}"""
+
+
+@pytest.fixture(autouse=True)
+def four_threads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Let every launch of more than one block have four threads; return those that ran blocks."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2, 3})
+    monkeypatch.setattr(cores, "_SECONDS_PER_THREAD", 1e-9)
+    monkeypatch.setattr(queue, "_CHUNK_SECONDS", 1e-4)
+    names: list[str] = []
+    take = BlockQueue.take
+
+    def noted(blocks: BlockQueue) -> tuple[int, int]:
+        names.append(threading.current_thread().name)
+        return take(blocks)
+
+    monkeypatch.setattr(BlockQueue, "take", noted)
+    return names
+
+
+def run(
+    text: str, threads: int, grid: tuple[int, ...], block: tuple[int, ...], *given: Any, kernel: str
+) -> list[bytes]:
+    """The buffers after a launch in a number of threads; 0 for the interpreter."""
+    made, engines = device(text, COMPILE if threads else INTERPRET)
+    engines.threads = threads
+    places = [made.buffer(each) if isinstance(each, np.ndarray) else each for each in given]
+    made.launch(kernel, grid, block, *places)
+    assert engines.notes[kernel].engine == (COMPILE if threads else INTERPRET)
+    return [
+        made.read(place, np.uint8, each.nbytes).tobytes()
+        for place, each in zip(places, given, strict=True)
+        if isinstance(each, np.ndarray)
+    ]
+
+
+SIZE = 128
+RNG = np.random.default_rng(7)
+A, B = (RNG.standard_normal((SIZE, SIZE), dtype=np.float32) for _ in range(2))
+MATRICES = (A, B, np.zeros_like(A), SIZE, SIZE, SIZE)
+CASES: dict[str, tuple[str, tuple[int, ...], tuple[int, ...], tuple[Any, ...]]] = {
+    "matmul_tiled": ("matmul", (8, 8), (16, 16), MATRICES),
+    "matmul_naive": ("matmul", (8, 8), (16, 16), MATRICES),
+    "saxpy": ("saxpy", (300,), (128,), (2.5, A, B, SIZE * SIZE)),
+}
+
+
+@pytest.mark.parametrize("kernel", CASES)
+def test_bits_are_equal(kernel: str, four_threads: list[str]) -> None:
+    file, grid, block, given = CASES[kernel]
+    text = (SAMPLES / f"{file}.ptx").read_text()
+    wanted = run(text, 0, grid, block, *given, kernel=kernel)
+    assert run(text, 1, grid, block, *given, kernel=kernel) == wanted
+    assert len({*four_threads}) == 1
+    for _ in range(5):
+        assert run(text, 4, grid, block, *given, kernel=kernel) == wanted
+    assert len({*four_threads}) > 1
+
+
+def test_the_fault_of_the_lowest_block_is_reported() -> None:
+    wanted = launched(FAULTY, INTERPRET, (200,), (32,), np.zeros(8, "u4"), 77)[1]
+    assert "block (77, 0, 0)" in wanted
+    for _ in range(5):
+        assert launched(FAULTY, COMPILE, (200,), (32,), np.zeros(8, "u4"), 77)[1] == wanted
+
+
+def test_an_interruption_ends_all_threads() -> None:
+    """Also those of blocks that would never end."""
+    text = FAULTY.replace("@%p bra L;", "bra L;")
+    made, _ = device(text, COMPILE)
+    real = made.execute
+
+    def interrupt(done: float) -> None:
+        if threading.active_count() > before + 1:
+            raise KeyboardInterrupt
+
+    before = threading.active_count()
+    made.execute = lambda *given, **named: real(*given, **{**named, "on_progress": interrupt})
+    with pytest.raises(KeyboardInterrupt):
+        made.launch("faulty", (200,), (32,), made.buffer(np.zeros(8, "u4")), 0)
+    assert threading.active_count() == before
+
+
+def test_an_error_in_a_thread_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = cores.CompiledRun
+
+    def broken(*given: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            raise MemoryError
+        return real(*given)
+
+    monkeypatch.setattr(cores, "CompiledRun", broken)
+    with pytest.raises(MemoryError):
+        launched(FAULTY, COMPILE, (2000,), (32,), np.zeros(2048, "u4"), 0)
+
+
+def test_without_threads(monkeypatch: pytest.MonkeyPatch, four_threads: list[str]) -> None:
+    """A process that can start no threads runs all blocks in one."""
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    file, grid, block, given = CASES["saxpy"]
+    text = (SAMPLES / f"{file}.ptx").read_text()
+    assert run(text, 4, grid, block, *given, kernel="saxpy") == run(
+        text, 0, grid, block, *given, kernel="saxpy"
+    )
+    assert len({*four_threads}) == 1
+
+
+ORDERS = {
+    "st.global.u32 [%a], %r;": True,
+    "red.shared.add.u32 [%r], 1;": True,
+    "shfl.sync.bfly.b32 %r, %r, 1, 31, -1;": True,
+    "red.global.add.u32 [%a], 1;": False,
+    "atom.global.add.u32 %r, [%a], 1; st.global.u32 [%a], %r;": False,
+    "ld.volatile.global.u32 %r, [%a]; st.global.u32 [%a], %r;": False,
+    "st.release.gpu.global.u32 [%a], %r;": False,
+}
+
+
+@pytest.mark.parametrize("body", ORDERS)
+def test_which_blocks_are_independent(body: str) -> None:
+    program: ModuleCode = compiled(
+        ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry test(.param .u64 p) {\n"
+        f".reg .b32 %r; .reg .b64 %a; ld.param.u64 %a, [p]; mov.u32 %r, 0; {body} ret; }}"
+    )
+    assert are_blocks_independent(program.code["test"]) == ORDERS[body]
+
+
+def test_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Engines.of_environment().threads == 4
+    monkeypatch.setenv("CUDARUN_CPU_THREADS", "3")
+    assert Engines.of_environment().threads == 3
+    assert Engines.of_environment(threads=2).threads == 2
+    for text in ("0", "-1", "two", "4096"):
+        monkeypatch.setenv("CUDARUN_CPU_THREADS", text)
+        assert Engines.invalid_variable() == ("CUDARUN_CPU_THREADS", "a number from 1 to 1024")
+
+
+def test_a_fault_does_not_wait_for_later_blocks() -> None:
+    """Blocks after the faulting one end, even if they would run for ever."""
+    text = FAULTY.replace("@%p bra L;", "setp.gt.u32 %p, %r0, 5; @%p bra L;")
+    fault = launched(text, COMPILE, (64,), (32,), np.zeros(8, "u4"), 5)[1]
+    assert "block (5, 0, 0)" in fault

@@ -16,6 +16,8 @@ from cudarun.report.terminal import shown
 
 def show_listing(report: LaunchListing, out: Console) -> None:
     """Print a row for each kernel and geometry."""
+    for note in report.notes:
+        click.echo(shown(f"note: {note}", sys.stderr), err=True)
     if not report.rows:
         out.print("no launches")
         return

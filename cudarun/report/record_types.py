@@ -88,10 +88,12 @@ class LaunchListing:
     Attributes:
         rows: The launches, those with the most time first.
         program_status: The exit status of the program.
+        notes: What kept launches from being listed.
     """
 
     rows: tuple[ListedLaunches, ...]
     program_status: int
+    notes: tuple[str, ...] = ()
     tag: ClassVar[Literal["record-list"]] = "record-list"
 
     @property

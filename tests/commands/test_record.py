@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from cudarun.session.record.library import SOURCES
 from cudarun.session.recording.archive import read_recording
-from tests.commands.conftest import Ran, Run
+from tests.commands.conftest import ROOT, Ran, Run
 from tests.support.stub_driver import PTX, build_stub
 
 RECORDINGS = Path(__file__).resolve().parents[1] / "data" / "recordings"
@@ -23,20 +24,16 @@ class Recorder:
 
     def __init__(self, run: Run, stub: Path, cache: Path) -> None:
         self._run = run
-        self._stub = stub
-        self._cache = cache
+        self.stub = stub
+        self.places = {"LD_LIBRARY_PATH": os.fspath(stub), "XDG_CACHE_HOME": os.fspath(cache)}
         self.folder = Path()
 
     def __call__(self, *options: str, task: str, **env: str) -> Ran:
-        program = [os.fspath(self._stub / "program"), task, os.fspath(PTX)]
+        program = [os.fspath(self.stub / "program"), task, os.fspath(PTX)]
         return self.of(*options, "--", *program, **env)
 
     def of(self, *words: str, **env: str) -> Ran:
-        places = {
-            "LD_LIBRARY_PATH": os.fspath(self._stub),
-            "XDG_CACHE_HOME": os.fspath(self._cache),
-        }
-        return self._run("record", *words, env=places | env)
+        return self._run("record", *words, env=self.places | env)
 
     def replay(self, name: str, *options: str) -> Ran:
         return self._run("launch", name, "-d", "cpu", *options)
@@ -176,6 +173,51 @@ def test_what_is_not_recorded_is_said(
 ) -> None:
     ran = recorder(*options, task=task)
     assert (ran.code, message in ran.err) == (code, True), ran.err
+
+
+LIMIT = "ulimit -S -f 700; exec"  # of files: 700 blocks of 512 bytes, more than the control page
+NO_LIMIT = "ulimit -S -f unlimited; exec"
+
+
+def _shell(setting: str, *words: str) -> tuple[str, ...]:
+    return ("sh", "-c", f'{setting} "$@"', "sh", *words)
+
+
+def test_a_full_disk_of_the_program_leaves_it_alone(recorder: Recorder, tmp_path: Path) -> None:
+    program = (os.fspath(recorder.stub / "program"), "status", os.fspath(PTX))
+    noisy = {"NOISE": "400000"}
+    ran = recorder.of("-o", "x.cudarun", "--", *_shell(LIMIT, *program), **noisy)
+    assert (ran.code, ran.out) == (7, "the program's output\n"), ran.err
+    assert "note: a raw file cannot be written: File too large" in ran.err
+    assert not [*tmp_path.glob("*.cudarun*")]
+    ran = recorder.of("--list", "--", *_shell("ulimit -S -f 1; exec", *program))
+    assert (ran.code, ran.out) == (7, "the program's output\nno launches\n"), ran.err
+    assert "note: the list of launches is not complete: File too large" in ran.err
+
+
+def test_a_full_disk_of_the_recorder_leaves_no_half_file(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    program = (os.fspath(recorder.stub / "program"), "status", os.fspath(PTX))
+    assert recorder("-o", "small.cudarun", task="scale").code == 0  # the library is built
+    words = (sys.executable, "-m", "cudarun", "record", "-o", "x.cudarun", "--")
+    done = subprocess.run(
+        _shell(LIMIT, *words, *_shell(NO_LIMIT, *program)),
+        cwd=tmp_path,
+        env=os.environ | recorder.places | {"NOISE": "400000", "PYTHONPATH": os.fspath(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (7, "the program's output\n"), done.stderr
+    assert done.stderr == "error: -o: x.cudarun cannot be written: File too large\n"
+    assert [path.name for path in tmp_path.glob("*.cudarun*")] == ["small.cudarun"]
+
+
+def test_a_killed_program_leaves_no_half_file(recorder: Recorder, tmp_path: Path) -> None:
+    ran = recorder("-k", "overrun", "-o", "x.cudarun", task="fault", STUB_KILLS="1")
+    assert ran.code == 137
+    assert "error: the program ended before the launch that is recorded" in ran.err
+    assert not [*tmp_path.glob("*.cudarun*")]
 
 
 def test_nothing_is_overwritten(recorder: Recorder, tmp_path: Path) -> None:

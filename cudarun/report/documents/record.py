@@ -28,6 +28,7 @@ def launch_listing_document(report: LaunchListing) -> LaunchListingDocument:
         **head(report.exit_code, None),
         "program_status": report.program_status,
         "launches": [_listed(each) for each in report.rows],
+        "notes": [*report.notes],
     }
 
 

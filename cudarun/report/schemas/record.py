@@ -40,11 +40,13 @@ class LaunchListingDocument(Head):
         schema: The schema of this document.
         program_status: The exit status of the program.
         launches: The launches, those with the most time first.
+        notes: What kept launches from being listed.
     """
 
     schema: Literal["cudarun/record-list/1"]
     program_status: int
     launches: list[ListedLaunchesRecord]
+    notes: list[str]
 
 
 class RecordedFileRecord(TypedDict):

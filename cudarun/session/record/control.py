@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 from enum import IntEnum
 from pathlib import Path
 
@@ -91,7 +92,7 @@ class ControlPage:
     ) -> None:
         size = ctypes.sizeof(_Control)
         with open(path, "xb+") as file:
-            file.truncate(size)
+            os.posix_fallocate(file.fileno(), 0, size)  # a page without room would end the program
             self._map = mmap.mmap(file.fileno(), size)
         self._page = _Control.from_buffer(self._map)
         self._page.magic = _MAGIC

@@ -37,6 +37,7 @@ _NOTES = {
     "size": "{} can reach at least {:,} bytes of memory, which exceeds --max-size",
     "unreadable": "memory to which a pointer leads cannot be read; it is left out",
     "array": "a mipmapped array, or one of an unusual format, is left out with its objects",
+    "list": "the list of launches is not complete: {}",
     "write": "a raw file cannot be written: {}",
 }
 
@@ -51,8 +52,9 @@ def list_launches(request: RecordRequest) -> LaunchListing:
         ControlPage(folder / "control", RecordMode.LIST)
         status = _run(request, folder)
         rows = read_lists(folder)
+        notes = tuple(_notes(folder))
     wanted = _matcher(request.kernels)
-    return LaunchListing(tuple(each for each in rows if wanted(each.kernel)), status)
+    return LaunchListing(tuple(each for each in rows if wanted(each.kernel)), status, notes)
 
 
 def record(request: RecordRequest) -> RecordReport:
@@ -74,10 +76,28 @@ def record(request: RecordRequest) -> RecordReport:
         service = RecordService(folder, _matcher(request.kernels), variables)
         status = _run(request, folder, service)
         notes = (*_notes(folder), *variables.notes)
-        names = _FileNames(request.output)
-        files = tuple(_converted(path, folder, names) for path in sorted(folder.glob("*.raw")))
-        error = None if files else _nothing_recorded(request, page.matched, notes)
+        files, error = _recordings(request, folder, sorted(folder.glob("*.raw")))
+        if not files and error is None:
+            is_cut = any(folder.glob("*.part"))
+            error = _nothing_recorded(request, page.matched, notes, is_cut=is_cut)
     return RecordReport(files, status, notes, error)
+
+
+def _recordings(
+    request: RecordRequest, folder: Path, paths: Sequence[Path]
+) -> tuple[tuple[RecordedFile, ...], RequestError | None]:
+    """Write the recordings of raw files; return them, and the error that ended this.
+
+    The program has run: its exit status is worth more than an exception.
+    """
+    names = _FileNames(request.output)
+    files: list[RecordedFile] = []
+    try:
+        for path in paths:
+            files.append(_converted(path, folder, names))
+    except RequestError as error:
+        return tuple(files), error
+    return tuple(files), None
 
 
 def record_at_fault(request: RecordRequest) -> RecordReport:
@@ -115,20 +135,18 @@ def _record_fault(request: RecordRequest, fault: FaultyLaunch, status: int) -> R
         variables = _ImageVariables()
         service = RecordService(folder, lambda kernel: kernel == fault.kernel, variables)
         _run(request, folder, service, page)
-        names = _FileNames(request.output)
         notes = [_found(fault), *_notes(folder), *variables.notes]
-        files: list[RecordedFile] = []
-        for path in sorted([*folder.glob("*.raw"), *folder.glob("*.part")]):
-            raw = read_raw(path)
-            if raw.has_memory and raw.status != 0:
-                files.append(_converted(path, folder, names))
-    error = None
-    if not files:
+        found = {
+            path: read_raw(path) for path in sorted([*folder.glob("*.raw"), *folder.glob("*.part")])
+        }
+        paths = [path for path, raw in found.items() if raw.has_memory and raw.status != 0]
+        files, error = _recordings(request, folder, paths)
+    if not files and error is None:
         error = RequestError(
             "the second run did not fault at this launch",
             hint="run again: the order of launches can differ between runs",
         )
-    return RecordReport(tuple(files), status, tuple(notes), error)
+    return RecordReport(files, status, tuple(notes), error)
 
 
 def _found(fault: FaultyLaunch) -> str:
@@ -137,9 +155,16 @@ def _found(fault: FaultyLaunch) -> str:
     return f"launch {fault.ordinal} of {kernel} {what}"
 
 
-def _nothing_recorded(request: RecordRequest, matched: int, notes: Sequence[str]) -> RequestError:
+def _nothing_recorded(
+    request: RecordRequest, matched: int, notes: Sequence[str], *, is_cut: bool
+) -> RequestError:
     if notes:
         return RequestError("no launch was recorded", cause=notes[0])
+    if is_cut:
+        return RequestError(
+            "the program ended before the launch that is recorded",
+            hint="to record a launch that faults or does not end: --at-fault",
+        )
     if not matched:
         return RequestError(
             "no launch matches" if request.kernels else "the program launches no kernel",

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 Control *control;
@@ -82,6 +83,22 @@ char *ask(const char *question, const char *kernel, const char *path) {
     return answer;
 }
 
+void begin_writing(sigset_t *mask) {
+    sigset_t limit;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &limit, mask);
+}
+
+void end_writing(const sigset_t *mask) {
+    sigset_t limit;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    if (!sigismember(mask, SIGXFSZ))
+        while (sigtimedwait(&limit, 0, &(struct timespec){0}) == SIGXFSZ) {}
+    pthread_sigmask(SIG_SETMASK, mask, 0);
+}
+
 void note(const char *format, ...) {
     char text[2 * NAME_BYTES], path[PATH_BYTES];
     va_list rest;
@@ -90,8 +107,11 @@ void note(const char *format, ...) {
     va_end(rest);
     if (length > (int)sizeof text - 2) length = sizeof text - 2;
     text[length++] = '\n';
+    sigset_t mask;
     int file = open(in_folder(path, "notes"), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return;
+    begin_writing(&mask);
     if (write(file, text, length) != length) { /* a full disk: the parent tells that, too */ }
+    end_writing(&mask);
     close(file);
 }

@@ -5,6 +5,7 @@
 #ifndef CUDARUN_CONTROL_H
 #define CUDARUN_CONTROL_H
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -42,6 +43,11 @@ enum { PATH_BYTES = 4096 };
 
 /* Ask the parent; return the answer, which the caller frees, or null. */
 char *ask(const char *question, const char *kernel, const char *path);
+
+/* Keep SIGXFSZ, of a file that exceeds the user's limit, from ending the program; the calling thread
+ * writes files between the two calls. */
+void begin_writing(sigset_t *mask);
+void end_writing(const sigset_t *mask);
 
 /* Tell the parent about something that the user has to know. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -35,6 +35,7 @@ typedef struct {
 
 static Row *rows;
 static uint32_t row_count;
+static int rows_file, is_noted;
 static Table by_launch;
 static Measurement pending[PENDING];
 static unsigned next_pending;
@@ -43,7 +44,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void before_fork(void) { pthread_mutex_lock(&lock); }
 static void after_fork(void) { pthread_mutex_unlock(&lock); }
 static void after_fork_in_child(void) { /* the child has rows of its own */
-    rows = 0, row_count = 0, by_launch = (Table){0};
+    rows = 0, row_count = 0, rows_file = 0, by_launch = (Table){0};
     memset(pending, 0, sizeof pending);
     pthread_mutex_unlock(&lock);
 }
@@ -52,19 +53,29 @@ __attribute__((constructor)) static void prepare(void) {
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
+/* Map a file that is extended row by row: writing to a part that is not there would be fatal. */
 static int has_rows(void) {
     char path[PATH_BYTES];
-    if (rows) return row_count < ROWS;
-    int file = open(in_folder(path, "list-%d", getpid()), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    size_t size = sizeof(Row) * (size_t)ROWS; /* a sparse file */
-    if (file < 0) return 0;
-    void *found = ftruncate(file, size)
-                      ? MAP_FAILED
-                      : mmap(0, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    if (found == MAP_FAILED) return 0;
-    rows = found;
-    return 1;
+    if (rows || rows_file < 0) return rows && row_count < ROWS;
+    rows_file = open(in_folder(path, "list-%d", getpid()), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    size_t size = sizeof(Row) * (size_t)ROWS;
+    void *found = rows_file < 0 ? MAP_FAILED
+                                : mmap(0, size, PROT_READ | PROT_WRITE, MAP_SHARED, rows_file, 0);
+    if (found == MAP_FAILED) rows_file = -1;
+    rows = found == MAP_FAILED ? 0 : found;
+    return rows != 0;
+}
+
+static Row *new_row(void) {
+    sigset_t mask;
+    if (!has_rows()) return 0;
+    begin_writing(&mask);
+    int failed = posix_fallocate(rows_file, sizeof(Row) * (off_t)row_count, sizeof(Row));
+    end_writing(&mask);
+    if (!failed) return &rows[row_count++];
+    if (!is_noted) note("list %s", strerror(failed));
+    is_noted = 1;
+    return 0;
 }
 
 static uint64_t key_of(const Launch *launch) {
@@ -82,8 +93,8 @@ static Row *row_of(const Launch *launch) {
     uint64_t key = key_of(launch);
     Entry *known = table_find(&by_launch, key);
     if (known) return (Row *)known->value;
-    if (!has_rows()) return 0;
-    Row *row = &rows[row_count++];
+    Row *row = new_row();
+    if (!row) return 0;
     memcpy(row->grid, launch->config.grid, sizeof row->grid);
     memcpy(row->block, launch->config.block, sizeof row->block);
     row->shared_bytes = launch->config.shared_bytes;

@@ -14,6 +14,7 @@
 
 int raw_open(RawFile *file, unsigned number) {
     *file = (RawFile){0};
+    begin_writing(&file->mask);
     in_folder(file->path, "raw-%d-%06u.part", getpid(), number);
     file->descriptor = open(file->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file->descriptor < 0) file->error = errno;
@@ -66,6 +67,7 @@ int raw_read(const RawFile *file, uint64_t offset, void *data, size_t size) {
 int raw_close(RawFile *file, int complete) {
     char name[4096];
     if (file->descriptor >= 0) close(file->descriptor);
+    end_writing(&file->mask);
     strcpy(name, file->path);
     char *dot = strrchr(name, '.');
     if (complete && !file->error && dot) {

@@ -2,6 +2,7 @@
 #ifndef CUDARUN_RAWFILE_H
 #define CUDARUN_RAWFILE_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -9,6 +10,7 @@ typedef struct {
     int descriptor;
     int error; /* errno of the first failure; nothing is written after it */
     uint64_t end;
+    sigset_t mask; /* of the thread, until the file is closed */
     char path[4096];
 } RawFile;
 

@@ -198,14 +198,15 @@ CUresult record_launch(const Launch *launch, CUresult (*again)(void *), void *co
     static atomic_uint numbers;
     int mode = CAPTURE_MODE_RELAXED;
     RawFile file;
-    Snapshot snapshot;
+    Snapshot snapshot = {0};
     driver_cuThreadExchangeStreamCaptureMode(&mode);
     int recorded = 0;
     CUresult result;
-    if (driver_cuCtxSynchronize() || !raw_open(&file, atomic_fetch_add(&numbers, 1))) {
+    if (driver_cuCtxSynchronize()) {
         result = again(context);
     } else {
-        int ready = snapshot_begin(&snapshot, &file) && before(&snapshot, &file, launch);
+        int ready = raw_open(&file, atomic_fetch_add(&numbers, 1))
+                    && snapshot_begin(&snapshot, &file) && before(&snapshot, &file, launch);
         result = ready ? run(&snapshot, &file, launch, again, context) : again(context);
         snapshot_end(&snapshot);
         recorded = raw_close(&file, ready);

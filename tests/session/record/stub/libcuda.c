@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <math.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -97,6 +98,7 @@ static int launch(uint64_t kernel, unsigned threads, void **parameters, void **e
     if (kernel == GATHER) gather(parameters, threads);
     if (kernel == FETCH) fetch(parameters, threads);
     for (unsigned i = 0; kernel == TILE && i < threads; i++) (*(float **)parameters[1])[i] = i;
+    if (kernel == OVERRUN && getenv("STUB_KILLS")) raise(SIGKILL);
     if (kernel == OVERRUN) fault = getenv("STUB_HANGS") ? ENDLESS : 700;
     return 0;
 }

@@ -76,10 +76,16 @@ static void bind(const char *path) {
     free(text);
 }
 
+/* Memory with some data, and behind it as much noise as the environment says. */
 static Address filled(const float *data, size_t count) {
     Address memory;
-    alloc(&memory, count * sizeof *data);
-    upload(memory, data, count * sizeof *data);
+    size_t size = count * sizeof *data, noise = atoi(getenv("NOISE") ? getenv("NOISE") : "0");
+    alloc(&memory, size + noise);
+    upload(memory, data, size);
+    for (size_t i = 0; i < noise; i++) {
+        char byte = rand() >> 8;
+        upload(memory + size + i, &byte, 1);
+    }
     return memory;
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 
 import numpy as np
+import numpy.typing as npt
 
 from cudarun.emulator.code import Action, ConstantUse, FunctionCode
 from cudarun.emulator.compiled.grids import define_run
@@ -77,6 +78,8 @@ class CompiledKernel:
         code: What the code needs from its caller.
         is_parallel: Whether its blocks can run at the same time.
         run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
+        recent: The addresses of the allocations that cache entries had last, by their numbers.
+        fixed: The values that the last launch fixed, after what determines them.
     """
 
     def __init__(self, module: KernelModule, data: bytes | None = None) -> None:
@@ -84,6 +87,8 @@ class CompiledKernel:
         self.is_parallel = module.is_parallel
         self.machine_code = MachineCode(module.text, data=data)
         self.run = _Run(self.machine_code.address("run"))
+        self.recent: dict[int, int] = {}
+        self.fixed: tuple[object, npt.NDArray[np.uint8]] = None, np.empty(0, np.uint8)
 
 
 def check(function: FunctionCode) -> None:

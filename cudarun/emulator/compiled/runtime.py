@@ -23,6 +23,7 @@ from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.barriers import Arrival
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.clusters import ClusterWait
+from cudarun.emulator.machine.frame import SparseFrame
 from cudarun.emulator.machine.lanes import of
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.report import describe_deadlock
@@ -69,7 +70,7 @@ class CompiledRun:
         self._batch = batch = Batch(launch, slots)
         batch.begin(0, slots)
         batch.waiting.clear()
-        self._frame = batch.frame(0, launch.kernel_function)
+        self._frame = SparseFrame(batch, launch.kernel_function, 0)
         self._sites = kernel.code.sites.sites
         self._error: BaseException | None = None
         self._blocks = [-1] * slots  # those of the batch's lanes, by slot
@@ -79,6 +80,7 @@ class CompiledRun:
         self._scratch = np.zeros(layout.COLUMNS * layout.COLUMN_BYTES, dtype=np.uint8)
         entries = max(len(kernel.code.sites.entries), 1)
         self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
+        self._enter_recent()
         self._constants = self._fixed_values()
         self._lane_registers = self._lane_values(warps)
         self._shared = batch.section("shared")
@@ -105,7 +107,13 @@ class CompiledRun:
             self._contexts[:, offset // 8] = np.uint64(value) + np.uint64(step) * places
 
     def _fixed_values(self) -> Array:
-        """Return the values of the operands that the launch fixes."""
+        """Return the values of the operands that the launch fixes, or the last one's equal ones."""
+        inputs = self._launch.fixed_inputs
+        if inputs is None or inputs != self._kernel.fixed[0]:
+            self._kernel.fixed = inputs, self._new_fixed_values()
+        return self._kernel.fixed[1]
+
+    def _new_fixed_values(self) -> Array:
         uses = self._kernel.code.fixed.uses
         memory = np.zeros(16 * max(len(uses), 1), dtype=np.uint8)
         for use in uses:
@@ -249,20 +257,38 @@ class CompiledRun:
         region = access.region(active, int(addresses[0]) + access.offset)
         if region is None or access._inside(active, region, addresses) is None:
             return False
-        base = 0 if access._own_space else region.base
+        self._enter(entry, access, region)
+        if not isinstance(region, Section):
+            self._kernel.recent[entry] = region.base
+        return True
+
+    def _enter_recent(self) -> None:
+        """Enter the allocations where those are that accesses found in earlier launches."""
+        for entry, address in self._kernel.recent.items():
+            for memory in self._launch.memories:
+                allocation = memory.find(address)
+                if allocation is not None:
+                    self._enter(entry, self._kernel.code.sites.entries[entry], allocation)
+                    break
+
+    def _enter(self, entry: int, access: Access, region: Region) -> None:
+        """Change a cache entry."""
         stride, block_stride = self._strides(region)
         count = max(region.size - access.bytes + 1, 0)
-        rows = self._cache[:, entry]  # of all slots
-        rows[:, layout.BASE // 8] = base
-        rows[:, layout.COUNT // 8] = count
-        rows[:, layout.HOST // 8] = region.view(np.dtype(np.uint8)).ctypes.data
-        rows[:, layout.HOST // 8] += block_stride * np.arange(self._slots, dtype=np.uint64)
-        rows[:, layout.LANE_STRIDE // 8] = stride
-        rows[:, layout.SHARED_COUNT // 8] = 0 if stride else count
-        rows[:, layout.ROW_COUNT // 8] = 0 if stride else max(count - (HALF - 1) * access.bytes, 0)
         unwritten = region.unwritten
-        rows[:, layout.UNWRITTEN // 8] = 0 if unwritten is None else unwritten.ctypes.data
-        return True
+        values = {
+            layout.BASE: 0 if access._own_space else region.base,
+            layout.COUNT: count,
+            layout.HOST: region.view(np.dtype(np.uint8)).ctypes.data,
+            layout.LANE_STRIDE: stride,
+            layout.UNWRITTEN: 0 if unwritten is None else unwritten.ctypes.data,
+            layout.SHARED_COUNT: 0 if stride else count,
+            layout.ROW_COUNT: 0 if stride else max(count - (HALF - 1) * access.bytes, 0),
+        }
+        rows = self._cache[:, entry]  # of all slots
+        rows[:] = [values[8 * column] for column in range(len(values))]
+        if block_stride:
+            rows[:, layout.HOST // 8] += block_stride * np.arange(self._slots, dtype=np.uint64)
 
     def _strides(self, region: Region) -> tuple[int, np.uint64]:
         """Return the bytes from one lane's part of a region, and from one block's, to the next."""

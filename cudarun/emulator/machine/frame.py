@@ -42,6 +42,7 @@ Array = npt.NDArray[Any]
 Entry = tuple[Callable[..., object], tuple[object, ...]]
 
 _CODE_KEPT = 512
+_NOTHING = np.empty(0, dtype=np.uint8)
 _STAGGER = 5 * 64  # registers that begin in the same cache set would evict each other
 
 
@@ -66,12 +67,19 @@ class Frame:
         self.function = function
         self.depth = depth
         self.registers = self._register_file()
-        self.compacted = [array if len(array) == 1 else None for array in self.registers]
+        self.compacted = self._single_values()
         self._code: dict[tuple[int, bool, int, int], Code] = {}
-        for operation in function.prologue:
+        self._begin()
+
+    def _begin(self) -> None:
+        """Execute the operations with one result for all lanes."""
+        for operation in self.function.prologue:
             view = _RegisterView(self, self.registers, 0, 1)
             for call, arguments in view.bind(operation):
                 call(*arguments)
+
+    def _single_values(self) -> list[Array | None]:
+        return [array if len(array) == 1 else None for array in self.registers]
 
     def _register_file(self) -> list[Array]:
         slots = self.function.slots
@@ -80,17 +88,22 @@ class Frame:
         start = -memory.ctypes.data % 64
         arrays: list[Array] = []
         for slot, size in zip(slots, sizes, strict=True):
-            match slot.role:
-                case Role.SPECIAL:
-                    arrays.append(self.batch.special(slot.name))
-                case Role.STACK:
-                    arrays.append(self.batch.stack.base(self.depth))
-                case Role.CONSTANT:
-                    arrays.append(_storage(slot, np.zeros(max(slot.type.bytes, 1), dtype=np.uint8)))
-                case _:
-                    arrays.append(_storage(slot, memory[start : start + size - _STAGGER]))
-                    start += -(-size // 64) * 64
+            if slot.role in (Role.SPECIAL, Role.STACK, Role.CONSTANT):
+                arrays.append(self._values_of(slot))
+            else:
+                arrays.append(_storage(slot, memory[start : start + size - _STAGGER]))
+                start += -(-size // 64) * 64
         return arrays
+
+    def _values_of(self, slot: RegisterSlot) -> Array:
+        """Return the values of a slot that is not in the memory of the registers."""
+        match slot.role:
+            case Role.SPECIAL:
+                return self.batch.special(slot.name)
+            case Role.STACK:
+                return self.batch.stack.base(self.depth)
+            case _:
+                return _storage(slot, np.zeros(max(slot.type.bytes, 1), dtype=np.uint8))
 
     def code(self, active: Active, block: BlockCode) -> Code:
         """Return the block bound to the registers of the active lanes."""
@@ -165,6 +178,53 @@ class Frame:
             values = self.compacted[slot]
             assert values is not None
             values[: len(positions)] = values.take(positions, axis=0)
+
+
+class SparseFrame(Frame):
+    """A frame whose registers have memory, and their values, from their first use on.
+
+    It is for compiled code, which keeps most registers of lanes elsewhere.
+    """
+
+    def _register_file(self) -> list[Array]:
+        return _SparseRegisters(self._made, len(self.function.slots))
+
+    def _single_values(self) -> list[Array | None]:
+        return []  # nothing is compacted
+
+    def _begin(self) -> None:
+        self._begun = False
+
+    def _made(self, number: int) -> Array:
+        slot = self.function.slots[number]
+        if slot.role is Role.CONSTANT and not self._begun:
+            self._begun = True
+            super()._begin()
+            return self.registers[number]
+        if slot.role in (Role.SPECIAL, Role.STACK, Role.CONSTANT):
+            return self._values_of(slot)
+        return _storage(slot, np.zeros(_bytes_per_lane(slot) * self.batch.lanes, dtype=np.uint8))
+
+    def view(self, active: Active, use: Use) -> Array:
+        """Return the values of an operand for the members of the active lanes."""
+        values = self.register_values(use, active.members)
+        if isinstance(use, RegisterUse) and use.negated:
+            return np.logical_not(values)
+        return values
+
+
+class _SparseRegisters(list[Array]):
+    """Arrays that are made when they are first asked for."""
+
+    def __init__(self, make: Callable[[int], Array], count: int) -> None:
+        super().__init__([_NOTHING] * count)
+        self._make = make
+
+    def __getitem__(self, number: Any) -> Any:
+        found = super().__getitem__(number)
+        if found is _NOTHING:
+            found = self[number] = self._make(number)
+        return found
 
 
 class _RegisterView:

@@ -203,6 +203,18 @@ class Launch:
         return values
 
     @property
+    def fixed_inputs(self) -> tuple[object, ...] | None:
+        """Inputs of the values that all lanes have in common; ``None`` if others matter.
+
+        Launches of a kernel with equal inputs have the same values.
+        """
+        if any(slot.name == "%gridid" for slot in self.kernel_function.slots):
+            return None
+        config, symbols = self.config, tuple(self._symbols.values())
+        shape = (config.grid, config.block, config.cluster, config.dynamic_shared)
+        return config.parameters, shape, self.grid_workspace, self.device, symbols
+
+    @property
     def launches_grids(self) -> bool:
         """True if its grid is a child, or its module has kernels that kernels launch."""
         kernels = self.program.kernels.keys()

@@ -205,7 +205,7 @@ class AccessCode:
         """Return the results of an instruction that the caller executes."""
         code = self._code
         kinds = tuple(map(lane_type, operation.destinations))
-        site = self._site(operation, kinds)
+        site = self.site(operation, kinds)
         pass_sources(code, sources)
         answer = call_back(code, site, mask)
         done = code.fresh("done")
@@ -218,13 +218,14 @@ class AccessCode:
         for use, value in zip(operation.destinations, results, strict=True):
             self._registers.write(use, value)
 
-    def _site(
+    def site(
         self,
         operation: Action,
         kinds: tuple[LaneType, ...],
         entries: tuple[int, ...] = (),
         lanes: Callable[[Arrays], tuple[Array, ...] | None] | None = None,
     ) -> int:
+        """Return the number of a new site that calls back."""
         sources = tuple(map(lane_type, operation.sources))
         if len(sources) + len(kinds) > layout.COLUMNS:
             raise Untraceable("so many operands")
@@ -257,7 +258,7 @@ class AccessCode:
         code = self._code
         kinds = tuple(map(lane_type, operation.destinations))
         numbers = tuple(self._sites.new_entry(access) for access in accesses)
-        site = self._site(operation, kinds, numbers, checked and checked.of_sources)
+        site = self.site(operation, kinds, numbers, checked and checked.of_sources)
         check, valid, slow, done, join = (
             code.fresh(stem) for stem in ("check", "valid", "slow", "done", "join")
         )

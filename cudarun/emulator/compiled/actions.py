@@ -12,6 +12,7 @@ from cudarun.emulator.compiled.lowering import LaneFunctions
 from cudarun.emulator.compiled.matrices import MatrixCode
 from cudarun.emulator.compiled.registers import WarpRegisters
 from cudarun.emulator.compiled.vectors import CodeBuilder
+from cudarun.emulator.compiled.warpgroups import WarpgroupProducts
 from cudarun.emulator.compiled.warps import WarpOperations
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import (
@@ -53,6 +54,7 @@ from cudarun.emulator.machine.transfers import (
     MemoryStore,
     NoEffect,
 )
+from cudarun.emulator.machine.warpgroups import MultiplyAsync, NothingPending, WaitGroup
 from cudarun.emulator.machine.warps import (
     ActiveMask,
     Elect,
@@ -103,12 +105,25 @@ ActionRule = Callable[[Action, str], None]
 
 
 def action_rules(
-    code: CodeBuilder, registers: WarpRegisters, accesses: AccessCode, functions: LaneFunctions
+    code: CodeBuilder,
+    registers: WarpRegisters,
+    accesses: AccessCode,
+    functions: LaneFunctions,
+    is_whole: Callable[[str], str],
 ) -> dict[type, ActionRule]:
-    """Return the rules by the class of the action."""
+    """Return the rules by the class of the action.
+
+    Args:
+        code: Where the code goes.
+        registers: The registers.
+        accesses: Compiles accesses and calls of the interpreter.
+        functions: The functions over lanes.
+        is_whole: Returns whether all lanes of a warpgroup are there, given the active ones.
+    """
     clusters = ClusterOperations(code, registers, functions)
     warps = WarpOperations(code, registers)
     matrices = MatrixCode(code, registers, accesses)
+    products = WarpgroupProducts(code, registers, accesses, is_whole)
     copies = CopyCode(code, registers, accesses)
     return {
         MemoryLoad: accesses.load,
@@ -131,6 +146,9 @@ def action_rules(
         WarpMultiply: matrices.multiply,
         MapAddress: clusters.map_address,
         RankOfAddress: clusters.rank_of_address,
+        MultiplyAsync: products.multiply,
+        NothingPending: _nothing,
+        WaitGroup: _nothing,
         **dict.fromkeys(CALLED_ACTIONS, accesses.call),
     }
 

@@ -30,6 +30,7 @@ THREADS = 112
 SLOTS = 120
 CLUSTER = 128  # blocks of a cluster
 ALL_AT_ONCE = 136  # not 0 if all blocks have to run at the same time
+SHARED_BYTES = 144
 CONTEXT_BYTES = 192  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
@@ -44,7 +45,7 @@ CACHE_BYTES = 56
 
 # Columns of the scratch.
 COLUMN_BYTES = 32 * 16
-COLUMNS = 64
+COLUMNS = 288  # wgmma has the most operands
 
 _LANE_WORDS = 32 * 4
 
@@ -66,7 +67,7 @@ class WarpState:
     """The layout of a warp's state.
 
     Attributes:
-        blocks: The number of basic blocks.
+        blocks: The number of basic blocks, and of other places where lanes continue.
         barriers: The number of barriers in the code.
         warp_barriers: The number of barriers of warps.
         cluster_barriers: The number of waits for the cluster.

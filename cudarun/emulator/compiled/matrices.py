@@ -162,12 +162,12 @@ def _define(module: ModuleText, operation: Action, sources: list[LaneVector]) ->
         store(code, permuted(code, a, row), "%a", str(number * shape.rows))
     store(code, permuted(code, b, places.right), "%b", "0")
     for number, column in enumerate(places.sums):
-        _put_sums(code, shape, permuted(code, c, column), number)
+        put_sums(code, shape, permuted(code, c, column), "%c", number)
     if shape.sparsity is not None:
         store(code, given[a_count + b_count + c_count], "%metadata", "0")
     code.line(f"call void @{product}(ptr %a, ptr %b, ptr %c, ptr %d, ptr %metadata)")
     kinds = [lane_type(use) for use in operation.destinations]
-    _return(code, kinds, places, word)
+    _return(code, kinds, places)
     parameters = ", ".join(f"{value.type} %r{n}" for n, value in enumerate(sources))
     types_text = "{ " + ", ".join(kind.type for kind in kinds) + " }"
     head = f"define internal {types_text} @{name}({parameters}) noinline #0 {{"
@@ -185,17 +185,17 @@ def _places(action: Multiply) -> WordPlaces:
     )  # fmt: skip
     k = action.held if shape.is_double else shape.words
     right_words = k if shape.is_double else shape.right_words
-    a, b = (_registers(count).T[None, :, :, None] for count in (a_count, b_count))
+    a, b = (register_numbers(count).T[None, :, :, None] for count in (a_count, b_count))
     left = left_matrix(a, m, k)[0].T
     right = right_matrix(b, right_words, n)[0].T
     row, column = accumulator_places(m * n // WIDTH)
     column = np.broadcast_to(column, row.shape)
-    sums = _sums(shape, row, column, c_count)
-    results = _results(shape, row, column, types["d"])
+    sums = sums_table(shape, row, column, c_count)
+    results = results_table(shape, row, column, types["d"])
     return WordPlaces(shape, left, right, sums, results, exchanged=False)
 
 
-def _registers(count: int) -> Array:
+def register_numbers(count: int) -> Array:
     """Return the numbers of some registers, by register and lane."""
     return np.arange(count * WIDTH).reshape(count, WIDTH)
 
@@ -234,9 +234,9 @@ def _warp_places(operation: Action) -> WordPlaces:
     turn = -1 if exchanged else 1
     c, d = held["c"], held["d"]
     row, column = (c.row[:, : c.once], c.column[:, : c.once])[::turn]
-    sums = _sums(shape, row, column, action.counts[2])
+    sums = sums_table(shape, row, column, action.counts[2])
     row, column = (d.row, d.column)[::turn]
-    results = _results(shape, row, column, types["d"])
+    results = results_table(shape, row, column, types["d"])
     return WordPlaces(shape, tables[0].T, tables[1], sums, results, exchanged)
 
 
@@ -245,17 +245,17 @@ def _together(ptx_type: Type) -> int:
     return 2 if ptx_type.name == "f16" else 1
 
 
-def _sums(shape: MatrixShape, row: Array, column: Array, registers: int) -> Array:
+def sums_table(shape: MatrixShape, row: Array, column: Array, registers: int) -> Array:
     """Return the registers with C, of rows and columns by lane and element."""
     each = _together(shape.types["c"])
     table = np.zeros((shape.columns // each, shape.rows), dtype=np.int64)
     first = slice(0, row.shape[1], each)
     once = row.shape[1] // each
-    table[column[:, first] // each, row[:, first]] = _registers(registers)[:once].T
+    table[column[:, first] // each, row[:, first]] = register_numbers(registers)[:once].T
     return table
 
 
-def _results(shape: MatrixShape, row: Array, column: Array, ptx_type: Type) -> Array:
+def results_table(shape: MatrixShape, row: Array, column: Array, ptx_type: Type) -> Array:
     """Return the places of D, of rows and columns by lane and element."""
     each = _together(ptx_type)
     first = slice(0, row.shape[1], each)
@@ -263,10 +263,12 @@ def _results(shape: MatrixShape, row: Array, column: Array, ptx_type: Type) -> A
     return found
 
 
-def _put_sums(code: CodeBuilder, shape: MatrixShape, words: LaneVector, number: int) -> None:
-    """Write a column of C, or two columns of f16, to memory."""
+def put_sums(
+    code: CodeBuilder, shape: MatrixShape, words: LaneVector, columns: str, number: int
+) -> None:
+    """Write the words of a column of C, or of two columns of f16, to memory."""
     if shape.types["c"].name != "f16":
-        store(code, code.bitcast(words, shape.addend), "%c", str(number * shape.rows))
+        store(code, code.bitcast(words, shape.addend), columns, str(number * shape.rows))
         return
     for half in range(2):
         value = words
@@ -274,23 +276,30 @@ def _put_sums(code: CodeBuilder, shape: MatrixShape, words: LaneVector, number: 
             value = code.binary("lshr", words, splat("i32", 16, words.count))
         value = code.bitcast(code.cast("trunc", value, "i16"), "half")
         at = str((2 * number + half) * shape.rows)
-        store(code, code.cast("fpext", value, "float"), "%c", at)
+        store(code, code.cast("fpext", value, "float"), columns, at)
 
 
-def _return(code: CodeBuilder, kinds: list[LaneType], places: WordPlaces, word: str) -> None:
-    """Return the registers with the elements of D."""
-    shape = places.shape
-    rows, columns = shape.rows, []
-    for number in range(shape.columns // _together(shape.types["d"])):
+def result_words(
+    code: CodeBuilder, shape: MatrixShape, columns: str, count: int
+) -> list[LaneVector]:
+    """Return the words of some columns of D in memory, of two columns of f16 together."""
+    rows, found = shape.rows, []
+    word = "i64" if shape.is_double else "i32"
+    for number in range(count // _together(shape.types["d"])):
         if shape.result != "half":
-            columns.append(load(code, "%d", word, str(number * rows), rows))
+            found.append(load(code, columns, word, str(number * rows), rows))
             continue
         low, high = (
-            code.cast("zext", load(code, "%d", "i16", str((2 * number + half) * rows), rows), "i32")
-            for half in range(2)
+            load(code, columns, "i16", str((2 * number + half) * rows), rows) for half in range(2)
         )
-        upper = code.binary("shl", high, splat("i32", 16, rows))
-        columns.append(code.binary("or", low, upper))
+        upper = code.binary("shl", code.cast("zext", high, "i32"), splat("i32", 16, rows))
+        found.append(code.binary("or", code.cast("zext", low, "i32"), upper))
+    return found
+
+
+def _return(code: CodeBuilder, kinds: list[LaneType], places: WordPlaces) -> None:
+    """Return the registers with the elements of D."""
+    columns = result_words(code, places.shape, "%d", places.shape.columns)
     types = "{ " + ", ".join(kind.type for kind in kinds) + " }"
     together = "poison"
     for number, kind in enumerate(kinds):

@@ -17,6 +17,7 @@ from cudarun.emulator.compiled.patterns import HALF
 from cudarun.emulator.compiled.queue import BlockQueue
 from cudarun.emulator.compiled.sites import CallbackSite
 from cudarun.emulator.compiled.vectors import WIDTH
+from cudarun.emulator.compiled.warpgroups import ProductOfWarp
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.access import Access, Region, Section
 from cudarun.emulator.machine.active import Active
@@ -98,6 +99,7 @@ class CompiledRun:
             (layout.TICKS, self._interval, 0),
             (layout.SHARED, self._shared.bytes.ctypes.data, launch.shared_stride),
             (layout.SHARED_STRIDE, launch.shared_stride if launch.shared_bytes else 0, 0),
+            (layout.SHARED_BYTES, launch.shared_bytes, 0),
             (layout.WARPS, warps, 0),
             (layout.THREADS, launch.block_threads, 0),
             (layout.SLOTS, slots, 0),
@@ -222,6 +224,9 @@ class CompiledRun:
         first = len(site.sources)
         results = [self._column(first + n, kind) for n, kind in enumerate(site.destinations)]
         chosen = tuple(result[positions].copy() for result in results)
+        if isinstance(work.action, ProductOfWarp):
+            self._batch.alive[:] = False
+            self._batch.alive[self._lanes(slot, self._kernel.code.state.ALIVE)] = True
         with np.errstate(all="ignore"):
             work.action(active, sources, chosen)
         for result, values in zip(results, chosen, strict=True):

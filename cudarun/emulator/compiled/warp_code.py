@@ -9,6 +9,7 @@ lets others run in a loop that may wait for them; ``run`` (``grids.py``) calls i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from cudarun.emulator.code import (
 from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.accesses import AccessCode
 from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, action_rules
+from cudarun.emulator.compiled.groups import WarpgroupCode, group_blocks
 from cudarun.emulator.compiled.layout import FAILS, WAITS, YIELDS, WarpState, warp_state
 from cudarun.emulator.compiled.lowering import LaneFunctions, lane_type, results_of
 from cudarun.emulator.compiled.memory import field, pointer_to, store_field
@@ -91,15 +93,23 @@ class WarpCode:
         kept = {slot: self._registers.bytes_of(slot) for slot in self._kept()}
         if self.warp_barriers:
             kept[_ARRIVALS] = 4 * WIDTH
+        groups = group_blocks(function.blocks)
+        self._groups = WarpgroupCode(self._code, groups, blocks)
         self.state: WarpState = warp_state(
-            len(function.blocks),
+            blocks + len(groups),
             len(self.barriers),
             len(self.warp_barriers),
             len(self.cluster_barriers),
             kept,
         )
         self._schedule = LaneSchedule(self._code, self.state, self._loops)
-        self._actions = action_rules(self._code, self._registers, self._accesses, self._functions)
+        self._actions = action_rules(
+            self._code,
+            self._registers,
+            self._accesses,
+            self._functions,
+            partial(self._groups.is_whole, self.state),
+        )
 
     def _kept(self) -> list[int]:
         """Return the registers that are kept while lanes wait for other warps, or are parked."""
@@ -150,11 +160,13 @@ class WarpCode:
         spread = code.broadcast("i64", first)
         code.line(f"%thread = add {spread.typed}, {lanes.name}")
         self._schedule.declare()
+        self._groups.declare()
         self._registers.declare(sorted(self._used))
         self._registers.declare_parameters(_uses(self._function))
         if self.warp_barriers:
             code.line("%arrivals = alloca <32 x i32>, align 64")
-        self._schedule.enter(b.index for b in self._function.blocks if self._may_wait(b))
+        waiting = [b.index for b in self._function.blocks if self._may_wait(b)]
+        self._schedule.enter(waiting + self._groups.entries)
         if not state.registers:
             self._schedule.begin()
             return
@@ -178,7 +190,7 @@ class WarpCode:
             for each_ in (*self.barriers, *self.warp_barriers, *self.cluster_barriers)
             for after in each_.terminator.successors
         }
-        return block.index == 0 or block.index in afters
+        return block.index == 0 or block.index in afters or self._groups.waits(block)
 
     def _leave(self) -> None:
         code, state = self._code, self.state
@@ -197,9 +209,10 @@ class WarpCode:
             else:
                 self._registers.save(slot, pointer)
         store_field(code, "%state", state.RESUMED, "i32", "1")
-        code.line(f"ret i32 {'%answer' if self._schedule.yields else WAITS}")
+        answer = "%answer" if self._schedule.yields else str(WAITS)
+        code.line(f"ret i32 {self._groups.answer(answer)}")
         code.label("end")
-        code.line(f"ret i32 {WAITS}")
+        code.line(f"ret i32 {self._groups.answer(str(WAITS))}")
         code.label("fault")
         code.line(f"ret i32 {FAILS}")
 
@@ -242,8 +255,9 @@ class WarpCode:
     def _synchronize(self, block: BlockCode) -> None:
         """Let lanes wait until all live lanes of their member masks are here."""
         code, state = self._code, self.state
-        if block.sync_warps != 1:
-            raise Untraceable("an operation of a warpgroup")
+        if self._groups.waits(block):
+            self._groups.wait(block, state)
+            return
         assert block.sync_mask is not None
         arrived = code.scalar("load i32, ptr %MASK")
         parked = field(code, "%state", state.parked(block.index), "i32")
@@ -343,6 +357,7 @@ class WarpCode:
             parked = field(code, "%state", state.parked(other.index), "i32")
             store_field(code, "%state", state.parked(other.index), "i32", "0")
             self._schedule.wait(other.index, parked)
+        self._groups.lanes_exit(state)
         code.line(f"br label %{'arrived' if self.warp_barriers else 'dispatch'}")
 
     # --- barriers --------------------------------------------------------------------------------

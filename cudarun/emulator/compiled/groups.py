@@ -1,8 +1,8 @@
 """The code in which the warps of a warpgroup wait for each other.
 
 A warp that reaches ``wgmma.fence`` or ``wgmma.wait_group`` waits until the live lanes of all four
-are there; the last one lets the others continue. A product itself needs no other warp: each warp
-computes the rows that it has in its registers.
+are there; the last one lets all continue, the first one first. A product itself needs no other
+warp: each one computes the rows that it has in its registers.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ def _waits(block: BlockCode) -> bool:
 class WarpgroupCode:
     """The code of these blocks in ``step``.
 
-    Each has a second label, where the lanes continue that another warp has released. It is that of
-    another entry, beyond the basic blocks.
+    Each has a second label, where released lanes continue: an entry beyond the basic blocks.
 
     Args:
         code: The code.
@@ -92,12 +91,8 @@ class WarpgroupCode:
         for other in self._warps(state):
             self._move(other, place, state.pending(entry))
         code.line(f"store i32 {layout.YIELDS}, ptr %RELEASED")
-        store_field(code, "%state", state.pending(entry), "i32", "0")
-        code.line(f"store i32 {here}, ptr %MASK")
-        code.line(f"br label %group.{block.index}")
+        code.line("br label %dispatch")
         code.label(f"enter.{entry}")
-        code.line(f"br label %group.{block.index}")
-        code.label(f"group.{block.index}")
 
     def is_whole(self, state: WarpState, mask: str) -> str:
         """Return whether all lanes of the four warps are alive, and those of this one active."""

@@ -79,6 +79,10 @@ def test_a_different_result_fails(recorder: Recorder) -> None:
     assert ran.code == 1
     assert "FAIL m0 == recorded" in ran.out
     assert "PASS launches == recorded" in ran.out
+    assert "give the numbers types with cudarun record --shrink, and add --rtol 1e-5" in ran.err
+    recorder.of("--shrink", "x.cudarun", "-o", "small.cudarun")
+    ran = recorder.replay("small.cudarun", "--set", "factor=f32[2]:3")
+    assert "to accept rounding errors, add --rtol 1e-5" in ran.err
 
 
 def test_options_of_launch_apply(recorder: Recorder, tmp_path: Path) -> None:
@@ -384,6 +388,15 @@ def test_textures_and_surfaces_are_recorded(recorder: Recorder, tmp_path: Path) 
     assert "PASS a1 == recorded" in recorder.replay("small.cudarun").out
     refused = recorder.of("--edit", "small.cudarun", "-o", "x.toml")
     assert (refused.code, "a spec cannot express recorded texture" in refused.err) == (2, True)
+
+
+def test_pointers_to_variables_follow_them(recorder: Recorder) -> None:
+    ran = recorder("-o", "x.cudarun", task="borrow")
+    assert ran.code == 0, ran.err
+    for file, ranges in (("x.cudarun", 1), ("small.cudarun", 2)):  # a pointer, and f32
+        ran = recorder.replay(file)  # the variable has another address
+        assert (ran.code, ran.out.count("PASS m")) == (0, ranges), ran.out + ran.err
+        recorder.of("--shrink", "x.cudarun", "-o", "small.cudarun")
 
 
 def test_a_recording_names_its_program(recorder: Recorder, tmp_path: Path) -> None:

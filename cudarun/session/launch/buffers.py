@@ -34,6 +34,7 @@ from cudarun.session.launch.recorded import (
     RecordedMemoryContents,
     RecordedVariable,
     memory_ranges,
+    moved_variables,
 )
 from cudarun.session.launch.recorded_objects import create_objects
 from cudarun.session.launch.variables import ImageVariable
@@ -57,6 +58,9 @@ class Buffers:
         bare: Run only the launch's kernel on the device: without guard zones, kernels of cudarun,
             poison pattern and verification.
 
+    Attributes:
+        moved: The recorded variables at other addresses than the recorded ones.
+
     Raises:
         DeviceFailed: Out of device memory.
     """
@@ -74,6 +78,7 @@ class Buffers:
         self._session = session
         self._specs = {spec.name: spec for spec in specs}
         self._written = written
+        self.moved = moved_variables(written)
         self._bare = bare
         self._never_written: dict[str, int] = {}
         self._copies: dict[str, tuple[Array, range]] = {}  # with the rows that were copied
@@ -177,7 +182,8 @@ class Buffers:
             if isinstance(spec, RecordedBuffer | RecordedArrayBuffer):
                 self._session.progress.report(f"filling {name}")
                 progress = self._progress(f"filling {name}")
-                self._filler.fill(buffer.address, RecordedMemoryContents(spec), progress)
+                recorded = RecordedMemoryContents(spec, self.moved)
+                self._filler.fill(buffer.address, recorded, progress)
                 _store(buffer)
                 if name in keep:
                     kept[name] = self.array(name)
@@ -211,7 +217,7 @@ class Buffers:
     ) -> None:
         """Write the value of a variable to an address."""
         if isinstance(variable, RecordedVariable):
-            self._filler.fill(address, RecordedMemoryContents(variable))
+            self._filler.fill(address, RecordedMemoryContents(variable, self.moved))
             return
         with in_memory(f"{variable.name}, {variable},"):
             assert variable.initial is not None, "a variable is written with a value"

@@ -206,6 +206,7 @@ class Program:
             encode = partial(encode_tensor_map, self._driver)
             with step.errors_named():
                 packed = step.binding.pack(named, self._handles(step, behind), encode)
+                packed = self._buffers.moved.applied(packed)
                 packed = with_tensor_maps(
                     self._driver, step.request.image.recording, step.kernel.parameters, packed
                 )

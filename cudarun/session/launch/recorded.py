@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from cudarun.errors import RequestError
 from cudarun.images.facts import VariableFacts
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
+from cudarun.session.launch.moved_variables import MovedVariables
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.launch.variables import ImageVariable, VariableUse
 from cudarun.session.recording.archive import Recording
@@ -225,6 +226,23 @@ def with_recorded_variables(
     return VariableUse((*found, *use.written), (*use.read, *changed))
 
 
+def moved_variables(written: Iterable[BufferSpec]) -> MovedVariables:
+    """Return the recorded variables among others that have moved.
+
+    Args:
+        written: The variables, with their addresses in this process.
+    """
+    return MovedVariables(
+        tuple(
+            (each.recorded.address, each.recorded.size, each.address)
+            for each in written
+            if isinstance(each, RecordedVariable)
+            and each.recorded is not None
+            and each.recorded.address != each.address
+        )
+    )
+
+
 def _layout(recorded: RecordedRange) -> tuple[ScalarType, tuple[int, ...]]:
     element = SCALARS.get(recorded.type, BYTE)
     if recorded.size % element.size:
@@ -239,16 +257,22 @@ def memory_ranges(specs: Sequence[BufferSpec]) -> list[tuple[int, int]]:
 
 
 class RecordedMemoryContents(Contents):
-    """The contents of a range before the launch, read from the file in order."""
+    """The contents of a range before the launch, read from the file in order.
+
+    Args:
+        spec: The range.
+        moved: The variables that have other addresses than the recorded ones.
+    """
 
     in_order = True
 
-    def __init__(self, spec: RecordedSpec) -> None:
+    def __init__(self, spec: RecordedSpec, moved: MovedVariables) -> None:
         super().__init__(np.dtype(np.uint8), spec.nbytes)
         assert spec.recording is not None, "a recorded range has its file"
         assert spec.recorded is not None, "a recorded range has its description"
         self._file = spec.recording.contents()
         self._recorded = spec.recorded
+        self._moved = moved
         self._last: tuple[int, Array] = (0, np.zeros(0, np.uint8))
 
     def read(self, part: Array, first: int) -> None:
@@ -258,6 +282,7 @@ class RecordedMemoryContents(Contents):
         for offset, data in self._pieces(first, first + whole.size):
             start, end = max(first, offset), min(first + whole.size, offset + data.size)
             whole[start - first : end - first] = data[start - offset : end - offset]
+        self._moved.apply(whole, self._recorded.address + first)
 
     def _pieces(self, first: int, end: int) -> Iterator[tuple[int, Array]]:
         for piece in self._recorded.before:

@@ -12,14 +12,19 @@ from cudarun.arguments.dtypes import Array
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.packing import BufferSpec
 from cudarun.report.check_types import CheckResult
+from cudarun.session.launch.moved_variables import MovedVariables
 from cudarun.session.launch.recorded import RecordedSpec
 from cudarun.session.launch.request import LaunchRequest
 
+_FLOATS = {"f16", "bf16", "f32", "f64"}
 _GOT, _EXPECTED = "got", "expected"
 
 
 def compare_recorded(
-    request: LaunchRequest, specs: Sequence[BufferSpec], array: Callable[[str], Array]
+    request: LaunchRequest,
+    specs: Sequence[BufferSpec],
+    array: Callable[[str], Array],
+    moved: MovedVariables,
 ) -> Iterator[CheckResult]:
     """Compare memory and variables with the recorded ones; yield a result for each that changed.
 
@@ -30,6 +35,7 @@ def compare_recorded(
         request: The launch.
         specs: Its buffers, and the variables to read.
         array: Returns a buffer by name, after the launch.
+        moved: The variables that have other addresses than the recorded ones.
     """
     recording = request.image.recording
     if recording is None or recording.manifest.status != 0:
@@ -39,7 +45,9 @@ def compare_recorded(
             if not isinstance(spec, RecordedSpec):
                 continue
             assert spec.recorded is not None, "a recorded range has its description"
-            result = _compared(request, spec, array(spec.name), contents.after(spec.recorded))
+            expected = contents.after(spec.recorded)
+            moved.apply(expected, spec.recorded.address)
+            result = _compared(request, spec, array(spec.name), expected)
             if spec.recorded.after or not result.passed:
                 yield result
 
@@ -60,3 +68,29 @@ def _compared(
         check = replace(check, elements=got.nbytes // dtype.itemsize, passed=True, is_empty=False)
     name = spec.recorded.symbol if spec.recorded and spec.recorded.symbol else spec.name
     return replace(check, expression=f"{name} == recorded")
+
+
+def tolerance_note(request: LaunchRequest, checks: Sequence[CheckResult]) -> str | None:
+    """Return how to compare floating-point results that differ in their last bits.
+
+    Args:
+        request: The launch.
+        checks: The results of its checks.
+    """
+    recording, tolerance = request.image.recording, request.tolerance
+    if recording is None or tolerance.rtol is not None or tolerance.atol is not None:
+        return None
+    failed = {each.expression for each in checks if not each.passed}
+    ranges = [
+        each
+        for each in recording.manifest.ranges
+        if f"{each.symbol or each.name} == recorded" in failed
+    ]
+    if any(each.type in _FLOATS for each in ranges):
+        return "every bit was compared; to accept rounding errors, add --rtol 1e-5"
+    if ranges and not recording.manifest.shrunk:
+        return (
+            "every bit was compared; to accept rounding errors, give the numbers types with "
+            "cudarun record --shrink, and add --rtol 1e-5"
+        )
+    return None

@@ -20,6 +20,7 @@ from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable
 from cudarun.session.launch.outputs import check_on_device, check_saving
 from cudarun.session.launch.program import Program, StepLaunches
+from cudarun.session.launch.recorded_results import tolerance_note
 from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.launch.results import StepResults, old_names, step_results
@@ -75,6 +76,7 @@ def run_on(
     shown = next((each for _, each in sets if each.failures), results[-1])
     geometry, kernel = last.geometry, last.kernel
     said = [each for step in ran.steps for each in step.notes]
+    said += filter(None, [tolerance_note(request, shown.checks)])
     warnings = [each for library in libraries for each in library.image.warnings]
     specs = all_buffers(ran.steps)
     errors = [error for each in (*results, *dict(sets[1:]).values()) for error in each.errors]

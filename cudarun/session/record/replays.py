@@ -13,6 +13,7 @@ from cudarun.records import dataclass
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.transfers import Transfers
 from cudarun.session.launch.buffers import Buffers
+from cudarun.session.launch.moved_variables import MovedVariables
 from cudarun.session.launch.program import Program
 from cudarun.session.launch.recorded import RecordedSpec, RecordedVariable
 from cudarun.session.launch.request import LaunchRequest
@@ -66,7 +67,9 @@ class Replays:
         self._program = Program(
             session, device, request, [step], buffers, {step.number: step.places(buffers)}
         )
-        self._areas = _areas(recording, (*specs, *variables.written), buffers.addresses)
+        self._areas = _areas(
+            recording, (*specs, *variables.written), buffers.addresses, buffers.moved
+        )
 
     def check(self) -> None:
         """Replay with all contents.
@@ -115,7 +118,12 @@ class Replays:
         return np.array_equal(got, area.after)
 
 
-def _areas(recording: Recording, specs: Sequence[object], addresses: dict[str, int]) -> list[_Area]:
+def _areas(
+    recording: Recording,
+    specs: Sequence[object],
+    addresses: dict[str, int],
+    moved: MovedVariables,
+) -> list[_Area]:
     """Return the memory in the order of the recording, then the variables."""
     found: list[_Area] = []
     with recording.contents() as contents:
@@ -124,6 +132,9 @@ def _areas(recording: Recording, specs: Sequence[object], addresses: dict[str, i
                 continue
             before = contents.before(spec.recorded)
             after = contents.after(spec.recorded) if spec.recorded.after else before
+            moved.apply(before, spec.recorded.address)
+            if after is not before:
+                moved.apply(after, spec.recorded.address)
             here = spec.address if isinstance(spec, RecordedVariable) else addresses[spec.name]
             found.append(_Area(spec.name, here, before, after))
     return found

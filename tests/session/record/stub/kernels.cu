@@ -38,3 +38,8 @@ extern "C" __global__ void fetch(cudaTextureObject_t image, cudaSurfaceObject_t 
     surf2Dwrite(found + 1, out, x * 4, row);
     y[row * blockDim.x + x] = found;
 }
+
+extern "C" __global__ void borrow(float *const *table, const float *direct, float **y) {
+    if (threadIdx.x == 0) y[1] = table[0];
+    ((float *)y)[threadIdx.x + 4] = table[0][0] + direct[1];
+}

@@ -23,11 +23,14 @@ typedef struct {
     unsigned attribute_count;
 } Config;
 
-enum { SCALE = 1, GATHER, OVERRUN, TILE, TOUCH, FETCH, KERNELS = FETCH };
-static const char *const names[KERNELS] = {"scale", "gather", "overrun", "tile", "touch", "fetch"};
-static const size_t offsets[KERNELS][3] = {{0, 16}, {0, 8, 16}, {0, 8}, {48, 176}, {0}, {0, 8, 16}};
-static const size_t sizes[KERNELS][3] = {{16, 4}, {8, 8, 4}, {8, 4}, {128, 8}, {8}, {8, 8, 8}};
-static const size_t counts[KERNELS] = {2, 3, 2, 2, 1, 3};
+enum { SCALE = 1, GATHER, OVERRUN, TILE, TOUCH, FETCH, BORROW, KERNELS = BORROW };
+static const char *const names[KERNELS] = {
+    "scale", "gather", "overrun", "tile", "touch", "fetch", "borrow"};
+static const size_t offsets[KERNELS][3] = {
+    {0, 16}, {0, 8, 16}, {0, 8}, {48, 176}, {0}, {0, 8, 16}, {0, 8, 16}};
+static const size_t sizes[KERNELS][3] = {
+    {16, 4}, {8, 8, 4}, {8, 4}, {128, 8}, {8}, {8, 8, 8}, {8, 8, 8}};
+static const size_t counts[KERNELS] = {2, 3, 2, 2, 1, 3, 3};
 static float factor[2];
 static unsigned launches;
 static int fault;
@@ -87,6 +90,13 @@ static void fetch(void **parameters, unsigned threads) {
     for (unsigned i = 0; i < threads; i++) y[i] = image[i], out[i] = image[i] + 1;
 }
 
+static void borrow(void **parameters, unsigned threads) {
+    float **table = *(float ***)parameters[0], *direct = *(float **)parameters[1];
+    float **y = *(float ***)parameters[2];
+    y[1] = table[0];
+    for (unsigned i = 0; i < threads; i++) ((float *)y)[i + 4] = table[0][0] + direct[1];
+}
+
 static int launch(uint64_t kernel, unsigned threads, void **parameters, void **extra) {
     void *found[3];
     if (fault) return fault;
@@ -96,6 +106,7 @@ static int launch(uint64_t kernel, unsigned threads, void **parameters, void **e
     parameters = extra ? found : parameters;
     if (kernel == SCALE) scale(parameters, threads);
     if (kernel == GATHER) gather(parameters, threads);
+    if (kernel == BORROW) borrow(parameters, threads);
     if (kernel == FETCH) fetch(parameters, threads);
     for (unsigned i = 0; kernel == TILE && i < threads; i++) (*(float **)parameters[1])[i] = i;
     if (kernel == OVERRUN && getenv("STUB_KILLS")) raise(SIGKILL);

@@ -184,6 +184,22 @@ static int fetch(void) {
     return result[127] == 254 ? 0 : 89;
 }
 
+/* Pointers to a variable of the image, in a parameter and in memory. */
+static int borrow(void) {
+    void *kernel;
+    Address constant, y = numbers(0), table = numbers(0);
+    size_t size;
+    float values[2] = {7, 0.5}, result[N];
+    kernel_of(&kernel, module, "borrow");
+    global_of(&constant, &size, module, "factor");
+    upload(constant, values, sizeof values);
+    upload(table, &constant, sizeof constant);
+    void *parameters[] = {&table, &constant, &y};
+    launch(kernel, 1, 1, 1, 32, 1, 1, 0, 0, parameters, 0);
+    download(result, y, sizeof result);
+    return result[35] == 7.5f ? 0 : 79;
+}
+
 static int overrun(void) {
     void *kernel;
     Address x = numbers(0);
@@ -276,6 +292,7 @@ int main(int count, char **words) {
     if (!strcmp(task, "gather")) return gather();
     if (!strcmp(task, "tile")) return tile();
     if (!strcmp(task, "fetch")) return fetch();
+    if (!strcmp(task, "borrow")) return borrow();
     if (!strcmp(task, "threads")) return threads();
     if (!strncmp(task, "graph", 5)) return graph(task + 5 + (task[5] == '-'));
     if (!strcmp(task, "status")) return scale(0) ? 93 : 7;

@@ -39,7 +39,7 @@ class Device:
 
     def select(self, engine: str) -> None:
         """Select the engine of later launches."""
-        driver.select_engine(engine)
+        driver.select_engine(engine, 1)
 
     def prepared(self, case: Case) -> PreparedLaunch:
         """Return a case whose image is loaded and whose buffers are allocated."""

@@ -10,7 +10,7 @@ The functions have the same names, parameters and tuples; enums, handle types an
 the bindings' own. A call that is not implemented raises `NotProvided` with its name; the others
 are listed in docs/reference/driver-calls.md. The environment variable ``CUDARUN_CPU_DEVICES`` sets
 the number of devices, ``CUDARUN_CPU_PTX`` the newest PTX, ``CUDARUN_CPU_ENGINE`` the
-engine, ``CUDARUN_CPU_THREADS`` the threads of compiled code.
+engine, ``CUDARUN_CPU_THREADS`` the threads of compiled code, ``CUDARUN_CPU_TARGET`` its processor.
 
 Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`,
 `watch`, `variants` and `seen` for the detectors of data races and uninitialized reads,

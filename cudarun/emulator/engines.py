@@ -24,6 +24,10 @@ SHORT = "it takes less time than compiling"
 
 ENGINE_VARIABLE = "CUDARUN_CPU_ENGINE"
 THREADS_VARIABLE = "CUDARUN_CPU_THREADS"
+TARGET_VARIABLE = "CUDARUN_CPU_TARGET"
+NATIVE = "native"
+TARGETS = (NATIVE, "x86-64-v3", "x86-64-v4")
+"""The processors that code is compiled for: this one, or any with AVX2, or with AVX-512."""
 
 
 class NotCompiled(Exception):
@@ -71,6 +75,8 @@ class Engines:
         threads = os.environ.get(THREADS_VARIABLE) or "1"
         if not (threads.isascii() and threads.isdigit() and 0 < int(threads) <= MOST_THREADS):
             return THREADS_VARIABLE, f"a number from 1 to {MOST_THREADS}"
+        if (os.environ.get(TARGET_VARIABLE) or NATIVE) not in TARGETS:
+            return TARGET_VARIABLE, ", ".join(TARGETS)
         return None
 
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,16 @@ _OBJECT = "object"
 _lock = threading.Lock()
 
 
+_NEEDED = {
+    "native": ("avx2", "fma", "f16c"),
+    "x86-64-v3": ("avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"),
+    "x86-64-v4": ("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"),
+}
+"""Features of the processor that compiled code needs, by the value of ``CUDARUN_CPU_TARGET``."""
+
+
 @cache
-def _target() -> tuple[Any, str, str]:
+def _host() -> tuple[Any, str, str]:
     """Return LLVM's target of this machine, the name of its processor and the features."""
     import llvmlite.binding as llvm  # 175 MB, optional, 48 ms
 
@@ -28,11 +37,21 @@ def _target() -> tuple[Any, str, str]:
     return target, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
+def _target_name() -> str:
+    return os.environ.get("CUDARUN_CPU_TARGET") or "native"
+
+
+def _target() -> tuple[Any, str, str]:
+    """Return LLVM's target, the processor that code is compiled for, and its further features."""
+    name = _target_name()
+    return _host() if name == "native" else (_host()[0], name, "")
+
+
 def missing_feature() -> str | None:
-    """Return a feature of the processor that compiled code needs and that is missing."""
-    _, _, features = _target()
+    """Return a feature of this processor that compiled code needs and that is missing."""
+    _, _, features = _host()
     present = features.split(",")
-    return next((each for each in ("avx2", "fma", "f16c") if f"+{each}" not in present), None)
+    return next((each for each in _NEEDED[_target_name()] if f"+{each}" not in present), None)
 
 
 class MachineCode:

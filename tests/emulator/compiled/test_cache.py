@@ -11,6 +11,7 @@ from cudarun.emulator.compiled import jit
 from cudarun.emulator.compiled.jit import MachineCode
 from cudarun.emulator.compiled.loops import call_loop
 from cudarun.emulator.compiled.vectors import CodeBuilder, LaneVector, ModuleText
+from cudarun.emulator.engines import TARGETS, Engines
 from cudarun.result_cache import ResultCache
 
 
@@ -59,3 +60,22 @@ def test_a_damaged_entry_is_compiled_again(tmp_path: Path) -> None:
 
 def test_without_a_cache() -> None:
     assert answer(ResultCache(None))[0] == 42
+
+
+def test_the_target_is_part_of_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = ResultCache(tmp_path)
+    first = answer(cache)
+    monkeypatch.setenv("CUDARUN_CPU_TARGET", "x86-64-v3")
+    assert jit.missing_feature() is None
+    assert answer(cache) == first
+    assert len([*tmp_path.iterdir()]) == 2
+
+
+def test_targets(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in TARGETS:
+        monkeypatch.setenv("CUDARUN_CPU_TARGET", name)
+        assert Engines.invalid_variable() is None
+        missing = jit.missing_feature()
+        assert missing is None or f"-{missing}" in jit._host()[2]
+    monkeypatch.setenv("CUDARUN_CPU_TARGET", "avx")
+    assert Engines.invalid_variable() == ("CUDARUN_CPU_TARGET", "native, x86-64-v3, x86-64-v4")

@@ -95,7 +95,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "machine": {"code", "faults", "memory", "numerics", "program", "words"},
         "isa": {"code", "machine", "numerics", "words"},
         "decode": {"code", "isa", "machine", "numerics", "program", "words"},
-        "compiled": {"code", "faults", "isa", "machine", "numerics"},
+        "compiled": {"code", "decode", "faults", "isa", "machine", "numerics", "program"},
         "tiers": {"code", "compiled", "machine"},
         "engines": {"compiled", "machine", "tiers"},
         "execution": {"engines", "faults", "machine", "memory", "program"},

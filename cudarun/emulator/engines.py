@@ -131,7 +131,7 @@ class Engines:
         if not reason:
             from cudarun.emulator.compiled.engine import compilation_of  # slow to import
 
-            compilation = compilation_of(launch.kernel_function)
+            compilation = compilation_of(launch)
             compilation.complete()
             reason = compilation.reason
             if not reason:

@@ -67,7 +67,7 @@ class KernelTier:
             DeviceFault: The kernel did something that ends a kernel on hardware.
         """
         first = 0
-        if self.reason or not self.hands_over(0, 0):
+        if self.reason or not self.hands_over(launch, 0, 0):
             started = time.perf_counter()
             launch.hands_over = _Decision(self, launch, started)
             try:
@@ -79,10 +79,11 @@ class KernelTier:
             self._compilation.run(launch, on_progress, first, threads)
         return first
 
-    def hands_over(self, rest: float, elapsed: float) -> bool:
+    def hands_over(self, launch: Launch, rest: float, elapsed: float) -> bool:
         """Return whether compiled code can run the rest of a launch; begin to compile if it pays.
 
         Args:
+            launch: The launch.
             rest: The seconds that interpreting the rest is expected to take.
             elapsed: The seconds since the launch began.
         """
@@ -90,7 +91,7 @@ class KernelTier:
         if self._compilation is None:
             if expected < _LOADING or expected < self._pays_from():
                 return False
-            self._begin()
+            self._begin(launch)
         compilation = self._compilation
         if compilation is None:
             return False
@@ -112,10 +113,10 @@ class KernelTier:
                 self._threshold += 2 * compiling if alone else compiling
         return self._threshold
 
-    def _begin(self) -> None:
+    def _begin(self, launch: Launch) -> None:
         from cudarun.emulator.compiled.engine import compilation_of  # slow to import
 
-        compilation = compilation_of(self._function)
+        compilation = compilation_of(launch)
         if not compilation.reason and compilation.kernel is None:
             compilation.begin()
         self.reason = compilation.reason
@@ -138,7 +139,7 @@ class _Decision:
         now = time.perf_counter()
         if now < self._next or self._tier.reason:
             return False
-        answer = self._tier.hands_over(self._rest(now), now - self._started)
+        answer = self._tier.hands_over(self._launch, self._rest(now), now - self._started)
         self._next = time.perf_counter() + _INTERVAL
         return answer and not self._has_changed_memory(executed)
 

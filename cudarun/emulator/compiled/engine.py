@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.compiled.background import CompilerProcess
@@ -12,6 +13,9 @@ from cudarun.emulator.compiled.kernels import CompiledKernel, KernelModule
 from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.machine.launch import Launch
 
+if TYPE_CHECKING:
+    from cudarun.emulator.program import ModuleCode
+
 _MOST_KERNELS = 64  # of which the machine code is kept
 
 
@@ -20,6 +24,7 @@ class KernelCompilation:
 
     Args:
         function: The kernel.
+        program: Its module of PTX.
 
     Attributes:
         reason: Why it cannot be compiled; empty if it can.
@@ -27,13 +32,13 @@ class KernelCompilation:
         was_stored: Whether the cache of earlier processes had its machine code.
     """
 
-    def __init__(self, function: FunctionCode) -> None:
+    def __init__(self, function: FunctionCode, program: ModuleCode) -> None:
         self.reason = ""
         self.kernel: CompiledKernel | None = None
         self.was_stored = False
         self._process: CompilerProcess | None = None
         try:
-            self._module = KernelModule(function)
+            self._module = KernelModule(function, program)
         except Untraceable as reason:
             self.reason = str(reason)
 
@@ -91,11 +96,12 @@ class KernelCompilation:
 _compilations: dict[int, tuple[object, KernelCompilation]] = {}  # the last one used is the last
 
 
-def compilation_of(function: FunctionCode) -> KernelCompilation:
-    """Return the compilation of a kernel; it need not have begun."""
+def compilation_of(launch: Launch) -> KernelCompilation:
+    """Return the compilation of the kernel of a launch; it need not have begun."""
+    function = launch.kernel_function
     known = _compilations.pop(id(function), None)
     if known is None or known[0] is not function:
-        known = function, KernelCompilation(function)
+        known = function, KernelCompilation(function, launch.program)
     _compilations[id(function)] = known
     if len(_compilations) > _MOST_KERNELS:
         del _compilations[next(iter(_compilations))]

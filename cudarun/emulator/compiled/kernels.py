@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from cudarun.emulator.code import Action, ConstantUse, FunctionCode
 from cudarun.emulator.compiled.grids import define_run
 from cudarun.emulator.compiled.independence import are_blocks_independent
+from cudarun.emulator.compiled.inlining import BlockOrigin, without_calls
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
 from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.vectors import ModuleText
@@ -21,6 +23,9 @@ from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction
 from cudarun.emulator.machine.system import free, malloc, vprintf
 from cudarun.emulator.machine.tensor_copies import TensorReduction
 from cudarun.emulator.numerics.types import TypeKind
+
+if TYPE_CHECKING:
+    from cudarun.emulator.program import ModuleCode
 
 _COMMUTATIVE = frozenset({"add", "and", "or", "xor", "min", "max"})
 
@@ -39,9 +44,11 @@ class KernelModule:
 
     Args:
         function: The kernel.
+        program: Its module of PTX.
 
     Attributes:
         code: What the code needs from its caller.
+        origins: The origin of each block of the code.
         text: The module.
         is_parallel: Whether its blocks can run at the same time.
 
@@ -49,14 +56,22 @@ class KernelModule:
         Untraceable: The kernel cannot be compiled.
     """
 
-    def __init__(self, function: FunctionCode) -> None:
+    def __init__(self, function: FunctionCode, program: ModuleCode) -> None:
         missing = missing_feature()
         if missing is not None:
             raise Untraceable(f"a processor without {missing}")
+        inlined = without_calls(function, program)
+        if inlined is None:
+            self.origins = [
+                BlockOrigin((), function, place) for place in range(len(function.blocks))
+            ]
+        else:
+            self.origins, function = inlined.origins, inlined.code
         check(function)
         module = ModuleText()
         with np.errstate(all="ignore"):
-            self.code = WarpCode(module, function)
+            depths = [len(origin.callers) for origin in self.origins]
+            self.code = WarpCode(module, function, depths)
             self.code.define()
         afters, cluster_afters = (
             [block.terminator.successors[0] for block in barriers]
@@ -77,6 +92,7 @@ class CompiledKernel:
     Attributes:
         code: What the code needs from its caller.
         is_parallel: Whether its blocks can run at the same time.
+        origins: The origin of each block of the code.
         run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
         recent: The addresses of the allocations that cache entries had last, by their numbers.
         fixed: The values that the last launch fixed, after what determines them.
@@ -85,6 +101,7 @@ class CompiledKernel:
     def __init__(self, module: KernelModule, data: bytes | None = None) -> None:
         self.code = module.code
         self.is_parallel = module.is_parallel
+        self.origins = module.origins
         self.machine_code = MachineCode(module.text, data=data)
         self.run = _Run(self.machine_code.address("run"))
         self.recent: dict[int, int] = {}

@@ -31,6 +31,7 @@ SLOTS = 120
 CLUSTER = 128  # blocks of a cluster
 ALL_AT_ONCE = 136  # not 0 if all blocks have to run at the same time
 SHARED_BYTES = 144
+LOCAL_BYTES = 152  # of a thread
 CONTEXT_BYTES = 192  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.

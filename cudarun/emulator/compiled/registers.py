@@ -10,7 +10,6 @@ from cudarun.emulator.code import (
     ConstantUse,
     FunctionCode,
     KernelParameterUse,
-    ParameterUse,
     RegisterUse,
     Role,
     SinkUse,
@@ -28,7 +27,6 @@ from cudarun.emulator.compiled.vectors import (
     constant,
     element_of,
     splat,
-    vector_type,
 )
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.numerics.types import Type, TypeKind
@@ -77,34 +75,6 @@ class WarpRegisters:
             self._shared |= block.live_in
         self.mask = splat("i1", True)
         self.names: dict[int, str] = {}
-        self._parameters: dict[tuple[int, int], str] = {}
-
-    # --- parameters of calls ---------------------------------------------------------------------
-
-    def declare_parameters(self, uses: Iterable[Use]) -> None:
-        """Reserve memory for the parts of parameters that instructions use.
-
-        Raises:
-            Untraceable: Parts overlap.
-        """
-        parts: dict[tuple[int, int], int] = {}
-        for use in uses:
-            if isinstance(use, ParameterUse):
-                size = parts.setdefault((use.slot, use.offset), use.type.bytes)
-                if size != use.type.bytes or use.type.bits > 64:
-                    raise Untraceable("a parameter with several types")
-        for (slot, offset), size in sorted(parts.items()):
-            if any((slot, at) in parts for at in range(offset + 1, offset + size)):
-                raise Untraceable("overlapping parts of a parameter")
-            name = self._parameters[slot, offset] = f"%parameter{slot}.{offset}"
-            kind = vector_type(f"i{8 * size}")
-            self._code.line(f"{name} = alloca {kind}, align 64")
-            self._code.line(f"store {kind} zeroinitializer, ptr {name}, align 64")
-
-    def _parameter(self, use: ParameterUse) -> LaneVector:
-        kind = f"i{use.type.bits}"
-        pointer = self._parameters[use.slot, use.offset]
-        return self._code.vector(f"load {vector_type(kind)}, ptr {pointer}, align 64", kind)
 
     # --- memory ----------------------------------------------------------------------------------
 
@@ -177,10 +147,6 @@ class WarpRegisters:
                 if negated:
                     return self._code.binary("xor", found, splat("i1", True))
                 return found
-            case ParameterUse(_, _, ptx_type):
-                if ptx_type.kind is TypeKind.PREDICATE:
-                    raise Untraceable("a predicate as a parameter")
-                return self._code.bitcast(self._parameter(use), element_of(ptx_type.dtype))
         raise Untraceable(f"the operand {use}")
 
     def _stored(self, slot: int) -> LaneVector:
@@ -193,8 +159,8 @@ class WarpRegisters:
             case Role.SPECIAL:
                 return self._special(slot)
             case Role.STACK:
-                return splat("i64", 0)
-        raise Untraceable("a parameter of a call")
+                return splat("i64", register.size)
+        raise AssertionError("a variable of parameters is registers")
 
     def _special(self, slot: int) -> LaneVector:
         code, register = self._code, self._function.slots[slot]
@@ -250,14 +216,6 @@ class WarpRegisters:
     def write(self, use: Use, value: LaneVector) -> None:
         """Write a value, of the type of the destination, for the active lanes."""
         if isinstance(use, SinkUse):
-            return
-        if isinstance(use, ParameterUse):
-            if use.type.kind is TypeKind.PREDICATE:
-                raise Untraceable("a predicate as a parameter")
-            bits = self._code.bitcast(value, f"i{use.type.bits}")
-            kept = self._code.select(self.mask, bits, self._parameter(use))
-            pointer = self._parameters[use.slot, use.offset]
-            self._code.line(f"store {kept.typed}, ptr {pointer}, align 64")
             return
         assert isinstance(use, RegisterUse)
         code, slot = self._code, use.slot

@@ -71,7 +71,7 @@ class CompiledRun:
         self._batch = batch = Batch(launch, slots)
         batch.begin(0, slots)
         batch.waiting.clear()
-        self._frame = SparseFrame(batch, launch.kernel_function, 0)
+        self._frame = SparseFrame(batch, kernel.code.function, 0)
         self._sites = kernel.code.sites.sites
         self._error: BaseException | None = None
         self._blocks = [-1] * slots  # those of the batch's lanes, by slot
@@ -105,6 +105,7 @@ class CompiledRun:
             (layout.SLOTS, slots, 0),
             (layout.CLUSTER, launch.cluster_blocks, 0),
             (layout.ALL_AT_ONCE, launch.config.cooperative, 0),
+            (layout.LOCAL_BYTES, launch.local_stride, 0),
         ):
             self._contexts[:, offset // 8] = np.uint64(value) + np.uint64(step) * places
 
@@ -201,8 +202,12 @@ class CompiledRun:
                 self._batch.threads.place_one(place, block)
 
     def _active(self, block: int, lanes: Array) -> Active:
-        function = self._launch.kernel_function
-        return Active(self._batch, (function.base + block,), self._frame, of(lanes))
+        return Active(self._batch, self._path(block), self._frame, of(lanes))
+
+    def _path(self, block: int) -> tuple[int, ...]:
+        """Return the path of lanes that run a block: the calling blocks, and the block."""
+        origin = self._kernel.origins[block]
+        return (*origin.callers, origin.function.base + origin.block)
 
     def _execute(self, site: CallbackSite, slot: int, warp: int, mask: int) -> int:
         """Execute an instruction for the active lanes of a warp, or find the region it accesses."""
@@ -215,7 +220,7 @@ class CompiledRun:
         active.site = work.site
         if not isinstance(work, Action):
             for use, values in zip(work.reads, sources, strict=True):
-                if isinstance(use, RegisterUse):
+                if isinstance(use, RegisterUse) and len(self._frame.registers[use.slot]) > 1:
                     self._frame.write_registers(use, active.lanes, values)
             work.finish(self._batch, active)
             return layout.FAULT
@@ -308,7 +313,7 @@ class CompiledRun:
 
     def _deadlock(self, slot: int) -> BaseException:
         """Return the fault of lanes of a block, or of a cluster, that wait for one another."""
-        code, batch, function = self._kernel.code, self._batch, self._launch.kernel_function
+        code, batch = self._kernel.code, self._batch
         state = code.state
         for place, block in enumerate(code.barriers):
             self._add_arrival(0, self._lanes(slot, state.waiting(place)), block.terminator)
@@ -318,12 +323,12 @@ class CompiledRun:
             lanes = self._lanes(slot, state.cluster_waiting(place))
             if len(lanes):
                 assert isinstance(block.terminator, ClusterWait)
-                path = (function.base + block.terminator.after,)
+                path = self._path(block.terminator.after)
                 batch.clusters.waiting.append((path, of(lanes), block.terminator.wait_site))
-        for block in function.blocks:
+        for block in code.function.blocks:
             lanes = self._lanes(slot, state.parked(block.index))
             if len(lanes):
-                batch.synchronizing[(function.base + block.index,)] = of(lanes)
+                batch.synchronizing[self._path(block.index)] = of(lanes)
         return describe_deadlock(batch)
 
     def _lanes(self, slot: int, offset: int) -> Array:
@@ -338,7 +343,7 @@ class CompiledRun:
     def _add_arrival(self, number: int | None, lanes: Array, terminator: Any) -> None:
         if len(lanes):
             expected = np.zeros(len(lanes), dtype=np.uint32)
-            path = (self._launch.kernel_function.base + terminator.after,)
+            path = self._path(terminator.after)
             arrival = Arrival(number, of(lanes), expected, path, terminator.barrier_site)
             self._batch.barriers.arrivals.append(arrival)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from cudarun.emulator.code import (
     Action,
@@ -19,11 +19,16 @@ from cudarun.emulator.machine.transfers import MemoryLoad
 STRONG_COST, WEAK_COST = 512, 1
 
 
-def waiting_loops(function: FunctionCode) -> dict[int, int]:
+def waiting_loops(function: FunctionCode, depths: Sequence[int]) -> dict[int, int]:
     """Return the cost of a jump back to each loop that may wait for other threads, by its block.
 
     These are the loops with a strong load, a test of an ``mbarrier`` object, or an atomic operation
     whose result is used; and, at low cost, those that a weak load from one address can end.
+
+    Args:
+        function: The function.
+        depths: Of each block, how many functions have called its function. A weak load costs as
+            much as a strong one in a called function.
     """
     found = {}
     for target in _back_targets(function):
@@ -31,7 +36,8 @@ def waiting_loops(function: FunctionCode) -> dict[int, int]:
         if _spaces_of_waits(function, body):
             found[target] = STRONG_COST
         elif _spaces_of_weak_waits(function, body):
-            found[target] = WEAK_COST
+            calls = any(depths[block] > depths[target] for block in body)
+            found[target] = STRONG_COST if calls else WEAK_COST
     return found
 
 
@@ -68,15 +74,29 @@ def _spaces_of_weak_waits(function: FunctionCode, body: set[int]) -> set[str]:
         and not body.issuperset(block.terminator.successors)
     }
     operations = _operations(function, body)
-    written = {slot for operation in operations for slot in _slots(operation.destinations)}
+    varying = _varying(operations)
     found = set()
     for operation in operations:
         if isinstance(operation, Action) and isinstance(operation.action, MemoryLoad):
             (access,) = operation.action.accesses
-            is_fixed = written.isdisjoint(_slots(operation.sources))
+            is_fixed = varying.isdisjoint(_slots(operation.sources))
             if is_fixed and not exits.isdisjoint(_derived(operation, operations)):
                 found.add(access.space)
     return found - {"local", "param", "const"}
+
+
+def _varying(operations: list[Operation]) -> set[int]:
+    """Return the registers whose values can change from one iteration of a loop to the next."""
+    found = {slot for operation in operations for slot in _slots(operation.destinations)}
+    count = len(found) + 1
+    while len(found) < count:
+        count = len(found)
+        kept = set()
+        for operation in operations:
+            if isinstance(operation, Action) or not found.isdisjoint(_slots(operation.sources)):
+                kept |= _slots(operation.destinations)
+        found = kept
+    return found
 
 
 def _derived(start: Operation, operations: list[Operation]) -> set[int]:

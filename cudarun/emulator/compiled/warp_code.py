@@ -8,7 +8,7 @@ lets others run in a loop that may wait for them; ``run`` (``grids.py``) calls i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -27,6 +27,7 @@ from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.accesses import AccessCode
 from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, action_rules
 from cudarun.emulator.compiled.groups import WarpgroupCode, group_blocks
+from cudarun.emulator.compiled.inlining import PointerCall, StackCheck
 from cudarun.emulator.compiled.layout import FAILS, WAITS, YIELDS, WarpState, warp_state
 from cudarun.emulator.compiled.lowering import LaneFunctions, lane_type, results_of
 from cudarun.emulator.compiled.memory import field, pointer_to, store_field
@@ -59,8 +60,10 @@ class WarpCode:
     Args:
         module: The module.
         function: The function.
+        depths: Of each block, how many functions have called its function.
 
     Attributes:
+        function: The function.
         fixed: The values that a launch has for all lanes.
         sites: The places that call back.
         state: The layout of a warp's state.
@@ -70,9 +73,9 @@ class WarpCode:
         waits_for_blocks: Whether loops may wait for other blocks.
     """
 
-    def __init__(self, module: ModuleText, function: FunctionCode) -> None:
+    def __init__(self, module: ModuleText, function: FunctionCode, depths: Sequence[int]) -> None:
         self._code = CodeBuilder(module)
-        self._function = function
+        self.function = function
         self.fixed = FixedValues()
         self.sites = CallbackSites()
         self._registers = WarpRegisters(self._code, function, self.fixed)
@@ -85,7 +88,7 @@ class WarpCode:
         ]
         self.waits_for_blocks = may_wait_for_blocks(function)
         self._synchronizing = [b for b in function.blocks if b.sync_mask is not None]
-        self._loops = waiting_loops(function)
+        self._loops = waiting_loops(function, depths)
         self._used = _slots_used(function)
         blocks, registers = len(function.blocks), len(self._used)
         if blocks * registers > _MOST_VALUES:
@@ -116,12 +119,9 @@ class WarpCode:
         slots = 0
         for block in (*self.barriers, *self.warp_barriers, *self.cluster_barriers):
             for after in block.terminator.successors:
-                slots |= self._function.blocks[after].live_in
-        for block in self._function.blocks if self._loops else self._synchronizing:
+                slots |= self.function.blocks[after].live_in
+        for block in self.function.blocks if self._loops else self._synchronizing:
             slots |= block.live_in
-        roles = [self._function.slots[slot].role for slot in each(slots)]
-        if Role.PARAMETER in roles:
-            raise Untraceable("a parameter of a call across a barrier")
         return [slot for slot in each(slots) if slot in self._used]
 
     # --- the function ----------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class WarpCode:
         code = self._code
         self._enter()
         self._schedule.dispatch()
-        for block in self._function.blocks:
+        for block in self.function.blocks:
             self._block(block)
         if self.warp_barriers:
             self._check_warp_barriers()
@@ -162,10 +162,9 @@ class WarpCode:
         self._schedule.declare()
         self._groups.declare()
         self._registers.declare(sorted(self._used))
-        self._registers.declare_parameters(_uses(self._function))
         if self.warp_barriers:
             code.line("%arrivals = alloca <32 x i32>, align 64")
-        waiting = [b.index for b in self._function.blocks if self._may_wait(b)]
+        waiting = [b.index for b in self.function.blocks if self._may_wait(b)]
         self._schedule.enter(waiting + self._groups.entries)
         if not state.registers:
             self._schedule.begin()
@@ -337,6 +336,38 @@ class WarpCode:
             targets[target] = both
         self._schedule.diverge(targets, block.index, mask)
 
+    def _pointer_call(self, block: BlockCode, mask: str) -> None:
+        code, call = self._code, block.terminator
+        assert isinstance(call, PointerCall)
+        pointer = self._registers.source(call.pointer)
+        targets, left = {}, mask
+        for function, first in call.targets:
+            same = code.compare("eq", pointer, self._registers.source(function))
+            targets[first] = code.to_mask(code.binary("and", same, self._registers.mask))
+            left = code.scalar(f"xor i32 {left}, {targets[first]}")
+        known, unknown = code.fresh("known"), code.fresh("unknown")
+        good = code.scalar(f"icmp eq i32 {left}, 0")
+        code.line(f"br i1 {good}, label %{known}, label %{unknown}")
+        code.label(unknown)
+        self._fail(block, mask)
+        code.label(known)
+        if targets:
+            self._schedule.diverge(targets, block.index, mask)
+        else:
+            code.line("unreachable")
+
+    def _stack_check(self, block: BlockCode, mask: str) -> None:
+        code, check = self._code, block.terminator
+        assert isinstance(check, StackCheck)
+        limit = field(code, "%ctx", layout.LOCAL_BYTES, "i64")
+        room = code.scalar(f"icmp ule i64 {check.needed}, {limit}")
+        fits, over = code.fresh("fits"), code.fresh("over")
+        code.line(f"br i1 {room}, label %{fits}, label %{over}")
+        code.label(over)
+        self._fail(block, mask)
+        code.label(fits)
+        self._schedule.proceed(check.target, block.index, mask)
+
     def _trap(self, block: BlockCode, mask: str) -> None:
         self._fail(block, mask)
 
@@ -429,6 +460,8 @@ _TERMINATORS: dict[type[Terminator], Callable[[WarpCode, BlockCode, str], None]]
     IndexedBranch: WarpCode._indexed_branch,
     Exit: WarpCode._exit,
     Trap: WarpCode._trap,
+    PointerCall: WarpCode._pointer_call,
+    StackCheck: WarpCode._stack_check,
     BarrierWait: WarpCode._barrier,
     WarpBarrier: WarpCode._warp_barrier,
     ClusterArrive: WarpCode._cluster_arrive,

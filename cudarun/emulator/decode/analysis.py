@@ -51,7 +51,7 @@ def analyze(code: FunctionCode) -> None:
     code.symbols, code.allocates = uses.symbols, uses.allocates
     _drop_unread_results(uses)
     _extract_constants(code, uses.writes)
-    _liveness(code)
+    find_liveness(code)
     _mark_polling_loops(code)
 
 
@@ -190,7 +190,8 @@ def _is_written_once(operation: Lanewise, writes: Counter[int], code: FunctionCo
 # --- liveness ------------------------------------------------------------------------------------
 
 
-def _liveness(code: FunctionCode) -> None:
+def find_liveness(code: FunctionCode) -> None:
+    """Find the registers that blocks read, write and need, and those live after them."""
     wide = 0  # the slots with a value per lane, which diverged lanes have to keep
     for index, slot in enumerate(code.slots):
         uniform = slot.role is Role.SPECIAL and SPECIAL_REGISTERS[slot.name].extent is Extent.LAUNCH

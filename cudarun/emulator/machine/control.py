@@ -126,14 +126,22 @@ class FunctionCall(Terminator):
             batch.call(path, batch.write_back(active, live), function, self)
             return
         addresses = active.read(self.callee).copy()
-        active.site = self.site
-        targets = [
-            (address, self._function(active, addresses, int(address)))
-            for address in np.unique(addresses)
-        ]
+        targets = self.targets(active, addresses)
         lanes = batch.write_back(active, live)
         for address, function in targets:
             batch.call(path, lane_sets.select(lanes, addresses == address), function, self)
+
+    def targets(self, active: Active, addresses: Array) -> list[tuple[int, FunctionCode]]:
+        """Return the functions that the lanes' pointers point to, by their addresses.
+
+        Raises:
+            DeviceFault: A pointer does not point to a function with these parameters.
+        """
+        active.site = self.site
+        return [
+            (int(address), self._function(active, addresses, int(address)))
+            for address in np.unique(addresses)
+        ]
 
     def _function(self, active: Active, addresses: Array, address: int) -> FunctionCode:
         function = active.batch.launch.function_at(address)

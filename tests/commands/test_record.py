@@ -364,6 +364,16 @@ def test_a_tensor_map_is_recorded_with_its_arguments(recorder: Recorder, tmp_pat
     assert (replayed.code, "== recorded" in replayed.out) == (0, True), replayed.err
 
 
+def test_an_im2col_map_is_recorded_with_its_arguments(recorder: Recorder, tmp_path: Path) -> None:
+    assert recorder("-o", "x.cudarun", task="im2col").code == 0
+    [tensor] = read_recording(str(tmp_path / "x.cudarun"), 1 << 20).manifest.tensor_maps
+    assert (tensor.shape, tensor.strides, tensor.box) == ((16, 8, 7, 1), (64, 512, 3584), ())
+    assert (tensor.lower, tensor.upper) == ((-1, -2), (-1, 0))
+    assert (tensor.channels, tensor.pixels) == (16, 8)
+    replayed = recorder.replay("x.cudarun")
+    assert (replayed.code, "== recorded" in replayed.out) == (0, True), replayed.err
+
+
 def _address(parameters: bytes) -> int:
     return int.from_bytes(parameters[:8], "little")
 

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from cudarun.errors import AddressOccupied, DeviceFailed
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
+from cudarun.session.workers.held_addresses import release
 from cudarun.session.workers.session import Session
 
 Ranges: TypeAlias = Sequence[tuple[int, int]]
@@ -42,6 +43,11 @@ def allocate_at(session: Session, device: Device, ranges: Ranges) -> None:
         _map(session, device, address, size)
 
 
+def required(ranges: Ranges) -> Ranges:
+    """Return the addresses that `allocate_at` maps, for a worker that holds them until then."""
+    return aligned(ranges, _MAPPED)
+
+
 def aligned(ranges: Ranges, alignment: int) -> list[tuple[int, int]]:
     """Return ranges that contain the given ones, with aligned ends and without overlap."""
     found: list[tuple[int, int]] = []
@@ -61,6 +67,7 @@ def _inside(ranges: Ranges, address: int, size: int) -> Ranges:
 def _reserve(session: Session, address: int, size: int) -> bool:
     """Reserve a range; return whether it is at its address."""
     driver = session.driver
+    release(address, size)
     found = int(driver.cuMemAddressReserve(size, 0, address, 0))
     if found != address:
         driver.cuMemAddressFree(found, size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -76,7 +76,7 @@ def _report(
     for _ in range(ADDRESS_ATTEMPTS):
         if not any(isinstance(answer.error, AddressOccupied) for answer in answers):
             break
-        workers.replace(fresh=True)
+        workers.replace(fresh=True, held=recorded_addresses(request))
         answers = workers.run(job)
     from cudarun.report.types import DeviceOutcome, LaunchReport
 
@@ -88,6 +88,15 @@ def _report(
             for answer in answers
         ),
     )
+
+
+def recorded_addresses(request: LaunchRequest) -> Sequence[tuple[int, int]]:
+    """Return the addresses and sizes of the memory of a recording, in whole pages."""
+    from cudarun.session.launch.fixed_addresses import required  # few launches are recorded
+
+    recording = request.image.recording
+    memory = () if recording is None else recording.manifest.memory
+    return required([(each.address, each.size) for each in memory])
 
 
 def _error(answer: DeviceAnswer[LaunchResult]) -> CudarunError | None:

@@ -52,19 +52,27 @@ def _offset(recorded: int, manifest: Manifest, parameters: Sequence[Parameter]) 
 
 
 def _encoded(driver: Driver, each: RecordedTensorMap) -> bytes:
-    found = driver.cuTensorMapEncodeTiled(
+    word = driver.cuuint32_t
+    tensor = (
         _enumerator(driver, "CUtensorMapDataType", each.type),
         len(each.shape),
         each.address,
         [driver.cuuint64_t(number) for number in each.shape],
         [driver.cuuint64_t(number) for number in each.strides or (0,)],
-        [driver.cuuint32_t(number) for number in each.box],
-        [driver.cuuint32_t(number) for number in each.steps],
+    )
+    modes = (
+        [word(number) for number in each.steps],
         _enumerator(driver, "CUtensorMapInterleave", each.interleave),
         _enumerator(driver, "CUtensorMapSwizzle", each.swizzle),
         _enumerator(driver, "CUtensorMapL2promotion", each.promotion),
         _enumerator(driver, "CUtensorMapFloatOOBfill", each.fill),
     )
+    if each.box:
+        found = driver.cuTensorMapEncodeTiled(*tensor, [word(side) for side in each.box], *modes)
+    else:
+        found = driver.cuTensorMapEncodeIm2col(
+            *tensor, [*each.lower], [*each.upper], each.channels, each.pixels, *modes
+        )
     return b"".join(int(word).to_bytes(8, "little") for word in found.opaque)
 
 

@@ -17,7 +17,12 @@ from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.session.driver.faults import is_fault
 from cudarun.session.driver.target import Target
-from cudarun.session.launch.parent import ADDRESS_ATTEMPTS, KernelJob, launch
+from cudarun.session.launch.parent import (
+    ADDRESS_ATTEMPTS,
+    KernelJob,
+    launch,
+    recorded_addresses,
+)
 from cudarun.session.record.page_search import Block, PageSearch, RecordedPages
 from cudarun.session.record.parts import AccessedPart, ObservedReplay, write_parts
 from cudarun.session.recording.archive import read_recording
@@ -147,7 +152,7 @@ def _searched(request: LaunchRequest, workers: DeviceWorkers) -> SearchedPages:
                 return answer.unwrap()
             if isinstance(error, AddressOccupied) and attempts:
                 attempts -= 1
-                workers.replace(fresh=True)
+                workers.replace(fresh=True, held=recorded_addresses(request))
                 continue
             if not answers.read() or not _is_failure_of_replay(error):
                 raise error

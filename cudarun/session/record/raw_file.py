@@ -24,10 +24,10 @@ _RANGE = struct.Struct("<QQ")
 _ADDRESS = struct.Struct("<Q")
 
 
-_TENSOR_MAP = struct.Struct("<12Q16I")
+_TENSOR_MAP = struct.Struct("<12Q16I6i2I")
 _ARRAY = struct.Struct("<4Q4I")
 _OBJECT = struct.Struct(f"<Q2I2IQ2I3Q96x{TEXTURE_BYTES}s{VIEW_BYTES}s")
-_RANKS = 5
+_RANKS, _CORNERS = 5, 3
 
 
 @dataclass(slots=True)
@@ -174,19 +174,24 @@ def _tensor_map(part: memoryview) -> RecordedTensorMap:
     numbers = _TENSOR_MAP.unpack(part)
     offset, address, *sizes = numbers[: 2 + 2 * _RANKS]
     element, rank, *words = numbers[2 + 2 * _RANKS :]
-    interleave, swizzle, promotion, fill = words[2 * _RANKS :]
+    interleave, swizzle, promotion, fill, *corners, channels, pixels = words[2 * _RANKS :]
+    is_tiled = channels == 0
     return RecordedTensorMap(
         offset=offset,
         address=address,
         type=element,
         shape=tuple(sizes[:rank]),
         strides=tuple(sizes[_RANKS : _RANKS + rank - 1]),
-        box=tuple(words[:rank]),
+        box=tuple(words[:rank]) if is_tiled else (),
         steps=tuple(words[_RANKS : _RANKS + rank]),
         interleave=interleave,
         swizzle=swizzle,
         promotion=promotion,
         fill=fill,
+        lower=() if is_tiled else tuple(corners[: rank - 2]),
+        upper=() if is_tiled else tuple(corners[_CORNERS : _CORNERS + rank - 2]),
+        channels=channels,
+        pixels=pixels,
     )
 
 

@@ -18,12 +18,10 @@ import numpy.typing as npt
 
 from cudarun.errors import RequestError
 from cudarun.records import dataclass
-from cudarun.session.recording.manifest import (
+from cudarun.session.recording.manifest import Manifest, MemoryPiece, RecordedRange
+from cudarun.session.recording.manifest_text import (
     DIGEST_CHARACTERS,
     PIECE_BYTES,
-    Manifest,
-    MemoryPiece,
-    RecordedRange,
     is_digest,
     read_manifest,
     write_manifest,

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, TypeVar
 from cudarun.errors import AddressOccupied, CudarunError, OutOfTime, WorkerDied, worst
 from cudarun.session.driver.devices import describe
 from cudarun.session.driver.target import ContextOptions, Target
-from cudarun.session.launch.parent import ADDRESS_ATTEMPTS, LaunchJob, ReferenceJob, prefetch
+from cudarun.session.launch.parent import (
+    ADDRESS_ATTEMPTS,
+    LaunchJob,
+    ReferenceJob,
+    prefetch,
+    recorded_addresses,
+)
 from cudarun.session.spec.case import Case
 from cudarun.session.spec.ranking import CandidateSpeeds, FastestCases, candidate_reports
 from cudarun.session.workers.devices import label_of, one_by_one, session_spec
@@ -292,18 +298,20 @@ class DeviceRun:
         for _ in range(ADDRESS_ATTEMPTS):
             if not isinstance(outcome.error, AddressOccupied):
                 break
-            self._restart(place, ready)
+            self._restart(place, ready, recorded_addresses(job.request))
             outcome = yield from self._ask(place, job, timeout)
         seconds = time.monotonic() - started
         return _judged(case, self.label, outcome.value, outcome.error, seconds, outcome.output)
 
-    def _restart(self, place: _Place, ready: Outcome[DeviceInfo]) -> None:
+    def _restart(
+        self, place: _Place, ready: Outcome[DeviceInfo], held: Sequence[tuple[int, int]]
+    ) -> None:
         """Replace a worker by one with other addresses; its device is known to be ready."""
         from cudarun.session.workers.fresh_worker import start_fresh  # few runs need it
 
         if place in self._at_work:
             self.pool.discard(self._at_work.pop(place))
-        self._at_work[place] = self.pool.acquire(place, start_fresh())
+        self._at_work[place] = self.pool.acquire(place, start_fresh(held))
         self._ready[place] = ready
 
     def _place(self, devices: Devices, context: ContextOptions) -> _Place:

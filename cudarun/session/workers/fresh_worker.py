@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from cudarun.session.workers.held_addresses import hold
 from cudarun.session.workers.page import SIZE, Page
 from cudarun.session.workers.prefork import Preforked
 from cudarun.session.workers.worker import Channel, serve
 
 _PACKAGE = Path(__file__).resolve().parents[3]
 _ANY = ""
+_NUMBERS = 5  # of the arguments before the addresses
 
 
-def start_fresh() -> Preforked:
-    """Start a new interpreter that waits for its first message."""
+def start_fresh(held: Sequence[tuple[int, int]] = ()) -> Preforked:
+    """Start a new interpreter that waits for its first message.
+
+    Args:
+        held: Addresses and sizes that its driver must not use for itself.
+    """
     memory = os.memfd_create("cudarun-page")
     os.ftruncate(memory, SIZE)
     stdout = os.memfd_create("cudarun-stdout")
@@ -28,7 +35,8 @@ def start_fresh() -> Preforked:
     numbers = [*map(str, inherited), str(os.getpid())]
     paths = (os.fspath(_PACKAGE), os.environ.get("PYTHONPATH", ""))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    command = [sys.executable, "-m", __name__, *numbers]
+    places = [f"{address:x}:{size:x}" for address, size in held]
+    command = [sys.executable, "-m", __name__, *numbers, *places]
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
@@ -46,8 +54,14 @@ def start_fresh() -> Preforked:
 
 
 def main(arguments: list[str]) -> None:
-    """Serve tasks; the arguments are descriptors and the parent's process ID."""
-    tasks, answers, stdout, memory, parent = map(int, arguments)
+    """Serve tasks.
+
+    Args:
+        arguments: Descriptors, the parent's process ID, and addresses to hold.
+    """
+    tasks, answers, stdout, memory, parent = map(int, arguments[:_NUMBERS])
+    places = (place.split(":") for place in arguments[_NUMBERS:])
+    hold([(int(address, 16), int(size, 16)) for address, size in places])
     serve(Channel(tasks, answers, stdout, Page(memory), parent), lambda: None)
 
 

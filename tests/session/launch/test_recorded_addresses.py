@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -83,3 +84,26 @@ def test_another_process_is_a_new_program() -> None:
         worker.submit(_program, PATIENCE)
         [outcome] = pool.gather([worker])
     assert outcome.unwrap().endswith("fresh_worker.py")
+
+
+def _maps(session: Session) -> tuple[bool, bool]:
+    """Return whether the range is mapped, and whether a part of it is after a release."""
+    from cudarun.session.workers.held_addresses import release
+
+    def is_mapped(address: int) -> bool:
+        lines = Path("/proc/self/maps").read_text().splitlines()
+        ranges = (line.split()[0].split("-") for line in lines)
+        return any(int(first, 16) <= address < int(end, 16) for first, end in ranges)
+
+    before = is_mapped(FREE + 3 * MIB)
+    release(FREE + 2 * MIB, 8 * MIB)
+    assert is_mapped(FREE)
+    return before, is_mapped(FREE + 3 * MIB)
+
+
+def test_a_new_program_holds_addresses_until_they_are_needed() -> None:
+    with WorkerPool() as pool:
+        worker = pool.acquire(WorkerSpec(open_session), start_fresh([(FREE, 4 * MIB)]))
+        worker.submit(_maps, PATIENCE)
+        [outcome] = pool.gather([worker])
+    assert outcome.unwrap() == (True, False)

@@ -57,3 +57,29 @@ def test_maps_that_cannot_be_encoded_are_refused(
         in_session(_unknown)
     with pytest.raises(DeviceFailed):
         in_session(_refused)
+
+
+COLUMNS = RecordedTensorMap(
+    64, 0x7F0000000000, 7, (16, 8, 7, 1), (64, 512, 3584), (), (1, 1, 1, 1), 0, 0, 0, 0,
+    (-1, -2), (-1, 0), 16, 8,
+)  # fmt: skip
+
+
+def _columns(session: Session) -> tuple[bytes, bytes]:
+    driver = session.driver
+    own = driver.cuTensorMapEncodeIm2col(
+        driver.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, COLUMNS.address,
+        [driver.cuuint64_t(side) for side in COLUMNS.shape],
+        [driver.cuuint64_t(stride) for stride in COLUMNS.strides],
+        [-1, -2], [-1, 0], 16, 8, [driver.cuuint32_t(1)] * 4, 0, 0, 0, 0,
+    )  # fmt: skip
+    return _replayed(session, COLUMNS)[0], b"".join(
+        int(word).to_bytes(8, "little") for word in own.opaque
+    )
+
+
+def test_a_map_of_columns_is_encoded_by_the_driver_of_the_replay(
+    in_session: Callable[[Callable[[Session], Any]], Any],
+) -> None:
+    packed, own = in_session(_columns)
+    assert packed[64:192] == own

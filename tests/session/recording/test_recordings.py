@@ -15,13 +15,15 @@ import pytest
 from cudarun.errors import RequestError
 from cudarun.session.recording.archive import RecordingWriter, read_recording
 from cudarun.session.recording.manifest import (
-    PIECE_BYTES,
     Manifest,
     RecordedArray,
     RecordedObject,
     RecordedOrigin,
     RecordedRange,
     RecordedTensorMap,
+)
+from cudarun.session.recording.manifest_text import (
+    PIECE_BYTES,
     read_manifest,
     write_manifest,
 )
@@ -69,6 +71,23 @@ def _written(path: Path) -> Manifest:
             ),
             tensor_maps=(
                 RecordedTensorMap(0, BASE, 6, (64, 8), (128,), (8, 8), (1, 1), 0, 1, 2, 0),
+                RecordedTensorMap(
+                    0,
+                    BASE,
+                    6,
+                    (64, 8, 8),
+                    (128, 1024),
+                    (),
+                    (1, 1, 1),
+                    0,
+                    1,
+                    2,
+                    0,
+                    (-1,),
+                    (2,),
+                    8,
+                    4,
+                ),
             ),
             origin=RecordedOrigin("GPU", (9, 0), 13000, "0.2", 3, ('a "quoted"\tname', "é\x7f")),
             status=700,

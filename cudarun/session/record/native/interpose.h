@@ -79,6 +79,7 @@
     X(cuStreamBeginCapture_v2_ptsz)                                                                \
     X(cuSurfObjectCreate)                                                                          \
     X(cuSurfObjectDestroy)                                                                         \
+    X(cuTensorMapEncodeIm2col)                                                                     \
     X(cuTensorMapEncodeTiled)                                                                      \
     X(cuTexObjectCreate)                                                                           \
     X(cuTexObjectDestroy)

@@ -180,6 +180,16 @@ int cuTensorMapEncodeTiled(
     return interleave + swizzle + promotion + fill;
 }
 
+int cuTensorMapEncodeIm2col(
+    void *map, int type, unsigned rank, void *address, const uint64_t *shape,
+    const uint64_t *strides, const int *lower, const int *upper, unsigned channels, unsigned pixels,
+    const unsigned *steps, int interleave, int swizzle, int promotion, int fill) {
+    uint64_t words[16] = {
+        (uint64_t)address, type, rank, shape[0], strides[0], lower[0], upper[0], channels, pixels};
+    memcpy(map, words, sizeof words);
+    return steps[0] - 1 + interleave + swizzle + promotion + fill;
+}
+
 int cuModuleLoadData(void **module, const void *image) { return *module = (void *)32, !image; }
 int cuModuleGetFunction(void **kernel, void *module, const char *name) {
     for (uint64_t i = 0; i < KERNELS; i++)

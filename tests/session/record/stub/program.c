@@ -29,6 +29,9 @@ static int (*launch_ex)(const Config *, void *, void **, void **);
 static int (*encode)(
     void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *,
     const unsigned *, int, int, int, int);
+static int (*encode_im2col)(
+    void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const int *, const int *,
+    unsigned, unsigned, const unsigned *, int, int, int, int);
 static int (*begin_capture)(void *, int), (*end_capture)(void *, void **);
 static int (*instantiate)(void **, void *, uint64_t), (*launch_graph)(void *, void *);
 static int (*destroy_graph)(void *), (*nodes_of)(void *, void **, size_t *);
@@ -54,6 +57,7 @@ static void bind(const char *path) {
     find("cuModuleGetGlobal", (void **)&global_of, 12000, 0, 0);
     find("cuLaunchKernelEx", (void **)&launch_ex, 12000, 0, 0);
     find("cuTensorMapEncodeTiled", (void **)&encode, 12000, 0, 0);
+    find("cuTensorMapEncodeIm2col", (void **)&encode_im2col, 12000, 0, 0);
     find("cuCtxSynchronize", (void **)&synchronize, 12000, 0, 0);
     find("cuStreamBeginCapture", (void **)&begin_capture, 12000, 0, 0);
     find("cuStreamEndCapture", (void **)&end_capture, 12000, 0, 0);
@@ -143,14 +147,22 @@ static int gather(void) {
     return result[31] == 31 * 3 + 3 ? 0 : 81;
 }
 
-/* A tensor map in the parameters. */
-static int tile(void) {
+/* A tensor map in the parameters: of boxes, or of columns of pixels. */
+static int tile(int is_im2col) {
     void *kernel;
     Address x = numbers(5), y = numbers(7);
     uint64_t map[16], shape[] = {52, 19}, strides[] = {208};
     unsigned box[] = {8, 4}, steps[] = {1, 1};
     float result[N];
-    encode(map, 7, 2, (void *)x, shape, strides, box, steps, 0, 0, 0, 0);
+    if (is_im2col) {
+        uint64_t sides[] = {16, 8, 7, 1}, rows[] = {64, 512, 3584};
+        int lower[] = {-1, -2}, upper[] = {-1, 0};
+        unsigned ones[] = {1, 1, 1, 1};
+        encode_im2col(
+            map, 7, 4, (void *)x, sides, rows, lower, upper, 16, 8, ones, 0, 0, 0, 0);
+    } else {
+        encode(map, 7, 2, (void *)x, shape, strides, box, steps, 0, 0, 0, 0);
+    }
     kernel_of(&kernel, module, "tile");
     void *parameters[] = {map, &y};
     launch(kernel, 1, 1, 1, 32, 1, 1, 0, 0, parameters, 0);
@@ -290,7 +302,8 @@ int main(int count, char **words) {
     if (!strcmp(task, "packed")) return scale(1);
     if (!strcmp(task, "config")) return scale(2);
     if (!strcmp(task, "gather")) return gather();
-    if (!strcmp(task, "tile")) return tile();
+    if (!strcmp(task, "tile")) return tile(0);
+    if (!strcmp(task, "im2col")) return tile(1);
     if (!strcmp(task, "fetch")) return fetch();
     if (!strcmp(task, "borrow")) return borrow();
     if (!strcmp(task, "threads")) return threads();

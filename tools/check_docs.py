@@ -23,6 +23,7 @@ from cudarun.errors import CudarunError
 from tests.support.command_tree import contexts, find
 from tests.support.console_blocks import commands
 from tools import generate_cli_docs, generate_json_schemas, generate_man_page
+from tools.engines import page
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -177,6 +178,12 @@ def unlisted_schemas() -> Iterator[str]:
             yield f"{page.relative_to(ROOT)}:1: no link to the schema of {name}"
 
 
+def stale_engines() -> Iterator[str]:
+    """The comparison of the engines, when it is not one of the recorded forms."""
+    for fault in page.faults():
+        yield f"{page.PAGE.relative_to(ROOT)}:1: {fault}"
+
+
 def missing_help() -> Iterator[str]:
     """Commands and options without a help text."""
     for context in contexts():
@@ -194,6 +201,7 @@ CHECKS = (
     stale_man_page,
     stale_schemas,
     unlisted_schemas,
+    stale_engines,
     missing_help,
 )
 

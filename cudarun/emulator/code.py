@@ -104,12 +104,16 @@ Use = RegisterUse | ConstantUse | SymbolUse | KernelParameterUse | ParameterUse 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The place of an instruction: its PTX line, and the CUDA source line from ``.loc``."""
+    """The place of an instruction: its PTX line, and the CUDA source line from ``.loc``.
+
+    ``name`` is the instruction as written, modifiers included; the line may have several.
+    """
 
     function: str
     line: int
     text: str
     source: str | None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,8 +114,12 @@ class KernelTier:
         return self._threshold
 
     def _begin(self, launch: Launch) -> None:
-        from cudarun.emulator.compiled.engine import compilation_of  # slow to import
+        from cudarun.emulator.compiled.actions import slower_compiled  # slow to import
+        from cudarun.emulator.compiled.engine import compilation_of
 
+        self.reason = slower_compiled(self._function)
+        if self.reason:
+            return
         compilation = compilation_of(launch)
         if not compilation.reason and compilation.kernel is None:
             compilation.begin()

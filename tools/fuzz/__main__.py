@@ -5,6 +5,7 @@
     python -m tools.fuzz                                  # 300 cases of each
     python -m tools.fuzz specs npy --count 20000 --seed 7
     python -m tools.fuzz expressions --seed 7 --first 1234 --count 1
+    python -m tools.fuzz programs --cpu-engine compile
 
 No case may end with exit code 7, print a traceback or a warning, take 20 s of processor time or
 1 GiB of memory. A failure is printed with its number, from which ``--first`` makes it again, and
@@ -14,8 +15,10 @@ its shortest reproducer. Exit status 1 when there was one.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
+from cudarun.emulator.engines import ENGINE_VARIABLE, MODES
 from tools.fuzz import FUZZERS, load
 from tools.fuzz.runner import run
 
@@ -32,7 +35,10 @@ def main() -> int:
     add("--count", type=int, default=300, help="cases of each; default: %(default)s")
     add("--seed", type=int, default=1, help="default: %(default)s")
     add("--first", type=int, default=0, help="the number of the first case; default: %(default)s")
+    add("--cpu-engine", choices=MODES, help="engine of the emulated device; programs are compared")
     given = parser.parse_args()
+    if given.cpu_engine:
+        os.environ[ENGINE_VARIABLE] = given.cpu_engine
     failed = False
     for name in given.fuzzer or FUZZERS:
         fuzzer = load(name)

@@ -12,12 +12,15 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.engines import INTERPRET, Engines
+from cudarun.emulator.execution import execute
 from tests.emulator.device import Device
 from tests.support.mutation_launches import Work, run
 from tools.fuzz.fuzzer import Fuzzer, Unexpected
@@ -29,9 +32,9 @@ REGISTERS = 6
 """Registers of each type."""
 
 TYPES = {"u32": np.uint32, "s32": np.int32, "u64": np.uint64, "f32": np.float32, "f64": np.float64}
-_LETTERS = {"u32": "u", "s32": "s", "u64": "l", "f32": "f", "f64": "d"}
-_INTEGERS = ("u32", "s32", "u64")
-_FLOATS = ("f32", "f64")
+LETTERS = {"u32": "u", "s32": "s", "u64": "l", "f32": "f", "f64": "d"}
+INTEGERS = ("u32", "s32", "u64")
+FLOATS = ("f32", "f64")
 _TRIPS = 5
 
 Registers: TypeAlias = dict[str, list[Array]]
@@ -137,7 +140,7 @@ def _operations() -> list[Operation]:
     def add(opcode: str, target: str, sources: Sequence[str], value: Function) -> None:
         found.append(Operation(opcode, target, tuple(sources), value))
 
-    for kind in _INTEGERS:
+    for kind in INTEGERS:
         bits = 8 * TYPES[kind]().itemsize
         add(f"add.{kind}", kind, [kind] * 2, np.add)
         add(f"sub.{kind}", kind, [kind] * 2, np.subtract)
@@ -151,18 +154,18 @@ def _operations() -> list[Operation]:
         add(f"not.b{bits}", kind, [kind], np.invert)
         add(f"shl.b{bits}", kind, [kind, "u32"], _shift(np.left_shift, bits))
         add(f"shr.{kind}", kind, [kind, "u32"], _shift(np.right_shift, bits))
-        for other in _INTEGERS:
+        for other in INTEGERS:
             if other != kind:
                 cast = TYPES[kind]
                 add(f"cvt.{kind}.{other}", kind, [other], lambda a, cast=cast: a.astype(cast))
-        for other in _FLOATS:
+        for other in FLOATS:
             cast = TYPES[other]
             add(f"cvt.rn.{other}.{kind}", other, [kind], lambda a, cast=cast: a.astype(cast))
     add("mul.hi.u32", "u32", ["u32"] * 2, _high)
     add("mul.hi.s32", "s32", ["s32"] * 2, _high)
     add("abs.s32", "s32", ["s32"], np.abs)
     add("neg.s32", "s32", ["s32"], np.negative)
-    for kind in _FLOATS:
+    for kind in FLOATS:
         for name, function in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply)):
             add(f"{name}.rn.{kind}", kind, [kind] * 2, function)
         add(f"div.rn.{kind}", kind, [kind] * 2, np.divide)
@@ -209,7 +212,7 @@ def _step(chance: random.Random) -> Step:
     operation = chance.choice(OPERATIONS)
     sources: list[int | str] = []
     for kind in operation.sources:
-        if kind in _INTEGERS and chance.randrange(5) == 0 and len(operation.sources) > 1:
+        if kind in INTEGERS and chance.randrange(5) == 0 and len(operation.sources) > 1:
             sources.append(str(chance.choice((0, 1, 2, 3, 31, 32, 255))))
         else:
             sources.append(chance.randrange(REGISTERS))
@@ -225,11 +228,11 @@ def inputs(chance: random.Random) -> Registers:
         for _ in range(REGISTERS):
             bits = generator.integers(0, 1 << 63, THREADS, np.uint64) * np.uint64(2)
             small = generator.integers(-40, 40, THREADS)
-            if kind in _FLOATS:
+            if kind in FLOATS:
                 values = (small * generator.choice([0.25, 1.0, 1e-30, 1e25])).astype(cast)
             else:
                 values = small.astype(cast)
-            wild = bits.astype(cast) if kind in _INTEGERS else values
+            wild = bits.astype(cast) if kind in INTEGERS else values
             registers.append(np.where(generator.random(THREADS) < 0.3, wild, values).astype(cast))
         found[kind] = registers
     return found
@@ -239,15 +242,19 @@ def inputs(chance: random.Random) -> Registers:
 
 
 @dataclass
-class _Writer:
+class Writer:
+    """The PTX of nodes, with ``count`` labels; each has a ``%p`` and a ``%n`` of its number."""
+
     lines: list[str] = field(default_factory=list)
     count: int = 0
 
     def label(self) -> int:
+        """Return a new number."""
         self.count += 1
         return self.count
 
     def block(self, nodes: Sequence[Node]) -> None:
+        """Write nodes one after the other."""
         for node in nodes:
             match node:
                 case Step():
@@ -258,13 +265,15 @@ class _Writer:
                     self.loop(node)
 
     def step(self, step: Step) -> None:
-        operands = [f"%{_LETTERS[step.operation.target]}{step.target}"]
+        """Write an instruction."""
+        operands = [f"%{LETTERS[step.operation.target]}{step.target}"]
         for kind, source in zip(step.operation.sources, step.sources, strict=True):
-            operands.append(source if isinstance(source, str) else f"%{_LETTERS[kind]}{source}")
+            operands.append(source if isinstance(source, str) else f"%{LETTERS[kind]}{source}")
         self.lines.append(f"{step.operation.opcode} {', '.join(operands)};")
 
     def branch(self, branch: Branch) -> None:
-        number, letter = self.label(), _LETTERS[branch.kind]
+        """Write a branch."""
+        number, letter = self.label(), LETTERS[branch.kind]
         self.lines += [
             f"setp.{branch.comparison}.{branch.kind} %p{number}, "
             f"%{letter}{branch.left}, %{letter}{branch.right};",
@@ -276,6 +285,7 @@ class _Writer:
         self.lines.append(f"end{number}:")
 
     def loop(self, loop: Loop) -> None:
+        """Write a loop."""
         number = self.label()
         self.lines += [
             f"and.b32 %n{number}, %u{loop.register}, 3;",
@@ -296,13 +306,13 @@ def ptx(nodes: Sequence[Node]) -> str:
 
     The buffer has the registers one after the other, each of ``THREADS`` values of 8 bytes.
     """
-    writer = _Writer()
+    writer = Writer()
     writer.block(nodes)
     lines = [
         ".version 8.0", ".target sm_75", ".address_size 64",
         ".visible .entry program(.param .u64 buffer)",
         "{",
-        *(f".reg .{kind} %{letter}<{REGISTERS}>;" for kind, letter in _LETTERS.items()),
+        *(f".reg .{kind} %{letter}<{REGISTERS}>;" for kind, letter in LETTERS.items()),
         f".reg .pred %p<{writer.count + 1}>;", f".reg .u32 %n<{writer.count + 1}>;",
         ".reg .u32 %index; .reg .u64 %at;",
         "mov.u32 %index, %tid.x;", "ld.param.u64 %at, [buffer];",
@@ -315,21 +325,22 @@ def ptx(nodes: Sequence[Node]) -> str:
 
 def _moves(opcode: str, operands: str) -> list[str]:
     lines = []
-    for row, (kind, register) in enumerate(_rows()):
+    for row, (kind, register) in enumerate(rows()):
         at = f"%at+{row * THREADS * 8}"
-        name = f"%{_LETTERS[kind]}{register}"
+        name = f"%{LETTERS[kind]}{register}"
         lines.append(f"{opcode}.global.{kind} {operands.format(name=name, at=at)};")
     return lines
 
 
-def _rows() -> list[tuple[str, int]]:
+def rows() -> list[tuple[str, int]]:
+    """Return the registers in the order of the buffer: type and number."""
     return [(kind, register) for kind in TYPES for register in range(REGISTERS)]
 
 
 def packed(registers: Registers) -> Array:
     """Return the buffer with these registers."""
-    buffer = np.zeros((len(_rows()), THREADS), np.uint64)
-    for row, (kind, register) in zip(buffer, _rows(), strict=True):
+    buffer = np.zeros((len(rows()), THREADS), np.uint64)
+    for row, (kind, register) in zip(buffer, rows(), strict=True):
         values = registers[kind][register]
         row.view(values.dtype)[:: 8 // values.itemsize] = values
     return buffer
@@ -355,7 +366,7 @@ def evaluate(nodes: Sequence[Node], registers: Registers, active: Array) -> None
             case Branch(kind, comparison, left, right, then, otherwise):
                 a, b = registers[kind][left], registers[kind][right]
                 holds = _COMPARISONS[comparison](a, b)
-                if comparison == "ne" and kind in _FLOATS:
+                if comparison == "ne" and kind in FLOATS:
                     holds &= ~(np.isnan(a) | np.isnan(b))  # `ne` is false of a NaN, `neu` true
                 evaluate(then, registers, active & holds)
                 evaluate(otherwise, registers, active & ~holds)
@@ -381,15 +392,15 @@ def difference(got: Array, wanted: Array, *, exact: bool = False) -> str:
         wanted: The other one.
         exact: Compare the bits of NaNs, too; those of numpy are its own.
     """
-    for (kind, register), left, right in zip(_rows(), got, wanted, strict=True):
+    for (kind, register), left, right in zip(rows(), got, wanted, strict=True):
         equal = left == right
-        if kind in _FLOATS and not exact:
+        if kind in FLOATS and not exact:
             step = 8 // TYPES[kind]().itemsize
             a, b = (side.view(TYPES[kind])[::step] for side in (left, right))
             equal |= np.isnan(a) & np.isnan(b)
         if not equal.all():
             at = int(np.argmin(equal))
-            name = f"%{_LETTERS[kind]}{register}"
+            name = f"%{LETTERS[kind]}{register}"
             return f"{name} of thread {at}: got {int(left[at]):#x}, expected {int(right[at]):#x}"
     return ""
 
@@ -407,16 +418,26 @@ class Programs(Fuzzer[str]):
         return str(chance.randrange(1 << 62))
 
     def exit_code(self, case: str) -> int:
-        """Run the program."""
+        """Run the program with the engine that the environment selects."""
         nodes, registers = seeded(case)
-        device = Device(ptx(nodes))
+        engines = Engines.of_environment()
+        got = self._run(nodes, registers, engines)
+        if found := difference(got, expected(nodes, registers)):
+            raise Unexpected(f"{ptx(nodes)}\n{found}")
+        if engines.mode == INTERPRET:
+            return 0
+        interpreted = self._run(nodes, registers, Engines())
+        if found := difference(got, interpreted, exact=True):
+            raise Unexpected(f"{ptx(nodes)}\ninterpreter: {found}")
+        return 0
+
+    def _run(self, nodes: Sequence[Node], registers: Registers, engines: Engines) -> Array:
+        """Return the buffer after a run by an engine."""
+        device = Device(ptx(nodes), execute=partial(execute, engines=engines))
         buffer = packed(registers)
         address = device.buffer(buffer)
         device.launch("program", (1,), (THREADS,), np.uint64(address))
-        got = device.read(address, "u8", buffer.size).reshape(buffer.shape)
-        if found := difference(got, expected(nodes, registers)):
-            raise Unexpected(f"{ptx(nodes)}\n{found}")
-        return 0
+        return device.read(address, "u8", buffer.size).reshape(buffer.shape)
 
 
 def seeded(case: str) -> tuple[tuple[Node, ...], Registers]:

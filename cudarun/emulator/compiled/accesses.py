@@ -168,6 +168,9 @@ class AccessCode:
         """Compile ``atom`` and ``red``."""
         action = operation.action
         assert isinstance(action, Atomic)
+        if action.dtype.kind == "V":  # of 128 bits
+            self.call(operation, mask)
+            return
         (access,) = action.accesses
         width = 8 * action.dtype.itemsize
         kinds = tuple(map(lane_type, operation.destinations))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cudarun.emulator.code import Action
+from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.accesses import AccessCode
 from cudarun.emulator.compiled.clusters import ClusterOperations
 from cudarun.emulator.compiled.copies import CopyCode
@@ -21,7 +21,10 @@ from cudarun.emulator.machine.bulk_copies import (
     BulkCopy,
     BulkReduction,
 )
+from cudarun.emulator.machine.clock import ReadMoment
 from cudarun.emulator.machine.clusters import MapAddress, RankOfAddress
+from cudarun.emulator.machine.fetches import Fetch, Gather, IsType, Query
+from cudarun.emulator.machine.formatted import FormattedStore
 from cudarun.emulator.machine.matrices import (
     LoadMatrix,
     Multiply,
@@ -33,6 +36,9 @@ from cudarun.emulator.machine.matrices import (
 from cudarun.emulator.machine.mbarriers import Arrive, ArriveAfterCopies, Initialize, Transactions
 from cudarun.emulator.machine.mbarriers import Wait as WaitForPhase
 from cudarun.emulator.machine.quarters import MultiplyQuarters
+from cudarun.emulator.machine.spaces import InGlobalOrConst
+from cudarun.emulator.machine.stack import StackAllocate, StackRestore, StackSave
+from cudarun.emulator.machine.surfaces import SurfaceLoad, SurfaceReduction, SurfaceStore
 from cudarun.emulator.machine.system import free, malloc, vprintf
 from cudarun.emulator.machine.tensor_copies import (
     TensorLoad,
@@ -72,7 +78,18 @@ CALLED_FUNCTIONS = frozenset({free, malloc, vprintf})
 Failed assertions are interpreted: all threads that fail together print, of whatever block.
 """
 
+SAMPLING_ACTIONS: tuple[type, ...] = (
+    Fetch,
+    Gather,
+    SurfaceLoad,
+    SurfaceReduction,
+    SurfaceStore,
+    FormattedStore,
+)
+"""Called actions that take hardly longer for thousands of lanes than for a warp."""
+
 CALLED_ACTIONS: tuple[type, ...] = (
+    *SAMPLING_ACTIONS,
     # copies: few in a kernel, and large
     BulkCopy,
     BulkReduction,
@@ -94,6 +111,13 @@ CALLED_ACTIONS: tuple[type, ...] = (
     Transactions,
     WaitForPhase,
     # instructions that compilers hardly emit
+    InGlobalOrConst,
+    IsType,
+    Query,
+    ReadMoment,
+    StackAllocate,
+    StackRestore,
+    StackSave,
     MultiplyQuarters,
     TransposeMatrix,
     WarpMatrixTransfer,
@@ -153,14 +177,19 @@ def action_rules(
     }
 
 
+def slower_compiled(function: FunctionCode) -> str:
+    """Return why a kernel is faster if it is interpreted; empty if it is not."""
+    for block in function.blocks:
+        for operation in block.operations:
+            if isinstance(operation, Action) and isinstance(operation.action, SAMPLING_ACTIONS):
+                return f"{action_name(operation)}, which is faster if it is interpreted"
+    return ""
+
+
 def _nothing(operation: Action, mask: str) -> None:
     """Compile an instruction without effect."""
 
 
 def action_name(operation: Action) -> str:
     """Return the instruction of an operation, for messages."""
-    text = operation.site.text
-    words = text.split()
-    if words and words[0].startswith("@"):
-        words = words[1:]
-    return f"instruction {words[0].rstrip(';')}" if words else "an instruction"
+    return f"instruction {operation.site.name}"

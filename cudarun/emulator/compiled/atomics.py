@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from cudarun.emulator.compiled.lowering import LaneType, lower
-from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.vectors import CodeBuilder, LaneVector, ModuleText, vector_type
 from cudarun.emulator.machine.atomics import Array, Atomic
 from cudarun.emulator.numerics.types import TypeKind
@@ -24,10 +23,8 @@ class AtomicFunctions:
         """Return the name of a function, defined when first asked for.
 
         Raises:
-            Untraceable: The operation has no rule.
+            Untraceable: The operation cannot be traced.
         """
-        if action.dtype.kind == "V":
-            raise Untraceable(f"an atomic operation of {action.type.name}")
         where = "shared" if "shared" in action.space else "global"
         is_float = action.type.kind is TypeKind.FLOAT
         name = f"atomic.{action.operation}.{action.type.name}{f'.{where}' if is_float else ''}"

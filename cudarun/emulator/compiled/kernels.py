@@ -164,4 +164,4 @@ def _is_plain(barrier: BarrierWait) -> bool:
 
 
 def _first_word(barrier: BarrierWait) -> str:
-    return f"instruction {barrier.barrier_site.text.split()[0].rstrip(';')}"
+    return f"instruction {barrier.barrier_site.name}"

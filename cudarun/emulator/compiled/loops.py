@@ -36,8 +36,12 @@ _Loop = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
 
 
 @cache
-def loop_of(name: str) -> tuple[int, int]:
-    """Return the addresses of a ufunc's inner loop for f64, and of its data.
+def loop_of(name: str, letter: str) -> tuple[int, int]:
+    """Return the addresses of a ufunc's inner loop, and of its data.
+
+    Args:
+        name: The ufunc.
+        letter: The type of its operand and its result: ``"f"`` or ``"d"``.
 
     Raises:
         LookupError: This numpy does not have the loop where it is expected.
@@ -46,15 +50,15 @@ def loop_of(name: str) -> tuple[int, int]:
     structure = _UfuncObject.from_address(id(ufunc))
     if (structure.nin, structure.nout, structure.ntypes) != (1, 1, ufunc.ntypes):
         raise LookupError(name)
-    place = ufunc.types.index("d->d")
+    place = ufunc.types.index(f"{letter}->{letter}")
     function = structure.functions[place]
     data = structure.data[place] if structure.data else None
     if not function:
         raise LookupError(name)
-    given = np.linspace(0.1, 3.0, 32)
+    given = np.linspace(0.1, 3.0, 32, dtype=letter)
     found = np.zeros_like(given)
     pointers = (ctypes.c_void_p * 2)(given.ctypes.data, found.ctypes.data)
-    count, steps = ctypes.c_ssize_t(len(given)), (ctypes.c_ssize_t * 2)(8, 8)
+    count, steps = ctypes.c_ssize_t(len(given)), (ctypes.c_ssize_t * 2)(*[given.itemsize] * 2)
     _Loop(function)(
         ctypes.addressof(pointers), ctypes.addressof(count), ctypes.addressof(steps), data
     )
@@ -64,11 +68,12 @@ def loop_of(name: str) -> tuple[int, int]:
 
 
 def call_loop(code: CodeBuilder, name: str, a: LaneVector) -> LaneVector:
-    """Return the result of a ufunc of f64."""
-    function, data = loop_of(name)
-    module = code.module
-    module.symbols[f"numpy_{name}"] = function
-    module.declare(f"declare void @numpy_{name}(ptr, ptr, ptr, ptr)")
+    """Return the result of a ufunc of f32 or f64."""
+    letter, size = a.element[0], a.bits // 8
+    function, data = loop_of(name, letter)
+    module, symbol = code.module, f"numpy_{name}_{letter}"
+    module.symbols[symbol] = function
+    module.declare(f"declare void @{symbol}(ptr, ptr, ptr, ptr)")
     given, found = (code.scalar(f"alloca {a.type}, align 64") for _ in range(2))
     pointers = code.scalar("alloca [2 x ptr]")
     count, steps = code.scalar("alloca i64"), code.scalar("alloca [2 x i64]")
@@ -77,11 +82,11 @@ def call_loop(code: CodeBuilder, name: str, a: LaneVector) -> LaneVector:
     code.line(f"store ptr {given}, ptr {pointers}")
     code.line(f"store ptr {found}, ptr {second}")
     code.line(f"store i64 {a.count}, ptr {count}")
-    code.line(f"store [2 x i64] [i64 8, i64 8], ptr {steps}")
+    code.line(f"store [2 x i64] [i64 {size}, i64 {size}], ptr {steps}")
     context = "null"
     if data:
-        module.symbols[f"numpy_{name}_data"] = data
-        module.declare(f"@numpy_{name}_data = external global i8")
-        context = f"@numpy_{name}_data"
-    code.line(f"call void @numpy_{name}(ptr {pointers}, ptr {count}, ptr {steps}, ptr {context})")
+        module.symbols[f"{symbol}_data"] = data
+        module.declare(f"@{symbol}_data = external global i8")
+        context = f"@{symbol}_data"
+    code.line(f"call void @{symbol}(ptr {pointers}, ptr {count}, ptr {steps}, ptr {context})")
     return code.vector(f"load {a.type}, ptr {found}, align 64", a.element, a.count)

@@ -259,7 +259,7 @@ def _against_infinity(
 
 def _loop(name: str) -> Operator:
     def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
-        if dtype != np.float64:
+        if dtype not in (np.float32, np.float64):
             raise Untraceable(f"{name} of {dtype}")
         return call_loop(code, name, operands[0])
 

@@ -200,6 +200,8 @@ class CompiledRun:
             if block != self._blocks[place]:
                 self._blocks[place] = block
                 self._batch.threads.place_one(place, block)
+                threads = self._launch.block_threads
+                self._batch.stack.begin(slice(place * threads, (place + 1) * threads))
 
     def _active(self, block: int, lanes: Array) -> Active:
         return Active(self._batch, self._path(block), self._frame, of(lanes))

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from cudarun.emulator.compiled.directed import directed
 from cudarun.emulator.compiled.operators import OPERATORS, TRUTH, Untraceable, cast
 from cudarun.emulator.compiled.vectors import CodeBuilder, LaneVector, constant, element_of, splat
 
@@ -191,6 +192,11 @@ class TracedArray(NDArrayOperatorsMixin):
         """Return ``self * b + c``, rounded once."""
         operands = [self.values(each, self.dtype, self.shape) for each in (self, b, c)]
         return self.new(self.code.intrinsic("fma", *operands))
+
+    def directed(self, operation: str, mode: str, *others: Any) -> TracedArray:
+        """Return the result of an operation on f64, rounded in a mode."""
+        operands = [self.values(each, self.dtype, self.shape) for each in (self, *others)]
+        return self.new(directed(self.code, operation, mode, operands))
 
     def __getitem__(self, index: Any) -> TracedArray:
         if isinstance(index, TracedArray):  # the values that lanes of a mask will be given

@@ -232,7 +232,9 @@ class WarpCode:
                 raise Untraceable(f"{reason} (PTX line {operation.site.line})") from None
         rule = _TERMINATORS.get(type(block.terminator))
         if rule is None:
-            raise Untraceable(type(block.terminator).__name__)
+            site = block.terminator.site
+            name = type(block.terminator).__name__ if site is None else f"instruction {site.name}"
+            raise Untraceable(name)
         rule(self, block, mask)
 
     def _operation(self, operation: Lanewise | Action, mask: str) -> None:

@@ -231,7 +231,8 @@ class FunctionDecoder:
             instruction = _spelled_out(instruction, scope)
         kind = self.names.kinds.of(instruction)
         number = instruction.position.line
-        site = Site(self.function.name, number, self.names.lines[number].strip(), source)
+        text = self.names.lines[number].strip()
+        site = Site(self.function.name, number, text, source, kind.name)
         try:
             if kind.wrong is not None:
                 raise OperandMismatch(kind.wrong)

@@ -35,9 +35,9 @@ class Stack:
         self._bases: dict[int, Array] = {}
         self._limits: dict[int, Array] = {}
 
-    def begin(self) -> None:
-        """Reset the stacks for new blocks."""
-        self.limit[:] = self.batch.launch.local_stride
+    def begin(self, lanes: Lanes = slice(None)) -> None:
+        """Reset the stacks of lanes, by default of all, for new blocks."""
+        self.limit[lanes] = self.batch.launch.local_stride
 
     def base(self, depth: int) -> Array:
         """Return per lane the start of the local variables of the function at a call depth."""

@@ -34,3 +34,16 @@ def multiply_add(a: Array, b: Array, c: Array) -> Array:
     """Return ``a * b + c`` of arrays that record operations, rounded once by the processor."""
     result: Array = a.multiply_add(b, c)  # type: ignore[attr-defined]
     return result
+
+
+def directed(operation: str, mode: str, *operands: Array) -> Array:
+    """Return the result of an operation on f64 that the processor rounds in a mode.
+
+    Args:
+        operation: ``"multiply"``, ``"divide"``, ``"sqrt"`` or ``"multiply_add"``.
+        mode: ``"rz"``, ``"rm"`` or ``"rp"``.
+        operands: Arrays that record operations.
+    """
+    first, *others = operands
+    result: Array = first.directed(operation, mode, *others)  # type: ignore[attr-defined]
+    return result

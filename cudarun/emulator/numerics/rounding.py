@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.numerics.native import directed, is_traced
+
 Array = npt.NDArray[Any]
 
 NEAREST, ZERO, DOWN, UP = "rn", "rz", "rm", "rp"
@@ -162,6 +164,8 @@ def product_f64(a: Array, b: Array, mode: str) -> Array:
     p = a * b
     if mode == NEAREST:
         return p
+    if is_traced(p):
+        return directed("multiply", mode, a, b)
     _, e = two_product(a, b)
     sign = _fix_sign(np.sign(e), p, (a, b), lambda x, y: x * y)
     return step(p, sign, mode)
@@ -172,6 +176,8 @@ def quotient_f64(a: Array, b: Array, mode: str) -> Array:
     q = a / b
     if mode == NEAREST:
         return q
+    if is_traced(q):
+        return directed("divide", mode, a, b)
     p, e = two_product(q, b)
     sign = np.sign((a - p) - e) * np.where(np.signbit(b), -1.0, 1.0)
     sign = _fix_sign(sign, q, (a, b), lambda x, y: x / y)
@@ -183,6 +189,8 @@ def root_f64(a: Array, mode: str) -> Array:
     root = np.sqrt(a)
     if mode == NEAREST:
         return root
+    if is_traced(root):
+        return directed("sqrt", mode, a)
     proper = np.isfinite(a) & (a > 0)
     signs = np.zeros(a.shape)
     for index in np.flatnonzero(proper):
@@ -209,6 +217,9 @@ def _fix_sign(sign: Array, result: Array, operands: tuple[Array, ...], exactly: 
 
 def fused_f64(a: Array, b: Array, c: Array, mode: str) -> Array:
     """Return ``a * b + c`` of f64."""
+    if is_traced(a):
+        nan = np.isnan(a) | np.isnan(b) | np.isnan(c)  # a processor may choose another one of them
+        return np.where(nan, a * b + c, directed("multiply_add", mode, a, b, c))
     a, b, c = np.broadcast_arrays(a, b, c)
     product, product_error = two_product(a, b)
     tail, tail_error = two_sum(c, product_error)

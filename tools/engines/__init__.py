@@ -1,0 +1,1 @@
+"""Comparison of the engines of the emulated device, on everything that was recorded."""

@@ -1,0 +1,86 @@
+"""The page with the comparison of the engines: its tables, and whether they can be true."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tools.engines.comparison import Comparison
+from tools.engines.recorded import chapters
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "evidence" / "engines.md"
+COMMAND = "python -m tools.engines --write"
+
+_HEAD = "| {} | cases | compiled, same bits | interpreted | different |\n|---|---|---|---|---|"
+_LISTED = re.compile(r"^- (?P<reason>.+?) \((?P<count>\d+)\): (?P<names>.*)$", re.MULTILINE)
+
+
+def table(what: str, compared: Sequence[Comparison]) -> str:
+    """Return a row per group, and one with their sums."""
+    total = Comparison("**all**")
+    for each in compared:
+        total.equal += each.equal
+        total.different += each.different
+        total.interpreted |= {f"{each.name} {name}": "" for name in each.interpreted}
+    return "\n".join([_HEAD.format(what), *map(_row, (*compared, total))])
+
+
+def _row(compared: Comparison) -> str:
+    share = len(compared.equal) / max(compared.cases, 1)
+    counts = (
+        f"{compared.cases:,}",
+        f"{len(compared.equal):,} ({100 * share:.1f} %)",
+        f"{len(compared.interpreted):,}",
+        f"{len(compared.different):,}",
+    )
+    return f"| {compared.name} | {' | '.join(counts)} |"
+
+
+def listed(compared: Sequence[Comparison]) -> str:
+    """Return the interpreted cases by reason, and the different ones."""
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for each in compared:
+        for name, reason in each.interpreted.items():
+            reasons[reason].append(name)
+        if each.different:
+            reasons["**different**"] += each.different
+    lines = []
+    for reason, names in sorted(reasons.items(), key=lambda item: (-len(item[1]), item[0])):
+        unique = list(dict.fromkeys(names))
+        shown = ", ".join(f"`{name}`" for name in unique)
+        lines.append(f"- {reason} ({len(names)}): {shown}")
+    return "\n".join(lines) or "- none"
+
+
+def section(what: str, compared: Sequence[Comparison]) -> str:
+    """Return the table of groups, and the list of what is not compiled."""
+    return f"{table(what, compared)}\n\nInterpreted, by reason:\n\n{listed(compared)}"
+
+
+def between(text: str, mark: str, content: str) -> str:
+    """Return a text with other contents between the marks of a part."""
+    pattern = re.compile(rf"(<!-- {mark}: .*? -->\n).*?(<!-- /{mark} -->)", re.DOTALL)
+    return pattern.sub(lambda found: f"{found[1]}{content}\n{found[2]}", text)
+
+
+def marked(text: str, mark: str) -> str:
+    """Return the contents between the marks of a part; empty without one."""
+    found = re.search(rf"<!-- {mark}: .*? -->\n(.*?)\n<!-- /{mark} -->", text, re.DOTALL)
+    return found[1] if found else ""
+
+
+def faults() -> Iterator[str]:
+    """Yield what cannot be true of the page: other forms than the recorded ones."""
+    part = marked(PAGE.read_text(), "forms")
+    recorded = chapters()
+    rows = dict(re.findall(r"^\| (\w+) \| ([\d,]+) \|", part, re.MULTILINE))
+    if rows != {name: f"{len(names):,}" for name, names in recorded.items()}:
+        yield f"other numbers of forms than are recorded; run {COMMAND}"
+    known = {name for names in recorded.values() for name in names}
+    for match in _LISTED.finditer(part):
+        names = re.findall(r"`(.*?)`", match["names"])
+        for name in names:
+            if name not in known:
+                yield f"'{name}' is no recorded form; run {COMMAND}"

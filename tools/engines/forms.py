@@ -59,7 +59,7 @@ def _compare(cases: Sequence[Case], found: Comparison, *, runs: bool) -> None:
         device = Device(group.text)
         half = len(left) // 2
         try:
-            text = KernelModule(device.program.code[KERNEL]).text.text()
+            text = KernelModule(device.program.code[KERNEL], device.program).text.text()
         except Untraceable as refusal:
             reason = str(refusal)
             line = _LINE.search(reason)

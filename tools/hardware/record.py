@@ -52,6 +52,7 @@ CASES = (
     Case("cupy", "cupy", ("cupy_ops.py", "kernels"), ("square", "shift")),
     Case("cupy textures", "cupy", ("cupy_ops.py", "texture"), ("fetch",)),
     Case("graph", "nvcc", ("runtime", "graph"), ("increase*",), ("--nth", "3", "--count", "2")),
+    Case("graph change", "nvcc", ("runtime", "change"), ("increase*",), ("--nth", "6"), False),
     Case("cupy graph", "cupy", ("cupy_ops.py", "graph"), ("shift",), ("--nth", "3"), shrinks=False),
     Case("torch", "torch", ("torch_ops.py", "eager"), ("*oftmax*", "*layer_norm*", "*gemm*")),
     Case(
@@ -73,6 +74,22 @@ def checks(bench: Bench) -> Iterator[Check]:
     for case in CASES:
         if bench.wants(case.name):
             yield from case_checks(bench, case)
+    if bench.wants("graph fault"):
+        yield fault_of_graph(bench)
+
+
+def fault_of_graph(bench: Bench) -> Check:
+    """Find and record the kernel of a graph that faults."""
+    case = Case("graph fault", "nvcc", ("runtime", "fault"), ())
+    command = program(bench, case)
+    if command is None:
+        return skipped(case.name, "nvcc is not installed")
+    file = bench.work / "fault.cudarun"
+    done = bench.cudarun("record", "--at-fault", "-o", file, "--", *command)
+    replayed = bench.cudarun("launch", file, "-d", "cpu")
+    good = "launch 2 of increase" in done.err and "faults with 700" in done.err
+    good = good and replayed.exit_code == 5 and "illegal address" in replayed.err
+    return check(case.name, good, (done.text + replayed.text)[-2000:], done.seconds)
 
 
 def case_checks(bench: Bench, case: Case) -> Iterator[Check]:

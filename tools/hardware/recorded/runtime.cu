@@ -1,6 +1,6 @@
 // A program of the runtime API: a constant, a struct with pointers, dynamic shared memory, two
 // streams, a cooperative and a cluster launch, and a graph with a copy and a fill.
-// Usage: runtime [graph]
+// Usage: runtime [graph | change | fault]
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cstdlib>
@@ -59,7 +59,28 @@ __global__ void increase(float *y, int n, float by) {
 
 enum { N = 16384, BLOCK = 256 };
 
-static int graph(float *x, float *y) {
+// Let the last kernel of a graph add 7.
+static void change(cudaGraph_t captured, cudaGraphExec_t exec, float *x) {
+    cudaGraphNode_t nodes[8];
+    size_t count = 8;
+    CHECK(cudaGraphGetNodes(captured, nodes, &count));
+    for (size_t i = 0; i < count; i++) {
+        cudaGraphNodeType type;
+        cudaKernelNodeParams params;
+        CHECK(cudaGraphNodeGetType(nodes[i], &type));
+        if (type != cudaGraphNodeTypeKernel) continue;
+        CHECK(cudaGraphKernelNodeGetParams(nodes[i], &params));
+        if (*(float **)params.kernelParams[0] != x) continue;
+        int n = N;
+        float by = 7;
+        void *changed[] = {&x, &n, &by};
+        params.kernelParams = changed;
+        CHECK(cudaGraphExecKernelNodeSetParams(exec, nodes[i], &params));
+    }
+}
+
+// Ways: a graph, one with a kernel node that is changed before the last launch, one that faults.
+static int graph(float *x, float *y, const char *way) {
     cudaStream_t stream;
     cudaGraph_t captured;
     cudaGraphExec_t exec;
@@ -68,16 +89,20 @@ static int graph(float *x, float *y) {
     CHECK(cudaMemsetAsync(y, 0, N * sizeof *y, stream));
     increase<<<N / BLOCK, BLOCK, 0, stream>>>(y, N, 1);
     CHECK(cudaMemcpyAsync(x, y, N * sizeof *y, cudaMemcpyDeviceToDevice, stream));
-    increase<<<N / BLOCK, BLOCK, 0, stream>>>(x, N, 2);
+    bool faults = !strcmp(way, "fault"), changes = !strcmp(way, "change");
+    increase<<<N / BLOCK, BLOCK, 0, stream>>>(faults ? x + (1ll << 40) : x, N, 2);
     CHECK(cudaStreamEndCapture(stream, &captured));
     CHECK(cudaGraphInstantiate(&exec, captured, 0));
-    CHECK(cudaGraphDestroy(captured));
-    for (int i = 0; i < 3; i++) CHECK(cudaGraphLaunch(exec, stream));
+    for (int i = 0; i < 3; i++) {
+        if (changes && i == 2) change(captured, exec, x);
+        CHECK(cudaGraphLaunch(exec, stream));
+    }
     CHECK(cudaStreamSynchronize(stream));
+    CHECK(cudaGraphDestroy(captured));
     float last;
     CHECK(cudaMemcpy(&last, x + N - 1, sizeof last, cudaMemcpyDeviceToHost));
     puts("done");
-    return last == 3 ? 0 : 5;
+    return last == (changes ? 8 : 3) ? 0 : 5;
 }
 
 int main(int count, char **words) {
@@ -88,7 +113,7 @@ int main(int count, char **words) {
     CHECK(cudaMemcpy(x, host, N * sizeof *x, cudaMemcpyHostToDevice));
     CHECK(cudaMemset(y, 0, N * sizeof *y));
     CHECK(cudaMemcpyToSymbol(factor, factors, sizeof factors));
-    if (count > 1 && !strcmp(words[1], "graph")) return graph(x, y);
+    if (count > 1) return graph(x, y, words[1]);
     cudaStream_t first, second;
     CHECK(cudaStreamCreate(&first));
     CHECK(cudaStreamCreate(&second));

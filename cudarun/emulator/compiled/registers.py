@@ -64,6 +64,7 @@ class WarpRegisters:
     Attributes:
         mask: The active lanes, as truth values; of the block that is being compiled.
         names: The memory of each register that the code has used.
+        in_state: The offsets of registers that are always in the warp's state.
     """
 
     def __init__(self, code: CodeBuilder, function: FunctionCode, fixed: FixedValues) -> None:
@@ -75,6 +76,7 @@ class WarpRegisters:
             self._shared |= block.live_in
         self.mask = splat("i1", True)
         self.names: dict[int, str] = {}
+        self.in_state: dict[int, int] = {}
 
     # --- memory ----------------------------------------------------------------------------------
 
@@ -82,9 +84,17 @@ class WarpRegisters:
         """Reserve memory for registers."""
         for slot in slots:
             name = self.names[slot] = f"%reg{slot}"
+            if slot in self.in_state:
+                offset = self.in_state[slot]
+                self._code.line(f"{name} = getelementptr i8, ptr %state, i64 {offset}")
+                continue
             kind = self.type_of(slot)
             self._code.line(f"{name} = alloca {kind}, align 64")
             self._code.line(f"store {kind} zeroinitializer, ptr {name}, align 64")
+
+    def is_shared(self, slot: int) -> bool:
+        """Return whether a register lives from one block to another."""
+        return bool(self._shared >> slot & 1)
 
     def type_of(self, slot: int) -> str:
         """Return the LLVM type of a register."""
@@ -228,7 +238,7 @@ class WarpRegisters:
                 value = code.binary("or", kept, code.cast("zext", bits, empty.element))
             else:
                 value = bits
-        if self._shared >> slot & 1:
+        if self.is_shared(slot):
             mask = self.mask
             if value.count > WIDTH:
                 mask = code.shuffle(mask, [lane for lane in range(WIDTH) for _ in range(2)])

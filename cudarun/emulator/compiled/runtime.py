@@ -41,6 +41,14 @@ _Callback = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_uint
 )
 _LANES = np.arange(WIDTH)
+_CACHE_LINE = 64
+
+
+def aligned_bytes(count: int) -> Array:
+    """Return zeros that begin at a cache line."""
+    memory = np.zeros(count + _CACHE_LINE, dtype=np.uint8)
+    start = -memory.ctypes.data % _CACHE_LINE
+    return memory[start : start + count]
 
 
 class CompiledRun:
@@ -77,7 +85,7 @@ class CompiledRun:
         self._blocks = [-1] * slots  # those of the batch's lanes, by slot
         self._warps = warps = batch.threads.warps
         self._state_bytes = kernel.code.state.size
-        self._states = np.zeros(max(slots * warps * self._state_bytes, 1), dtype=np.uint8)
+        self._states = aligned_bytes(max(slots * warps * self._state_bytes, 1))
         self._scratch = np.zeros(layout.COLUMNS * layout.COLUMN_BYTES, dtype=np.uint8)
         entries = max(len(kernel.code.sites.entries), 1)
         self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)

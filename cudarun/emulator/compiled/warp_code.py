@@ -50,7 +50,8 @@ from cudarun.emulator.machine.control import Branch, Exit, IndexedBranch, Jump, 
 from cudarun.emulator.machine.frame import each
 
 _PARAMETERS = "ptr %ctx, i32 %warp"
-_MOST_VALUES = 40_000  # registers at block starts; LLVM takes about 4 s for so many
+_MOST_VALUES = 4000  # registers at block starts; of larger functions they are kept in memory
+_MOST_OPERATIONS = 4000  # for which LLVM takes about 10 s
 _ARRIVALS = -1  # the register with the member masks of lanes at barriers of warps
 
 
@@ -91,9 +92,14 @@ class WarpCode:
         self._loops = waiting_loops(function, depths)
         self._used = _slots_used(function)
         blocks, registers = len(function.blocks), len(self._used)
-        if blocks * registers > _MOST_VALUES:
-            raise Untraceable(f"a function of {blocks} blocks and {registers} registers")
-        kept = {slot: self._registers.bytes_of(slot) for slot in self._kept()}
+        operations = sum(len(block.operations) for block in function.blocks)
+        if operations > _MOST_OPERATIONS:
+            raise Untraceable(f"a function of {operations} instructions")
+        self._in_state = blocks * registers > _MOST_VALUES
+        slots = self._kept()
+        if self._in_state:
+            slots = [slot for slot in sorted(self._used) if self._registers.is_shared(slot)]
+        kept = {slot: self._registers.bytes_of(slot) for slot in slots}
         if self.warp_barriers:
             kept[_ARRIVALS] = 4 * WIDTH
         groups = group_blocks(function.blocks)
@@ -105,6 +111,9 @@ class WarpCode:
             len(self.cluster_barriers),
             kept,
         )
+        if self._in_state:
+            every = self.state.registers.items()
+            self._registers.in_state = {slot: at for slot, at in every if slot != _ARRIVALS}
         self._schedule = LaneSchedule(self._code, self.state, self._loops)
         self._actions = action_rules(
             self._code,
@@ -171,9 +180,15 @@ class WarpCode:
             return
         resumed = field(code, "%state", state.RESUMED, "i32")
         fresh = code.scalar(f"icmp eq i32 {resumed}, 0")
-        code.line(f"br i1 {fresh}, label %dispatch, label %restore")
+        code.line(f"br i1 {fresh}, label %fresh, label %restore")
+        code.label("fresh")
+        if self._in_state:
+            self._clear()
+        code.line("br label %dispatch")
         code.label("restore")
         for slot, offset in state.registers.items():
+            if slot in self._registers.in_state:
+                continue
             pointer = pointer_to(code, "%state", offset)
             if slot == _ARRIVALS:
                 code.line(f"%kept.arrivals = load <32 x i32>, ptr {pointer}, align 4")
@@ -181,6 +196,15 @@ class WarpCode:
             else:
                 self._registers.restore(slot, pointer)
         self._schedule.begin()
+
+    def _clear(self) -> None:
+        """Write zeros to the registers in the state."""
+        code, state = self._code, self.state
+        first = min(state.registers.values())
+        pointer = pointer_to(code, "%state", first)
+        size = state.size - first
+        code.module.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        code.line(f"call void @llvm.memset.p0.i64(ptr {pointer}, i8 0, i64 {size}, i1 false)")
 
     def _may_wait(self, block: BlockCode) -> bool:
         """Return whether lanes can wait to run a block when ``step`` is called."""
@@ -201,6 +225,8 @@ class WarpCode:
         if self._schedule.yields:
             code.line(f"%answer = phi i32 [ {WAITS}, %leave ], [ {YIELDS}, %yield ]")
         for slot, offset in state.registers.items():
+            if slot in self._registers.in_state:
+                continue
             pointer = pointer_to(code, "%state", offset)
             if slot == _ARRIVALS:
                 masks = code.scalar("load <32 x i32>, ptr %arrivals, align 64")

@@ -12,7 +12,7 @@ from cudarun.emulator import engines as module
 from cudarun.emulator.compiled import engine
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, NotCompiled
 from cudarun.emulator.host.process import Process
-from tests.emulator.compiled.engines import device, launched
+from tests.emulator.compiled.engines import check_equal, device, launched
 
 STORE = """.visible .entry store(.param .u64 out) {
     .reg .b32 %r<4>; .reg .b64 %a<3>;
@@ -67,19 +67,26 @@ def test_what_cannot_be_compiled_is_refused_and_named(body: str) -> None:
     assert REASONS[body].removesuffix(" (PTX line") in note.reason
 
 
-def test_large_functions_are_not_compiled() -> None:
-    """LLVM takes minutes for functions of many blocks with many registers."""
-    count = 250
+def large(count: int) -> str:
+    """A kernel of many blocks with many registers."""
     values = "".join(f"ld.global.u32 %v{n}, [%a2+{4 * n}];\n" for n in range(count))
     blocks = "".join(
         f"setp.eq.u32 %p, %v{n}, %r0; @%p bra L{n};\nadd.u32 %v{n}, %v{n}, %r0;\nL{n}:\n"
         for n in range(count)
     )
     sums = "".join(f"add.u32 %r0, %r0, %v{n};\n" for n in range(count))
-    body = f"{{ .reg .pred %p; .reg .b32 %v<{count}>;\n{values}{blocks}{sums}}}"
-    made, engines = device(text(body), COMPILE)
+    return text(f"{{ .reg .pred %p; .reg .b32 %v<{count}>;\n{values}{blocks}{sums}}}")
+
+
+def test_large_functions_keep_registers_in_memory() -> None:
+    check_equal(large(50), (1,), (32,), np.arange(512, dtype="u4") % 7)
+
+
+def test_huge_functions_are_not_compiled() -> None:
+    """LLVM takes many seconds for them."""
+    made, engines = device(large(1100), COMPILE)
     with pytest.raises(NotCompiled):
-        made.launch("store", (1,), (32,), made.buffer(np.zeros(512, "u4")))
+        made.launch("store", (1,), (32,), made.buffer(np.zeros(4096, "u4")))
     assert engines.notes["store"].reason.startswith("a function of ")
 
 

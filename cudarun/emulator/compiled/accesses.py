@@ -190,8 +190,11 @@ class AccessCode:
                 host = pointer_to(code, place.host, ahead) if ahead else place.host
                 mine = given[number * operands : (number + 1) * operands]
                 arguments = ", ".join(value.typed for value in (place.offsets, *mine))
-                text = f"call {mine[0].type} @{name}(ptr {host}, {arguments}, i32 {mask})"
-                found.append(code.vector(text, f"i{width}"))
+                rest = f"@{name}(ptr {host}, {arguments}, i32 {mask})"
+                if action.wanted:
+                    found.append(code.vector(f"call {mine[0].type} {rest}", f"i{width}"))
+                else:
+                    code.line(f"call void {rest}")
                 self.memory.mark(code, place, mask, width, ahead)
             return [
                 code.bitcast(old, each.element) for old, each in zip(found, kinds, strict=False)

@@ -8,7 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from cudarun.emulator.compiled.lowering import LaneType, lower
-from cudarun.emulator.compiled.vectors import CodeBuilder, LaneVector, ModuleText, vector_type
+from cudarun.emulator.compiled.vectors import (
+    WIDTH,
+    CodeBuilder,
+    LaneVector,
+    ModuleText,
+    vector_type,
+)
 from cudarun.emulator.machine.atomics import Array, Atomic
 from cudarun.emulator.numerics.types import TypeKind
 
@@ -28,6 +34,8 @@ class AtomicFunctions:
         where = "shared" if "shared" in action.space else "global"
         is_float = action.type.kind is TypeKind.FLOAT
         name = f"atomic.{action.operation}.{action.type.name}{f'.{where}' if is_float else ''}"
+        if not action.wanted:
+            name += ".unread"
         if not self._module.defines(name):
             self._define(name, action)
         return name
@@ -58,46 +66,70 @@ class AtomicFunctions:
         return code.scalar(f"extractelement {code.bitcast(found, kind).typed}, i32 0")
 
     def _define(self, name: str, action: Atomic) -> None:
-        operation, width = action.operation, 8 * action.dtype.itemsize
+        """Define a function: lane after lane, those of a whole warp without a search for them."""
+        width = 8 * action.dtype.itemsize
         element, kind = f"i{width}", vector_type(f"i{width}")
         code = CodeBuilder(self._module)
         self._module.declare("declare i32 @llvm.cttz.i32(i32, i1)")
         code.label("entry")
         given = [("%a", "%offsets", vector_type("i64"), "i64"), ("%b.at", "%b", kind, element)]
-        if operation == "cas":
+        if action.operation == "cas":
             given.append(("%c.at", "%c", kind, element))
         for pointer, value, type_, _ in given:
             code.line(f"{pointer} = alloca {type_}, align 64")
             code.line(f"store {type_} {value}, ptr {pointer}, align 64")
-        code.line(f"%old.at = alloca {kind}, align 64")
-        code.line(f"store {kind} zeroinitializer, ptr %old.at, align 64")
-        code.line("br label %next")
+        if action.wanted:
+            code.line(f"%old.at = alloca {kind}, align 64")
+            code.line(f"store {kind} zeroinitializer, ptr %old.at, align 64")
+        code.line("%whole = icmp eq i32 %mask, -1")
+        code.line("br i1 %whole, label %each, label %next")
+        code.label("each")
+        code.line("%number = phi i32 [ 0, %entry ], [ %number.next, %each ]")
+        self._lane(code, name, action, given, "%number")
+        code.line("%number.next = add i32 %number, 1")
+        code.line(f"%more = icmp ult i32 %number.next, {WIDTH}")
+        code.line("br i1 %more, label %each, label %done")
         code.label("next")
         code.line("%left = phi i32 [ %mask, %entry ], [ %rest, %lane ]")
         code.line("%none = icmp eq i32 %left, 0")
         code.line("br i1 %none, label %done, label %lane")
         code.label("lane")
-        code.line("%number = call i32 @llvm.cttz.i32(i32 %left, i1 true)")
+        code.line("%lowest = call i32 @llvm.cttz.i32(i32 %left, i1 true)")
         code.line("%less = add i32 %left, -1")
         code.line("%rest = and i32 %left, %less")
+        self._lane(code, name, action, given, "%lowest")
+        code.line("br label %next")
+        code.label("done")
+        result = "ret void"
+        if action.wanted:
+            result = f"ret {kind} {code.scalar(f'load {kind}, ptr %old.at, align 64')}"
+        code.line(result)
+        second = f", {kind} %c" if action.operation == "cas" else ""
+        head = (
+            f"define internal {kind if action.wanted else 'void'} @{name}"
+            f"(ptr %host, {vector_type('i64')} %offsets, {kind} %b{second}, i32 %mask) noinline"
+        )
+        self._module.define(name, "\n".join([head + " #0 {", *code.lines, "}"]))
+
+    def _lane(
+        self,
+        code: CodeBuilder,
+        name: str,
+        action: Atomic,
+        given: list[tuple[str, str, str, str]],
+        number: str,
+    ) -> None:
+        """Execute the operation for a lane."""
+        element = f"i{8 * action.dtype.itemsize}"
         values = []
         for pointer, _, _, type_ in given:
-            at = code.scalar(f"getelementptr {type_}, ptr {pointer}, i32 %number")
+            at = code.scalar(f"getelementptr {type_}, ptr {pointer}, i32 {number}")
             values.append(code.scalar(f"load {type_}, ptr {at}"))
         offset, *operands = values
         memory = code.scalar(f"getelementptr i8, ptr %host, i64 {offset}")
         old = code.scalar(f"load {element}, ptr {memory}, align 1")
         new = self._new_value(code, name, action, [old, *operands])
         code.line(f"store {element} {new}, ptr {memory}, align 1")
-        at = code.scalar(f"getelementptr {element}, ptr %old.at, i32 %number")
-        code.line(f"store {element} {old}, ptr {at}")
-        code.line("br label %next")
-        code.label("done")
-        result = code.scalar(f"load {kind}, ptr %old.at, align 64")
-        code.line(f"ret {kind} {result}")
-        second = f", {kind} %c" if operation == "cas" else ""
-        head = (
-            f"define internal {kind} @{name}"
-            f"(ptr %host, {vector_type('i64')} %offsets, {kind} %b{second}, i32 %mask) noinline"
-        )
-        self._module.define(name, "\n".join([head + " #0 {", *code.lines, "}"]))
+        if action.wanted:
+            at = code.scalar(f"getelementptr {element}, ptr %old.at, i32 {number}")
+            code.line(f"store {element} {old}, ptr {at}")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cudarun.emulator.compiled.vectors import WIDTH, CodeBuilder, LaneVector, constant, splat
+from cudarun.emulator.compiled.vectors import WIDTH, CodeBuilder, LaneVector, constant
 
 HALF = WIDTH // 2
 
@@ -48,18 +48,20 @@ class AddressPattern:
     def is_row(self) -> str:
         """Return whether all lanes are active, and those of each half follow one another."""
         steps = np.arange(WIDTH) % HALF * self._step
-        return self._is(constant(steps.astype(f"u{self._address.bits // 8}")))
+        listed = constant(steps.astype(f"u{self._address.bits // 8}"))
+        return self._is_zero(self._code.binary("xor", self._apart, listed))
 
     def is_uniform(self) -> str:
         """Return whether all lanes are active, and those of each half access one address."""
-        return self._is(splat(self._address.element, 0))
+        return self._is_zero(self._apart)
 
-    def _is(self, distances: LaneVector) -> str:
-        code = self._code
-        same = code.to_mask(code.compare("eq", self._apart, distances))
-        every = code.scalar(f"icmp eq i32 {same}, -1")
+    def _is_zero(self, values: LaneVector) -> str:
+        code, element = self._code, values.element
+        code.module.declare(f"declare {element} @llvm.vector.reduce.or.v32{element}({values.type})")
+        bits = code.scalar(f"call {element} @llvm.vector.reduce.or.v32{element}({values.typed})")
+        zero = code.scalar(f"icmp eq {element} {bits}, 0")
         whole = code.scalar(f"icmp eq i32 {self._mask}, -1")
-        return code.scalar(f"and i1 {every}, {whole}")
+        return code.scalar(f"and i1 {zero}, {whole}")
 
     def first(self, base: str) -> tuple[str, str]:
         """Return the offsets of the first lanes of both halves from a base."""

@@ -123,7 +123,7 @@ def test_launches_are_listed(recorder: Recorder) -> None:
     assert (row["kernel"], row["launches"], row["block"]) == ("gather", 1, [32, 1, 1])
 
 
-@pytest.mark.parametrize("task", ["graph", "graph-change"])
+@pytest.mark.parametrize("task", ["graph", "graph-change", "graph-child"])
 def test_a_launch_of_a_graph_is_recorded(recorder: Recorder, tmp_path: Path, task: str) -> None:
     ran = recorder("--nth", "4", "--count", "2", "-o", "x.cudarun", task=task)
     assert ran.code == 0, ran.err
@@ -134,10 +134,11 @@ def test_a_launch_of_a_graph_is_recorded(recorder: Recorder, tmp_path: Path, tas
         assert int.from_bytes(manifest.parameters[16:20], "little") == count
 
 
-def test_launches_of_graphs_are_listed(recorder: Recorder) -> None:
-    [row] = recorder("--list", "--json", task="graph").document["launches"]
+@pytest.mark.parametrize("task", ["graph", "graph-child"])
+def test_launches_of_graphs_are_listed(recorder: Recorder, task: str) -> None:
+    [row] = recorder("--list", "--json", task=task).document["launches"]
     assert (row["kernel"], row["launches"], row["in_graph"]) == ("scale", 6, True)
-    assert "6         graph  4     256    0       scale" in recorder("--list", task="graph").out
+    assert "6         graph  4     256    0       scale" in recorder("--list", task=task).out
 
 
 def test_a_fault_in_a_graph_is_found(recorder: Recorder) -> None:

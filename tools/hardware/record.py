@@ -53,6 +53,7 @@ CASES = (
     Case("cupy textures", "cupy", ("cupy_ops.py", "texture"), ("fetch",)),
     Case("graph", "nvcc", ("runtime", "graph"), ("increase*",), ("--nth", "3", "--count", "2")),
     Case("graph change", "nvcc", ("runtime", "change"), ("increase*",), ("--nth", "6"), False),
+    Case("graph child", "nvcc", ("runtime", "child"), ("increase*",), ("--nth", "4"), False),
     Case("cupy graph", "cupy", ("cupy_ops.py", "graph"), ("shift",), ("--nth", "3"), shrinks=False),
     Case("torch", "torch", ("torch_ops.py", "eager"), ("*oftmax*", "*layer_norm*", "*gemm*")),
     Case(

@@ -1,6 +1,6 @@
 // A program of the runtime API: a constant, a struct with pointers, dynamic shared memory, two
 // streams, a cooperative and a cluster launch, and a graph with a copy and a fill.
-// Usage: runtime [graph | change | fault]
+// Usage: runtime [graph | change | child | fault]
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cstdlib>
@@ -79,7 +79,7 @@ static void change(cudaGraph_t captured, cudaGraphExec_t exec, float *x) {
     }
 }
 
-// Ways: a graph, one with a kernel node that is changed before the last launch, one that faults.
+// Ways: a graph, the same as a child of another, one with a kernel node that is changed before the last launch, one that faults.
 static int graph(float *x, float *y, const char *way) {
     cudaStream_t stream;
     cudaGraph_t captured;
@@ -92,6 +92,13 @@ static int graph(float *x, float *y, const char *way) {
     bool faults = !strcmp(way, "fault"), changes = !strcmp(way, "change");
     increase<<<N / BLOCK, BLOCK, 0, stream>>>(faults ? x + (1ll << 40) : x, N, 2);
     CHECK(cudaStreamEndCapture(stream, &captured));
+    if (!strcmp(way, "child")) {
+        cudaGraph_t parent;
+        cudaGraphNode_t node;
+        CHECK(cudaGraphCreate(&parent, 0));
+        CHECK(cudaGraphAddChildGraphNode(&node, parent, nullptr, 0, captured));
+        captured = parent;
+    }
     CHECK(cudaGraphInstantiate(&exec, captured, 0));
     for (int i = 0; i < 3; i++) {
         if (changes && i == 2) change(captured, exec, x);

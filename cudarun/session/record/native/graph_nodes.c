@@ -93,25 +93,24 @@ static void read_kernel(GraphNode *node) {
         node->is_cooperative = cooperative.value.cooperative;
 }
 
-static void read_child(Graph *graph, CUgraphNode node) {
-    CUgraph child;
-    Graph *grown = realloc(graph->children, (graph->child_count + 1) * sizeof *grown);
-    if (!grown) return;
-    graph->children = grown;
-    Graph *found = &grown[graph->child_count];
-    *found = (Graph){0};
+static void read_child(GraphNode *node) {
+    Graph *child = calloc(1, sizeof *child);
+    if (!child) return;
+    child->is_child = 1;
     if (driver_cuGraphChildGraphNodeGetGraph
-        && !driver_cuGraphChildGraphNodeGetGraph(node, &child) && graph_read(found, child))
-        graph->child_count++;
+        && !driver_cuGraphChildGraphNodeGetGraph(node->node, &child->copy)
+        && graph_read(child, child->copy))
+        node->child = child;
     else
-        graph_free(found);
+        graph_free(child), free(child);
 }
 
 void graph_free(Graph *graph) {
-    for (size_t i = 0; i < graph->child_count; i++) graph_free(&graph->children[i]);
     graph_join(graph);
-    if (graph->copy) driver_cuGraphDestroy(graph->copy);
-    free(graph->nodes), free(graph->children);
+    for (size_t i = 0; i < graph->count; i++)
+        if (graph->nodes[i].child) graph_free(graph->nodes[i].child), free(graph->nodes[i].child);
+    if (graph->copy && !graph->is_child) driver_cuGraphDestroy(graph->copy);
+    free(graph->nodes);
     *graph = (Graph){0};
 }
 
@@ -129,7 +128,7 @@ int graph_read(Graph *graph, CUgraph source) {
         graph->nodes[i].node = nodes[i];
         driver_cuGraphNodeGetType(nodes[i], &graph->nodes[i].type);
         if (graph->nodes[i].type == KERNEL_NODE) read_kernel(&graph->nodes[i]);
-        if (graph->nodes[i].type == GRAPH_NODE) read_child(graph, nodes[i]);
+        if (graph->nodes[i].type == GRAPH_NODE) read_child(&graph->nodes[i]);
     }
     if (!complete) graph->count = 0;
     free(nodes), free(edges.from), free(edges.to);

@@ -114,20 +114,8 @@ static void list(const Graph *graph, CUstream stream) {
         Launch launch = {.kernel = node->kernel, .config = node->config};
         launch.config.stream = stream;
         if (node->kernel) list_launch_of_graph(&launch);
+        if (node->child) list(node->child, stream);
     }
-    for (size_t i = 0; i < graph->child_count; i++) list(&graph->children[i], stream);
-}
-
-static Kernel *wanted_child(const Graph *graph) {
-    for (size_t i = 0; i < graph->child_count; i++) {
-        const Graph *child = &graph->children[i];
-        for (size_t j = 0; j < child->count; j++)
-            if (child->nodes[j].kernel && is_wanted(child->nodes[j].kernel))
-                return child->nodes[j].kernel;
-        Kernel *found = wanted_child(child);
-        if (found) return found;
-    }
-    return 0;
 }
 
 /* Give each node to record its number; return one of their kernels, or null. */
@@ -135,9 +123,10 @@ static Kernel *choose(Graph *graph) {
     Kernel *chosen = 0;
     for (size_t i = 0; i < graph->count; i++) {
         GraphNode *node = &graph->nodes[i];
+        Kernel *inside = node->child ? choose(node->child) : 0;
         node->ordinal = node->kernel && is_wanted(node->kernel) ? next_ordinal(node->kernel) : 0;
         if (node->ordinal && !is_to_record(node->ordinal)) node->ordinal = 0;
-        if (node->ordinal) chosen = node->kernel;
+        if (node->ordinal || inside) chosen = node->ordinal ? node->kernel : inside;
     }
     return chosen;
 }
@@ -150,12 +139,10 @@ static CUresult record_each(Launch *launch, CUresult (*again)(void *), void *con
 static int record(Graph *graph, CUstream stream, CUresult *result) {
     if (all_recorded()) return 0;
     pthread_mutex_lock(&apart);
-    Kernel *chosen = choose(graph), *hidden = graph->is_noted ? 0 : wanted_child(graph);
+    Kernel *chosen = choose(graph);
     int split = chosen && !graph->obstacle && graph_split(graph);
-    if (hidden) note("graph %s a child graph node", hidden->name);
     if (chosen && !split)
         note("graph %s %s", chosen->name, graph->obstacle ? graph->obstacle : UNKNOWN_OBSTACLE);
-    graph->is_noted = 1;
     if (split) {
         char *stack = launching_stack();
         unsigned group = gate_close();
@@ -168,10 +155,17 @@ static int record(Graph *graph, CUstream stream, CUresult *result) {
     return split;
 }
 
+static void choose_all(Graph *graph) {
+    for (size_t i = 0; i < graph->count; i++) {
+        graph->nodes[i].ordinal = graph->nodes[i].kernel != 0;
+        if (graph->nodes[i].child) choose_all(graph->nodes[i].child);
+    }
+}
+
 /* Wait for each kernel of a graph; false if it is to be launched as a whole. */
 static int watch(Graph *graph, CUstream stream, CUresult *result) {
     pthread_mutex_lock(&apart);
-    for (size_t i = 0; i < graph->count; i++) graph->nodes[i].ordinal = graph->nodes[i].kernel != 0;
+    choose_all(graph);
     int split = graph->parts || (!graph->obstacle && graph_split(graph));
     if (split) *result = graph_launch_parts(graph, stream, 0, watch_launch);
     pthread_mutex_unlock(&apart);

@@ -7,7 +7,7 @@
 
 #include "launch.h"
 
-enum { MOST = 16, ALLOCATION = 10, MOST_PARAMETERS = 3, PARAMETER_BYTES = 128 };
+enum { MOST = 16, CHILD = 4, ALLOCATION = 10, MOST_PARAMETERS = 3, PARAMETER_BYTES = 128 };
 
 typedef struct {
     void *function;
@@ -24,6 +24,7 @@ typedef struct Node {
     char bytes[MOST_PARAMETERS][PARAMETER_BYTES];
     void *pointers[MOST_PARAMETERS];
     struct Node *after; /* the node that it depends on */
+    struct Graph *child;
 } Node;
 
 typedef struct Graph {
@@ -59,6 +60,7 @@ static Graph *clone(const Graph *graph) {
         *node = *graph->nodes[i];
         node->graph = copy, node->origin = graph->nodes[i];
         if (node->type == 0) set(node, &graph->nodes[i]->params);
+        if (node->type == CHILD) node->child = clone(node->child);
     }
     for (size_t i = 0; i < graph->count; i++)
         for (size_t j = 0; j < graph->count; j++)
@@ -87,6 +89,15 @@ int cuStreamEndCapture(void *stream, Graph **graph) {
 }
 int cuGraphAddMemAllocNode(Node **node, Graph *graph, void *const *after, size_t count, void *params) {
     return *node = add(graph, ALLOCATION, 0), count && !after && params ? 1 : 0;
+}
+int cuGraphCreate(Graph **graph, unsigned flags) { return *graph = calloc(1, sizeof **graph), flags; }
+int cuGraphAddChildGraphNode(
+    Node **node, Graph *graph, void *const *after, size_t count, const Graph *child) {
+    *node = add(graph, CHILD, 0);
+    return (*node)->child = clone(child), count && !after;
+}
+int cuGraphChildGraphNodeGetGraph(const Node *node, Graph **child) {
+    return *child = node->child, node->type != CHILD;
 }
 int cuGraphClone(Graph **copy, const Graph *graph) {
     for (size_t i = 0; i < graph->count; i++)
@@ -144,6 +155,7 @@ int cuGraphLaunch(Graph *exec, void *stream) {
     for (size_t i = exec->count; i-- && !result;) { /* they were added in a valid order */
         const Params *params = &exec->nodes[i]->params;
         const unsigned *g = params->grid, *b = params->block;
+        if (exec->nodes[i]->type == CHILD) result = cuGraphLaunch(exec->nodes[i]->child, stream);
         if (exec->nodes[i]->type == 0)
             result = stub_launch(
                 params->function, g[0] * g[1] * g[2] * b[0] * b[1] * b[2], params->parameters);

@@ -39,6 +39,8 @@ static int (*params_of)(void *, void *), (*set_params)(void *, void *, const voi
 static int (*create_array)(void **, const void *), (*copy_array)(const void *);
 static int (*create_texture)(uint64_t *, const void *, const void *, const void *);
 static int (*create_surface)(uint64_t *, const void *);
+static int (*create_graph)(void **, unsigned);
+static int (*add_child)(void **, void *, void *const *, size_t, void *);
 static int (*add_allocation)(void **, void *, void *const *, size_t, void *);
 static void *module;
 
@@ -67,6 +69,8 @@ static void bind(const char *path) {
     find("cuGraphGetNodes", (void **)&nodes_of, 12000, 0, 0);
     find("cuGraphKernelNodeGetParams", (void **)&params_of, 12000, 0, 0);
     find("cuGraphExecKernelNodeSetParams", (void **)&set_params, 12000, 0, 0);
+    find("cuGraphCreate", (void **)&create_graph, 12000, 0, 0);
+    find("cuGraphAddChildGraphNode", (void **)&add_child, 12000, 0, 0);
     find("cuGraphAddMemAllocNode", (void **)&add_allocation, 12000, 0, 0);
     find("cuArray3DCreate", (void **)&create_array, 12000, 0, 0);
     find("cuMemcpy3D", (void **)&copy_array, 12000, 0, 0);
@@ -223,7 +227,8 @@ static int overrun(void) {
 }
 
 /* A captured graph of two kernels, launched three times; the second one uses the first one's
- * results. Ways: a change of a node before the last launch, an allocation node, a fault. */
+ * results. Ways: a change of a node before the last launch, an allocation node, a fault, a child
+ * graph. */
 static int graph(const char *way) {
     enum { STREAM = 7 };
     void *kernel, *captured, *exec, *nodes[4], *stream = (void *)STREAM;
@@ -240,6 +245,12 @@ static int graph(const char *way) {
     launch(kernel, 4, 1, 1, 256, 1, 1, 0, stream, second, 0);
     end_capture(stream, &captured);
     if (!strcmp(way, "allocation")) add_allocation(nodes, captured, 0, 0, 0);
+    if (!strcmp(way, "child")) {
+        void *parent;
+        create_graph(&parent, 0);
+        add_child(nodes, parent, 0, 0, captured);
+        captured = parent;
+    }
     if (instantiate(&exec, captured, 0)) return 86;
     for (int i = 0; i < 3; i++) {
         float data[N];

@@ -16,6 +16,7 @@ import numpy as np
 from cudarun.emulator.compiled.kernels import CompiledKernel
 from cudarun.emulator.compiled.queue import BlockQueue
 from cudarun.emulator.compiled.runtime import CompiledRun, resident_blocks
+from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.launch import Launch
 
 _SECONDS_PER_THREAD = 0.001  # of work that is left, so that starting a thread pays
@@ -65,11 +66,14 @@ class _BlockThreads:
         self._most = threads
         self._queue = queue
         self._others: list[threading.Thread] = []
+        self._parts: list[CompiledRun] = []
 
     def run(self) -> None:
         """Run all blocks."""
-        queue = self._queue
-        lead = CompiledRun(self._kernel, self._launch, queue, self._tick)
+        queue, launch = self._queue, self._launch
+        lead = CompiledRun(self._kernel, launch, queue, self._tick)
+        self._parts.append(lead)
+        launch.running, launch.find_running = None, self._running
         try:
             while lead.run():
                 self._report()
@@ -83,9 +87,15 @@ class _BlockThreads:
             raise
         finally:
             self._join()
+        launch.find_running = None
         if queue.fault is not None:
             raise queue.fault
         self._report()
+
+    def _running(self) -> Batch | None:
+        """Return the batch of the first thread that runs blocks."""
+        batches = (part.thread_states() for part in self._parts)
+        return next((batch for batch in batches if batch is not None), None)
 
     def _tick(self) -> None:
         self._report()
@@ -117,6 +127,7 @@ class _BlockThreads:
         try:
             with np.errstate(all="ignore"):
                 part = CompiledRun(self._kernel, self._launch, queue, lambda: None)
+                self._parts.append(part)
                 while part.run():
                     pass
         except BaseException as error:

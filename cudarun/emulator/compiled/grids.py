@@ -58,6 +58,7 @@ def _define_begin(module: ModuleText, state: WarpState) -> None:
     store_field(code, "%ctx", layout.BLOCK, "i64", "%number")
     store_field(code, "%ctx", layout.BLOCK_REGISTERS, "ptr", "%row")
     store_field(code, "%ctx", layout.RUNNING, "i64", "1")
+    store_field(code, "%ctx", layout.CALLING_MASK, "i32", "0")
     memory = field(code, "%ctx", layout.SHARED, "ptr")
     size = field(code, "%ctx", layout.SHARED_STRIDE, "i64")
     code.line(f"call void @llvm.memset.p0.i64(ptr {memory}, i8 0, i64 {size}, i1 false)")
@@ -348,7 +349,8 @@ def _define_blocks(module: ModuleText) -> None:
     code.line("br label %turned")
     code.label("stuck")
     callback = field(code, slot, layout.CALLBACK, "ptr")
-    code.scalar(f"call i32 {callback}(ptr {slot}, i32 {layout.DEADLOCK_SITE}, i32 0, i32 0)")
+    store_field(code, slot, layout.SITE, "i32", str(layout.DEADLOCK_SITE))
+    code.scalar(f"call i32 {callback}(ptr {slot})")
     code.line(f"ret i32 {FAILS}")
     code.label("turned")
     code.line(

@@ -32,6 +32,9 @@ CLUSTER = 128  # blocks of a cluster
 ALL_AT_ONCE = 136  # not 0 if all blocks have to run at the same time
 SHARED_BYTES = 144
 LOCAL_BYTES = 152  # of a thread
+SITE = 160  # of the last callback,
+CALLING_WARP = 164  # its warp
+CALLING_MASK = 168  # and the lanes that ran
 CONTEXT_BYTES = 192  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
@@ -59,7 +62,8 @@ WAITS, FAILS, YIELDS = 0, 1, 2
 # The answers of a round of a block, or of a cluster: combined by a bitwise or.
 ENDED, BLOCKED = 0, 4
 
-TICK_SITE, DEADLOCK_SITE = -1, -2
+DEADLOCK_SITE = -1
+TICK_SITE = -2  # after the basic block 0; one less after each next one
 TICK_INTERVAL = 1 << 20
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from cudarun.emulator.compiled.sites import CallbackSite
 from cudarun.emulator.compiled.vectors import WIDTH
 from cudarun.emulator.compiled.warpgroups import ProductOfWarp
 from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, Region, Section
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.barriers import Arrival
@@ -37,9 +38,7 @@ _LEAST_INTERVAL = 64
 _TICK_SECONDS = 0.02
 _MOST_GROWTH = 8.0
 _MEMORY = 512 << 20  # shared and local memory of blocks that run at the same time
-_Callback = ctypes.CFUNCTYPE(
-    ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_uint
-)
+_Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _LANES = np.arange(WIDTH)
 _CACHE_LINE = 64
 
@@ -93,7 +92,9 @@ class CompiledRun:
         self._constants = self._fixed_values()
         self._lane_registers = self._lane_values(warps)
         self._shared = batch.section("shared")
-        self._callback = _Callback(self._called)
+        answers = self._answers()
+        next(answers)
+        self._callback = _Callback(answers.send)
         self._contexts = np.zeros((slots, layout.CONTEXT_BYTES // 8), dtype=np.uint64)
         places = np.arange(slots, dtype=np.uint64)
         for offset, value, step in (
@@ -171,21 +172,45 @@ class CompiledRun:
 
     # --- the callback ----------------------------------------------------------------------------
 
-    def _called(self, context: int, number: int, warp: int, mask: int) -> int:
-        """Answer compiled code; errors are raised when it has returned."""
-        slot = (context - self._contexts.ctypes.data) // layout.CONTEXT_BYTES
-        try:
-            if number == layout.TICK_SITE:
-                return self._tick(slot)
-            with self._queue.actions:
-                self._place(slot)
-                if number == layout.DEADLOCK_SITE:
-                    raise self._deadlock(slot)
-                return self._execute(self._sites[number], slot, warp, mask)
-        except BaseException as error:
-            self._error = error
-            self._failed = int(self._contexts[slot, layout.BLOCK // 8])
-            return layout.FAULT
+    def _answers(self) -> Generator[int, int, None]:
+        """Answer compiled code, which sends its context; errors are raised when it has returned.
+
+        A signal handler runs when the generator continues, so that its error is caught here. A
+        function would raise it before its first statement, and ctypes would ignore it.
+        """
+        answer = layout.RETRY
+        slot = 0
+        while True:
+            try:
+                while True:
+                    context = yield answer
+                    slot = (context - self._contexts.ctypes.data) // layout.CONTEXT_BYTES
+                    answer = self._answer(slot)
+            except GeneratorExit:
+                return
+            except BaseException as error:
+                self._error = error
+                self._failed = int(self._contexts[slot, layout.BLOCK // 8])
+                answer = layout.FAULT
+
+    def _answer(self, slot: int) -> int:
+        number, warp, mask = self._call(slot)
+        if number <= layout.TICK_SITE:
+            return self._tick(slot)
+        with self._queue.actions:
+            self._place(slot)
+            if number == layout.DEADLOCK_SITE:
+                raise self._deadlock(slot)
+            return self._execute(self._sites[number], slot, warp, mask)
+
+    def _call(self, slot: int) -> tuple[int, int, int]:
+        """Return the site, the warp and the lanes of a block's last callback."""
+        words = self._contexts[slot].view(np.int32)
+        site, warp, mask = (
+            int(words[offset // 4])
+            for offset in (layout.SITE, layout.CALLING_WARP, layout.CALLING_MASK)
+        )
+        return site, warp, mask & 0xFFFFFFFF
 
     def _tick(self, slot: int) -> int:
         """Let signals and other threads be served, and end if the blocks need not be run."""
@@ -323,6 +348,11 @@ class CompiledRun:
 
     def _deadlock(self, slot: int) -> BaseException:
         """Return the fault of lanes of a block, or of a cluster, that wait for one another."""
+        self._note_waiting(slot)
+        return describe_deadlock(self._batch)
+
+    def _note_waiting(self, slot: int) -> None:
+        """Enter the lanes of a block, or of a cluster, that wait for others in the batch."""
         code, batch = self._kernel.code, self._batch
         state = code.state
         for place, block in enumerate(code.barriers):
@@ -339,7 +369,43 @@ class CompiledRun:
             lanes = self._lanes(slot, state.parked(block.index))
             if len(lanes):
                 batch.synchronizing[self._path(block.index)] = of(lanes)
-        return describe_deadlock(batch)
+
+    def thread_states(self) -> Batch | None:
+        """Return the batch with the lanes of the running blocks; ``None`` if none runs."""
+        size, batch, code = self._launch.cluster_blocks, self._batch, self._kernel.code
+        running = np.flatnonzero(self._contexts[::size, layout.RUNNING // 8]) * size
+        for noted in (batch.waiting, batch.barriers.arrivals, batch.clusters.waiting):
+            noted.clear()
+        batch.synchronizing.clear()
+        for slot in running.tolist():
+            self._place(slot)
+            self._note_waiting(slot)
+            for block in code.function.blocks:
+                lanes = self._lanes(slot, code.state.pending(block.index))
+                if len(lanes):
+                    batch.wait(self._path(block.index), of(lanes))
+            for place in range(slot, slot + size):
+                self._note_running(place)
+        return batch if len(running) else None
+
+    def _note_running(self, slot: int) -> None:
+        """Enter the lanes of the last callback in the batch, if they do not wait anywhere."""
+        batch, code = self._batch, self._kernel.code
+        number, warp, mask = self._call(slot)
+        if number == layout.DEADLOCK_SITE:
+            return
+        block = layout.TICK_SITE - number if number < 0 else self._sites[number].block
+        first = slot * self._launch.block_threads + warp * WIDTH
+        running = np.flatnonzero(mask >> _LANES & 1) + first
+        running = np.intersect1d(running, self._lanes(slot, code.state.ALIVE))
+        noted = [each for parts in batch.waiting.values() for each in parts]
+        noted += [arrival.lanes for arrival in batch.barriers.arrivals]
+        noted += [each for _, each, _ in batch.clusters.waiting]
+        noted += batch.synchronizing.values()
+        for each in noted:
+            running = np.setdiff1d(running, lane_sets.indices(each))
+        if len(running):
+            batch.wait(self._path(block), of(running))
 
     def _lanes(self, slot: int, offset: int) -> Array:
         """Return the lanes of the cluster of a slot whose bits are set in a mask of the states."""

@@ -178,7 +178,7 @@ class LaneSchedule:
         """Continue the active lanes with a block; they wait if others wait, too."""
         code = self._code
         if target <= origin:
-            self._tick(mask)
+            self._tick(origin, mask)
         if target <= origin and target in self._loops:
             stays = self._poll(target)
             self.wait(target, mask)
@@ -196,7 +196,7 @@ class LaneSchedule:
         """Let the active lanes wait to run several blocks, and run the lowest one."""
         code = self._code
         if min(targets) <= origin:
-            self._tick(mask)
+            self._tick(origin, mask)
         for target, lanes in targets.items():
             self.wait(target, lanes)
         polled = [each for each in targets if each <= origin and each in self._loops]
@@ -206,7 +206,7 @@ class LaneSchedule:
             code.label(stays)
         code.line("br label %dispatch")
 
-    def _tick(self, mask: str) -> None:
+    def _tick(self, origin: int, mask: str) -> None:
         """Call back after many jumps back, for time limits and interruptions."""
         code = self._code
         left = field(code, "%ctx", layout.TICKS, "i64")
@@ -216,7 +216,7 @@ class LaneSchedule:
         tick, on = code.fresh("tick"), code.fresh("on")
         code.line(f"br i1 {now}, label %{tick}, label %{on}, !prof !2")
         code.label(tick)
-        answer = call_back(code, layout.TICK_SITE, mask)
+        answer = call_back(code, layout.TICK_SITE - origin, mask)
         wrong = code.scalar(f"icmp eq i32 {answer}, {layout.FAULT}")
         code.line(f"br i1 {wrong}, label %fault, label %{on}")
         code.label(on)

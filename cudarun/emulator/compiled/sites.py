@@ -10,7 +10,7 @@ import numpy.typing as npt
 from cudarun.emulator.code import Action, Terminator
 from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.lowering import LaneType
-from cudarun.emulator.compiled.memory import field, pointer_to
+from cudarun.emulator.compiled.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.vectors import WIDTH, CodeBuilder, LaneVector
 from cudarun.records import dataclass
 
@@ -61,8 +61,14 @@ class CallbackSites:
 
 def call_back(code: CodeBuilder, site: int, mask: str) -> str:
     """Call back and return the answer."""
+    for offset, value in (
+        (layout.SITE, str(site)),
+        (layout.CALLING_WARP, "%warp"),
+        (layout.CALLING_MASK, mask),
+    ):
+        store_field(code, "%ctx", offset, "i32", value)
     function = field(code, "%ctx", layout.CALLBACK, "ptr")
-    return code.scalar(f"call i32 {function}(ptr %ctx, i32 {site}, i32 %warp, i32 {mask})")
+    return code.scalar(f"call i32 {function}(ptr %ctx)")
 
 
 def pass_sources(code: CodeBuilder, values: Sequence[LaneVector]) -> None:

@@ -112,6 +112,7 @@ class Launch:
         functions: The functions of the program by name.
         constants: Special registers with one value for the whole launch.
         running: The batch that is being executed.
+        find_running: Returns that of compiled code.
         ended: A lower bound of the number of completed blocks.
         hands_over: Returns whether another engine runs the blocks that have not run; the argument
             has the basic blocks that the running batch has executed, by their numbers.
@@ -158,6 +159,7 @@ class Launch:
         self.local_stride = min(_round_up(kernel.local_bytes + stack + 16, 16), _LOCAL_LIMIT)
         self.constants = self._constants()
         self.running: Batch | None = None
+        self.find_running: Callable[[], Batch | None] | None = None
         self.ended = 0
         self.hands_over: Callable[[Collection[int]], bool] = _never
         self._symbols = symbols

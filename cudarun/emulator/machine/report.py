@@ -70,7 +70,7 @@ def describe_thread_states(launch: Launch) -> str:
     Diverged threads wait at different instructions; those with the most threads are listed.
     """
     lines = [f"kernel {launch.kernel.name}: {launch.ended} of {launch.blocks} blocks have finished"]
-    batch = launch.running
+    batch = launch.running if launch.find_running is None else launch.find_running()
     if batch is None:
         return lines[0]
     places = [] if batch.active is None else [(batch.active.path, batch.active.lanes)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from cudarun.emulator import engines as module
 from cudarun.emulator.compiled import engine
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, NotCompiled
 from cudarun.emulator.host.process import Process
+from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.report import describe_thread_states
 from tests.emulator.compiled.engines import check_equal, device, launched
 
 STORE = """.visible .entry store(.param .u64 out) {
@@ -164,6 +167,51 @@ def test_an_interruption_ends_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(KeyboardInterrupt):
         made.launch("store", (1,), (32,), made.buffer(np.zeros(32, "u4")))
     assert calls == [0.0]
+
+
+def test_a_signal_ends_a_kernel() -> None:
+    """Its handler runs when compiled code calls back; the error that it raises is not lost."""
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    made, _ = device(text("L: add.u32 %r0, %r0, 1; bra L;"), COMPILE)
+    place = made.buffer(np.zeros(32, "u4"))
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        for _ in range(3):
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(KeyboardInterrupt):
+                made.launch("store", (1,), (32,), place)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_the_states_of_threads_are_reported() -> None:
+    body = """
+    .reg .pred %p; setp.ge.u32 %p, %r0, 32; @%p bra B;
+L:  add.u32 %r1, %r1, 1; bra L;
+B:  bar.sync 0;
+"""
+    made, _ = device(text(body), COMPILE)
+    launches: list[Launch] = []
+    reports: list[str] = []
+
+    def report(done: float) -> None:
+        reports.append(describe_thread_states(launches[0]))
+        if len(reports) == 3:
+            raise KeyboardInterrupt
+
+    real = made.execute
+    made.execute = lambda *given, **named: real(
+        *given, **{**named, "on_progress": report, "begun": launches.append}
+    )
+    with pytest.raises(KeyboardInterrupt):
+        made.launch("store", (2,), (64,), made.buffer(np.zeros(64, "u4")))
+    first, *rest = reports[-1].splitlines()
+    assert first == "kernel store: 0 of 2 blocks have finished"
+    (place,) = (number for number, line in enumerate(rest) if "add.u32 %r1, %r1, 1;" in line)
+    assert rest[place - 1].startswith("  32 threads run: block (0, 0, 0), thread (0, 0, 0)")
 
 
 def test_unwritten_bytes_are_tracked() -> None:

@@ -208,7 +208,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     scope=OptionScope.RUN,
     type=click.Choice(["auto", "interpret", "compile"]),
     help="On cpu, interpret kernels, compile them (requires cudarun[fast]), or compile those "
-    "that can be compiled (auto).  [env var: CUDARUN_CPU_ENGINE; default: interpret]",
+    "for which it pays (auto).  [env var: CUDARUN_CPU_ENGINE; default: auto]",
 )
 @option(
     "--cpu-threads",

@@ -214,7 +214,7 @@ def select_engine(mode: str | None = None, threads: int | None = None) -> None:
 
     Args:
         mode: ``"auto"``, ``"interpret"`` or ``"compile"``; by default that of the environment
-            variable ``CUDARUN_CPU_ENGINE``, or ``"interpret"``.
+            variable ``CUDARUN_CPU_ENGINE``, or ``"auto"``.
         threads: The most threads that run the blocks of a compiled kernel; by default that of
             ``CUDARUN_CPU_THREADS``, or the number of cores that this process may use.
     """

@@ -42,11 +42,13 @@ class EngineNote:
         kernel: The name of the kernel.
         engine: ``"interpret"`` or ``"compile"``.
         reason: Why it was interpreted, or some of its blocks, if compiled code was permitted.
+        is_default: Whether no option and no environment variable selected the engine.
     """
 
     kernel: str
     engine: str
     reason: str = ""
+    is_default: bool = False
 
 
 class Engines:
@@ -57,20 +59,24 @@ class Engines:
             anything else.
         threads: The most threads that run the blocks of a compiled kernel; by default the number
             of cores that this process may use.
+        is_default: Whether neither the program nor the environment selects the mode.
 
     Attributes:
         notes: The engine of the last launch of each kernel, by its name.
     """
 
-    def __init__(self, mode: str = INTERPRET, threads: int | None = None) -> None:
+    def __init__(
+        self, mode: str = INTERPRET, threads: int | None = None, *, is_default: bool = False
+    ) -> None:
         self.mode = mode
+        self.is_default = is_default
         self.threads = threads or len(os.sched_getaffinity(0))
         self.notes: dict[str, EngineNote] = {}
 
     @staticmethod
     def invalid_variable() -> tuple[str, str] | None:
         """Return an invalid environment variable and the expected values; ``None`` if all are."""
-        if (os.environ.get(ENGINE_VARIABLE) or INTERPRET) not in MODES:
+        if (os.environ.get(ENGINE_VARIABLE) or AUTO) not in MODES:
             return ENGINE_VARIABLE, ", ".join(MODES)
         threads = os.environ.get(THREADS_VARIABLE) or "1"
         if not (threads.isascii() and threads.isdigit() and 0 < int(threads) <= MOST_THREADS):
@@ -88,7 +94,8 @@ class Engines:
             threads: The number of threads instead of that.
         """
         wanted = threads or int(os.environ.get(THREADS_VARIABLE) or 0)
-        return cls(mode or os.environ.get(ENGINE_VARIABLE) or INTERPRET, wanted or None)
+        mode = mode or os.environ.get(ENGINE_VARIABLE)
+        return cls(mode or AUTO, wanted or None, is_default=not mode)
 
     def run(
         self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
@@ -143,7 +150,7 @@ class Engines:
 
     def _note(self, launch: Launch, engine: str, reason: str = "") -> None:
         name = launch.kernel.name
-        self.notes[name] = EngineNote(name, engine, reason)
+        self.notes[name] = EngineNote(name, engine, reason, self.is_default)
 
 
 def _unsuitable(launch: Launch) -> str:

@@ -148,10 +148,13 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
 
 
 def _show_engines(engines: Sequence[KernelEngine], out: Console) -> None:
-    """Print the engines of an emulated device where compiled code was asked for."""
+    """Print the engines of an emulated device where the user selected one."""
     for each in engines:
+        if each.is_default:
+            continue
         if each.engine == "compile":
-            out.print(Text(f"{each.kernel}: compiled", style="dim"), soft_wrap=True)
+            some = "" if each.reason is None else f": {each.reason}"
+            out.print(Text(f"{each.kernel}: compiled{some}", style="dim"), soft_wrap=True)
         elif each.reason is not None:
             line = f"{each.kernel}: interpreted: {each.reason}"
             out.print(Text(line, style="dim"), soft_wrap=True)

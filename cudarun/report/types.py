@@ -199,12 +199,15 @@ class KernelEngine:
     Attributes:
         kernel: The kernel.
         engine: ``"interpret"`` or ``"compile"``.
-        reason: Why it was interpreted; ``None`` if it was compiled, or the interpreter selected.
+        reason: Why it was interpreted, or some of its blocks; ``None`` if it was compiled, or the
+            interpreter selected.
+        is_default: Whether no option and no environment variable selected the engine.
     """
 
     kernel: str
     engine: str
     reason: str | None
+    is_default: bool = False
 
 
 @dataclass(frozen=True, slots=True)

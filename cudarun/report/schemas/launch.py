@@ -342,7 +342,8 @@ class KernelEngineRecord(TypedDict):
     Attributes:
         kernel: The kernel.
         engine: interpret or compile.
-        reason: Why it was interpreted; null if it was compiled, or the interpreter was selected.
+        reason: Why it was interpreted, or some of its blocks; null if it was compiled, or the
+            interpreter was selected.
     """
 
     kernel: str

@@ -126,7 +126,10 @@ def _engines(session: Session, ran: _Launch) -> tuple[KernelEngine, ...]:
     notes = {note.kernel: note for note in session.driver.traits.engine_notes()}
     names = dict.fromkeys(step.kernel.name for step in ran.steps)
     found = (notes[name] for name in names if name in notes)
-    return tuple(KernelEngine(note.kernel, note.engine, note.reason or None) for note in found)
+    return tuple(
+        KernelEngine(note.kernel, note.engine, note.reason or None, note.is_default)
+        for note in found
+    )
 
 
 def run_reference(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.accesses import AccessCode
+from cudarun.emulator.compiled.barrier_objects import BarrierObjects
 from cudarun.emulator.compiled.clusters import ClusterOperations
 from cudarun.emulator.compiled.copies import CopyCode
 from cudarun.emulator.compiled.lowering import LaneFunctions
@@ -33,8 +34,13 @@ from cudarun.emulator.machine.matrices import (
     WarpMatrixTransfer,
     WarpMultiply,
 )
-from cudarun.emulator.machine.mbarriers import Arrive, ArriveAfterCopies, Initialize, Transactions
-from cudarun.emulator.machine.mbarriers import Wait as WaitForPhase
+from cudarun.emulator.machine.mbarriers import (
+    Arrive,
+    ArriveAfterCopies,
+    Initialize,
+    Transactions,
+    Wait,
+)
 from cudarun.emulator.machine.quarters import MultiplyQuarters
 from cudarun.emulator.machine.spaces import InGlobalOrConst
 from cudarun.emulator.machine.stack import StackAllocate, StackRestore, StackSave
@@ -104,12 +110,6 @@ CALLED_ACTIONS: tuple[type, ...] = (
     PrefetchBulk,
     PrefetchMap,
     ReplaceField,
-    # barrier objects: a few lanes of a block change them
-    Initialize,
-    Arrive,
-    ArriveAfterCopies,
-    Transactions,
-    WaitForPhase,
     # instructions that compilers hardly emit
     InGlobalOrConst,
     IsType,
@@ -148,6 +148,7 @@ def action_rules(
     warps = WarpOperations(code, registers)
     matrices = MatrixCode(code, registers, accesses)
     products = WarpgroupProducts(code, registers, accesses, is_whole)
+    objects = BarrierObjects(code, registers, accesses)
     copies = CopyCode(code, registers, accesses)
     return {
         MemoryLoad: accesses.load,
@@ -170,6 +171,11 @@ def action_rules(
         WarpMultiply: matrices.multiply,
         MapAddress: clusters.map_address,
         RankOfAddress: clusters.rank_of_address,
+        Initialize: objects.initialize,
+        Wait: objects.test,
+        Arrive: objects.change,
+        ArriveAfterCopies: objects.change,
+        Transactions: objects.change,
         MultiplyAsync: products.multiply,
         NothingPending: _nothing,
         WaitGroup: _nothing,

@@ -19,12 +19,12 @@ Array = npt.NDArray[Any]
 COUNT = (1 << 20) - 1
 PENDING, BYTES, PHASE = 20, 40, 63  # first bits of the fields; the expected count is the lowest
 NO_BYTES = 1 << 21
-_ALL_BYTES = (1 << PHASE - BYTES) - 1
+ALL_BYTES = (1 << PHASE - BYTES) - 1
 
 
 def packed(expected: int, pending: int, owed: int, phase: int) -> int:
     """Return an object; ``owed`` are the outstanding bytes."""
-    counted = owed + NO_BYTES & _ALL_BYTES  # of memory that is no object, the sum may be negative
+    counted = owed + NO_BYTES & ALL_BYTES  # of memory that is no object, the sum may be negative
     return expected | pending << PENDING | counted << BYTES | phase << PHASE
 
 
@@ -37,7 +37,7 @@ def after(expected: int, pending: int, owed: int, phase: int) -> int:
 
 def fields(word: int) -> tuple[int, int, int, int]:
     """Return expected count, pending count, outstanding bytes and phase of an object."""
-    owed = (word >> BYTES & _ALL_BYTES) - NO_BYTES
+    owed = (word >> BYTES & ALL_BYTES) - NO_BYTES
     return word & COUNT, word >> PENDING & COUNT, owed, word >> PHASE
 
 

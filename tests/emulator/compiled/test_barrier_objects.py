@@ -1,0 +1,60 @@
+"""``mbarrier`` instructions on both engines: objects, states and faults."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.emulator.compiled.engines import check_equal, check_equal_fault
+
+KERNEL = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry objects(.param .u64 out) {
+    .shared .align 8 .b64 first[4]; .reg .b64 %a<4>, %s<4>; .reg .b32 %r<8>; .reg .pred %p, %q;
+    ld.param.u64 %a0, [out]; mov.u32 %r0, %tid.x; mov.u32 %r1, first; mov.u64 %s0, 0;
+    and.b32 %r2, %r0, 1; shl.b32 %r3, %r2, 3; add.u32 %r3, %r1, %r3; mov.u32 %r4, 0;
+    setp.eq.u32 %p, %r0, 0; @%p mbarrier.init.shared.b64 [first], COUNT;
+    @%p mbarrier.init.shared.b64 [first+8], 200; bar.sync 0;
+    BODY
+    bar.sync 0; ld.shared.u64 %s1, [first]; ld.shared.u64 %s2, [first+8];
+    mad.wide.u32 %a1, %r0, 32, %a0; st.global.v2.u64 [%a1], {%s0, %s1};
+    cvt.u64.u32 %s3, %r4; st.global.v2.u64 [%a1+16], {%s2, %s3}; ret;
+}"""
+BODIES = {
+    "arrivals at two objects": "mbarrier.arrive.shared.b64 %s0, [%r3];",
+    "a warp with some lanes": "setp.gt.u32 %q, %r0, 40; @%q mbarrier.arrive.shared.b64 %s0, [%r3];",
+    "drops": """
+        mbarrier.arrive_drop.shared.b64 %s0, [%r3]; mbarrier.arrive.shared.b64 %s0, [%r3];
+        mbarrier.arrive_drop.shared.b64 %s0, [%r3], 2;""",
+    "bytes": """
+        mbarrier.arrive.expect_tx.shared.b64 %s0, [%r3], 16;
+        mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r3], 8;
+        mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r3], %r0;""",
+    "a wait": """
+        mbarrier.arrive.shared.b64 %s0, [first]; LOOP: add.u32 %r4, %r4, 0;
+        mbarrier.try_wait.parity.shared.b64 %q, [first], 0; @!%q bra LOOP; selp.u32 %r4, 7, 3, %q;
+        mbarrier.test_wait.shared.b64 %q, [first+8], %s0; selp.u32 %r4, 9, %r4, %q;""",
+    "after copies": "cp.async.mbarrier.arrive.noinc.shared.b64 [%r3];",
+}
+
+
+@pytest.mark.parametrize("what", BODIES)
+def test_objects(what: str) -> None:
+    text = KERNEL.replace("BODY", BODIES[what]).replace("COUNT", "64")
+    threads = 64 if BODIES[what].count("mbarrier") < 3 or "LOOP" in BODIES[what] else 32
+    check_equal(text, (1,), (threads,), np.zeros(256, "u8"))
+
+
+FAULTS = {
+    "too many arrivals": ("mbarrier.arrive.shared.b64 %s0, [%r3], 5;", "23"),
+    "an invalid count": ("", "0"),
+    "a misaligned object": ("mbarrier.arrive.shared.b64 %s0, [%r3+4];", "64"),
+}
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_faults(what: str) -> None:
+    body, count = FAULTS[what]
+    text = KERNEL.replace("BODY", body).replace("COUNT", count)
+    check_equal_fault(text, (1,), (32,), np.zeros(128, "u8"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.vectors import ModuleText
 from cudarun.emulator.compiled.waiting import blocks_in_loops
 from cudarun.emulator.compiled.warp_code import WarpCode
+from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait
 from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction
@@ -94,6 +96,7 @@ class CompiledKernel:
         is_parallel: Whether its blocks can run at the same time.
         origins: The origin of each block of the code.
         run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
+        shared: The cache entries of accesses to shared memory, of each number of bytes.
         recent: The addresses of the allocations that cache entries had last, by their numbers.
         fixed: The values that the last launch fixed, after what determines them.
     """
@@ -104,8 +107,17 @@ class CompiledKernel:
         self.origins = module.origins
         self.machine_code = MachineCode(module.text, data=data)
         self.run = _Run(self.machine_code.address("run"))
+        self.shared = _entries_of_shared_memory(module.code.sites.entries)
         self.recent: dict[int, int] = {}
         self.fixed: tuple[object, npt.NDArray[np.uint8]] = None, np.empty(0, np.uint8)
+
+
+def _entries_of_shared_memory(accesses: Sequence[Access]) -> list[list[int]]:
+    found: dict[int, list[int]] = {}
+    for entry, access in enumerate(accesses):
+        if access.space == "shared":
+            found.setdefault(access.bytes, []).append(entry)
+    return list(found.values())
 
 
 def check(function: FunctionCode) -> None:

@@ -88,16 +88,16 @@ class CompiledRun:
         self._scratch = np.zeros(layout.COLUMNS * layout.COLUMN_BYTES, dtype=np.uint8)
         entries = max(len(kernel.code.sites.entries), 1)
         self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
+        self._shared = batch.section("shared")
         self._enter_recent()
         self._constants = self._fixed_values()
         self._lane_registers = self._lane_values(warps)
-        self._shared = batch.section("shared")
         answers = self._answers()
         next(answers)
         self._callback = _Callback(answers.send)
         self._contexts = np.zeros((slots, layout.CONTEXT_BYTES // 8), dtype=np.uint64)
         places = np.arange(slots, dtype=np.uint64)
-        for offset, value, step in (
+        fields = (
             (layout.CONSTANTS, self._constants.ctypes.data, 0),
             (layout.CACHE, self._cache.ctypes.data, self._cache.strides[0]),
             (layout.LANE_REGISTERS, self._lane_registers.ctypes.data, 0),
@@ -115,8 +115,9 @@ class CompiledRun:
             (layout.CLUSTER, launch.cluster_blocks, 0),
             (layout.ALL_AT_ONCE, launch.config.cooperative, 0),
             (layout.LOCAL_BYTES, launch.local_stride, 0),
-        ):
-            self._contexts[:, offset // 8] = np.uint64(value) + np.uint64(step) * places
+        )
+        offsets, values, steps = np.array(fields, dtype=np.uint64).T
+        self._contexts[:, offsets // 8] = values + steps * places[:, None]
 
     def _fixed_values(self) -> Array:
         """Return the values of the operands that the launch fixes, or the last one's equal ones."""
@@ -302,22 +303,25 @@ class CompiledRun:
         region = access.region(active, int(addresses[0]) + access.offset)
         if region is None or access._inside(active, region, addresses) is None:
             return False
-        self._enter(entry, access, region)
+        self._enter([entry], access, region)
         if not isinstance(region, Section):
             self._kernel.recent[entry] = region.base
         return True
 
     def _enter_recent(self) -> None:
-        """Enter the allocations where those are that accesses found in earlier launches."""
+        """Enter shared memory, and the allocations that accesses found in earlier launches."""
+        accesses = self._kernel.code.sites.entries
+        for entries in self._kernel.shared:
+            self._enter(entries, accesses[entries[0]], self._shared)
         for entry, address in self._kernel.recent.items():
             for memory in self._launch.memories:
                 allocation = memory.find(address)
                 if allocation is not None:
-                    self._enter(entry, self._kernel.code.sites.entries[entry], allocation)
+                    self._enter([entry], accesses[entry], allocation)
                     break
 
-    def _enter(self, entry: int, access: Access, region: Region) -> None:
-        """Change a cache entry."""
+    def _enter(self, entries: list[int], access: Access, region: Region) -> None:
+        """Change the cache entries of accesses that are equal to one."""
         stride, block_stride = self._strides(region)
         count = max(region.size - access.bytes + 1, 0)
         unwritten = region.unwritten
@@ -330,10 +334,10 @@ class CompiledRun:
             layout.SHARED_COUNT: 0 if stride else count,
             layout.ROW_COUNT: 0 if stride else max(count - (HALF - 1) * access.bytes, 0),
         }
-        rows = self._cache[:, entry]  # of all slots
-        rows[:] = [values[8 * column] for column in range(len(values))]
-        if block_stride:
-            rows[:, layout.HOST // 8] += block_stride * np.arange(self._slots, dtype=np.uint64)
+        row = [values[8 * column] for column in range(len(values))]
+        rows = np.array([row] * self._slots, dtype=np.uint64)
+        rows[:, layout.HOST // 8] += block_stride * np.arange(self._slots, dtype=np.uint64)
+        self._cache[:, entries] = rows[:, None]
 
     def _strides(self, region: Region) -> tuple[int, np.uint64]:
         """Return the bytes from one lane's part of a region, and from one block's, to the next."""

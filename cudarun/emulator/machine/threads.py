@@ -210,8 +210,9 @@ def place_of_thread(launch: Launch, number: int) -> tuple[Coordinates, Coordinat
 
 def _block_coordinates(launch: Launch, number: Array) -> tuple[Array, Array]:
     """Return coordinates of blocks in grid and cluster; a cluster's blocks are consecutive."""
-    cluster = launch.cluster
-    size = cluster[0] * cluster[1] * cluster[2]
+    cluster, size = launch.cluster, launch.cluster_blocks
+    if size == 1:
+        return _unravel(number, launch.config.grid), np.zeros((len(number), 3), dtype=np.int64)
     x, y, z = launch.config.grid
     clusters = x // cluster[0], y // cluster[1], z // cluster[2]
     outer, inner = _unravel(number // size, clusters), _unravel(number % size, cluster)
@@ -234,6 +235,10 @@ _DTYPES = {
 
 
 def _unravel(number: Array, shape: Coordinates) -> Array:
-    return np.stack(
-        [number % shape[0], number // shape[0] % shape[1], number // (shape[0] * shape[1])], axis=1
-    )
+    found = np.zeros((len(number), 3), dtype=np.int64)
+    if shape[1] == shape[2] == 1:
+        found[:, 0] = number
+        return found
+    rows, found[:, 0] = np.divmod(number, shape[0])
+    found[:, 2], found[:, 1] = np.divmod(rows, shape[1])
+    return found

@@ -10,12 +10,13 @@ from cudarun.commands.declaration import option
 from cudarun.commands.files import output_files
 from cudarun.commands.help import Command
 from cudarun.commands.numbers import not_negative, whole
-from cudarun.commands.options import output_options
+from cudarun.commands.options import output_options, progress_display
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import ExitCode, RequestError
 from cudarun.report.renderer import finish
 from cudarun.report.terminal import pass_on
 from cudarun.session.driver.selection import ALL, Selector, parse_devices
+from cudarun.session.driver.target import Target
 from cudarun.session.record.request import RecordRequest
 from cudarun.writing import FileUse, OutputFile, check_outputs
 
@@ -125,6 +126,8 @@ def command(
     devices: tuple[Selector, ...] | None,
     timeout: float | None,
     raw_output: bool,
+    quiet: bool,
+    verbose: bool,
     **_: Any,
 ) -> int:
     """Run COMMAND and record a launch of it: code, arguments, memory and results in one file.
@@ -144,7 +147,7 @@ def command(
     if raw_output:
         pass_on()
     if shrink is not None:
-        return _shrink(shrink, output, program, timeout, devices)
+        return _shrink(shrink, output, program, timeout, devices, quiet=quiet, verbose=verbose)
     if devices is not None:
         raise RequestError("requires --shrink", option="--device")
     if edit is not None:
@@ -203,6 +206,9 @@ def _shrink(
     program: tuple[str, ...],
     timeout: float | None,
     devices: tuple[Selector, ...] | None,
+    *,
+    quiet: bool,
+    verbose: bool,
 ) -> int:
     """Write a smaller recording."""
     if program or output is None:
@@ -217,7 +223,8 @@ def _shrink(
     from cudarun.report.record_types import RecordReport
     from cudarun.session.record.shrink import shrink
 
-    file = shrink(recorded_launch(path), target, timeout or None, devices)
+    where = Target(devices=devices or (), timeout=timeout or None, verbose=verbose, capture=True)
+    file = shrink(recorded_launch(path), target, where, progress_display(where, quiet=quiet))
     return finish(RecordReport((file,), 0), renderer)
 
 

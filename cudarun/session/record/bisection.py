@@ -16,7 +16,6 @@ from cudarun.errors import AddressOccupied, CudarunError, OutOfTime, RequestErro
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.session.driver.faults import is_fault
-from cudarun.session.driver.target import Target
 from cudarun.session.launch.parent import (
     ADDRESS_ATTEMPTS,
     KernelJob,
@@ -33,10 +32,11 @@ from cudarun.session.workers.shared_file import SharedFile
 if TYPE_CHECKING:
     from cudarun.report.types import LaunchReport
     from cudarun.session.driver.devices import Device
-    from cudarun.session.driver.selection import Selector
+    from cudarun.session.driver.target import Target
     from cudarun.session.launch.request import LaunchRequest
     from cudarun.session.launch.steps import Libraries
     from cudarun.session.recording.archive import Recording
+    from cudarun.session.workers.progress import ProgressDisplay
 
 MOST_TESTS = 256
 _LIMIT = 60.0  # seconds of a replay: without a part of its memory a kernel may not end
@@ -98,15 +98,15 @@ class BisectionJob(KernelJob[SearchedPages]):
 
 
 def bisect(
-    request: LaunchRequest, devices: Sequence[Selector], timeout: float | None, folder: Path
+    request: LaunchRequest, where: Target, folder: Path, display: ProgressDisplay | None = None
 ) -> Path:
     """Write a recording with only the pages that the launch needs to a folder; return its path.
 
     Args:
         request: The launch of a recording.
-        devices: The device.
-        timeout: The time limit of a replay in seconds.
+        where: The device, and the time limit of a replay.
         folder: The folder.
+        display: The progress display.
 
     Raises:
         RequestError: The recorded launch failed, or its replay has other results.
@@ -120,10 +120,10 @@ def bisect(
             "finds the accesses of such a launch",
             origin=request.image.origin,
         )
-    target = Target(devices=tuple(devices), timeout=timeout or _LIMIT, capture=True)
+    where = replace(where, timeout=where.timeout or _LIMIT)
     with WorkerPool() as pool:
         try:
-            found = _searched(request, DeviceWorkers(pool, target, prefetch))
+            found = _searched(request, DeviceWorkers(pool, where, prefetch, display))
         except RequestError as error:
             raise error.of(origin=request.image.origin) from None
         for whole_ranges in (False, True):
@@ -132,7 +132,7 @@ def bisect(
                 parts = _parts(recording, found.unneeded)
                 observed = ObservedReplay(tuple(parts), found.parameters, None)
                 write_parts(recording, observed, file, whole_ranges=whole_ranges)
-            if _is_equal(request, path, DeviceWorkers(pool, target)):
+            if _is_equal(request, path, DeviceWorkers(pool, where)):
                 return path
     raise RequestError(
         "the smaller recording has other results than the recorded launch",

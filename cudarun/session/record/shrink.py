@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
     from cudarun.report.record_types import RecordedFile
     from cudarun.session.driver.devices import Device
     from cudarun.session.driver.drivers import TouchedMemory
-    from cudarun.session.driver.selection import Selector
     from cudarun.session.launch.request import LaunchRequest
     from cudarun.session.launch.steps import Libraries
+    from cudarun.session.workers.progress import ProgressDisplay
 
 _GAP = 32  # bytes between accesses that do not separate ranges, at first
 _MOST_RANGES = 256
@@ -91,16 +92,17 @@ def _type(dtype: object, size: int) -> str:
 def shrink(
     request: LaunchRequest,
     output: OutputFile,
-    timeout: float | None,
-    devices: Sequence[Selector] | None,
+    where: Target,
+    display: ProgressDisplay | None = None,
 ) -> RecordedFile:
     """Write a recording with only the accessed memory.
 
     Args:
         request: The launch of the recording.
         output: The file to write.
-        timeout: The time limit of a replay in seconds.
-        devices: The device; by default the emulated device for PTX, and else the first GPU.
+        where: The device, and the time limit of a replay. Without a device, it is the emulated one
+            for PTX, and else the first GPU.
+        display: The progress display.
 
     Raises:
         RequestError: The recording has no PTX, or cannot be replayed without parts of its memory.
@@ -108,12 +110,13 @@ def shrink(
     """
     recording = request.image.recording
     assert recording is not None, "only recordings are shrunk"
-    chosen = devices or parse_devices("0" if recording.ptx is None else "cpu")
+    chosen = where.devices or parse_devices("0" if recording.ptx is None else "cpu")
+    where = replace(where, devices=chosen)
     if any(each.driver == "cuda" for each in chosen):
         from cudarun.session.record.bisection import bisect  # most recordings have PTX
 
         with tempfile.TemporaryDirectory(prefix="cudarun-") as folder:
-            path = bisect(request, chosen, timeout, Path(folder))
+            path = bisect(request, where, Path(folder), display)
             manifest = read_recording(os.fspath(path), request.image.limit).manifest
             with whole_file(output) as file, open(path, "rb") as shrunk:
                 shutil.copyfileobj(shrunk, file)
@@ -124,18 +127,17 @@ def shrink(
                 hint="select a GPU: -d 0",
                 origin=request.image.origin,
             )
-        observed = _observed(request, chosen, timeout)
+        observed = _observed(request, where, display)
         with whole_file(output) as file:
             manifest = write_parts(recording, observed, file)
     return recorded_file(output.path, manifest, has_ptx=recording.ptx is not None)
 
 
 def _observed(
-    request: LaunchRequest, devices: Sequence[Selector], timeout: float | None
+    request: LaunchRequest, where: Target, display: ProgressDisplay | None
 ) -> ObservedReplay:
     """Replay on the emulated device, and note all accesses."""
-    target = Target(devices=tuple(devices), timeout=timeout, capture=True)
     with WorkerPool() as pool:
-        workers = DeviceWorkers(pool, target, prefetch)
+        workers = DeviceWorkers(pool, where, prefetch, display)
         [answer] = workers.run(ObservedJob(request), last=True)
     return answer.unwrap()

@@ -10,6 +10,7 @@ import pytest
 from cudarun.commands.recorded_request import recorded_launch
 from cudarun.errors import RequestError
 from cudarun.session.driver.selection import parse_devices
+from cudarun.session.driver.target import Target
 from cudarun.session.record.bisection import bisect
 from cudarun.session.record.page_search import PAGE, PageSearch, RecordedPages
 from cudarun.session.recording.archive import RecordingWriter, read_recording
@@ -17,7 +18,7 @@ from cudarun.session.recording.manifest import Manifest, MemoryPiece, RecordedRa
 from tests.support.stub_driver import PTX
 
 BASE = 0x7F0000000000
-CPU = parse_devices("cpu")
+CPU = Target(devices=parse_devices("cpu"), capture=True)
 
 
 def _needed(count: int, needed: set[int], most: int = 10_000) -> tuple[set[int], int]:
@@ -90,7 +91,7 @@ def _recording(path: Path, *, result: float = 6, status: int = 0) -> None:
 def test_a_recording_shrinks_to_the_needed_pages(tmp_path: Path) -> None:
     path = tmp_path / "arena.cudarun"
     _recording(path)
-    small = bisect(recorded_launch(str(path)), CPU, None, tmp_path)
+    small = bisect(recorded_launch(str(path)), CPU, tmp_path)
     manifest = read_recording(str(small), 1 << 20).manifest
     pages = [((each.address - BASE) // PAGE, each.size) for each in manifest.memory]
     assert pages == [(7, PAGE), (40, PAGE), (100, PAGE), (200, PAGE)]
@@ -102,7 +103,7 @@ def test_other_results_and_faults_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "arena.cudarun"
     _recording(path, result=7)
     with pytest.raises(RequestError, match="the replay has other results"):
-        bisect(recorded_launch(str(path)), CPU, None, tmp_path)
+        bisect(recorded_launch(str(path)), CPU, tmp_path)
     _recording(path, status=700)
     with pytest.raises(RequestError, match="did not end well"):
-        bisect(recorded_launch(str(path)), CPU, None, tmp_path)
+        bisect(recorded_launch(str(path)), CPU, tmp_path)

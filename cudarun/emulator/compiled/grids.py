@@ -24,7 +24,7 @@ def define_run(
     Args:
         module: The module.
         state: The layout of a warp's state.
-        afters: The block of code after each barrier.
+        afters: The block of code after each barrier, unless they are counted.
         cluster_afters: That after each barrier of the cluster.
     """
     module.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
@@ -123,9 +123,17 @@ def _define_round(module: ModuleText, state: WarpState, afters: list[int]) -> No
     code.line("br i1 %all.dead, label %ended, label %living.some")
     code.label("living.some")
     code.line("%some.run = icmp ne i32 %yielding.now, 0")
-    code.line(f"br i1 %some.run, label %yields, label %{'check' if afters else 'blocked'}")
-    if afters:
+    if state.counted:
+        code.line("%released = call i32 @barrier.recheck(ptr %ctx)")
+        code.line("br i1 %some.run, label %yields, label %none.runs")
+        code.label("none.runs")
+        code.line("%are.released = icmp ne i32 %released, 0")
+        code.line("br i1 %are.released, label %round, label %blocked")
+    elif afters:
+        code.line("br i1 %some.run, label %yields, label %check")
         _release(code, state, afters)
+    else:
+        code.line("br i1 %some.run, label %yields, label %blocked")
     for label, returned in (
         ("ended", ENDED),
         ("fault", FAILS),

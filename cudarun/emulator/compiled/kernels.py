@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.code import Action, ConstantUse, FunctionCode
+from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.grids import define_run
 from cudarun.emulator.compiled.independence import are_blocks_independent
 from cudarun.emulator.compiled.inlining import BlockOrigin, without_calls
@@ -20,7 +20,6 @@ from cudarun.emulator.compiled.waiting import blocks_in_loops
 from cudarun.emulator.compiled.warp_code import WarpCode
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.barriers import BarrierWait
 from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction
 from cudarun.emulator.machine.system import free, malloc, vprintf
 from cudarun.emulator.machine.tensor_copies import TensorReduction
@@ -79,6 +78,8 @@ class KernelModule:
             [block.terminator.successors[0] for block in barriers]
             for barriers in (self.code.barriers, self.code.cluster_barriers)
         )
+        if self.code.counted.are_used:
+            self.code.counted.define(module, self.code.state)
         define_run(module, self.code.state, afters, cluster_afters)
         self.text = module
         self.is_parallel = are_blocks_independent(function)
@@ -129,10 +130,6 @@ def check(function: FunctionCode) -> None:
     Raises:
         Untraceable: With the reason.
     """
-    for block in function.blocks:
-        barrier = block.terminator
-        if isinstance(barrier, BarrierWait) and not _is_plain(barrier):
-            raise Untraceable(f"{_first_word(barrier)} with a number, a count or a result")
     loops = blocks_in_loops(function)
     ordered: dict[str, list[Action]] = {}
     others: dict[str, int] = {}
@@ -166,14 +163,3 @@ def check(function: FunctionCode) -> None:
 def _depends_on_order(action: Atomic) -> bool:
     is_float = action.type.kind is TypeKind.FLOAT
     return action.wanted or is_float or action.operation not in _COMMUTATIVE
-
-
-def _is_plain(barrier: BarrierWait) -> bool:
-    number = barrier.number
-    is_zero = isinstance(number, ConstantUse) and int(number.value[0]) == 0
-    waits = barrier.expected is None and barrier.reduction is None and not barrier.arrive
-    return is_zero and waits
-
-
-def _first_word(barrier: BarrierWait) -> str:
-    return f"instruction {barrier.barrier_site.name}"

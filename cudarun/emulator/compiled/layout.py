@@ -53,6 +53,9 @@ COLUMNS = 288  # wgmma has the most operands
 
 _LANE_WORDS = 32 * 4
 
+BARRIER_ROUNDS = 4  # how often a lane can arrive at a barrier, until it is only counted
+_BARRIERS = 16
+
 # The answers of the callback.
 RETRY, DONE, FAULT = 0, 1, 2
 
@@ -76,6 +79,7 @@ class WarpState:
         barriers: The number of barriers in the code.
         warp_barriers: The number of barriers of warps.
         cluster_barriers: The number of waits for the cluster.
+        counted: Whether arrivals at barriers are counted by their numbers.
         registers: The offset of each register that is kept while lanes wait, by slot.
         size: Bytes.
     """
@@ -84,6 +88,7 @@ class WarpState:
     barriers: int
     warp_barriers: int
     cluster_barriers: int
+    counted: bool
     registers: dict[int, int]
     size: int
 
@@ -125,20 +130,72 @@ class WarpState:
         return self.cluster_arrived + _LANE_WORDS
 
     @property
-    def mask_bytes(self) -> int:
-        """Bytes of all masks and counters."""
+    def barrier_arrived(self) -> int:
+        """The offset of the masks of the lanes that have arrived at barriers, by turn."""
         counters = 2 * _LANE_WORDS if self.cluster_barriers else 0
         return self.cluster_arrived + counters
 
+    @property
+    def barrier_extra(self) -> int:
+        """The offset of the numbers of more arrivals of lanes at barriers."""
+        return self.barrier_arrived + 4 * BARRIER_ROUNDS * _BARRIERS
+
+    @property
+    def barrier_number(self) -> int:
+        """The offset of the number of the barrier at which each lane waits."""
+        return self.barrier_extra + 4 * _BARRIERS
+
+    @property
+    def barrier_expected(self) -> int:
+        """The offset of the count of threads that each lane waits for; 0 for all."""
+        return self.barrier_number + _LANE_WORDS
+
+    @property
+    def barrier_held(self) -> int:
+        """The offset of the number of true predicates that each lane gets."""
+        return self.barrier_expected + _LANE_WORDS
+
+    @property
+    def barrier_total(self) -> int:
+        """The offset of the number of predicates."""
+        return self.barrier_held + _LANE_WORDS
+
+    @property
+    def barrier_given(self) -> int:
+        """The offset of the mask of the lanes with a true predicate."""
+        return self.barrier_total + _LANE_WORDS
+
+    @property
+    def barrier_done(self) -> int:
+        """The offset of the mask of the lanes that a complete barrier releases."""
+        return self.barrier_given + 4
+
+    @property
+    def barrier_rest(self) -> int:
+        """The offset of that of the lanes that wait for more threads than have arrived."""
+        return self.barrier_done + 4
+
+    @property
+    def mask_bytes(self) -> int:
+        """Bytes of all masks and counters."""
+        return self.barrier_rest + 4 if self.counted else self.barrier_arrived
+
 
 def warp_state(
-    blocks: int, barriers: int, warp_barriers: int, cluster_barriers: int, kept: dict[int, int]
+    blocks: int,
+    barriers: int,
+    warp_barriers: int,
+    cluster_barriers: int,
+    *,
+    counted: bool,
+    kept: dict[int, int],
 ) -> WarpState:
     """Return the layout of a warp's state; ``kept`` has the bytes of registers by slot."""
-    masks = WarpState(blocks, barriers, warp_barriers, cluster_barriers, {}, 0).mask_bytes
+    numbers = blocks, barriers, warp_barriers, cluster_barriers, counted
+    masks = WarpState(*numbers, {}, 0).mask_bytes
     offset = -(-masks // 64) * 64
     registers = {}
     for slot, size in kept.items():
         registers[slot] = offset
         offset += -(-size // 64) * 64
-    return WarpState(blocks, barriers, warp_barriers, cluster_barriers, registers, offset)
+    return WarpState(*numbers, registers, offset)

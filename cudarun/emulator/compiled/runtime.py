@@ -360,7 +360,10 @@ class CompiledRun:
         code, batch = self._kernel.code, self._batch
         state = code.state
         for place, block in enumerate(code.barriers):
-            self._add_arrival(0, self._lanes(slot, state.waiting(place)), block.terminator)
+            lanes = self._lanes(slot, state.waiting(place))
+            numbers = self._barrier_numbers(lanes)
+            for number in np.unique(numbers):
+                self._add_arrival(int(number), lanes[numbers == number], block.terminator)
         for place, block in enumerate(code.warp_barriers):
             self._add_arrival(None, self._lanes(slot, state.warp_waiting(place)), block.terminator)
         for place, block in enumerate(code.cluster_barriers):
@@ -419,6 +422,17 @@ class CompiledRun:
         bits = np.unpackbits(masks.reshape(size, -1), axis=1, bitorder="little")
         place, thread = np.nonzero(bits)
         return (slot + place) * threads + thread
+
+    def _barrier_numbers(self, lanes: Array) -> Array:
+        """Return the number of the barrier at which each of some waiting lanes waits."""
+        state = self._kernel.code.state
+        if not state.counted:
+            return np.zeros(len(lanes), dtype=np.uint32)
+        slots, threads = np.divmod(lanes, self._launch.block_threads)
+        warps, places = np.divmod(threads, WIDTH)
+        words = self._states.view(np.uint32).reshape(self._slots, self._warps, -1)
+        numbers: Array = words[slots, warps, state.barrier_number // 4 + places]
+        return numbers
 
     def _add_arrival(self, number: int | None, lanes: Array, terminator: Any) -> None:
         if len(lanes):

@@ -26,6 +26,7 @@ from cudarun.emulator.code import (
 from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.accesses import AccessCode
 from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, action_rules
+from cudarun.emulator.compiled.barriers import CountedBarriers
 from cudarun.emulator.compiled.groups import WarpgroupCode, group_blocks
 from cudarun.emulator.compiled.inlining import PointerCall, StackCheck
 from cudarun.emulator.compiled.layout import FAILS, WAITS, YIELDS, WarpState, warp_state
@@ -71,6 +72,7 @@ class WarpCode:
         barriers: The barriers in the code, in the order of their masks.
         warp_barriers: The barriers of warps.
         cluster_barriers: The waits for the cluster.
+        counted: The barriers, if they are counted by their numbers.
         waits_for_blocks: Whether loops may wait for other blocks.
     """
 
@@ -104,12 +106,16 @@ class WarpCode:
             kept[_ARRIVALS] = 4 * WIDTH
         groups = group_blocks(function.blocks)
         self._groups = WarpgroupCode(self._code, groups, blocks)
+        self.counted = CountedBarriers(
+            self._code, self._registers, self.barriers, blocks + len(groups)
+        )
         self.state: WarpState = warp_state(
-            blocks + len(groups),
+            blocks + len(groups) + len(self.counted.entries),
             len(self.barriers),
             len(self.warp_barriers),
             len(self.cluster_barriers),
-            kept,
+            counted=self.counted.are_used,
+            kept=kept,
         )
         if self._in_state:
             every = self.state.registers.items()
@@ -148,6 +154,7 @@ class WarpCode:
             self._block(block)
         if self.warp_barriers:
             self._check_warp_barriers()
+        self.counted.continue_with_results(self.state, self._schedule)
         self._leave()
         head = f"define internal i32 @step({_PARAMETERS}) noinline #0 {{"
         code.module.define("step", "\n".join([head, *code.lines, "}"]))
@@ -170,11 +177,12 @@ class WarpCode:
         code.line(f"%thread = add {spread.typed}, {lanes.name}")
         self._schedule.declare()
         self._groups.declare()
+        self.counted.declare()
         self._registers.declare(sorted(self._used))
         if self.warp_barriers:
             code.line("%arrivals = alloca <32 x i32>, align 64")
         waiting = [b.index for b in self.function.blocks if self._may_wait(b)]
-        self._schedule.enter(waiting + self._groups.entries)
+        self._schedule.enter(waiting + self._groups.entries + self.counted.entries)
         if not state.registers:
             self._schedule.begin()
             return
@@ -235,9 +243,9 @@ class WarpCode:
                 self._registers.save(slot, pointer)
         store_field(code, "%state", state.RESUMED, "i32", "1")
         answer = "%answer" if self._schedule.yields else str(WAITS)
-        code.line(f"ret i32 {self._groups.answer(answer)}")
+        code.line(f"ret i32 {self.counted.answer(self._groups.answer(answer))}")
         code.label("end")
-        code.line(f"ret i32 {self._groups.answer(str(WAITS))}")
+        code.line(f"ret i32 {self.counted.answer(self._groups.answer(str(WAITS)))}")
         code.label("fault")
         code.line(f"ret i32 {FAILS}")
 
@@ -422,6 +430,9 @@ class WarpCode:
     # --- barriers --------------------------------------------------------------------------------
 
     def _barrier(self, block: BlockCode, mask: str) -> None:
+        if self.counted.are_used:
+            self.counted.arrive(block, self.state, self._schedule, mask, self._fail)
+            return
         self._schedule.add(self.state.waiting(self.barriers.index(block)), mask)
         self._code.line("br label %dispatch")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.code import RegisterUse, Site, Terminator, Use
+from cudarun.emulator.code import ConstantUse, RegisterUse, Site, Terminator, Use
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.lanes import Lanes
 from cudarun.emulator.machine.threads import WARP
@@ -251,6 +251,7 @@ class BarrierWait(Terminator):
         members = active.members
         return (
             isinstance(members, slice)
+            and isinstance(self.number, ConstantUse)
             and self.expected is None
             and self.reduction is None
             and not batch.barriers.arrivals

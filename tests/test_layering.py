@@ -95,7 +95,9 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "machine": {"code", "faults", "memory", "numerics", "program", "words"},
         "isa": {"code", "machine", "numerics", "words"},
         "decode": {"code", "isa", "machine", "numerics", "program", "words"},
-        "compiled": {"code", "decode", "faults", "isa", "machine", "numerics", "program"},
+        "compiled": {
+            *("code", "decode", "faults", "isa", "machine", "memory", "numerics", "program"),
+        },
         "tiers": {"code", "compiled", "machine"},
         "engines": {"compiled", "machine", "tiers"},
         "execution": {"engines", "faults", "machine", "memory", "program"},

@@ -113,7 +113,7 @@ class Engines:
         """
         reason = "" if self.mode == INTERPRET else _unsuitable(launch)
         if self.mode == COMPILE:
-            self._compile(launch, on_progress, reason)
+            self._compile(launch, on_progress, interpret, reason)
         elif self.mode == INTERPRET or reason:
             self._note(launch, INTERPRET, reason)
             interpret(launch, on_progress)
@@ -133,7 +133,13 @@ class Engines:
             some = f"the first {first} of {launch.blocks} blocks were interpreted" if first else ""
             self._note(launch, COMPILE, some)
 
-    def _compile(self, launch: Launch, on_progress: Callable[[float], object], reason: str) -> None:
+    def _compile(
+        self,
+        launch: Launch,
+        on_progress: Callable[[float], object],
+        interpret: Interpret,
+        reason: str,
+    ) -> None:
         """Compile and run a launch."""
         if not reason:
             from cudarun.emulator.compiled.engine import compilation_of  # slow to import
@@ -143,7 +149,7 @@ class Engines:
             reason = compilation.reason
             if not reason:
                 self._note(launch, COMPILE)
-                compilation.run(launch, on_progress, threads=self.threads)
+                compilation.run(launch, on_progress, interpret, threads=self.threads)
                 return
         self._note(launch, INTERPRET, reason)
         raise NotCompiled(f"kernel {launch.kernel.name} cannot be compiled: {reason}")

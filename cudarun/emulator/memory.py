@@ -13,7 +13,7 @@ import mmap
 import threading
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -348,6 +348,19 @@ class DeviceHeap:
         """Free all blocks, when the context ends."""
         for address in tuple(self._blocks):
             self.free(address)
+
+
+def snapshot(memories: Sequence[Memory], heap: DeviceHeap | None) -> Callable[[], None]:
+    """Return a function that restores memories and a heap."""
+    parts = [memory.snapshot() for memory in memories]
+    if heap is not None:
+        parts.append(heap.snapshot())
+
+    def restore() -> None:
+        for part in parts:
+            part()
+
+    return restore
 
 
 def _base(allocation: Allocation) -> int:

@@ -76,7 +76,7 @@ class KernelTier:
                 self._seconds += time.perf_counter() - started
         if first < launch.blocks:
             assert self._compilation is not None
-            self._compilation.run(launch, on_progress, first, threads)
+            self._compilation.run(launch, on_progress, interpret, first, threads)
         return first
 
     def hands_over(self, launch: Launch, rest: float, elapsed: float) -> bool:

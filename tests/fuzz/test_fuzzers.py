@@ -18,7 +18,7 @@ from tools.fuzz import FUZZERS, load, programs, ptxas
 from tools.fuzz.fuzzer import Fuzzer, Unexpected
 from tools.fuzz.runner import MEMORY, run
 
-CASES = {"ptxas": 40, "signals": 30, "environment": 40, "programs": 150}
+CASES = {"ptxas": 40, "signals": 30, "environment": 40, "programs": 150, "engines": 8}
 """Slow cases are fewer here; `.ci/run` makes 300 of each that is a process in its own step."""
 
 SEED = 20

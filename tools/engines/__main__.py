@@ -36,15 +36,13 @@ def main() -> int:
     add = parser.add_argument
     add("subject", nargs="*", metavar="SUBJECT", help=f"of {', '.join(SUBJECTS)}; default: all")
     add("--only", default="", metavar="TEXT", help="cases with this in their names")
-    add("--every", type=int, default=1, metavar="N", help="run one of N groups of forms")
+    add("--every", type=int, default=1, metavar="N", help="run one of N; default: all")
     add("--jobs", type=int, default=os.cpu_count(), help="processes; default: %(default)s")
     add("--write", action="store_true", help="write the tables of the page")
     add("--check", action="store_true", help="fail if the page has other tables")
     given = parser.parse_args()
     if unknown := set(given.subject) - SUBJECTS.keys():
         parser.error(f"no such subject: {', '.join(sorted(unknown))}")
-    if given.every > 1 and given.write:
-        parser.error("--every: the page has what ran on both engines")
     if given.only and (given.write or given.check):
         parser.error("--only: the page has all cases")
     os.environ["CUDARUN_CACHE"] = "off"
@@ -64,7 +62,7 @@ def main() -> int:
     if given.write and text != before:
         page.PAGE.write_text(text)
         print(f"wrote {page.PAGE.name}")
-    if given.check and text != before:
+    if given.check and page.without_runs(text) != page.without_runs(before):
         print(f"{page.PAGE.name} is not up to date; run {page.COMMAND}")
         failed = True
     return 1 if failed else 0

@@ -13,7 +13,8 @@ from tools.engines.recorded import chapters
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "evidence" / "engines.md"
 COMMAND = "python -m tools.engines --write"
 
-_HEAD = "| {} | cases | compiled, same bits | interpreted | different |\n|---|---|---|---|---|"
+_HEAD = "| {} | cases | compiled | interpreted |\n|---|---|---|---|"
+_RAN = "Run on both engines: "
 _LISTED = re.compile(r"^- (?P<reason>.+?) \((?P<count>\d+)\): (?P<names>.*)$", re.MULTILINE)
 
 
@@ -22,18 +23,18 @@ def table(what: str, compared: Sequence[Comparison]) -> str:
     total = Comparison("**all**")
     for each in compared:
         total.equal += each.equal
+        total.untested += each.untested
         total.different += each.different
         total.interpreted |= {f"{each.name} {name}": "" for name in each.interpreted}
     return "\n".join([_HEAD.format(what), *map(_row, (*compared, total))])
 
 
 def _row(compared: Comparison) -> str:
-    share = len(compared.equal) / max(compared.cases, 1)
+    share = compared.compiled / max(compared.cases, 1)
     counts = (
         f"{compared.cases:,}",
-        f"{len(compared.equal):,} ({100 * share:.1f} %)",
+        f"{compared.compiled:,} ({100 * share:.1f} %)",
         f"{len(compared.interpreted):,}",
-        f"{len(compared.different):,}",
     )
     return f"| {compared.name} | {' | '.join(counts)} |"
 
@@ -55,8 +56,19 @@ def listed(compared: Sequence[Comparison]) -> str:
 
 
 def section(what: str, compared: Sequence[Comparison]) -> str:
-    """Return the table of groups, and the list of what is not compiled."""
-    return f"{table(what, compared)}\n\nInterpreted, by reason:\n\n{listed(compared)}"
+    """Return the table of groups, what ran, and the list of what is not compiled."""
+    equal, different = (
+        sum(map(len, lists))
+        for lists in ([each.equal for each in compared], [each.different for each in compared])
+    )
+    ran = f"{_RAN}{equal + different:,} compiled cases; {different:,} gave different bits."
+    interpreted = f"Interpreted, by reason:\n\n{listed(compared)}"
+    return f"{table(what, compared)}\n\n{ran}\n\n{interpreted}"
+
+
+def without_runs(text: str) -> str:
+    """Return a page without the numbers of cases that ran, which each run chooses."""
+    return re.sub(rf"^{_RAN}.*$", _RAN, text, flags=re.MULTILINE)
 
 
 def between(text: str, mark: str, content: str) -> str:

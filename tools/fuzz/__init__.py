@@ -20,6 +20,7 @@ FUZZERS = {
     "signals": "Signals",
     "ptxas": "Ptxas",
     "programs": "Programs",
+    "engines": "FaultyPrograms",
 }
 """The fuzzers: modules of this package, and the class in each."""
 

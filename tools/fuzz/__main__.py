@@ -5,7 +5,7 @@
     python -m tools.fuzz                                  # 300 cases of each
     python -m tools.fuzz specs npy --count 20000 --seed 7
     python -m tools.fuzz expressions --seed 7 --first 1234 --count 1
-    python -m tools.fuzz programs --cpu-engine compile
+    python -m tools.fuzz programs engines --cpu-engine compile
 
 No case may end with exit code 7, print a traceback or a warning, take 20 s of processor time or
 1 GiB of memory. A failure is printed with its number, from which ``--first`` makes it again, and

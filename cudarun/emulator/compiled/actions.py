@@ -45,7 +45,7 @@ from cudarun.emulator.machine.quarters import MultiplyQuarters
 from cudarun.emulator.machine.spaces import InGlobalOrConst
 from cudarun.emulator.machine.stack import StackAllocate, StackRestore, StackSave
 from cudarun.emulator.machine.surfaces import SurfaceLoad, SurfaceReduction, SurfaceStore
-from cudarun.emulator.machine.system import free, malloc, vprintf
+from cudarun.emulator.machine.system import assertfail, free, malloc, vprintf
 from cudarun.emulator.machine.tensor_copies import (
     TensorLoad,
     TensorPrefetch,
@@ -78,11 +78,8 @@ from cudarun.emulator.machine.warps import (
     Vote,
 )
 
-CALLED_FUNCTIONS = frozenset({free, malloc, vprintf})
-"""The functions of the device that the caller executes.
-
-Failed assertions are interpreted: all threads that fail together print, of whatever block.
-"""
+CALLED_FUNCTIONS = frozenset({assertfail, free, malloc, vprintf})
+"""The functions of the device that the caller executes."""
 
 SAMPLING_ACTIONS: tuple[type, ...] = (
     Fetch,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import FunctionCode
@@ -11,6 +12,8 @@ from cudarun.emulator.compiled.cores import run_blocks
 from cudarun.emulator.compiled.jit import stored_object
 from cudarun.emulator.compiled.kernels import CompiledKernel, KernelModule
 from cudarun.emulator.compiled.operators import Untraceable
+from cudarun.emulator.compiled.repetition import Repetition
+from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.launch import Launch
 
 if TYPE_CHECKING:
@@ -75,6 +78,7 @@ class KernelCompilation:
         self,
         launch: Launch,
         on_progress: Callable[[float], object],
+        interpret: Callable[[Launch, Callable[[float], object]], object],
         first: int = 0,
         threads: int = 1,
     ) -> None:
@@ -83,6 +87,7 @@ class KernelCompilation:
         Args:
             launch: The launch.
             on_progress: Called from time to time with the completed part, from 0 to 1.
+            interpret: The interpreter, which repeats launches that fault.
             first: The number of the first block.
             threads: The most threads to run blocks at the same time, where blocks are independent.
 
@@ -90,7 +95,14 @@ class KernelCompilation:
             DeviceFault: A thread caused a fault, or there is a deadlock.
         """
         assert self.kernel is not None
-        run_blocks(self.kernel, launch, on_progress, first, threads)
+        if not first:
+            launch.repetition = Repetition.of(launch, self.kernel.code.function)
+        try:
+            run_blocks(self.kernel, launch, on_progress, first, threads)
+        except DeviceFault:
+            if launch.repetition is not None and launch.repetition.pays():
+                launch.repetition.run(partial(interpret, launch, on_progress))
+            raise
 
 
 _compilations: dict[int, tuple[object, KernelCompilation]] = {}  # the last one used is the last

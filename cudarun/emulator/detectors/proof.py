@@ -22,6 +22,7 @@ from cudarun.emulator.detectors.synchronization import (
 )
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.memory import snapshot
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
@@ -107,12 +108,12 @@ class Prover:
                 engines=engines,
             )
 
-        before = _snapshot(memories, config)
+        before = snapshot(memories, config.heap)
         run(observer, printf)
         assert isinstance(observer, DetectorObserver)
         if any(finding.kind == "race" for finding in observer.findings):
             return
-        after = _snapshot(memories, config)
+        after = snapshot(memories, config.heap)
         self.variants = self.variants or []
         try:
             for removed in synchronization_of(_functions(program, kernel)):
@@ -150,16 +151,3 @@ def _functions(program: ModuleCode, kernel: KernelCode) -> list[FunctionCode]:
     launched = graph.launched(program.code[kernel.name])
     found = {each.name: each for one in launched for each in graph.reached(one)}
     return list(found.values())
-
-
-def _snapshot(memories: Sequence[Memory], config: LaunchConfig) -> Callable[[], None]:
-    """Return a function that restores the memories and the heap."""
-    parts = [memory.snapshot() for memory in memories]
-    if config.heap is not None:
-        parts.append(config.heap.snapshot())
-
-    def restore() -> None:
-        for part in parts:
-            part()
-
-    return restore

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,16 @@ _RESERVED_SHARED = {
     "%reserved_smem_offset_0": 0,
     "%reserved_smem_offset_1": 0,
 }
+
+
+class RepeatedLaunch(Protocol):
+    """A launch that the interpreter repeats if compiled code faults."""
+
+    def pays(self) -> bool:
+        """Return whether it is to be repeated; later calls give the same answer."""
+
+    def run(self, interpret: Callable[[], object]) -> None:
+        """Restore the memory, and interpret the launch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +124,7 @@ class Launch:
         running: The batch that is being executed.
         find_running: Returns that of compiled code.
         ended: A lower bound of the number of completed blocks.
+        repetition: The repetition by the interpreter if the launch faults, or ``None``.
         hands_over: Returns whether another engine runs the blocks that have not run; the argument
             has the basic blocks that the running batch has executed, by their numbers.
         origin: The launch by a kernel; ``None`` for one by the host.
@@ -162,6 +173,7 @@ class Launch:
         self.find_running: Callable[[], Batch | None] | None = None
         self.ended = 0
         self.hands_over: Callable[[Collection[int]], bool] = _never
+        self.repetition: RepeatedLaunch | None = None
         self._symbols = symbols
         self.constant_variables = tuple(
             (symbols[variable.name], variable.size)
@@ -215,6 +227,14 @@ class Launch:
         config, symbols = self.config, tuple(self._symbols.values())
         shape = (config.grid, config.block, config.cluster, config.dynamic_shared)
         return config.parameters, shape, self.grid_workspace, self.device, symbols
+
+    def begin_again(self) -> None:
+        """Discard what blocks have printed and how many have ended."""
+        self.printed.take()
+        self.ended = 0
+        self.running = None
+        self.hands_over = _never
+        self.repetition = None
 
     @property
     def launches_grids(self) -> bool:

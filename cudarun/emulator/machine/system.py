@@ -64,7 +64,10 @@ def free(active: Active, sources: Arrays, destinations: Arrays) -> None:
 
 
 def assertfail(active: Active, sources: Arrays, destinations: Arrays) -> None:
-    """Print CUDA's message for every failed lane, then end the launch."""
+    """Print CUDA's message for every failed lane, then end the launch.
+
+    A launch that is repeated prints them then.
+    """
     message, file, line, function, _ = sources
     lines = []
     for index in range(active.count):
@@ -77,9 +80,11 @@ def assertfail(active: Active, sources: Arrays, destinations: Arrays) -> None:
             f"{texts[1]}:{int(line[index])}: {texts[2]}: block: [{','.join(map(str, block))}], "
             f"thread: [{','.join(map(str, thread))}] Assertion `{texts[0]}` failed."
         )
-    text = "\n".join(lines) + "\n"
-    sys.stderr.write(visible(text) if sys.stderr.isatty() else text)
-    sys.stderr.flush()
+    repetition = active.batch.launch.repetition
+    if repetition is None or not repetition.pays():
+        text = "\n".join(lines) + "\n"
+        sys.stderr.write(visible(text) if sys.stderr.isatty() else text)
+        sys.stderr.flush()
     raise active.fault(710, f"assertion failed: {lines[0]}", 0)
 
 

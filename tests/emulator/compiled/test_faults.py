@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.emulator.compiled.engines import check_equal_fault
+from cudarun.emulator.compiled import repetition
+from cudarun.emulator.engines import COMPILE
+from tests.emulator.compiled.engines import check_equal, check_equal_fault, launched
 
 HEAD = """.visible .entry faulty(.param .u64 given) {
     .shared .align 8 .b8 room[256];
@@ -60,3 +62,71 @@ def test_the_first_block_that_fails_is_named() -> None:
     body = "setp.lt.u32 %p, %r1, 2; @%p bra on; st.global.u32 [%a0+256], %r0; on: ret;\n"
     report = check_equal_fault(f"{HEAD}{body}}}", (4,), (64,), np.zeros(64, "u4"))
     assert "block (2, 0, 0), thread (0, 0, 0)" in report
+
+
+# --- several faults ------------------------------------------------------------------------------
+
+# Warp 0 and block 0 are at the second store when they fault, the others at the first one.
+SEVERAL = """
+    @%p bra second;
+    st.global.u32 [%a0+256], %r0;
+    second: st.global.u32 [%a0+1024], %r0; ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "where"),
+    [("%r0, 32", "block (0, 0, 0), thread (32, 0, 0)"), ("%r1, 1", "block (1, 0, 0), thread (0")],
+)
+def test_the_fault_that_the_interpreter_meets_first_is_reported(condition: str, where: str) -> None:
+    text = f"{HEAD}setp.lt.u32 %p, {condition};{SEVERAL}"
+    report = check_equal_fault(text, (2,), (64,), np.zeros(64, "u4"))
+    assert "st.global.u32 [%a0+256]" in report
+    assert where in report
+
+
+def test_the_first_warp_is_reported_where_memory_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repetition, "_MOST_BYTES", 255)
+    text = f"{HEAD}setp.lt.u32 %p, %r0, 32;{SEVERAL}"
+    _, report, _ = launched(text, COMPILE, (2,), (64,), np.zeros(64, "u4"))
+    assert "st.global.u32 [%a0+1024]" in report
+    assert "block (0, 0, 0), thread (0, 0, 0)" in report
+
+
+def test_a_repeated_launch_finds_the_memory_as_it_was() -> None:
+    """Thread 40 faults, if the sum is that of one run."""
+    body = """
+        red.global.add.u32 [%a2], %r0; ld.global.u32 %r2, [%a2];
+        setp.ne.u32 %p, %r2, 40; @%p bra on; st.global.u32 [%a0+256], %r0; on: ret;
+    }
+    """
+    report = check_equal_fault(f"{HEAD}{body}", (1,), (64,), np.zeros(64, "u4"))
+    assert "thread (40, 0, 0)" in report
+
+
+ASSERTION = """.extern .func __assertfail (.param .b64 message, .param .b64 file, .param .b32 line,
+    .param .b64 function, .param .b64 width);
+.global .align 1 .b8 words[6] = {102, 97, 108, 115, 101, 0};
+"""
+ASSERTED = """
+    setp.lt.u32 %p, %r0, 33; @%p bra on;
+    { .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 w;
+    mov.u64 %a3, words; st.param.b64 [m], %a3; st.param.b64 [f], %a3; st.param.b64 [n], %a3;
+    mov.u32 %r2, 7; st.param.b32 [l], %r2; mov.u64 %a2, 1; st.param.b64 [w], %a2;
+    call __assertfail, (m, f, l, n, w); } on: ret;
+}
+"""
+
+
+def test_all_failed_assertions_are_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    text = f"{ASSERTION}{HEAD}{ASSERTED}"
+    report = check_equal_fault(text, (2,), (66,), np.zeros(64, "u4"))
+    assert "false:7: false: block: [0,0,0], thread: [33,0,0]" in report
+    printed = capsys.readouterr().err.splitlines()
+    assert len(printed) == 2 * 2 * 33  # of both engines
+    assert printed[:66] == printed[66:]
+
+
+def test_assertions_that_hold_are_compiled() -> None:
+    check_equal(f"{ASSERTION}{HEAD}{ASSERTED}", (2,), (33,), np.zeros(64, "u4"))

@@ -1,0 +1,72 @@
+"""The repetition of a faulty launch by the interpreter, so that the report is the interpreter's.
+
+Compiled code runs warp after warp and reports the first fault of the first warp that has one. The
+interpreter runs an instruction for many blocks before the next one: the fault that comes first
+there may be that of another warp. Where memory is small, it is copied before a launch and restored
+after a fault.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from cudarun.emulator.code import Action, FunctionCode
+from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.system import assertfail
+from cudarun.emulator.memory import snapshot
+
+_MOST_BYTES = 1 << 20  # copied in a tenth of a millisecond
+_MOST_BYTES_OF_ASSERTIONS = 64 << 20
+_MOST_SECONDS = 0.1  # of compiled code; interpreting takes some ten times as long
+
+
+class Repetition:
+    """A launch that can be repeated.
+
+    Args:
+        launch: The launch, before it runs.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._restore = snapshot(launch.memories, launch.config.heap)
+        self._began = time.process_time()
+        self._pays: bool | None = None
+
+    @classmethod
+    def of(cls, launch: Launch, function: FunctionCode) -> Repetition | None:
+        """Return the repetition of a launch; ``None`` if copying its memory takes long.
+
+        Args:
+            launch: The launch, before it runs.
+            function: The code of its kernel.
+        """
+        most = _MOST_BYTES_OF_ASSERTIONS if _has_assertions(function) else _MOST_BYTES
+        used = sum(memory.used for memory in launch.memories)
+        return cls(launch) if used <= most else None
+
+    def pays(self) -> bool:
+        """Return whether the launch is to be repeated; later calls give the same answer."""
+        if self._pays is None:
+            self._pays = time.process_time() - self._began < _MOST_SECONDS
+        return self._pays
+
+    def run(self, interpret: Callable[[], object]) -> None:
+        """Restore the memory, and interpret the launch.
+
+        Raises:
+            DeviceFault: As the interpreter reports it.
+        """
+        launch = self._launch
+        self._restore()
+        launch.begin_again()
+        interpret()
+
+
+def _has_assertions(function: FunctionCode) -> bool:
+    return any(
+        isinstance(operation, Action) and operation.action is assertfail
+        for block in function.blocks
+        for operation in block.operations
+    )

@@ -87,6 +87,12 @@ class BarrierChange(MemoryAction):
         """Apply ``counts`` and ``owed`` bytes, one per active lane; return the objects before."""
         states = np.zeros(active.count, dtype=np.uint64)
         for view, index, positions in self.accesses[-1].locate(active, addresses):
+            if active.count == 1:
+                place = int(index[0])
+                states, view[place] = self._turns(
+                    active, int(view[place]), np.zeros(1, np.intp), counts, owed
+                )
+                continue
             rows = np.arange(active.count) if positions is None else positions
             order = np.argsort(index, kind="stable")
             starts = np.flatnonzero(np.diff(index[order], prepend=-1))

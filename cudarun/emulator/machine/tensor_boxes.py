@@ -8,6 +8,8 @@ the layout of interleaved tensors and of rows that are shorter than the swizzle 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from cudarun.records import dataclass
 Array = npt.NDArray[Any]
 
 CHUNK = 16
+_BOXES_KEPT = 64
 SPANS = (0, 32, 64, 128)
 """Bytes of shared memory from one row to the next, by the swizzle; without one, those of a row."""
 
@@ -40,6 +43,34 @@ class Chunks:
 
 def chunks(tensor: TensorMap, coordinates: Sequence[int], offsets: Sequence[int]) -> Chunks:
     """Return the chunks of a box at some coordinates; of im2col, also with offsets."""
+    if _is_inside(tensor, coordinates):
+        first = _inner_box(tensor)
+        steps = tensor.element_bytes, *tensor.strides
+        moved = sum(at * step for at, step in zip(coordinates, steps, strict=True))
+        return replace(first, addresses=first.addresses + np.uint64(moved))
+    return _chunks(tensor, coordinates, offsets)
+
+
+def _is_inside(tensor: TensorMap, coordinates: Sequence[int]) -> bool:
+    """Return whether a box of tiles without interleaving consists of whole chunks."""
+    return (
+        not tensor.im2col
+        and not tensor.interleave
+        and tensor.box[0] * tensor.element_bytes % CHUNK == 0
+        and all(
+            0 <= at <= size - side
+            for at, size, side in zip(coordinates, tensor.dims, tensor.box, strict=True)
+        )
+    )
+
+
+@lru_cache(maxsize=_BOXES_KEPT)
+def _inner_box(tensor: TensorMap) -> Chunks:
+    """Return the chunks of a box that is inside of the tensor, at coordinates of 0."""
+    return _chunks(tensor, (0,) * tensor.rank, ())
+
+
+def _chunks(tensor: TensorMap, coordinates: Sequence[int], offsets: Sequence[int]) -> Chunks:
     if tensor.im2col:
         outer, inside = _pixels(tensor, coordinates, offsets)
     else:

@@ -171,6 +171,9 @@ class TensorLoad(_OfTensor, BulkTransfer):
         """Return the chunks as rows of two words; what is not in the tensor is filled."""
         size = tensor.element_bytes
         unit = CHUNK // size
+        if not tensor.tf32 and (box.counts == unit).all():
+            some = alone.some(np.zeros(len(box.counts), np.intp))
+            return read_chunks(self.accesses[2], some, box.addresses)
         elements = np.zeros((len(box.counts), unit), np.dtype(f"u{size}"))
         if not box.counts.any():  # hardware looks for the tensor even then
             start = np.array([tensor.address], dtype=np.uint64)

@@ -22,6 +22,7 @@ The manual calls them opaque. The layout is that of the driver of CUDA 13.0 for 
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 from math import prod
 
 from cudarun.records import dataclass
@@ -41,6 +42,7 @@ _CODES = (0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 8, 7, 8)
 _NUMBERS = {code: number for number, code in enumerate(_CODES[:_TF32])}
 _CORNER_BITS = {3: 16, 4: 8, 5: 5}
 _PATTERNS = (16, 256, 512, 1024)
+_MAPS_KEPT = 64
 _MOST_DIM = (1 << 31) - 1  # minus 1
 _WORDS = struct.Struct("<32I")
 
@@ -150,6 +152,7 @@ class TensorMap:
         return _WORDS.pack(*words)
 
 
+@lru_cache(maxsize=_MAPS_KEPT)
 def decode(data: bytes) -> TensorMap | None:
     """Return the map in 128 bytes; ``None`` if hardware does not take it."""
     words = _WORDS.unpack(data)

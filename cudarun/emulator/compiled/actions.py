@@ -9,6 +9,7 @@ from cudarun.emulator.compiled.accesses import AccessCode
 from cudarun.emulator.compiled.barrier_objects import BarrierObjects
 from cudarun.emulator.compiled.clusters import ClusterOperations
 from cudarun.emulator.compiled.copies import CopyCode
+from cudarun.emulator.compiled.fragment_transfers import FragmentTransfers
 from cudarun.emulator.compiled.lowering import LaneFunctions
 from cudarun.emulator.compiled.matrices import MatrixCode
 from cudarun.emulator.compiled.registers import WarpRegisters
@@ -117,7 +118,6 @@ CALLED_ACTIONS: tuple[type, ...] = (
     StackSave,
     MultiplyQuarters,
     TransposeMatrix,
-    WarpMatrixTransfer,
 )
 """The actions that the caller executes as the interpreter does."""
 
@@ -145,6 +145,7 @@ def action_rules(
     warps = WarpOperations(code, registers)
     matrices = MatrixCode(code, registers, accesses)
     products = WarpgroupProducts(code, registers, accesses, is_whole)
+    transfers = FragmentTransfers(code, registers, accesses)
     objects = BarrierObjects(code, registers, accesses)
     copies = CopyCode(code, registers, accesses)
     return {
@@ -166,6 +167,7 @@ def action_rules(
         StoreMatrix: copies.store_matrix,
         Multiply: matrices.multiply,
         WarpMultiply: matrices.multiply,
+        WarpMatrixTransfer: transfers.transfer,
         MapAddress: clusters.map_address,
         RankOfAddress: clusters.rank_of_address,
         Initialize: objects.initialize,

@@ -117,7 +117,8 @@ class MatrixCode:
 def _is_compiled(action: Multiply | WarpMultiply) -> bool:
     """Return whether a product is compiled, and not executed by the caller.
 
-    The caller executes f64 with directed rounding, and raises the fault of a selector.
+    The caller executes f64 with directed rounding, of which the NaN are those of numpy's order of
+    operands, and raises the fault of a selector.
     """
     if action.types["a"].name == "f64":
         return action.mode == NEAREST

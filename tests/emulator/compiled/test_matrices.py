@@ -7,7 +7,7 @@ import pytest
 
 from cudarun.emulator import driver
 from cudarun.emulator.engines import COMPILE, INTERPRET
-from tests.emulator.compiled.engines import check_equal
+from tests.emulator.compiled.engines import check_equal, check_equal_fault
 from tests.golden.isa.case import Case
 from tests.golden.isa.enumeration import CHAPTERS, cases
 from tests.golden.isa.kernel import Group, Runner
@@ -28,7 +28,8 @@ INSTRUCTIONS = {
     "movmatrix": 1,
     "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16": 1,
     "wmma.load.a.sync.aligned.col.m16n16k16": 1,
-    "wmma.store.d.sync.aligned.row.m16n16k16": 1,
+    "wmma.load.b.sync.aligned.row.m8n8k32": 1,
+    "wmma.store.d.sync.aligned.row.m16n16k16": 2,
     "mbarrier.init": 1,
     "mbarrier.arrive": 1,
     "mbarrier.test_wait.parity": 1,
@@ -90,6 +91,31 @@ BODIES = {
 def test_parts(what: str) -> None:
     given = np.random.default_rng(2).integers(0, 1 << 14, 256).astype(np.uint32)
     check_equal(PARTIAL.replace("BODY", BODIES[what]), (1,), (32,), np.zeros(32, "u4"), given)
+
+
+EDGE = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry edge(.param .u64 out, .param .u64 in, .param .u32 stride) {
+    .reg .b64 %a<4>; .reg .b32 %r<12>; .reg .f32 %f<8>;
+    ld.param.u64 %a0, [out]; ld.param.u64 %a1, [in]; ld.param.u32 %r9, [stride];
+    wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7},
+        [%a1], %r9;
+    wmma.store.d.sync.aligned.col.m16n16k16.global.f32 [%a0], {%r0, %r1, %r2, %r3, %r4, %r5, %r6,
+        %r7}, 17;
+    ret;
+}"""
+
+
+@pytest.mark.parametrize("stride", [0, 16, 24])
+def test_fragments_in_memory(stride: int) -> None:
+    given = np.arange(16 * 24, dtype="u2")
+    check_equal(EDGE, (1,), (32,), np.zeros(16 * 17, "u4"), given, np.uint32(stride))
+
+
+def test_a_fragment_beyond_memory() -> None:
+    given = np.arange(16 * 24, dtype="u2")
+    check_equal_fault(EDGE, (1,), (32,), np.zeros(16 * 17, "u4"), given, np.uint32(4096))
 
 
 PRODUCT = """.version 8.0

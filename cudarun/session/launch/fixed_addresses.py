@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from cudarun.errors import AddressOccupied, DeviceFailed
-from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.workers.held_addresses import release
 from cudarun.session.workers.session import Session
@@ -21,6 +20,25 @@ Ranges: TypeAlias = Sequence[tuple[int, int]]
 
 _RESERVED = 32 << 20
 _MAPPED = 2 << 20
+
+
+def reserve(session: Session, ranges: Ranges) -> None:
+    """Reserve the addresses of ranges, if they are not reserved; the session frees them.
+
+    A module takes addresses for its code, its heap and the buffer of its output when it is loaded,
+    so that a job of a recording calls this before.
+
+    Raises:
+        AddressOccupied: The driver has other memory at an address.
+    """
+    if session.driver.traits.allocate_at is not None:
+        return
+    mapped = aligned(ranges, _MAPPED)
+    for address, size in aligned(ranges, _RESERVED):
+        if not _reserve(session, address, size):
+            for part, part_size in _inside(mapped, address, size):
+                if not _reserve(session, part, part_size):
+                    raise _occupied(part, part_size)
 
 
 def allocate_at(session: Session, device: Device, ranges: Ranges) -> None:
@@ -33,13 +51,8 @@ def allocate_at(session: Session, device: Device, ranges: Ranges) -> None:
     if session.driver.traits.allocate_at is not None:
         session.add_release(session.driver.traits.allocate_at(ranges))
         return
-    mapped = aligned(ranges, _MAPPED)
-    for address, size in aligned(ranges, _RESERVED):
-        if not _reserve(session, address, size):
-            for part, part_size in _inside(mapped, address, size):
-                if not _reserve(session, part, part_size):
-                    raise _occupied(part, part_size)
-    for address, size in mapped:
+    reserve(session, ranges)
+    for address, size in aligned(ranges, _MAPPED):
         _map(session, device, address, size)
 
 
@@ -66,13 +79,16 @@ def _inside(ranges: Ranges, address: int, size: int) -> Ranges:
 
 def _reserve(session: Session, address: int, size: int) -> bool:
     """Reserve a range; return whether it is at its address."""
+    if any(start <= address and address + size <= start + n for start, n in session.reserved):
+        return True
     driver = session.driver
     release(address, size)
     found = int(driver.cuMemAddressReserve(size, 0, address, 0))
     if found != address:
         driver.cuMemAddressFree(found, size)
         return False
-    session.add_release(_freeing(driver, found, size))
+    session.reserved.append((address, size))
+    session.add_release(_freeing(session, address, size))
     return True
 
 
@@ -80,12 +96,27 @@ def _occupied(address: int, size: int) -> AddressOccupied:
     return AddressOccupied(
         f"the addresses {address:#x} to {address + size:#x} of the recording are occupied",
         operation="cuMemAddressReserve",
+        cause=_mapping_at(address, size),
         hint="on the emulated device every address is free: -d cpu",
     )
 
 
-def _freeing(driver: Driver, address: int, size: int) -> Callable[[], object]:
-    return lambda: driver.cuMemAddressFree(address, size)
+def _mapping_at(address: int, size: int) -> str | None:
+    """Return the first mapping of this process in a range, as proc(5) shows it."""
+    with open("/proc/self/maps", errors="replace") as file:
+        for line in file:
+            first, end = (int(word, 16) for word in line.split()[0].split("-"))
+            if first < address + size and address < end:
+                return f"{first:#x} to {end:#x} is {' '.join(line.split()[5:]) or 'anonymous'}"
+    return None
+
+
+def _freeing(session: Session, address: int, size: int) -> Callable[[], object]:
+    def free() -> None:
+        session.reserved.remove((address, size))
+        session.driver.cuMemAddressFree(address, size)
+
+    return free
 
 
 def _map(session: Session, device: Device, address: int, size: int) -> None:

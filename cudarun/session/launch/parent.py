@@ -92,11 +92,12 @@ def _report(
 
 def recorded_addresses(request: LaunchRequest) -> Sequence[tuple[int, int]]:
     """Return the addresses and sizes of the memory of a recording, in whole pages."""
+    recording = request.image.recording
+    if recording is None:
+        return ()
     from cudarun.session.launch.fixed_addresses import required  # few launches are recorded
 
-    recording = request.image.recording
-    memory = () if recording is None else recording.manifest.memory
-    return required([(each.address, each.size) for each in memory])
+    return required([(each.address, each.size) for each in recording.manifest.memory])
 
 
 def _error(answer: DeviceAnswer[LaunchResult]) -> CudarunError | None:
@@ -115,6 +116,11 @@ class KernelJob(Job[T]):
         from cudarun.session.launch.steps import load_libraries
 
         session.driver.traits.compile_on_demand()
+        held = [each for step in self.request.steps for each in recorded_addresses(step)]
+        if held:
+            from cudarun.session.launch.fixed_addresses import reserve  # few launches are recorded
+
+            reserve(session, held)
         self._libraries = load_libraries(session, self.request)
 
     def on(self, device: Device) -> T:

@@ -29,6 +29,7 @@ class Session:
         progress: The progress report.
 
     Attributes:
+        reserved: The addresses and sizes that are reserved for a recording.
         prefetched: Waits for ``prefetch``; must be called before its imports are used.
 
     Raises:
@@ -46,6 +47,7 @@ class Session:
     ) -> None:
         self.progress = progress or Progress()
         self._owned: list[Callable[[], object]] = []
+        self.reserved: list[tuple[int, int]] = []
         self._context = target.context
         self._entered: Device | None = None
         self.progress.report("initializing the driver")

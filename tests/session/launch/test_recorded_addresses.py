@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cudarun.errors import AddressOccupied
-from cudarun.session.launch.fixed_addresses import aligned, allocate_at
+from cudarun.session.launch.fixed_addresses import aligned, allocate_at, reserve
 from cudarun.session.workers.fresh_worker import start_fresh
 from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
@@ -66,6 +66,20 @@ def _read_beside_others(session: Session) -> bytes:
 
 def test_other_memory_near_it_does_no_harm(in_session: Any) -> None:
     assert in_session(_read_beside_others) == bytes(range(4))
+
+
+def _reserved_before(session: Session) -> tuple[bytes, bool]:
+    """Reserve the addresses first, and take one beside them, as a module does that is loaded."""
+    from dataclasses import replace
+
+    session.driver.traits = replace(session.driver.traits, allocate_at=None)
+    reserve(session, [(FREE + 100, 5000), (FREE + 40 * MIB, 16)])
+    session.driver.cuMemAddressReserve(2 * MIB, 0, FREE + 20 * MIB, 0)
+    return _written_and_read(session, FREE), session.reserved == []
+
+
+def test_addresses_are_reserved_before(in_session: Any) -> None:
+    assert in_session(_reserved_before) == (bytes(range(4)), True)
 
 
 def test_an_occupied_address_is_an_error(in_session: Any) -> None:

@@ -1,0 +1,51 @@
+"""The comparison of a replay with recorded results: bits, and floats that are stored as bits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cudarun.arguments.tolerance import Tolerance
+from cudarun.commands.recorded_request import recorded_launch
+from cudarun.session.launch.moved_variables import MovedVariables
+from cudarun.session.launch.recorded import recorded_buffers
+from cudarun.session.launch.recorded_results import compare_recorded, tolerance_note
+from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.recording.archive import RecordingWriter
+from cudarun.session.recording.manifest import Manifest, RecordedRange
+from tests.support.stub_driver import PTX
+
+VALUES = np.array([1.5, np.nan, -2, 0], np.float32)
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> LaunchRequest:
+    """A recording whose only range has words of 32 bits."""
+    path = tmp_path / "x.cudarun"
+    with open(path, "wb") as file:
+        writer = RecordingWriter(file)
+        after = tuple(writer.pieces(VALUES.tobytes()))
+        memory = RecordedRange("m0", 1 << 20, 16, (), after, type="u32")
+        manifest = Manifest("scale", (1, 1, 1), (1, 1, 1), ranges=(memory,), shrunk=True)
+        writer.finish(manifest, PTX.read_bytes(), None)
+    return recorded_launch(str(path))
+
+
+def _passes(request: LaunchRequest, got: np.ndarray) -> bool:
+    specs = recorded_buffers(request)
+    [check] = compare_recorded(request, specs, lambda name: got.view(np.uint32), MovedVariables())
+    note = tolerance_note(request, [check])
+    assert (note is not None) == (not check.passed and request.tolerance.rtol is None)
+    return check.passed
+
+
+def test_words_are_compared_as_floats_with_a_tolerance(recorded: LaunchRequest) -> None:
+    tolerant = replace(recorded, tolerance=Tolerance(rtol=1e-5))
+    near, far = VALUES * np.float32(1 + 2e-7), VALUES * np.float32(1.01)
+    assert _passes(recorded, VALUES)
+    assert not _passes(recorded, near)
+    assert _passes(tolerant, near)
+    assert not _passes(tolerant, far)

@@ -21,7 +21,6 @@ from cudarun.report.timing_tables import show_speed, show_timing
 from cudarun.report.types import (
     AFTER_OTHERS,
     BufferResult,
-    KernelEngine,
     LaunchPlan,
     LaunchReport,
     LaunchResult,
@@ -31,6 +30,7 @@ from cudarun.report.types import (
 )
 
 _NAMED_SEEDS = 8  # seeds of failed runs that are named
+_LONG = 5000  # milliseconds from which on a user wants to know why a launch takes so long
 
 
 def show_launch(
@@ -127,7 +127,7 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
         line.append(f"  {result.milliseconds:.3f} ms")
         out.print(line, soft_wrap=True)
     if not quiet:
-        _show_engines(result.engines, out)
+        _show_engines(result, out)
     if verbose and not result.steps:
         out.print(_layout(result.parameters))
         _show_memory(result.memory, out)
@@ -147,10 +147,11 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
             _show_note(note, out)
 
 
-def _show_engines(engines: Sequence[KernelEngine], out: Console) -> None:
-    """Print the engines of an emulated device where the user selected one."""
-    for each in engines:
-        if each.is_default:
+def _show_engines(result: LaunchResult, out: Console) -> None:
+    """Print the engines of an emulated device: where the user selected one, or waited for it."""
+    is_long = result.milliseconds > _LONG and result.watched is None
+    for each in result.engines:
+        if each.is_default and not (is_long and each.engine == "interpret"):
             continue
         if each.engine == "compile":
             some = "" if each.reason is None else f": {each.reason}"

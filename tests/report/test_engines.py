@@ -1,0 +1,44 @@
+"""The engines of the emulated device in the report of a launch."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from cudarun.report.launch_tables import show_launch
+from cudarun.report.types import DeviceOutcome, KernelEngine, LaunchReport
+from tests.report.test_documents import RESULT
+
+MISSING = "llvmlite is not installed (pip install 'cudarun[fast]')"
+
+
+def shown(engine: KernelEngine, milliseconds: float) -> list[str]:
+    """The lines of a report that name an engine."""
+    result = replace(RESULT, engines=(engine,), milliseconds=milliseconds)
+    report = LaunchReport("x.ptx", None, (DeviceOutcome("cpu", result, None, None, None),))
+    out = io.StringIO()
+    show_launch(report, Console(file=out, width=200), quiet=False)
+    return [line for line in out.getvalue().splitlines() if line.startswith("k: ")]
+
+
+@pytest.mark.parametrize(
+    ("engine", "milliseconds", "lines"),
+    [
+        (KernelEngine("k", "interpret", MISSING, is_default=True), 10, []),
+        (
+            KernelEngine("k", "interpret", MISSING, is_default=True),
+            9e3,
+            [f"interpreted: {MISSING}"],
+        ),
+        (KernelEngine("k", "interpret", MISSING), 10, [f"interpreted: {MISSING}"]),
+        (KernelEngine("k", "compile", None, is_default=True), 9e3, []),
+        (KernelEngine("k", "compile", None), 10, ["compiled"]),
+    ],
+)
+def test_engines_are_named_where_they_were_selected_or_are_slow(
+    engine: KernelEngine, milliseconds: float, lines: list[str]
+) -> None:
+    assert shown(engine, milliseconds) == [f"k: {line}" for line in lines]

@@ -59,6 +59,7 @@ class Engines:
             anything else.
         threads: The most threads that run the blocks of a compiled kernel; by default the number
             of cores that this process may use.
+        in_order: Whether ``"compile"`` refuses kernels that can see the order of the warps, too.
         is_default: Whether neither the program nor the environment selects the mode.
 
     Attributes:
@@ -66,9 +67,15 @@ class Engines:
     """
 
     def __init__(
-        self, mode: str = INTERPRET, threads: int | None = None, *, is_default: bool = False
+        self,
+        mode: str = INTERPRET,
+        threads: int | None = None,
+        *,
+        in_order: bool = False,
+        is_default: bool = False,
     ) -> None:
         self.mode = mode
+        self.in_order = in_order
         self.is_default = is_default
         self.threads = threads or len(os.sched_getaffinity(0))
         self.notes: dict[str, EngineNote] = {}
@@ -144,7 +151,7 @@ class Engines:
         if not reason:
             from cudarun.emulator.compiled.engine import compilation_of  # slow to import
 
-            compilation = compilation_of(launch)
+            compilation = compilation_of(launch, in_order=self.in_order)
             compilation.complete()
             reason = compilation.reason
             if not reason:

@@ -44,7 +44,7 @@ class CountingEngines(Engines):
 
 def pytest_configure(config: pytest.Config) -> None:
     os.environ[ENGINE_VARIABLE] = AUTO
-    execution.Engines = partial(CountingEngines, COMPILE)  # type: ignore[assignment, misc]
+    execution.Engines = partial(CountingEngines, COMPILE, in_order=True)  # type: ignore[assignment, misc]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

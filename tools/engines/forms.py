@@ -95,7 +95,7 @@ def _same(group: Group) -> dict[str, bool]:
 
 def _run(group: Group, mode: str) -> Results:
     """Return the results of a group of forms on an engine."""
-    device = Device(group.text, execute=partial(execute, engines=Engines(mode)))
+    device = Device(group.text, execute=partial(execute, engines=Engines(mode, in_order=True)))
     given = group.inputs()
     results = device.buffer(np.zeros(group.result_bytes, np.uint8))
     pools, scratch = device.buffer(given), device.buffer(np.zeros(SCRATCH * LANES, np.uint8))

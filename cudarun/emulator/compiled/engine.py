@@ -28,6 +28,7 @@ class KernelCompilation:
     Args:
         function: The kernel.
         program: Its module of PTX.
+        in_order: Whether to refuse kernels that can see the order of the warps.
 
     Attributes:
         reason: Why it cannot be compiled; empty if it can.
@@ -35,13 +36,15 @@ class KernelCompilation:
         was_stored: Whether the cache of earlier processes had its machine code.
     """
 
-    def __init__(self, function: FunctionCode, program: ModuleCode) -> None:
+    def __init__(
+        self, function: FunctionCode, program: ModuleCode, *, in_order: bool = True
+    ) -> None:
         self.reason = ""
         self.kernel: CompiledKernel | None = None
         self.was_stored = False
         self._process: CompilerProcess | None = None
         try:
-            self._module = KernelModule(function, program)
+            self._module = KernelModule(function, program, in_order=in_order)
         except Untraceable as reason:
             self.reason = str(reason)
 
@@ -105,16 +108,24 @@ class KernelCompilation:
             raise
 
 
-_compilations: dict[int, tuple[object, KernelCompilation]] = {}  # the last one used is the last
+_compilations: dict[
+    tuple[int, bool], tuple[object, KernelCompilation]
+] = {}  # the last one used is the last
 
 
-def compilation_of(launch: Launch) -> KernelCompilation:
-    """Return the compilation of the kernel of a launch; it need not have begun."""
+def compilation_of(launch: Launch, *, in_order: bool = True) -> KernelCompilation:
+    """Return the compilation of the kernel of a launch; it need not have begun.
+
+    Args:
+        launch: The launch.
+        in_order: Whether to refuse kernels that can see the order of the warps.
+    """
     function = launch.kernel_function
-    known = _compilations.pop(id(function), None)
+    key = id(function), in_order
+    known = _compilations.pop(key, None)
     if known is None or known[0] is not function:
-        known = function, KernelCompilation(function, launch.program)
-    _compilations[id(function)] = known
+        known = function, KernelCompilation(function, launch.program, in_order=in_order)
+    _compilations[key] = known
     if len(_compilations) > _MOST_KERNELS:
         del _compilations[next(iter(_compilations))]
     return known[1]

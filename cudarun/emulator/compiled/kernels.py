@@ -46,6 +46,7 @@ class KernelModule:
     Args:
         function: The kernel.
         program: Its module of PTX.
+        in_order: Whether to refuse kernels that can see the order of the warps.
 
     Attributes:
         code: What the code needs from its caller.
@@ -57,7 +58,9 @@ class KernelModule:
         Untraceable: The kernel cannot be compiled.
     """
 
-    def __init__(self, function: FunctionCode, program: ModuleCode) -> None:
+    def __init__(
+        self, function: FunctionCode, program: ModuleCode, *, in_order: bool = True
+    ) -> None:
         missing = missing_feature()
         if missing is not None:
             raise Untraceable(f"a processor without {missing}")
@@ -68,7 +71,8 @@ class KernelModule:
             ]
         else:
             self.origins, function = inlined.origins, inlined.code
-        check(function)
+        if in_order:
+            check(function)
         module = ModuleText()
         with np.errstate(all="ignore"):
             depths = [len(origin.callers) for origin in self.origins]

@@ -16,9 +16,9 @@ from tests.emulator.device import Device
 Array = npt.NDArray[Any]
 
 
-def device(text: str, mode: str) -> tuple[Device, Engines]:
+def device(text: str, mode: str, *, in_order: bool = True) -> tuple[Device, Engines]:
     """A device that executes its launches with one engine."""
-    engines = Engines(mode)
+    engines = Engines(mode, in_order=in_order)
     return Device(text, execute=partial(execute, engines=engines)), engines
 
 

@@ -29,6 +29,13 @@ STORE = """.visible .entry store(.param .u64 out) {
 }"""
 
 
+RECURSION = """.func down(.reg .b32 %x) {
+    .reg .b32 %y; .reg .pred %p;
+    setp.eq.u32 %p, %x, 0; @%p ret; sub.u32 %y, %x, 1; call down, (%y); ret;
+}
+"""
+
+
 def text(body: str = "") -> str:
     return STORE.replace("BODY", body)
 
@@ -129,7 +136,10 @@ def test_the_driver_refuses_what_cannot_be_compiled(
     assert cuda.cuInit(0)[0] == 0
     _, context = cuda.cuDevicePrimaryCtxRetain(0)
     cuda.cuCtxSetCurrent(context)
-    image = b".version 8.0\n.target sm_80\n.address_size 64\n" + text(ORDERED).encode()
+    image = (
+        b".version 8.0\n.target sm_80\n.address_size 64\n"
+        + (RECURSION + text("call down, (%r0);")).encode()
+    )
     _, loaded = cuda.cuModuleLoadData(image + b"\0")
     _, kernel = cuda.cuModuleGetFunction(loaded, b"store")
     _, memory = cuda.cuMemAlloc(128)

@@ -113,10 +113,11 @@ def test_launches_of_one_kernel_count_together() -> None:
 
 @pytest.mark.usefixtures("_eager")
 def test_what_cannot_be_compiled_has_a_reason() -> None:
-    text = LOOP.replace("FIRST", "bar.sync 1, 64;").replace("BODY", "")
+    text = LOOP.replace("FIRST", "").replace("BODY", "atom.global.exch.b32 %r4, [%a2], %r0;")
+    text = text.replace("st.global.u32 [%a2], %r0", "st.global.u32 [%a2], %r4")
     _, (note,) = launched(text, AUTO, 5)
     assert note.engine == INTERPRET
-    assert note.reason.startswith("instruction bar.sync with a number")
+    assert note.reason.startswith("an atomic operation in a loop")
 
 
 def test_short_launches_do_not_import_the_compiler() -> None:

@@ -62,8 +62,8 @@ def test_the_page_lists_what_is_interpreted() -> None:
     assert text == (
         "| chapter | cases | compiled | interpreted |\n"
         "|---|---|---|---|\n"
-        "| some | 5 | 2 (40.0 %) | 3 |\n"
-        "| other | 2 | 2 (100.0 %) | 0 |\n"
+        "| `some` | 5 | 2 (40.0 %) | 3 |\n"
+        "| `other` | 2 | 2 (100.0 %) | 0 |\n"
         "| **all** | 7 | 4 (57.1 %) | 3 |\n"
         "\n"
         "Run on both engines: 3 compiled cases; 1 gave different bits.\n"
@@ -83,7 +83,7 @@ def test_the_page_lists_what_is_interpreted() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        ("| logic |", "| logics |", "other numbers of forms than are recorded"),
+        ("| `logic` |", "| `logics` |", "other numbers of forms than are recorded"),
         (": `", ": `add.u33`, `", "'add.u33' is no recorded form"),
     ],
 )

@@ -51,6 +51,16 @@ def test_operands(body: str, says: str) -> None:
     assert bool(says) == bool(told)
 
 
+def test_a_special_register_is_a_vector_where_none_is_declared() -> None:
+    body = """.visible .entry k(.param .u64 out) { .reg .b32 %r<4>; .reg .b64 %a;
+        ld.param.u64 %a, [out]; mov.v4.u32 {%r0, %r1, %r2, %r3}, %nctaid;
+        st.global.v4.u32 [%a], {%r0, %r1, %r2, %r3}; ret; }"""
+    device = Device(body)
+    out = device.buffer(np.zeros(4, "u4"))
+    device.launch("k", (2, 3), (1,), out)
+    assert device.read(out, "u4", 4).tolist() == [2, 3, 1, 0]
+
+
 @pytest.mark.parametrize(
     ("target", "version", "accepted"),
     [

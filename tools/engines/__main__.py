@@ -5,7 +5,7 @@
     python -m tools.engines                          # all; exit status 1 if something is different
     python -m tools.engines forms --only atom.       # the forms with this in their names
     python -m tools.engines forms --write            # the tables of docs/evidence/engines.md
-    python -m tools.engines --every 8 --check        # an eighth; exit status 1 if they are stale
+    python -m tools.engines --every 16 --check        # an eighth; exit status 1 if they are stale
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
-from tools.engines import forms, page, textures
+from tests.support.programs import CHAPTERS
+from tools.engines import forms, page, programs, textures
 from tools.engines.comparison import Comparison
 from tools.engines.recorded import chapters
 
 SUBJECTS: dict[str, tuple[Callable[[], Sequence[str]], Callable[..., Comparison]]] = {
     "forms": (lambda: list(chapters()), forms.compare),
     "textures": (textures.subjects, textures.compare),
+    "programs": (lambda: CHAPTERS, programs.compare),
 }
 """By subject: its groups, and the comparison of one group."""
 

@@ -36,7 +36,8 @@ def _row(compared: Comparison) -> str:
         f"{compared.compiled:,} ({100 * share:.1f} %)",
         f"{len(compared.interpreted):,}",
     )
-    return f"| {compared.name} | {' | '.join(counts)} |"
+    name = compared.name if compared.name.startswith("*") else f"`{compared.name}`"
+    return f"| {name} | {' | '.join(counts)} |"
 
 
 def listed(compared: Sequence[Comparison]) -> str:
@@ -87,7 +88,7 @@ def faults() -> Iterator[str]:
     """Yield what cannot be true of the page: other forms than the recorded ones."""
     part = marked(PAGE.read_text(), "forms")
     recorded = chapters()
-    rows = dict(re.findall(r"^\| (\w+) \| ([\d,]+) \|", part, re.MULTILINE))
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([\d,]+) \|", part, re.MULTILINE))
     if rows != {name: f"{len(names):,}" for name, names in recorded.items()}:
         yield f"other numbers of forms than are recorded; run {COMMAND}"
     known = {name for names in recorded.values() for name in names}

@@ -16,7 +16,7 @@ from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.system import assertfail
 from cudarun.emulator.memory import snapshot
 
-_MOST_BYTES = 1 << 20  # copied in a tenth of a millisecond
+_MOST_BYTES = 1 << 18  # copied in some microseconds
 _MOST_BYTES_OF_ASSERTIONS = 64 << 20
 _MOST_SECONDS = 0.1  # of compiled code; interpreting takes some ten times as long
 

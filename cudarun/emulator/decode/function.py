@@ -227,7 +227,7 @@ class FunctionDecoder:
     def _instruction(
         self, instruction: tree.Instruction, scope: NameScope, source: str | None
     ) -> None:
-        if self.declarations.has_vectors:
+        if self.declarations.has_vectors or instruction.modifiers[:1] == ("v4",):
             instruction = _spelled_out(instruction, scope)
         kind = self.names.kinds.of(instruction)
         number = instruction.position.line

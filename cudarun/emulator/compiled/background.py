@@ -56,7 +56,7 @@ class CompilerProcess:
             raise
         finally:
             os.close(source)
-        self._finalizer = weakref.finalize(self, _end, self._process, self._target)
+        self._finalizer = weakref.finalize(self, _end, self._process, self._target, os.getpid())
 
     def has_ended(self) -> bool:
         """Return whether it has ended."""
@@ -70,7 +70,9 @@ class CompilerProcess:
         return data or None
 
 
-def _end(process: subprocess.Popen[bytes], target: int) -> None:
+def _end(process: subprocess.Popen[bytes], target: int, parent: int) -> None:
+    if os.getpid() != parent:  # a fork of the process that started it
+        return
     os.close(target)
     process.kill()
     process.wait()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,24 @@ def test_a_damaged_entry_is_compiled_again(tmp_path: Path) -> None:
     assert cache.load(entry.name) is None
     assert answer(cache) == first
     assert cache.load(entry.name) is not None
+
+
+def test_processes_share_a_cache(tmp_path: Path) -> None:
+    program = (
+        "from tests.emulator.compiled.test_cache import answer;"
+        "from cudarun.result_cache import ResultCache; from pathlib import Path; import sys;"
+        "print(answer(ResultCache(Path(sys.argv[1])))[0])"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
+    assert [process.communicate()[0] for process in running] == [b"42\n"] * 2
+    assert len([*tmp_path.iterdir()]) == 1
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert answer(ResultCache(file / "kernels"))[0] == 42
 
 
 def test_without_a_cache() -> None:

@@ -15,6 +15,7 @@ from cudarun.emulator import tiers
 from cudarun.emulator.compiled import background, engine
 from cudarun.emulator.compiled.background import CompilerProcess
 from cudarun.emulator.compiled.engine import KernelCompilation
+from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, SHORT
 from cudarun.emulator.machine import launch as launches
 from tests.emulator.compiled.engines import device
@@ -112,12 +113,13 @@ def test_launches_of_one_kernel_count_together() -> None:
 
 
 @pytest.mark.usefixtures("_eager")
-def test_what_cannot_be_compiled_has_a_reason() -> None:
-    text = LOOP.replace("FIRST", "").replace("BODY", "atom.global.exch.b32 %r4, [%a2], %r0;")
-    text = text.replace("st.global.u32 [%a2], %r0", "st.global.u32 [%a2], %r4")
-    _, (note,) = launched(text, AUTO, 5)
-    assert note.engine == INTERPRET
-    assert note.reason.startswith("an atomic operation in a loop")
+def test_what_cannot_be_compiled_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*given: object, **named: object) -> None:
+        raise Untraceable("instruction sin.approx.f32")
+
+    monkeypatch.setattr(engine, "KernelModule", refuse)
+    _, (note,) = launched(PLAIN, AUTO, 5)
+    assert (note.engine, note.reason) == (INTERPRET, "instruction sin.approx.f32")
 
 
 def test_short_launches_do_not_import_the_compiler() -> None:
@@ -170,6 +172,13 @@ def test_the_process_compiles() -> None:
     process = CompilerProcess("define i32 @answer() {\n  ret i32 42\n}\n")
     process._process.wait()
     assert process.has_ended()
+    assert process.result()
+
+
+def test_a_fork_does_not_end_the_process() -> None:
+    process = CompilerProcess("define i32 @answer() {\n  ret i32 42\n}\n")
+    background._end(process._process, -1, parent=0)
+    assert process._process.wait() == 0
     assert process.result()
 
 

@@ -251,7 +251,8 @@ class CompiledRun:
         first_lane = slot * self._launch.block_threads + warp * WIDTH
         active = self._active(site.block, positions + first_lane)
         columns = [self._column(place, kind) for place, kind in enumerate(site.sources)]
-        sources = tuple(column[positions] for column in columns)
+        lanes = slice(positions[0], positions[0] + 1) if len(positions) == 1 else positions
+        sources = tuple(column[lanes] for column in columns)
         work = site.work
         active.site = work.site
         if not isinstance(work, Action):

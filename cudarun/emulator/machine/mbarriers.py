@@ -94,6 +94,12 @@ class BarrierChange(MemoryAction):
                 )
                 continue
             rows = np.arange(active.count) if positions is None else positions
+            if len(rows) == 1:
+                place = int(index[0])
+                states[rows], view[place] = self._turns(
+                    active, int(view[place]), rows, counts[rows], owed[rows]
+                )
+                continue
             order = np.argsort(index, kind="stable")
             starts = np.flatnonzero(np.diff(index[order], prepend=-1))
             for run in np.split(order, starts[1:]):

@@ -22,6 +22,9 @@ MOST_THREADS = 1024
 SHORT = "it takes less time than compiling"
 """The reason of ``auto`` for a launch that compiled code would not make shorter."""
 
+ORDER = "results can depend on the order of warps"
+"""What ``compile`` says of kernels that ``auto`` interprets for this reason."""
+
 ENGINE_VARIABLE = "CUDARUN_CPU_ENGINE"
 THREADS_VARIABLE = "CUDARUN_CPU_THREADS"
 TARGET_VARIABLE = "CUDARUN_CPU_TARGET"
@@ -41,7 +44,8 @@ class EngineNote:
     Attributes:
         kernel: The name of the kernel.
         engine: ``"interpret"`` or ``"compile"``.
-        reason: Why it was interpreted, or some of its blocks, if compiled code was permitted.
+        reason: Why it was interpreted, or some of its blocks, if compiled code was permitted; or
+            why a compiled kernel can have other results than an interpreted one.
         is_default: Whether no option and no environment variable selected the engine.
     """
 
@@ -155,7 +159,8 @@ class Engines:
             compilation.complete()
             reason = compilation.reason
             if not reason:
-                self._note(launch, COMPILE)
+                order = compilation.visible_order
+                self._note(launch, COMPILE, order and f"{ORDER} ({order})")
                 compilation.run(launch, on_progress, interpret, threads=self.threads)
                 return
         self._note(launch, INTERPRET, reason)

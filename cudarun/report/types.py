@@ -199,8 +199,8 @@ class KernelEngine:
     Attributes:
         kernel: The kernel.
         engine: ``"interpret"`` or ``"compile"``.
-        reason: Why it was interpreted, or some of its blocks; ``None`` if it was compiled, or the
-            interpreter selected.
+        reason: Why it was interpreted, or some of its blocks, or why a compiled kernel can have
+            other results than an interpreted one; ``None`` if there is no such reason.
         is_default: Whether no option and no environment variable selected the engine.
     """
 

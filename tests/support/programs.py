@@ -43,6 +43,7 @@ class Outcome:
         printed: What the kernel printed.
         buffers: The bytes of each buffer after the run.
         types: The type of its elements, in the words of `cudarun launch`.
+        engines: What the engine of `cpu` says of each kernel.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Outcome:
     printed: str
     buffers: dict[str, bytes] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
+    engines: list[str] = field(default_factory=list, compare=False)
 
 
 @cache
@@ -144,6 +146,7 @@ def _outcome(told: Mapping[str, Any], saved: Mapping[str, Path]) -> Outcome:
         printed=told["output"] or "",
         buffers={name: path.read_bytes() for name, path in saved.items() if path.exists()},
         types={each["name"]: each["type"] for each in result["buffers"]},
+        engines=[each["reason"] or "" for each in result.get("engines", ())],
     )
 
 

@@ -32,6 +32,7 @@ class KernelCompilation:
 
     Attributes:
         reason: Why it cannot be compiled; empty if it can.
+        visible_order: What can see the order of the warps, if it is compiled nevertheless.
         kernel: The compiled kernel; ``None`` until it has been loaded.
         was_stored: Whether the cache of earlier processes had its machine code.
     """
@@ -40,11 +41,13 @@ class KernelCompilation:
         self, function: FunctionCode, program: ModuleCode, *, in_order: bool = True
     ) -> None:
         self.reason = ""
+        self.visible_order = ""
         self.kernel: CompiledKernel | None = None
         self.was_stored = False
         self._process: CompilerProcess | None = None
         try:
             self._module = KernelModule(function, program, in_order=in_order)
+            self.visible_order = self._module.visible_order
         except Untraceable as reason:
             self.reason = str(reason)
 

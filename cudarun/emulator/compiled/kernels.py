@@ -53,6 +53,7 @@ class KernelModule:
         origins: The origin of each block of the code.
         text: The module.
         is_parallel: Whether its blocks can run at the same time.
+        visible_order: What can see the order of the warps; empty if nothing can.
 
     Raises:
         Untraceable: The kernel cannot be compiled.
@@ -71,8 +72,13 @@ class KernelModule:
             ]
         else:
             self.origins, function = inlined.origins, inlined.code
-        if in_order:
+        self.visible_order = ""
+        try:
             check(function)
+        except Untraceable as reason:
+            if in_order:
+                raise
+            self.visible_order = str(reason)
         module = ModuleText()
         with np.errstate(all="ignore"):
             depths = [len(origin.callers) for origin in self.origins]

@@ -342,8 +342,8 @@ class KernelEngineRecord(TypedDict):
     Attributes:
         kernel: The kernel.
         engine: interpret or compile.
-        reason: Why it was interpreted, or some of its blocks; null if it was compiled, or the
-            interpreter was selected.
+        reason: Why it was interpreted, or some of its blocks, or why a compiled kernel can have
+            other results than an interpreted one; null if there is no such reason.
     """
 
     kernel: str

@@ -75,6 +75,15 @@ def test_what_cannot_be_compiled_is_refused_and_named(body: str) -> None:
     assert REASONS[body].removesuffix(" (PTX line") in note.reason
 
 
+@pytest.mark.parametrize("body", REASONS)
+def test_visible_order_is_noted_where_it_is_permitted(body: str) -> None:
+    made, engines = device(text(body), COMPILE, in_order=False)
+    made.launch("store", (1,), (32,), made.buffer(np.zeros(32, "u4")))
+    note = engines.notes["store"]
+    assert note.engine == COMPILE
+    assert note.reason == f"results can depend on the order of warps ({REASONS[body]})"
+
+
 def large(count: int) -> str:
     """A kernel of many blocks with many registers."""
     values = "".join(f"ld.global.u32 %v{n}, [%a2+{4 * n}];\n" for n in range(count))

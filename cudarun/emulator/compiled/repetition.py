@@ -19,6 +19,8 @@ from cudarun.emulator.memory import snapshot
 _MOST_BYTES = 1 << 18  # copied in some microseconds
 _MOST_BYTES_OF_ASSERTIONS = 64 << 20
 _MOST_SECONDS = 0.1  # of compiled code; interpreting takes some ten times as long
+_MOST_TIMES = 40  # as long, and
+_LEAST_SECONDS = 0.5  # until the interpreter gives up: other blocks may never end
 
 
 class Repetition:
@@ -32,7 +34,7 @@ class Repetition:
         self._launch = launch
         self._restore = snapshot(launch.memories, launch.config.heap)
         self._began = time.process_time()
-        self._pays: bool | None = None
+        self._seconds: float | None = None
 
     @classmethod
     def of(cls, launch: Launch, function: FunctionCode) -> Repetition | None:
@@ -48,12 +50,12 @@ class Repetition:
 
     def pays(self) -> bool:
         """Return whether the launch is to be repeated; later calls give the same answer."""
-        if self._pays is None:
-            self._pays = time.process_time() - self._began < _MOST_SECONDS
-        return self._pays
+        if self._seconds is None:
+            self._seconds = time.process_time() - self._began
+        return self._seconds < _MOST_SECONDS
 
     def run(self, interpret: Callable[[], object]) -> None:
-        """Restore the memory, and interpret the launch.
+        """Restore the memory, and interpret the launch for a limited time.
 
         Raises:
             DeviceFault: As the interpreter reports it.
@@ -61,6 +63,8 @@ class Repetition:
         launch = self._launch
         self._restore()
         launch.begin_again()
+        end = time.process_time() + max(_LEAST_SECONDS, _MOST_TIMES * (self._seconds or 0))
+        launch.hands_over = lambda _: time.process_time() > end
         interpret()
 
 

@@ -86,7 +86,7 @@ class KernelModule:
             self.code.define()
         afters, cluster_afters = (
             [block.terminator.successors[0] for block in barriers]
-            for barriers in (self.code.barriers, self.code.cluster_barriers)
+            for barriers in (self.code.points.barriers, self.code.points.cluster_barriers)
         )
         if self.code.counted.are_used:
             self.code.counted.define(module, self.code.state)

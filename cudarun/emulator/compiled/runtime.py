@@ -360,14 +360,14 @@ class CompiledRun:
         """Enter the lanes of a block, or of a cluster, that wait for others in the batch."""
         code, batch = self._kernel.code, self._batch
         state = code.state
-        for place, block in enumerate(code.barriers):
+        for place, block in enumerate(code.points.barriers):
             lanes = self._lanes(slot, state.waiting(place))
             numbers = self._barrier_numbers(lanes)
             for number in np.unique(numbers):
                 self._add_arrival(int(number), lanes[numbers == number], block.terminator)
-        for place, block in enumerate(code.warp_barriers):
+        for place, block in enumerate(code.points.warp_barriers):
             self._add_arrival(None, self._lanes(slot, state.warp_waiting(place)), block.terminator)
-        for place, block in enumerate(code.cluster_barriers):
+        for place, block in enumerate(code.points.cluster_barriers):
             lanes = self._lanes(slot, state.cluster_waiting(place))
             if len(lanes):
                 assert isinstance(block.terminator, ClusterWait)

@@ -8,7 +8,7 @@ lets others run in a loop that may wait for them; ``run`` (``grids.py``) calls i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -39,21 +39,24 @@ from cudarun.emulator.compiled.sites import CallbackSite, CallbackSites, call_ba
 from cudarun.emulator.compiled.vectors import (
     WIDTH,
     CodeBuilder,
-    LaneVector,
     ModuleText,
     constant,
     splat,
 )
 from cudarun.emulator.compiled.waiting import may_wait_for_blocks, waiting_loops
-from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
-from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
+from cudarun.emulator.compiled.waits import (
+    ARRIVAL_BYTES,
+    ARRIVALS,
+    Rule,
+    WaitPoints,
+    WarpWaits,
+)
 from cudarun.emulator.machine.control import Branch, Exit, IndexedBranch, Jump, Trap
 from cudarun.emulator.machine.frame import each
 
 _PARAMETERS = "ptr %ctx, i32 %warp"
 _MOST_VALUES = 4000  # registers at block starts; of larger functions they are kept in memory
 _MOST_OPERATIONS = 4000  # for which LLVM takes about 10 s
-_ARRIVALS = -1  # the register with the member masks of lanes at barriers of warps
 
 
 class WarpCode:
@@ -69,9 +72,7 @@ class WarpCode:
         fixed: The values that a launch has for all lanes.
         sites: The places that call back.
         state: The layout of a warp's state.
-        barriers: The barriers in the code, in the order of their masks.
-        warp_barriers: The barriers of warps.
-        cluster_barriers: The waits for the cluster.
+        points: Where lanes wait.
         counted: The barriers, if they are counted by their numbers.
         waits_for_blocks: Whether loops may wait for other blocks.
     """
@@ -84,13 +85,8 @@ class WarpCode:
         self._registers = WarpRegisters(self._code, function, self.fixed)
         self._accesses = AccessCode(self._code, self._registers, self.sites)
         self._functions = LaneFunctions(module)
-        self.barriers = [b for b in function.blocks if isinstance(b.terminator, BarrierWait)]
-        self.warp_barriers = [b for b in function.blocks if isinstance(b.terminator, WarpBarrier)]
-        self.cluster_barriers = [
-            b for b in function.blocks if isinstance(b.terminator, ClusterWait)
-        ]
+        self.points = WaitPoints.of(function.blocks)
         self.waits_for_blocks = may_wait_for_blocks(function)
-        self._synchronizing = [b for b in function.blocks if b.sync_mask is not None]
         self._loops = waiting_loops(function, depths)
         self._used = _slots_used(function)
         blocks, registers = len(function.blocks), len(self._used)
@@ -102,25 +98,45 @@ class WarpCode:
         if self._in_state:
             slots = [slot for slot in sorted(self._used) if self._registers.is_shared(slot)]
         kept = {slot: self._registers.bytes_of(slot) for slot in slots}
-        if self.warp_barriers:
-            kept[_ARRIVALS] = 4 * WIDTH
+        if self.points.warp_barriers:
+            kept[ARRIVALS] = ARRIVAL_BYTES
         groups = group_blocks(function.blocks)
         self._groups = WarpgroupCode(self._code, groups, blocks)
         self.counted = CountedBarriers(
-            self._code, self._registers, self.barriers, blocks + len(groups)
+            self._code, self._registers, self.points.barriers, blocks + len(groups)
         )
         self.state: WarpState = warp_state(
             blocks + len(groups) + len(self.counted.entries),
-            len(self.barriers),
-            len(self.warp_barriers),
-            len(self.cluster_barriers),
+            len(self.points.barriers),
+            len(self.points.warp_barriers),
+            len(self.points.cluster_barriers),
             counted=self.counted.are_used,
             kept=kept,
         )
         if self._in_state:
             every = self.state.registers.items()
-            self._registers.in_state = {slot: at for slot, at in every if slot != _ARRIVALS}
+            self._registers.in_state = {slot: at for slot, at in every if slot != ARRIVALS}
         self._schedule = LaneSchedule(self._code, self.state, self._loops)
+        self._waits = WarpWaits(
+            self._code,
+            self._registers,
+            self.points,
+            self.counted,
+            self._groups,
+            self.state,
+            self._schedule,
+            self._fail,
+        )
+        self._rules: dict[type[Terminator], Rule] = {
+            Jump: self._jump,
+            Branch: self._branch,
+            IndexedBranch: self._indexed_branch,
+            Exit: self._exit,
+            Trap: self._fail,
+            PointerCall: self._pointer_call,
+            StackCheck: self._stack_check,
+            **self._waits.rules,
+        }
         self._actions = action_rules(
             self._code,
             self._registers,
@@ -132,10 +148,9 @@ class WarpCode:
     def _kept(self) -> list[int]:
         """Return the registers that are kept while lanes wait for other warps, or are parked."""
         slots = 0
-        for block in (*self.barriers, *self.warp_barriers, *self.cluster_barriers):
-            for after in block.terminator.successors:
-                slots |= self.function.blocks[after].live_in
-        for block in self.function.blocks if self._loops else self._synchronizing:
+        for after in self.points.afters:
+            slots |= self.function.blocks[after].live_in
+        for block in self.function.blocks if self._loops else self.points.synchronizing:
             slots |= block.live_in
         return [slot for slot in each(slots) if slot in self._used]
 
@@ -152,8 +167,7 @@ class WarpCode:
         self._schedule.dispatch()
         for block in self.function.blocks:
             self._block(block)
-        if self.warp_barriers:
-            self._check_warp_barriers()
+        self._waits.check_warp_barriers()
         self.counted.continue_with_results(self.state, self._schedule)
         self._leave()
         head = f"define internal i32 @step({_PARAMETERS}) noinline #0 {{"
@@ -179,8 +193,7 @@ class WarpCode:
         self._groups.declare()
         self.counted.declare()
         self._registers.declare(sorted(self._used))
-        if self.warp_barriers:
-            code.line("%arrivals = alloca <32 x i32>, align 64")
+        self._waits.declare()
         waiting = [b.index for b in self.function.blocks if self._may_wait(b)]
         self._schedule.enter(waiting + self._groups.entries + self.counted.entries)
         if not state.registers:
@@ -198,9 +211,8 @@ class WarpCode:
             if slot in self._registers.in_state:
                 continue
             pointer = pointer_to(code, "%state", offset)
-            if slot == _ARRIVALS:
-                code.line(f"%kept.arrivals = load <32 x i32>, ptr {pointer}, align 4")
-                code.line("store <32 x i32> %kept.arrivals, ptr %arrivals, align 64")
+            if slot == ARRIVALS:
+                self._waits.restore(pointer)
             else:
                 self._registers.restore(slot, pointer)
         self._schedule.begin()
@@ -216,12 +228,8 @@ class WarpCode:
 
     def _may_wait(self, block: BlockCode) -> bool:
         """Return whether lanes can wait to run a block when ``step`` is called."""
-        afters = {
-            after
-            for each_ in (*self.barriers, *self.warp_barriers, *self.cluster_barriers)
-            for after in each_.terminator.successors
-        }
-        return block.index == 0 or block.index in afters or self._groups.waits(block)
+        is_after = block.index in self.points.afters
+        return block.index == 0 or is_after or self._groups.waits(block)
 
     def _leave(self) -> None:
         code, state = self._code, self.state
@@ -236,9 +244,8 @@ class WarpCode:
             if slot in self._registers.in_state:
                 continue
             pointer = pointer_to(code, "%state", offset)
-            if slot == _ARRIVALS:
-                masks = code.scalar("load <32 x i32>, ptr %arrivals, align 64")
-                code.line(f"store <32 x i32> {masks}, ptr {pointer}, align 4")
+            if slot == ARRIVALS:
+                self._waits.save(pointer)
             else:
                 self._registers.save(slot, pointer)
         store_field(code, "%state", state.RESUMED, "i32", "1")
@@ -255,7 +262,7 @@ class WarpCode:
         code = self._code
         code.label(f"enter.{block.index}")
         if block.sync_mask is not None:
-            self._synchronize(block)
+            self._waits.synchronize(block)
         mask = code.scalar("load i32, ptr %MASK")
         self._registers.mask = code.from_mask(mask)
         self._accesses.block = block.index
@@ -264,12 +271,12 @@ class WarpCode:
                 self._operation(operation, mask)
             except Untraceable as reason:
                 raise Untraceable(f"{reason} (PTX line {operation.site.line})") from None
-        rule = _TERMINATORS.get(type(block.terminator))
+        rule = self._rules.get(type(block.terminator))
         if rule is None:
             site = block.terminator.site
             name = type(block.terminator).__name__ if site is None else f"instruction {site.name}"
             raise Untraceable(name)
-        rule(self, block, mask)
+        rule(block, mask)
 
     def _operation(self, operation: Lanewise | Action, mask: str) -> None:
         if isinstance(operation, Action):
@@ -286,42 +293,6 @@ class WarpCode:
         results = results_of(self._code, name, given, kinds)
         for use, value in zip(operation.destinations, results, strict=True):
             self._registers.write(use, value)
-
-    def _synchronize(self, block: BlockCode) -> None:
-        """Let lanes wait until all live lanes of their member masks are here."""
-        code, state = self._code, self.state
-        if self._groups.waits(block):
-            self._groups.wait(block, state)
-            return
-        assert block.sync_mask is not None
-        arrived = code.scalar("load i32, ptr %MASK")
-        parked = field(code, "%state", state.parked(block.index), "i32")
-        here = code.scalar(f"or i32 {arrived}, {parked}")
-        alive = field(code, "%state", state.ALIVE, "i32")
-        whole = code.scalar(f"icmp eq i32 {here}, {alive}")
-        ready, some, run = (code.fresh(stem) for stem in ("ready", "some", "run"))
-        code.line(f"br i1 {whole}, label %{ready}, label %{some}")
-        code.label(some)
-        members = code.bitcast(self._registers.source(block.sync_mask), "i32")
-        complete = self._complete(members, alive, here)
-        rest = code.scalar(f"xor i32 {complete}, {here}")
-        store_field(code, "%state", state.parked(block.index), "i32", rest)
-        code.line(f"store i32 {complete}, ptr %MASK")
-        none = code.scalar(f"icmp eq i32 {complete}, 0")
-        code.line(f"br i1 {none}, label %dispatch, label %{run}")
-        code.label(ready)
-        store_field(code, "%state", state.parked(block.index), "i32", "0")
-        code.line(f"store i32 {here}, ptr %MASK")
-        code.line(f"br label %{run}")
-        code.label(run)
-
-    def _complete(self, members: LaneVector, alive: str, here: str) -> str:
-        """Return the lanes that are here, as are all live lanes of their member masks."""
-        code = self._code
-        absent = code.scalar(f"and i32 {alive}, {code.scalar(f'xor i32 {here}, -1')}")
-        missing = code.binary("and", members, code.broadcast("i32", absent))
-        complete = code.to_mask(code.compare("eq", missing, splat("i32", 0)))
-        return code.scalar(f"and i32 {complete}, {here}")
 
     # --- terminators -----------------------------------------------------------------------------
 
@@ -404,9 +375,6 @@ class WarpCode:
         code.label(fits)
         self._schedule.proceed(check.target, block.index, mask)
 
-    def _trap(self, block: BlockCode, mask: str) -> None:
-        self._fail(block, mask)
-
     def _fail(self, block: BlockCode, mask: str) -> None:
         """Call back to raise the fault of a terminator, which reads its operands."""
         reads = block.terminator.reads
@@ -420,92 +388,7 @@ class WarpCode:
         alive = field(code, "%state", state.ALIVE, "i32")
         left = code.scalar(f"xor i32 {alive}, {mask}")
         store_field(code, "%state", state.ALIVE, "i32", left)
-        for other in self._synchronizing:
-            parked = field(code, "%state", state.parked(other.index), "i32")
-            store_field(code, "%state", state.parked(other.index), "i32", "0")
-            self._schedule.wait(other.index, parked)
-        self._groups.lanes_exit(state)
-        code.line(f"br label %{'arrived' if self.warp_barriers else 'dispatch'}")
-
-    # --- barriers --------------------------------------------------------------------------------
-
-    def _barrier(self, block: BlockCode, mask: str) -> None:
-        if self.counted.are_used:
-            self.counted.arrive(block, self.state, self._schedule, mask, self._fail)
-            return
-        self._schedule.add(self.state.waiting(self.barriers.index(block)), mask)
-        self._code.line("br label %dispatch")
-
-    def _cluster_arrive(self, block: BlockCode, mask: str) -> None:
-        assert isinstance(block.terminator, ClusterArrive)
-        self._count(self.state.cluster_arrived)
-        self._schedule.proceed(block.terminator.after, block.index, mask)
-
-    def _cluster_wait(self, block: BlockCode, mask: str) -> None:
-        self._count(self.state.cluster_waited)
-        place = self.cluster_barriers.index(block)
-        self._schedule.add(self.state.cluster_waiting(place), mask)
-        self._code.line("br label %dispatch")
-
-    def _count(self, offset: int) -> None:
-        """Increment a counter of each active lane."""
-        code = self._code
-        pointer = pointer_to(code, "%state", offset)
-        before = code.vector(f"load <32 x i32>, ptr {pointer}, align 4", "i32")
-        after = code.binary("add", before, code.cast("zext", self._registers.mask, "i32"))
-        code.line(f"store {after.typed}, ptr {pointer}, align 4")
-
-    def _warp_barrier(self, block: BlockCode, mask: str) -> None:
-        code, barrier = self._code, block.terminator
-        assert isinstance(barrier, WarpBarrier)
-        alive = field(code, "%state", self.state.ALIVE, "i32")
-        whole = code.scalar(f"icmp eq i32 {mask}, {alive}")
-        through, waits = code.fresh("through"), code.fresh("waits")
-        code.line(f"br i1 {whole}, label %{through}, label %{waits}")
-        code.label(through)
-        self._schedule.proceed(barrier.after, block.index, mask)
-        code.label(waits)
-        members = code.bitcast(self._registers.source(barrier.mask), "i32")
-        old = code.vector("load <32 x i32>, ptr %arrivals, align 64", "i32")
-        masks = code.select(self._registers.mask, members, old)
-        code.line(f"store {masks.typed}, ptr %arrivals, align 64")
-        self._schedule.add(self.state.warp_waiting(self.warp_barriers.index(block)), mask)
-        code.line("br label %arrived")
-
-    def _check_warp_barriers(self) -> None:
-        """Release the lanes whose member masks have arrived at barriers of the warp."""
-        code, state = self._code, self.state
-        code.label("arrived")
-        places = range(len(self.warp_barriers))
-        waiting = [field(code, "%state", state.warp_waiting(place), "i32") for place in places]
-        here = "0"
-        for mask in waiting:
-            here = code.scalar(f"or i32 {here}, {mask}")
-        alive = field(code, "%state", state.ALIVE, "i32")
-        masks = code.vector("load <32 x i32>, ptr %arrivals, align 64", "i32")
-        ready = self._complete(masks, alive, here)
-        for place, block, mask in zip(places, self.warp_barriers, waiting, strict=True):
-            released = code.scalar(f"and i32 {mask}, {ready}")
-            rest = code.scalar(f"xor i32 {mask}, {released}")
-            store_field(code, "%state", state.warp_waiting(place), "i32", rest)
-            (after,) = block.terminator.successors
-            self._schedule.wait(after, released)
-        code.line("br label %dispatch")
-
-
-_TERMINATORS: dict[type[Terminator], Callable[[WarpCode, BlockCode, str], None]] = {
-    Jump: WarpCode._jump,
-    Branch: WarpCode._branch,
-    IndexedBranch: WarpCode._indexed_branch,
-    Exit: WarpCode._exit,
-    Trap: WarpCode._trap,
-    PointerCall: WarpCode._pointer_call,
-    StackCheck: WarpCode._stack_check,
-    BarrierWait: WarpCode._barrier,
-    WarpBarrier: WarpCode._warp_barrier,
-    ClusterArrive: WarpCode._cluster_arrive,
-    ClusterWait: WarpCode._cluster_wait,
-}
+        self._waits.lanes_exit()
 
 
 def _uses(function: FunctionCode) -> Iterator[Use]:

@@ -37,9 +37,9 @@ class Device:
         _value(driver.cuInit(0))
         self._context = _value(driver.cuCtxCreate(None, 0, 0))
 
-    def select(self, engine: str) -> None:
-        """Select the engine of later launches."""
-        driver.select_engine(engine, 1)
+    def select(self, engine: str, threads: int = 1) -> None:
+        """Select the engine of later launches, and the most threads that run compiled blocks."""
+        driver.select_engine(engine, threads)
 
     def prepared(self, case: Case) -> PreparedLaunch:
         """Return a case whose image is loaded and whose buffers are allocated."""

@@ -177,8 +177,8 @@ def engine_cases(sizes: Sizes) -> dict[str, Callable[[], Case]]:
         "mandelbrot": lambda: _mandelbrot(None, sizes.side),
         "scan": lambda: _scan(random, sizes.n),
         "attention": lambda: _attention(random, 2, sizes.side),
-        "mma_512": lambda: _mma(random, 2 * sizes.side),
-        "mma_1024": lambda: _mma(random, 4 * sizes.side),
+        f"mma_{2 * sizes.side}": lambda: _mma(random, 2 * sizes.side),
+        f"mma_{4 * sizes.side}": lambda: _mma(random, 4 * sizes.side),
     }
 
 

@@ -1,8 +1,9 @@
 """Launches of real programs, recorded, replayed and shrunk.
 
-The programs are in ``recorded/``: the runtime API, PyTorch, CuPy and cuda.core. Of each a launch is
-recorded, and the program's own results and exit status are checked. The recording must replay with
-equal bits on the GPU, and on ``cpu`` if it has PTX; so must what ``--shrink`` makes of it.
+The programs are in ``recorded/``: the runtime API, PyTorch, JAX, CuPy and cuda.core. Of each a
+launch is recorded, and the program's own results and exit status are checked. The recording must
+replay with equal bits on the GPU, and on ``cpu`` if it has PTX; so must what ``--shrink`` makes of
+it.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ CASES = (
         "torch graph", "torch", ("torch_ops.py", "graph"), ("*oftmax*",), ("--nth", "3"),
         shrinks=False,
     ),
+    Case("jax", "jax", ("jax_ops.py",), ("*softmax*",), ("--nth", "3"), shrinks=False),
     Case(
         "torch compiled", "torch", ("torch_ops.py", "compiled"), ("triton*",), ("--nth", "4"),
         is_approximate=True,

@@ -40,6 +40,10 @@ _NOTES = {
     "list": "the list of launches is not complete: {}",
     "write": "a raw file cannot be written: {}",
 }
+_RESERVED = (
+    "a framework that reserves memory in advance makes recordings large; "
+    "for JAX, set XLA_PYTHON_CLIENT_PREALLOCATE=false"
+)
 
 
 def list_launches(request: RecordRequest) -> LaunchListing:
@@ -80,6 +84,7 @@ def record(request: RecordRequest) -> RecordReport:
         if not files and error is None:
             is_cut = any(folder.glob("*.part"))
             error = _nothing_recorded(request, page.matched, notes, is_cut=is_cut)
+            notes = notes[1:]  # the error has the first one
     return RecordReport(files, status, notes, error)
 
 
@@ -159,7 +164,10 @@ def _nothing_recorded(
     request: RecordRequest, matched: int, notes: Sequence[str], *, is_cut: bool
 ) -> RequestError:
     if notes:
-        return RequestError("no launch was recorded", cause=notes[0])
+        is_large = "--max-size" in notes[0]
+        return RequestError(
+            "no launch was recorded", cause=notes[0], hint=_RESERVED if is_large else None
+        )
     if is_cut:
         return RequestError(
             "the program ended before the launch that is recorded",

@@ -1,8 +1,9 @@
 """Calls of functions: compiled code has the blocks of a called function behind those of each call.
 
-The result is one function without calls. Blocks keep the order in which the interpreter dispatches
-them: a call, the called function, what follows the call. Variables of parameters become registers,
-one for each part that instructions access.
+The result is one function. Blocks keep the order in which the interpreter dispatches them: a call,
+the called function, what follows the call. Functions that cannot be inlined (``outlining.py``)
+follow all others. Variables of parameters become registers, one for each part that instructions
+access.
 """
 
 from __future__ import annotations
@@ -28,11 +29,21 @@ from cudarun.emulator.code import (
     Terminator,
     Use,
 )
+from cudarun.emulator.compiled.calls import (
+    OutlinedCall,
+    OutlinedFunction,
+    OutlinedReturn,
+    PointerCall,
+    StackCheck,
+    outlined_calls,
+)
 from cudarun.emulator.compiled.operators import Untraceable
+from cudarun.emulator.compiled.outlining import MOST_OPERATIONS, CallPlan
 from cudarun.emulator.compiled.parameters import WHOLE, ParameterParts
 from cudarun.emulator.decode.analysis import find_liveness
 from cudarun.emulator.isa.move import copy
 from cudarun.emulator.machine.control import FunctionCall, Jump, Return
+from cudarun.emulator.machine.frame import each
 from cudarun.emulator.machine.stack import StackAllocate, StackRestore
 from cudarun.emulator.numerics.types import TYPES, TypeKind
 from cudarun.records import dataclass
@@ -41,9 +52,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.program import ModuleCode
 
 _NO_SITE = Site("", 0, "", None)
-_MOST_OPERATIONS = 8000
-_MOST_DEPTH = 64  # of calls
-_MOST_TARGETS = 8  # of a call through a pointer
+_MOST_DEPTH = 64  # of inlined calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,53 +63,18 @@ class BlockOrigin:
         callers: The numbers of the calling blocks in the program, the kernel's first.
         function: Its function.
         block: Its index there.
+        is_outlined: Whether the first one of all is an outlined function, whose callers vary.
     """
 
     callers: tuple[int, ...]
     function: FunctionCode
     block: int
+    is_outlined: bool = False
 
-
-class PointerCall(Terminator):
-    """A call through a pointer: lanes continue with the function that theirs points to.
-
-    Attributes:
-        pointer: The pointer.
-        call: The call.
-        targets: The functions' addresses and the blocks where they begin.
-    """
-
-    def __init__(
-        self, call: FunctionCall, pointer: Use, targets: tuple[tuple[SymbolUse, int], ...]
-    ) -> None:
-        super().__init__(tuple(block for _, block in targets), (pointer,), site=call.site)
-        self.pointer = pointer
-        self.call = call
-        self.targets = targets
-
-    def finish(self, batch: Any, active: Any) -> None:
-        """Raise the fault of a lane whose pointer points to none of these."""
-        self.call.targets(active, active.read(self.pointer))
-
-
-class StackCheck(Terminator):
-    """The check whether the stack of a lane has room for the frame of a function.
-
-    Attributes:
-        target: The first block of the function.
-        needed: Bytes of the stack up to the end of the frame.
-    """
-
-    def __init__(self, target: int, needed: int, callee: FunctionCode, site: Site | None) -> None:
-        super().__init__((target,), site=site)
-        self.target = target
-        self.needed = needed
-        self._callee = callee
-
-    def finish(self, batch: Any, active: Any) -> None:
-        """Raise the fault of the first lane."""
-        lane = active.lane(0)
-        raise batch.launch.stack_overflow(batch.threads, lane, self._callee, self.site)
+    @property
+    def path(self) -> tuple[int, ...]:
+        """The numbers of the calling blocks, and of the block."""
+        return *self.callers, self.function.base + self.block
 
 
 class InlinedCode:
@@ -111,9 +85,8 @@ class InlinedCode:
         program: Its module.
 
     Attributes:
-        code: One function without calls.
+        code: One function.
         origins: The origin of each block.
-        stack_bytes: The most bytes of the stack that its frames take.
 
     Raises:
         Untraceable: Its calls cannot be compiled.
@@ -122,17 +95,26 @@ class InlinedCode:
     def __init__(self, kernel: FunctionCode, program: ModuleCode) -> None:
         self._program = program
         self._kernel = kernel
+        self._plan = CallPlan(kernel, program)
         self.code = FunctionCode(kernel.name, [], kernel.base)
         self.origins: list[BlockOrigin] = []
-        self.stack_bytes = kernel.frame_bytes
-        self._bases: dict[tuple[str, int], int] = {}
-        self._copies: list[tuple[int, int]] = []  # from slots to slots
+        self._outlined: dict[str, OutlinedFunction] = {}
+        self._current = OutlinedFunction(kernel)  # what is being built
         self._operations = 0
-        self._build(kernel, (), 0, frozenset({kernel.name}), None)
+        self._bases: dict[tuple[OutlinedFunction, str, int], int] = {}
+        self._copies: list[tuple[int, int]] = []  # from slots to slots
+        if kernel.allocates and program.kernels[kernel.name].recursive:
+            raise Untraceable("alloca in a kernel that calls recursive functions")
+        self._build(kernel, (), 0, None)
+        built = 0
+        while built < len(self._outlined):
+            self._build_outlined(list(self._outlined.values())[built])
+            built += 1
         parts = ParameterParts(self.code, self._copies)
         for block in self.code.blocks:
             parts.replace(block)
         find_liveness(self.code)
+        self._find_saved(parts)
 
     # --- functions -------------------------------------------------------------------------------
 
@@ -141,7 +123,6 @@ class InlinedCode:
         function: FunctionCode,
         callers: tuple[int, ...],
         stack: int,
-        active: frozenset[str],
         back: Callable[[BlockCode, int], None] | None,
     ) -> None:
         """Add the blocks of a function, and of those it calls.
@@ -150,16 +131,12 @@ class InlinedCode:
             function: The function.
             callers: The calling blocks.
             stack: The offset of its frame in the stack.
-            active: The functions that call one another here.
             back: Completes a block that returns, of the first slot of the function.
         """
-        if len(callers) > _MOST_DEPTH:
-            raise Untraceable(f"calls of functions that are nested {len(callers)} deep")
         self._operations += sum(len(block.operations) for block in function.blocks)
-        if self._operations > _MOST_OPERATIONS:
+        if self._operations > MOST_OPERATIONS:
             raise Untraceable(f"calls of functions with {self._operations} instructions in all")
         base = self._slots(function, stack)
-        self.stack_bytes = max(self.stack_bytes, stack + function.frame_bytes)
         indexes: dict[int, int] = {}
         waiting: list[tuple[BlockCode, Terminator]] = []
         calls: list[tuple[list[BlockCode], int]] = []  # blocks that continue after a call
@@ -168,11 +145,8 @@ class InlinedCode:
             added = self._add(block, function, callers, base)
             terminator = block.terminator
             if isinstance(terminator, FunctionCall):
-                number = function.base + block.index
-                returns = self._call(
-                    added, terminator, base, (*callers, number), function, stack, active
-                )
-                calls.append((returns, terminator.after))
+                below = stack + function.frame_bytes
+                calls.append((self._call(added, terminator, base, below), terminator.after))
             elif isinstance(terminator, Return):
                 assert back is not None
                 back(added, base)
@@ -181,15 +155,48 @@ class InlinedCode:
         for added, terminator in waiting:
             added.terminator = _moved(terminator, indexes, base)
         for returns, after in calls:
-            for each in returns:
-                each.terminator = Jump(indexes[after])
+            for returning in returns:
+                returning.terminator = Jump(indexes[after])
+
+    def _build_outlined(self, outlined: OutlinedFunction) -> None:
+        """Add the blocks of an outlined function: the first one takes its arguments."""
+        function, self._current = outlined.function, outlined
+        obstacle = self._plan.obstacle(function.name)
+        if obstacle:
+            raise Untraceable(f"{obstacle}, which cannot be inlined")
+        base = self._slots(function, 0)
+        start = self._empty(BlockOrigin((), function, 0, is_outlined=True))
+        outlined.start = start.index
+        for argument, formal in zip(outlined.arguments, function.parameters, strict=True):
+            self._hand_over(start, argument, base + formal)
+        start.terminator = Jump(start.index + 1)
+
+        def complete(returning: BlockCode, own: int) -> None:
+            for formal, result in zip(function.results, outlined.results, strict=True):
+                self._hand_over(returning, own + formal, result)
+            returning.terminator = OutlinedReturn()
+
+        self._build(function, (), 0, complete)
+
+    def _find_saved(self, parts: ParameterParts) -> None:
+        """Find the registers that calls save, because the function may be active already."""
+        for outlined in self._outlined.values():
+            outlined.slots |= parts.registers_of(outlined.slots)
+        for call in outlined_calls(self.code).values():
+            if self._plan.can_be_active(call.caller.function.name, call.callee.function.name):
+                needed = call.caller.slots.intersection(each(self.code.blocks[call.after].live_in))
+                call.saved = tuple(slot for slot in sorted(needed) if self._is_register(slot))
+
+    def _is_register(self, slot: int) -> bool:
+        return self.code.slots[slot].role is Role.REGISTER
 
     def _slots(self, function: FunctionCode, stack: int) -> int:
         """Return the first slot of a function's registers; its frames at one offset share them."""
-        key = function.name, stack
+        key = self._current, function.name, stack
         base = self._bases.get(key)
         if base is None:
             base = self._bases[key] = len(self.code.slots)
+            self._current.slots.update(range(base, base + len(function.slots)))
             for slot in function.slots:
                 moved = replace(slot, size=stack) if slot.role is Role.STACK else slot
                 self.code.slots.append(moved)
@@ -202,8 +209,9 @@ class InlinedCode:
     ) -> BlockCode:
         """Add a copy of a block, without its terminator."""
         if callers and any(
-            isinstance(each, Action) and isinstance(each.action, StackAllocate | StackRestore)
-            for each in block.operations
+            isinstance(operation, Action)
+            and isinstance(operation.action, StackAllocate | StackRestore)
+            for operation in block.operations
         ):
             raise Untraceable("alloca in a function that is called")
         added = BlockCode(
@@ -214,29 +222,38 @@ class InlinedCode:
             sync_warps=block.sync_warps,
         )
         self.code.blocks.append(added)
-        self.origins.append(BlockOrigin(callers, function, block.index))
+        is_outlined = self._current.function is not self._kernel
+        self.origins.append(BlockOrigin(callers, function, block.index, is_outlined))
+        return added
+
+    def _empty(self, origin: BlockOrigin) -> BlockCode:
+        """Add a block without operations; the caller has to replace its terminator."""
+        added = BlockCode(len(self.code.blocks), [], OutlinedReturn())
+        self.code.blocks.append(added)
+        self.origins.append(origin)
         return added
 
     # --- calls -----------------------------------------------------------------------------------
 
     def _call(
-        self,
-        caller: BlockCode,
-        call: FunctionCall,
-        base: int,
-        callers: tuple[int, ...],
-        function: FunctionCode,
-        stack: int,
-        active: frozenset[str],
+        self, caller: BlockCode, call: FunctionCall, base: int, below: int
     ) -> list[BlockCode]:
-        """Add the called functions behind a block; return the blocks that return from them."""
+        """Add the called functions behind a block; return the blocks that return from them.
+
+        Args:
+            caller: The block.
+            call: Its terminator.
+            base: The first slot of its function.
+            below: The offset of the called functions' frames in the stack.
+        """
         returns: list[BlockCode] = []
-        below = stack + function.frame_bytes
         origin = self.origins[caller.index]
 
         def enter(callee: FunctionCode, block: BlockCode) -> None:
-            if callee.name in active:
-                raise Untraceable(f"recursion of function {callee.name}")
+            block.terminator = self._entry(len(self.code.blocks), callee, below, call.site)
+            if callee.name in self._plan.outlined or self._is_deep(callee, origin):
+                returns.append(self._call_outlined(callee, origin, call, base, below))
+                return
 
             def complete(returning: BlockCode, own: int) -> None:
                 for formal, actual in zip(callee.results, call.results, strict=True):
@@ -246,20 +263,14 @@ class InlinedCode:
             place = self._slots(callee, below)
             for formal, actual in zip(callee.parameters, call.arguments, strict=True):
                 self._hand_over(block, base + actual, place + formal)
-            self._build(callee, callers, below, active | {callee.name}, complete)
+            self._build(callee, origin.path, below, complete)
 
         if isinstance(call.callee, str):
-            callee = self._program.code[call.callee]
-            caller.terminator = self._entry(caller.index + 1, callee, below, call.site)
-            enter(callee, caller)
+            enter(self._program.code[call.callee], caller)
             return returns
         targets = []
-        for callee in self._pointed(call):
-            place = len(self.code.blocks)
-            start = self._entry(place + 1, callee, below, call.site)
-            entry = BlockCode(place, [], start)
-            self.code.blocks.append(entry)
-            self.origins.append(origin)
+        for callee in self._plan.targets(call):
+            entry = self._empty(origin)
             enter(callee, entry)
             targets.append((SymbolUse("func", callee.name, 0, TYPES["u64"]), entry.index))
         pointer = _use(call.callee, base)
@@ -267,6 +278,33 @@ class InlinedCode:
         moved = FunctionCall(pointer, call.arguments, call.results, 0, call.site, ())
         caller.terminator = PointerCall(moved, pointer, tuple(targets))
         return returns
+
+    def _is_deep(self, callee: FunctionCode, origin: BlockOrigin) -> bool:
+        """Return whether a call is nested too deep to inline its function."""
+        return len(origin.path) > _MOST_DEPTH and not self._plan.obstacle(callee.name)
+
+    def _call_outlined(
+        self, callee: FunctionCode, origin: BlockOrigin, call: FunctionCall, base: int, below: int
+    ) -> BlockCode:
+        """Add the block that calls an outlined function; return the one that takes its results."""
+        outlined = self._outlined.get(callee.name)
+        if outlined is None:
+            outlined = self._outlined[callee.name] = OutlinedFunction(callee)
+            outlined.arguments = self._copied_slots(callee, callee.parameters)
+            outlined.results = self._copied_slots(callee, callee.results)
+        block, after = self._empty(origin), self._empty(origin)
+        for actual, argument in zip(call.arguments, outlined.arguments, strict=True):
+            self._hand_over(block, base + actual, argument)
+        block.terminator = OutlinedCall(self._current, outlined, after.index, below, call.site)
+        for result, actual in zip(outlined.results, call.results, strict=True):
+            self._hand_over(after, result, base + actual)
+        return after
+
+    def _copied_slots(self, function: FunctionCode, slots: Iterable[int]) -> tuple[int, ...]:
+        """Return new slots like some of a function."""
+        first = len(self.code.slots)
+        self.code.slots += [function.slots[slot] for slot in slots]
+        return tuple(range(first, len(self.code.slots)))
 
     def _entry(
         self, target: int, callee: FunctionCode, stack: int, site: Site | None
@@ -276,26 +314,13 @@ class InlinedCode:
             return StackCheck(target, stack + callee.frame_bytes, callee, site)
         return Jump(target, site)
 
-    def _pointed(self, call: FunctionCall) -> list[FunctionCode]:
-        """Return the functions that a pointer may point to, in the order of the text."""
-        found = [
-            function
-            for name, function in self._program.code.items()
-            if name not in self._program.kernels
-            and len(function.parameters) == len(call.arguments)
-            and len(function.results) == len(call.results)
-        ]
-        if len(found) > _MOST_TARGETS:
-            raise Untraceable(f"a call through a pointer to one of {len(found)} functions")
-        return sorted(found, key=lambda function: function.base)
-
     def _hand_over(self, block: BlockCode, source: int, target: int) -> None:
         """Add the copy of an argument or a result to the end of a block."""
         slots = self.code.slots[source], self.code.slots[target]
         types = [slot.type for slot in slots if slot.role is not Role.PARAMETER]
-        if any(each.kind is TypeKind.PREDICATE for each in types):
+        if any(given.kind is TypeKind.PREDICATE for given in types):
             raise Untraceable("a predicate as an argument")
-        if len({each.bits for each in types}) > 1:
+        if len({given.bits for given in types}) > 1:
             raise Untraceable("an argument of another size than the parameter")
         uses: list[Use] = []
         for slot, register in zip((source, target), slots, strict=True):

@@ -81,7 +81,7 @@ class KernelModule:
             self.visible_order = str(reason)
         module = ModuleText()
         with np.errstate(all="ignore"):
-            depths = [len(origin.callers) for origin in self.origins]
+            depths = [len(origin.callers) + origin.is_outlined for origin in self.origins]
             self.code = WarpCode(module, function, depths)
             self.code.define()
         afters, cluster_afters = (

@@ -4,6 +4,7 @@
   **slot**, in which a block runs; those of a cluster follow each other.
 * A **cache entry** belongs to one access of the code: the region that it accessed last.
 * A **warp state** has the masks of a warp's waiting lanes, and its registers while they wait.
+* A **frame** has the state of the lanes that have called an outlined function.
 * The **scratch** has a column per operand, by which values pass between code and caller.
 """
 
@@ -35,6 +36,7 @@ LOCAL_BYTES = 152  # of a thread
 SITE = 160  # of the last callback,
 CALLING_WARP = 164  # its warp
 CALLING_MASK = 168  # and the lanes that ran
+FRAMES = 176  # of calls, for the warp that runs
 CONTEXT_BYTES = 192  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
@@ -199,3 +201,45 @@ def warp_state(
         registers[slot] = offset
         offset += -(-size // 64) * 64
     return WarpState(*numbers, registers, offset)
+
+
+@dataclass(frozen=True, slots=True)
+class FrameLayout:
+    """The layout of the frames of calls, which follow one another; the first one is of no call.
+
+    Attributes:
+        first: The first basic block of the functions that are called.
+        blocks: The number of basic blocks.
+        stack_bytes: The least bytes of the stack that a call takes.
+        saved_bytes: The most bytes of the registers that a call saves.
+    """
+
+    first: int
+    blocks: int
+    stack_bytes: int
+    saved_bytes: int
+
+    TOP = 0  # in the first frame: the address of the current one
+    CALL = 8  # the basic block of the call
+    PENDING = 12  # the other lanes of the warp that could run,
+    HIDDEN = 16  # and those that other lanes have taken turns with
+    RETURNED = 20  # the lanes that have returned
+    _MASKS = 64
+
+    def pending(self, block: int) -> int:
+        """Return the offset of the mask of the lanes that can run a basic block."""
+        return self._MASKS + 4 * block
+
+    @property
+    def saved(self) -> int:
+        """The offset of the saved registers."""
+        return -(-self.pending(self.blocks) // 64) * 64
+
+    @property
+    def size(self) -> int:
+        """Bytes of a frame."""
+        return self.saved + self.saved_bytes
+
+    def count(self, stack_bytes: int) -> int:
+        """Return the most frames of a warp whose threads have a stack of so many bytes."""
+        return stack_bytes // self.stack_bytes + 2

@@ -77,6 +77,10 @@ class ParameterParts:
                 operations += self._replaced(operation)
         block.operations = operations
 
+    def registers_of(self, variables: set[int]) -> set[int]:
+        """Return the registers of the parts of some variables."""
+        return {slot for (owner, _), slot in self._registers.items() if owner in variables}
+
     def _replaced(self, operation: Operation) -> list[Operation]:
         before: list[Operation] = []
         after: list[Operation] = []

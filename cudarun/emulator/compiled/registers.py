@@ -65,6 +65,7 @@ class WarpRegisters:
         mask: The active lanes, as truth values; of the block that is being compiled.
         names: The memory of each register that the code has used.
         in_state: The offsets of registers that are always in the warp's state.
+        has_frames: Whether the stack begins where the variable ``STACK`` says.
     """
 
     def __init__(self, code: CodeBuilder, function: FunctionCode, fixed: FixedValues) -> None:
@@ -77,6 +78,7 @@ class WarpRegisters:
         self.mask = splat("i1", True)
         self.names: dict[int, str] = {}
         self.in_state: dict[int, int] = {}
+        self.has_frames = False
 
     # --- memory ----------------------------------------------------------------------------------
 
@@ -169,7 +171,11 @@ class WarpRegisters:
             case Role.SPECIAL:
                 return self._special(slot)
             case Role.STACK:
-                return splat("i64", register.size)
+                if not self.has_frames:
+                    return splat("i64", register.size)
+                stack = self._code.scalar("load i64, ptr %STACK")
+                place = self._code.scalar(f"add i64 {stack}, {register.size}")
+                return self._code.broadcast("i64", place)
         raise AssertionError("a variable of parameters is registers")
 
     def _special(self, slot: int) -> LaneVector:

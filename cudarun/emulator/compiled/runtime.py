@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from cudarun.emulator.code import Action, RegisterUse
 from cudarun.emulator.compiled import layout
+from cudarun.emulator.compiled.frame_memory import FrameMemory
 from cudarun.emulator.compiled.kernels import CompiledKernel
 from cudarun.emulator.compiled.patterns import HALF
 from cudarun.emulator.compiled.queue import BlockQueue
@@ -73,6 +74,7 @@ class CompiledRun:
         self._on_tick = on_tick
         self._interval = _FIRST_INTERVAL
         self._ticked = time.perf_counter()
+        self._calling = 0  # the slot of the last callback
         self._failed = 0  # the block that raised the error
         self._slots = slots = resident_blocks(kernel, launch)
         self._batch = batch = Batch(launch, slots)
@@ -85,6 +87,7 @@ class CompiledRun:
         self._warps = warps = batch.threads.warps
         self._state_bytes = kernel.code.state.size
         self._states = aligned_bytes(max(slots * warps * self._state_bytes, 1))
+        self._frames = FrameMemory(kernel, launch.local_stride)
         self._scratch = np.zeros(layout.COLUMNS * layout.COLUMN_BYTES, dtype=np.uint8)
         entries = max(len(kernel.code.sites.entries), 1)
         self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
@@ -115,6 +118,7 @@ class CompiledRun:
             (layout.CLUSTER, launch.cluster_blocks, 0),
             (layout.ALL_AT_ONCE, launch.config.cooperative, 0),
             (layout.LOCAL_BYTES, launch.local_stride, 0),
+            (layout.FRAMES, self._frames.address, 0),
         )
         offsets, values, steps = np.array(fields, dtype=np.uint64).T
         self._contexts[:, offsets // 8] = values + steps * places[:, None]
@@ -196,6 +200,7 @@ class CompiledRun:
 
     def _answer(self, slot: int) -> int:
         number, warp, mask = self._call(slot)
+        self._calling = slot
         if number <= layout.TICK_SITE:
             return self._tick(slot)
         with self._queue.actions:
@@ -238,12 +243,7 @@ class CompiledRun:
                 self._batch.stack.begin(slice(place * threads, (place + 1) * threads))
 
     def _active(self, block: int, lanes: Array) -> Active:
-        return Active(self._batch, self._path(block), self._frame, of(lanes))
-
-    def _path(self, block: int) -> tuple[int, ...]:
-        """Return the path of lanes that run a block: the calling blocks, and the block."""
-        origin = self._kernel.origins[block]
-        return (*origin.callers, origin.function.base + origin.block)
+        return Active(self._batch, self._frames.path(block), self._frame, of(lanes))
 
     def _execute(self, site: CallbackSite, slot: int, warp: int, mask: int) -> int:
         """Execute an instruction for the active lanes of a warp, or find the region it accesses."""
@@ -371,12 +371,12 @@ class CompiledRun:
             lanes = self._lanes(slot, state.cluster_waiting(place))
             if len(lanes):
                 assert isinstance(block.terminator, ClusterWait)
-                path = self._path(block.terminator.after)
+                path = self._frames.path(block.terminator.after)
                 batch.clusters.waiting.append((path, of(lanes), block.terminator.wait_site))
         for block in code.function.blocks:
             lanes = self._lanes(slot, state.parked(block.index))
             if len(lanes):
-                batch.synchronizing[self._path(block.index)] = of(lanes)
+                batch.synchronizing[self._frames.path(block.index)] = of(lanes)
 
     def thread_states(self) -> Batch | None:
         """Return the batch with the lanes of the running blocks; ``None`` if none runs."""
@@ -385,16 +385,24 @@ class CompiledRun:
         for noted in (batch.waiting, batch.barriers.arrivals, batch.clusters.waiting):
             noted.clear()
         batch.synchronizing.clear()
+        self._note_called()
         for slot in running.tolist():
             self._place(slot)
             self._note_waiting(slot)
             for block in code.function.blocks:
                 lanes = self._lanes(slot, code.state.pending(block.index))
                 if len(lanes):
-                    batch.wait(self._path(block.index), of(lanes))
+                    batch.wait(self._frames.path(block.index), of(lanes))
             for place in range(slot, slot + size):
                 self._note_running(place)
         return batch if len(running) else None
+
+    def _note_called(self) -> None:
+        """Enter the lanes that wait in called functions, which are of the warp that runs."""
+        _, warp, _ = self._call(self._calling)
+        first = self._calling * self._launch.block_threads + warp * WIDTH
+        for path, mask in self._frames.waiting():
+            self._batch.wait(path, of(np.flatnonzero(mask >> _LANES & 1) + first))
 
     def _note_running(self, slot: int) -> None:
         """Enter the lanes of the last callback in the batch, if they do not wait anywhere."""
@@ -413,7 +421,7 @@ class CompiledRun:
         for each in noted:
             running = np.setdiff1d(running, lane_sets.indices(each))
         if len(running):
-            batch.wait(self._path(block), of(running))
+            batch.wait(self._frames.path(block), of(running))
 
     def _lanes(self, slot: int, offset: int) -> Array:
         """Return the lanes of the cluster of a slot whose bits are set in a mask of the states."""
@@ -438,7 +446,7 @@ class CompiledRun:
     def _add_arrival(self, number: int | None, lanes: Array, terminator: Any) -> None:
         if len(lanes):
             expected = np.zeros(len(lanes), dtype=np.uint32)
-            path = self._path(terminator.after)
+            path = self._frames.path(terminator.after)
             arrival = Arrival(number, of(lanes), expected, path, terminator.barrier_site)
             self._batch.barriers.arrivals.append(arrival)
 

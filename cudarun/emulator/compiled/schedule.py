@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cudarun.emulator.compiled import layout
-from cudarun.emulator.compiled.layout import WarpState
+from cudarun.emulator.compiled.layout import FrameLayout, WarpState
 from cudarun.emulator.compiled.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.sites import call_back
 from cudarun.emulator.compiled.vectors import CodeBuilder
@@ -23,18 +23,27 @@ class LaneSchedule:
     """The masks of the lanes of a warp that can run, in the code of ``step``.
 
     The code has labels that others define: ``enter.N`` of the block ``N``, ``leave`` where no lane
-    can run, ``save`` where lanes have yielded, ``fault``.
+    can run, ``idle`` where none can in the frame of a call, ``save`` where lanes have yielded,
+    ``fault``.
 
     Args:
         code: The code.
         state: The layout of the warp's state.
         loops: The cost of a jump back to each loop that may wait for other threads, by its block.
+        frames: The layout of the frames of calls; ``None`` if there are none.
     """
 
-    def __init__(self, code: CodeBuilder, state: WarpState, loops: dict[int, int]) -> None:
+    def __init__(
+        self,
+        code: CodeBuilder,
+        state: WarpState,
+        loops: dict[int, int],
+        frames: FrameLayout | None,
+    ) -> None:
         self._code = code
         self._state = state
         self._loops = loops
+        self._frames = frames
         self.yields = bool(loops)
 
     # --- the start -------------------------------------------------------------------------------
@@ -80,11 +89,16 @@ class LaneSchedule:
         code.label("dispatch")
         left = self._show() if self.yields else code.scalar("load i32, ptr %PENDING")
         none = code.scalar(f"icmp eq i32 {left}, 0")
-        code.line(f"br i1 {none}, label %leave, label %search")
+        start = "0"
+        if self._frames is None:
+            masks = pointer_to(code, "%state", state.pending(0))
+        else:
+            masks, start = code.scalar("load ptr, ptr %MASKS"), code.scalar("load i32, ptr %START")
+        idle = "leave" if self._frames is None else "idle"
+        code.line(f"br i1 {none}, label %{idle}, label %search")
         code.label("search")
-        code.line("%block = phi i32 [ 0, %dispatch ], [ %block.next, %search.next ]")
+        code.line(f"%block = phi i32 [ {start}, %dispatch ], [ %block.next, %search.next ]")
         wide = code.scalar("zext i32 %block to i64")
-        masks = pointer_to(code, "%state", state.pending(0))
         code.line(f"%masks.at = getelementptr i32, ptr {masks}, i64 {wide}")
         code.line("%chosen = load i32, ptr %masks.at, align 4")
         code.line("%empty = icmp eq i32 %chosen, 0")
@@ -164,21 +178,29 @@ class LaneSchedule:
 
     def wait(self, block: int, mask: str) -> None:
         """Let lanes wait to run a block."""
-        self.add(self._state.pending(block), mask)
+        if self._frames is None or block < self._frames.first:
+            self.add(self._state.pending(block), mask)
+        else:
+            self._add(
+                pointer_to(self._code, self._code.scalar("load ptr, ptr %MASKS"), 4 * block), mask
+            )
         pending = self._code.scalar("load i32, ptr %PENDING")
         self._code.line(f"store i32 {self._code.scalar(f'or i32 {pending}, {mask}')}, ptr %PENDING")
 
     def add(self, offset: int, mask: str) -> None:
         """Add lanes to a mask of the state."""
-        held = field(self._code, "%state", offset, "i32")
+        self._add(pointer_to(self._code, "%state", offset), mask)
+
+    def _add(self, pointer: str, mask: str) -> None:
+        held = self._code.scalar(f"load i32, ptr {pointer}, align 4")
         both = self._code.scalar(f"or i32 {held}, {mask}")
-        store_field(self._code, "%state", offset, "i32", both)
+        self._code.line(f"store i32 {both}, ptr {pointer}, align 4")
 
     def proceed(self, target: int, origin: int, mask: str) -> None:
         """Continue the active lanes with a block; they wait if others wait, too."""
         code = self._code
         if target <= origin:
-            self._tick(origin, mask)
+            self.tick(origin, mask)
         if target <= origin and target in self._loops:
             stays = self._poll(target)
             self.wait(target, mask)
@@ -196,7 +218,7 @@ class LaneSchedule:
         """Let the active lanes wait to run several blocks, and run the lowest one."""
         code = self._code
         if min(targets) <= origin:
-            self._tick(origin, mask)
+            self.tick(origin, mask)
         for target, lanes in targets.items():
             self.wait(target, lanes)
         polled = [each for each in targets if each <= origin and each in self._loops]
@@ -206,7 +228,7 @@ class LaneSchedule:
             code.label(stays)
         code.line("br label %dispatch")
 
-    def _tick(self, origin: int, mask: str) -> None:
+    def tick(self, origin: int, mask: str) -> None:
         """Call back after many jumps back, for time limits and interruptions."""
         code = self._code
         left = field(code, "%ctx", layout.TICKS, "i64")

@@ -12,6 +12,7 @@ from cudarun.emulator.code import (
     RegisterUse,
     Use,
 )
+from cudarun.emulator.compiled.calls import first_outlined_block, outlined_calls
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.transfers import MemoryLoad
@@ -32,7 +33,7 @@ def waiting_loops(function: FunctionCode, depths: Sequence[int]) -> dict[int, in
     """
     found = {}
     for target in _back_targets(function):
-        body = loop_body(function, target)
+        body = _with_called(function, loop_body(function, target))
         if _spaces_of_waits(function, body):
             found[target] = STRONG_COST
         elif _spaces_of_weak_waits(function, body):
@@ -45,7 +46,7 @@ def may_wait_for_blocks(function: FunctionCode) -> bool:
     """Return whether loops may wait for threads of other blocks, by global memory."""
     spaces: set[str] = set()
     for target in _back_targets(function):
-        body = loop_body(function, target)
+        body = _with_called(function, loop_body(function, target))
         spaces |= _spaces_of_waits(function, body) | _spaces_of_weak_waits(function, body)
     return bool(spaces - {"shared"})
 
@@ -121,9 +122,23 @@ def _slots(uses: Iterable[Use]) -> set[int]:
 
 def blocks_in_loops(function: FunctionCode) -> set[int]:
     """Return the blocks that can run more than once for a thread."""
-    found: set[int] = set()
+    found = set(range(first_outlined_block(function), len(function.blocks)))
     for target in _back_targets(function):
         found |= loop_body(function, target)
+    return found
+
+
+def _with_called(function: FunctionCode, blocks: set[int]) -> set[int]:
+    """Return some blocks, and those of the outlined functions that they call."""
+    calls = outlined_calls(function)
+    found = set(blocks)
+    left = [calls[block].callee.start for block in blocks & calls.keys()]
+    while left:
+        block = left.pop()
+        if block not in found:
+            found.add(block)
+            left += function.blocks[block].terminator.successors
+            left += [calls[block].callee.start] if block in calls else []
     return found
 
 

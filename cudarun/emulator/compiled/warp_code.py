@@ -27,12 +27,14 @@ from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.accesses import AccessCode
 from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, action_rules
 from cudarun.emulator.compiled.barriers import CountedBarriers
+from cudarun.emulator.compiled.call_frames import CallFrames, frame_layout
+from cudarun.emulator.compiled.calls import PointerCall, StackCheck
 from cudarun.emulator.compiled.groups import WarpgroupCode, group_blocks
-from cudarun.emulator.compiled.inlining import PointerCall, StackCheck
 from cudarun.emulator.compiled.layout import FAILS, WAITS, YIELDS, WarpState, warp_state
 from cudarun.emulator.compiled.lowering import LaneFunctions, lane_type, results_of
 from cudarun.emulator.compiled.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.operators import Untraceable
+from cudarun.emulator.compiled.outlining import MOST_OPERATIONS
 from cudarun.emulator.compiled.registers import FixedValues, WarpRegisters
 from cudarun.emulator.compiled.schedule import LaneSchedule
 from cudarun.emulator.compiled.sites import CallbackSite, CallbackSites, call_back, pass_sources
@@ -56,7 +58,6 @@ from cudarun.emulator.machine.frame import each
 
 _PARAMETERS = "ptr %ctx, i32 %warp"
 _MOST_VALUES = 4000  # registers at block starts; of larger functions they are kept in memory
-_MOST_OPERATIONS = 4000  # for which LLVM takes about 10 s
 
 
 class WarpCode:
@@ -73,6 +74,7 @@ class WarpCode:
         sites: The places that call back.
         state: The layout of a warp's state.
         points: Where lanes wait.
+        frames: The layout of the frames of calls; ``None`` if all functions are inlined.
         counted: The barriers, if they are counted by their numbers.
         waits_for_blocks: Whether loops may wait for other blocks.
     """
@@ -91,12 +93,13 @@ class WarpCode:
         self._used = _slots_used(function)
         blocks, registers = len(function.blocks), len(self._used)
         operations = sum(len(block.operations) for block in function.blocks)
-        if operations > _MOST_OPERATIONS:
+        if operations > MOST_OPERATIONS:
             raise Untraceable(f"a function of {operations} instructions")
         self._in_state = blocks * registers > _MOST_VALUES
         slots = self._kept()
         if self._in_state:
             slots = [slot for slot in sorted(self._used) if self._registers.is_shared(slot)]
+        self.frames = frame_layout(function, self._registers)
         kept = {slot: self._registers.bytes_of(slot) for slot in slots}
         if self.points.warp_barriers:
             kept[ARRIVALS] = ARRIVAL_BYTES
@@ -116,7 +119,8 @@ class WarpCode:
         if self._in_state:
             every = self.state.registers.items()
             self._registers.in_state = {slot: at for slot, at in every if slot != ARRIVALS}
-        self._schedule = LaneSchedule(self._code, self.state, self._loops)
+        self._schedule = LaneSchedule(self._code, self.state, self._loops, self.frames)
+        self._calls = self._call_frames()
         self._waits = WarpWaits(
             self._code,
             self._registers,
@@ -136,6 +140,7 @@ class WarpCode:
             PointerCall: self._pointer_call,
             StackCheck: self._stack_check,
             **self._waits.rules,
+            **(self._calls.rules if self._calls else {}),
         }
         self._actions = action_rules(
             self._code,
@@ -144,6 +149,23 @@ class WarpCode:
             self._functions,
             partial(self._groups.is_whole, self.state),
         )
+
+    def _call_frames(self) -> CallFrames | None:
+        """Return the code of calls of outlined functions.
+
+        Raises:
+            Untraceable: Lanes in such a function could wait for others, or others for these.
+        """
+        function, frames = self.function, self.frames
+        if frames is None:
+            return None
+        if any(loop >= frames.first for loop in self._loops):
+            raise Untraceable("a loop that may wait for other threads in a recursive function")
+        ends = any(isinstance(block.terminator, Exit) for block in function.blocks[frames.first :])
+        if ends and (self.points.synchronizing or self.points.warp_barriers):
+            raise Untraceable("exit in a recursive function")
+        self._registers.has_frames = True
+        return CallFrames(self._code, self._registers, function, frames, self.state, self._schedule)
 
     def _kept(self) -> list[int]:
         """Return the registers that are kept while lanes wait for other warps, or are parked."""
@@ -169,6 +191,8 @@ class WarpCode:
             self._block(block)
         self._waits.check_warp_barriers()
         self.counted.continue_with_results(self.state, self._schedule)
+        if self._calls:
+            self._calls.end()
         self._leave()
         head = f"define internal i32 @step({_PARAMETERS}) noinline #0 {{"
         code.module.define("step", "\n".join([head, *code.lines, "}"]))
@@ -190,6 +214,8 @@ class WarpCode:
         spread = code.broadcast("i64", first)
         code.line(f"%thread = add {spread.typed}, {lanes.name}")
         self._schedule.declare()
+        if self._calls:
+            self._calls.declare()
         self._groups.declare()
         self.counted.declare()
         self._registers.declare(sorted(self._used))
@@ -367,7 +393,10 @@ class WarpCode:
         code, check = self._code, block.terminator
         assert isinstance(check, StackCheck)
         limit = field(code, "%ctx", layout.LOCAL_BYTES, "i64")
-        room = code.scalar(f"icmp ule i64 {check.needed}, {limit}")
+        needed = str(check.needed)
+        if self._calls:
+            needed = code.scalar(f"add i64 {code.scalar('load i64, ptr %STACK')}, {needed}")
+        room = code.scalar(f"icmp ule i64 {needed}, {limit}")
         fits, over = code.fresh("fits"), code.fresh("over")
         code.line(f"br i1 {room}, label %{fits}, label %{over}")
         code.label(over)

@@ -23,10 +23,16 @@ def device(text: str, mode: str, *, in_order: bool = True) -> tuple[Device, Engi
 
 
 def launched(
-    text: str, mode: str, grid: tuple[int, ...], block: tuple[int, ...], *given: Any, **options: Any
+    text: str,
+    mode: str,
+    grid: tuple[int, ...],
+    block: tuple[int, ...],
+    *given: Any,
+    in_order: bool = True,
+    **options: Any,
 ) -> tuple[list[bytes], str, Device]:
     """The buffers after a launch of the only kernel, its fault, and the device."""
-    made, _ = device(text, mode)
+    made, _ = device(text, mode, in_order=in_order)
     places = [made.buffer(each) if isinstance(each, np.ndarray) else each for each in given]
     fault = ""
     try:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cudarun.emulator.engines import COMPILE, NotCompiled
-from tests.emulator.compiled.engines import check_equal, check_equal_fault, device
+from tests.emulator.compiled.engines import check_equal, check_equal_fault
 
 KERNEL = """.visible .entry test(.param .u64 out) {
     .shared .align 4 .b32 room[64];
@@ -51,10 +50,6 @@ FUNCTIONS = """
 .func leave(.reg .b32 %x) { .reg .pred %p; setp.ge.u32 %p, %x, 40; @%p exit; ret; }
 .func synchronize(.reg .b32 %x) { bar.sync 0; ret; }
 .func store(.reg .b64 %at, .reg .b32 %x) { st.global.u32 [%at], %x; ret; }
-.func (.reg .b32 %r) factorial(.reg .b32 %x) {
-    .reg .b32 %y; .reg .pred %p; mov.u32 %r, 1; setp.lt.u32 %p, %x, 2; @%p ret;
-    sub.u32 %y, %x, 1; call (%y), factorial, (%y); mul.lo.u32 %r, %x, %y; ret;
-}
 """
 BODIES = {
     "nested": """{ .param .b32 g; .param .b32 s; st.param.b32 [g], %r0; call (s), twice, (g);
@@ -124,10 +119,3 @@ def test_the_stack_can_overflow() -> None:
     report = check_equal_fault(text, (1,), (32,), np.zeros(32, "u4"))
     assert "stack overflow in a call of large" in report
     assert "thread (5, 0, 0)" in report
-
-
-def test_recursion_is_interpreted() -> None:
-    text = FUNCTIONS + KERNEL.replace("BODY", "call (%r1), factorial, (%r0);")
-    made, _ = device(text, COMPILE)
-    with pytest.raises(NotCompiled, match="recursion of function factorial"):
-        made.launch("test", (1,), (32,), made.buffer(np.zeros(32, "u4")))

@@ -31,7 +31,7 @@ STORE = """.visible .entry store(.param .u64 out) {
 
 RECURSION = """.func down(.reg .b32 %x) {
     .reg .b32 %y; .reg .pred %p;
-    setp.eq.u32 %p, %x, 0; @%p ret; sub.u32 %y, %x, 1; call down, (%y); ret;
+    setp.eq.u32 %p, %x, 0; @%p ret; bar.sync 0; sub.u32 %y, %x, 1; call down, (%y); ret;
 }
 """
 
@@ -147,7 +147,7 @@ def test_the_driver_refuses_what_cannot_be_compiled(
     cuda.cuCtxSetCurrent(context)
     image = (
         b".version 8.0\n.target sm_80\n.address_size 64\n"
-        + (RECURSION + text("call down, (%r0);")).encode()
+        + (RECURSION + text("mov.u32 %r1, 3; call down, (%r1);")).encode()
     )
     _, loaded = cuda.cuModuleLoadData(image + b"\0")
     _, kernel = cuda.cuModuleGetFunction(loaded, b"store")

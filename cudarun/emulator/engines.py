@@ -177,6 +177,4 @@ def _unsuitable(launch: Launch) -> str:
         return "detectors and statistics observe the interpreter"
     if find_spec("llvmlite") is None:
         return "llvmlite is not installed (pip install 'cudarun[fast]')"
-    if launch.origin is not None or launch.launches_grids:
-        return "kernels that launch kernels"
     return ""

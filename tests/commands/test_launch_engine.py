@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,11 +15,8 @@ SAXPY = (
     *("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "n", "a=2", "x=f32[n]:iota"),
     *("y=f32[n]:ones", "n=i32:100", "--check", "y == a*x + 1"),
 )
-CALLS = Path(__file__).parents[1] / "programs/calls.ptx"
-RECURSION = (
-    *("launch", str(CALLS), "-k", "recurse", "-d", "cpu", "--threads", "32", "--limit"),
-    *("stack=16Ki", "uint2[32]:zeros", "u32[32]", "u8[32,8]", "i32[32]", "32"),
-)
+GRIDS = Path(__file__).parents[1] / "emulator/children/grids.ptx"
+PARENT = ("launch", str(GRIDS), "-k", "fine", "-d", "cpu", "--threads", "1", "u32[16]", "u32[16]")
 
 
 def test_the_default_is_named_only_in_the_document(run: Run) -> None:
@@ -59,10 +55,10 @@ def test_an_interpreted_kernel_has_a_reason(run: Run) -> None:
 
 def test_compile_refuses_what_cannot_be_compiled(run: Run) -> None:
     pytest.importorskip("llvmlite")
-    ran = run(*RECURSION, "--cpu-engine", "compile")
+    ran = run(*PARENT, "--cpu-engine", "compile")
     assert ran.code == 5
-    assert re.search("kernel recurse cannot be compiled: .*recurs", ran.err)
-    assert run(*RECURSION).code == 0
+    assert "kernel fine cannot be compiled: a call of __cudaCDP2GetParameterBufferV2" in ran.err
+    assert run(*PARENT).code == 0
 
 
 def test_compile_and_detectors_are_refused_before_the_launch(run: Run) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cudarun.emulator import driver as cuda
+from cudarun.emulator import tiers
 from cudarun.emulator.decode.module import compile_module
 from cudarun.emulator.host.jit import compile_text
 from cudarun.emulator.host.process import Process, process
@@ -113,6 +114,29 @@ def test_statistics_include_children(run: Run) -> None:
 
 def test_a_parent_can_wait_for_its_child(run: Run) -> None:
     assert run("waits")[0] == 1
+
+
+def test_children_are_compiled(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("llvmlite")
+    from cudarun.emulator.compiled.engine import KernelCompilation
+
+    for name, seconds in (("_LOADING", 1e-9), ("_COMPILING", 0), ("_PER_OPERATION", 0)):
+        monkeypatch.setattr(tiers, name, seconds)
+    is_loaded = KernelCompilation.is_loaded
+
+    def wait(compilation: KernelCompilation) -> bool:
+        if compilation._process is not None:
+            compilation._process._process.wait()
+        return is_loaded(compilation)
+
+    monkeypatch.setattr(KernelCompilation, "is_loaded", wait)
+    wanted = run("fine")
+    for engine in ("interpret", "auto"):
+        cuda.select_engine(engine)
+        for _ in range(2):
+            assert run("fine") == wanted
+    engines = {note.kernel: note.engine for note in cuda.engine_notes()}
+    assert engines == {"fine": "interpret", "put": "compile", "get": "compile"}
 
 
 def test_the_fault_of_a_child_names_both_kernels(run: Run) -> None:

@@ -46,7 +46,7 @@ from cudarun.emulator.machine.quarters import MultiplyQuarters
 from cudarun.emulator.machine.spaces import InGlobalOrConst
 from cudarun.emulator.machine.stack import StackAllocate, StackRestore, StackSave
 from cudarun.emulator.machine.surfaces import SurfaceLoad, SurfaceReduction, SurfaceStore
-from cudarun.emulator.machine.system import assertfail, free, malloc, vprintf
+from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS, assertfail, free, malloc, vprintf
 from cudarun.emulator.machine.tensor_copies import (
     TensorLoad,
     TensorPrefetch,
@@ -197,4 +197,7 @@ def _nothing(operation: Action, mask: str) -> None:
 
 def action_name(operation: Action) -> str:
     """Return the instruction of an operation, for messages."""
+    for name, function in SYSTEM_FUNCTIONS.items():
+        if function.action is operation.action:
+            return f"a call of {name}"
     return f"instruction {operation.site.name}"

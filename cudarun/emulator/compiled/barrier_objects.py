@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.code import Action
-from cudarun.emulator.compiled.accesses import AccessCode, CheckedLanes
+from cudarun.emulator.compiled.access_rules import AccessRules
+from cudarun.emulator.compiled.accesses import CheckedLanes
 from cudarun.emulator.compiled.memory import CheckedPlace
-from cudarun.emulator.compiled.registers import WarpRegisters
 from cudarun.emulator.compiled.vectors import (
     WIDTH,
     CodeBuilder,
@@ -46,25 +46,14 @@ def _valid_counts(sources: Arrays) -> Arrays | None:
     return (np.ones_like(valid),) if valid.all() else None
 
 
-class BarrierObjects:
-    """The code of these instructions.
-
-    Args:
-        code: Where it goes.
-        registers: The registers.
-        accesses: Compiles the check of addresses.
-    """
-
-    def __init__(self, code: CodeBuilder, registers: WarpRegisters, accesses: AccessCode) -> None:
-        self._code = code
-        self._registers = registers
-        self._accesses = accesses
+class BarrierObjects(AccessRules):
+    """The code of these instructions."""
 
     def initialize(self, operation: Action, mask: str) -> None:
         """Compile ``mbarrier.init`` and ``mbarrier.inval``."""
         code, action = self._code, operation.action
         assert isinstance(action, Initialize)
-        sources = [self._registers.source(use) for use in operation.sources]
+        sources = self._sources(operation)
         word, checked = splat("i64", 0), None
         if len(sources) > 1:
             count = self._wide(sources[1])
@@ -85,7 +74,7 @@ class BarrierObjects:
         """Compile ``mbarrier.test_wait`` and ``mbarrier.try_wait``."""
         code, action = self._code, operation.action
         assert isinstance(action, Wait)
-        sources = [self._registers.source(use) for use in operation.sources]
+        sources = self._sources(operation)
 
         def fast(places: list[CheckedPlace]) -> list[LaneVector]:
             word = self._accesses.memory.load(code, places[0], mask, 64, 0)
@@ -104,7 +93,7 @@ class BarrierObjects:
         """Compile an arrival, or a change of the expected bytes."""
         code, action = self._code, operation.action
         assert isinstance(action, Arrive | ArriveAfterCopies | Transactions)
-        sources = [self._registers.source(use) for use in operation.sources]
+        sources = self._sources(operation)
         given = self._wide(sources[1]) if len(sources) > 1 else None
         one, none = splat("i64", 1), splat("i64", 0)
         match action:
@@ -128,28 +117,12 @@ class BarrierObjects:
             found = code.scalar(f"call {kind} @{name}(ptr {place.host}, {arguments}, i32 {mask})")
             good = code.scalar(f"extractvalue {kind} {found}, 0")
             states = code.vector(f"extractvalue {kind} {found}, 1", "i64")
-            changed, refused, last, join = (
-                code.fresh(stem) for stem in ("changed", "refused", "last", "join")
-            )
-            code.line(f"br i1 {good}, label %{changed}, label %{refused}, !prof !1")
-            code.label(refused)
-            executed = self._accesses.executed(operation, sources, mask)
-            code.line(f"br label %{last}")
-            code.label(last)
-            code.line(f"br label %{join}")
-            code.label(changed)
-            self._accesses.memory.mark(code, place, mask, 64, 0)
-            marked = code.fresh("marked")
-            code.line(f"br label %{marked}")
-            code.label(marked)
-            code.line(f"br label %{join}")
-            code.label(join)
-            return [
-                code.vector(
-                    f"phi {b.type} [ {states.name}, %{marked} ], [ {b.name}, %{last} ]", "i64"
-                )
-                for b in executed
-            ]
+
+            def changed() -> list[LaneVector]:
+                self._accesses.memory.mark(code, place, mask, 64, 0)
+                return [states] * len(operation.destinations)
+
+            return self._executed_unless(good, operation, sources, mask, changed)
 
         self._finish(
             operation, self._accesses.access(operation, action.accesses, sources, mask, fast)
@@ -157,10 +130,6 @@ class BarrierObjects:
 
     def _wide(self, value: LaneVector) -> LaneVector:
         return value if value.bits == 64 else self._code.cast("zext", value, "i64")
-
-    def _finish(self, operation: Action, results: list[LaneVector]) -> None:
-        for use, value in zip(operation.destinations, results, strict=True):
-            self._registers.write(use, value)
 
 
 def _define_change(module: ModuleText, *, drops: bool) -> str:

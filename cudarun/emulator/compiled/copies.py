@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.code import Action
-from cudarun.emulator.compiled.accesses import AccessCode, CheckedLanes
+from cudarun.emulator.compiled.access_rules import AccessRules
+from cudarun.emulator.compiled.accesses import CheckedLanes
 from cudarun.emulator.compiled.lowering import lane_type
 from cudarun.emulator.compiled.memory import CheckedPlace
-from cudarun.emulator.compiled.registers import WarpRegisters
-from cudarun.emulator.compiled.vectors import WIDTH, CodeBuilder, LaneVector, constant, splat
+from cudarun.emulator.compiled.vectors import WIDTH, LaneVector, constant, splat
 from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix
 from cudarun.emulator.machine.transfers import AsynchronousCopy
 
@@ -20,19 +20,8 @@ Arrays = tuple[npt.NDArray[Any], ...]
 _LANES = np.arange(WIDTH)
 
 
-class CopyCode:
-    """The code of these instructions.
-
-    Args:
-        code: Where it goes.
-        registers: The registers.
-        accesses: Compiles the check of addresses.
-    """
-
-    def __init__(self, code: CodeBuilder, registers: WarpRegisters, accesses: AccessCode) -> None:
-        self._code = code
-        self._registers = registers
-        self._accesses = accesses
+class CopyCode(AccessRules):
+    """The code of these instructions."""
 
     # --- ldmatrix, stmatrix ----------------------------------------------------------------------
 
@@ -40,7 +29,7 @@ class CopyCode:
         """Compile ``ldmatrix``."""
         code, action = self._code, operation.action
         assert isinstance(action, LoadMatrix)
-        sources = [self._registers.source(use) for use in operation.sources]
+        sources = self._sources(operation)
         kinds = [lane_type(use) for use in operation.destinations]
 
         def fast(places: list[CheckedPlace]) -> list[LaneVector]:
@@ -60,14 +49,13 @@ class CopyCode:
 
         checked = self._rows(action, mask)
         results = self._accesses.access(operation, action.accesses, sources, mask, fast, checked)
-        for use, value in zip(operation.destinations, results, strict=True):
-            self._registers.write(use, value)
+        self._finish(operation, results)
 
     def store_matrix(self, operation: Action, mask: str) -> None:
         """Compile ``stmatrix``."""
         code, action = self._code, operation.action
         assert isinstance(action, StoreMatrix)
-        sources = [self._registers.source(use) for use in operation.sources]
+        sources = self._sources(operation)
 
         def fast(places: list[CheckedPlace]) -> list[LaneVector]:
             for matrix in range(action.matrices):
@@ -112,7 +100,7 @@ class CopyCode:
         """Compile ``cp.async``; the caller copies parts that are neither whole nor empty."""
         code, action = self._code, operation.action
         assert isinstance(action, AsynchronousCopy)
-        sources = [self._registers.source(use) for use in operation.sources]
+        sources = self._sources(operation)
         every = self._registers.mask
         reads, others = every, "0"
         if action.partial:

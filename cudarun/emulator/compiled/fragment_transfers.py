@@ -7,35 +7,23 @@ import numpy.typing as npt
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled import layout
-from cudarun.emulator.compiled.accesses import AccessCode
+from cudarun.emulator.compiled.access_rules import AccessRules
 from cudarun.emulator.compiled.lowering import lane_type
 from cudarun.emulator.compiled.memory import CheckedPlace, field
-from cudarun.emulator.compiled.registers import WarpRegisters
 from cudarun.emulator.compiled.vectors import WIDTH, CodeBuilder, LaneVector, constant, splat
 from cudarun.emulator.machine.matrices import Fragment, WarpMatrixTransfer, fragment
 
 Array = npt.NDArray[np.int64]
 
 
-class FragmentTransfers:
-    """The code of these instructions.
-
-    Args:
-        code: Where it goes.
-        registers: The registers.
-        accesses: Compiles the check of addresses.
-    """
-
-    def __init__(self, code: CodeBuilder, registers: WarpRegisters, accesses: AccessCode) -> None:
-        self._code = code
-        self._registers = registers
-        self._accesses = accesses
+class FragmentTransfers(AccessRules):
+    """The code of these instructions."""
 
     def transfer(self, operation: Action, mask: str) -> None:
         """Compile ``wmma.load`` or ``wmma.store``."""
         code, action = self._code, operation.action
         assert isinstance(action, WarpMatrixTransfer)
-        sources = [self._registers.source(use) for use in operation.sources]
+        sources = self._sources(operation)
         uses = operation.destinations
         if not action.loads:
             uses = operation.sources[1 : 1 + action.words.count]
@@ -45,55 +33,35 @@ class FragmentTransfers:
 
         def fast(places: list[CheckedPlace]) -> list[LaneVector]:
             (place,) = places
-            beyond = self._beyond(place, elements.farthest(), action.type.bytes)
-            inside, outside, last, join = (
-                code.fresh(stem) for stem in ("inside", "outside", "last", "join")
-            )
-            code.line(f"br i1 {beyond}, label %{outside}, label %{inside}, !prof !2")
-            code.label(outside)
-            executed = self._accesses.executed(operation, sources, mask)
-            code.line(f"br label %{last}")
-            code.label(last)
-            code.line(f"br label %{join}")
-            code.label(inside)
-            if action.loads:
-                results = [
+
+            def transferred() -> list[LaneVector]:
+                if not action.loads:
+                    for number, value in enumerate(sources[1 : 1 + len(uses)]):
+                        self._store(place, elements, number, len(uses), (value, mask))
+                    return []
+                registers = [
                     self._loaded(place, elements, number, len(uses), mask)
                     for number in range(len(uses))
                 ]
-                results = [
-                    code.bitcast(value, b.element)
-                    for value, b in zip(results, executed, strict=True)
+                return [
+                    code.bitcast(value, lane_type(use).element)
+                    for value, use in zip(registers, uses, strict=True)
                 ]
-            else:
-                results = []
-                for number, value in enumerate(sources[1 : 1 + len(uses)]):
-                    self._store(place, elements, number, len(uses), (value, mask))
-            end = code.fresh("end")
-            code.line(f"br label %{end}")
-            code.label(end)
-            code.line(f"br label %{join}")
-            code.label(join)
-            return [
-                code.vector(
-                    f"phi {a.type} [ {a.name}, %{end} ], [ {b.name}, %{last} ]", a.element, a.count
-                )
-                for a, b in zip(results, executed, strict=True)
-            ]
+
+            inside = self._is_inside(place, elements.farthest())
+            return self._executed_unless(inside, operation, sources, mask, transferred)
 
         results = self._accesses.access(operation, action.accesses, sources, mask, fast)
-        for use, value in zip(operation.destinations, results, strict=True):
-            self._registers.write(use, value)
+        self._finish(operation, results)
 
-    def _beyond(self, place: CheckedPlace, farthest: LaneVector, size: int) -> str:
-        """Return whether the last element of a lane is not in the region of the first one."""
+    def _is_inside(self, place: CheckedPlace, farthest: LaneVector) -> str:
+        """Return whether the last element of each lane is in the region of the first one."""
         code = self._code
         count = code.broadcast("i64", field(code, place.entry, layout.COUNT, "i64"))
         last = code.binary("add", place.offsets, farthest)
         bad = code.compare("uge", last, count)
-        return code.scalar(
-            f"icmp ne i32 {code.to_mask(code.binary('and', bad, self._registers.mask))}, 0"
-        )
+        beyond = code.to_mask(code.binary("and", bad, self._registers.mask))
+        return code.scalar(f"icmp eq i32 {beyond}, 0")
 
     def _loaded(
         self, place: CheckedPlace, elements: FragmentElements, number: int, count: int, mask: str

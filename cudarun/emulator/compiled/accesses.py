@@ -81,7 +81,7 @@ class AccessCode:
     def __init__(self, code: CodeBuilder, registers: WarpRegisters, sites: CallbackSites) -> None:
         self._code = code
         self._registers = registers
-        self._sites = sites
+        self.sites = sites
         self.memory = MemoryFunctions(code.module)
         self._atomics = AtomicFunctions(code.module)
         self.block = 0
@@ -220,6 +220,16 @@ class AccessCode:
         code.label(done)
         return take_results(code, len(sources), kinds)
 
+    def called(
+        self, site: int, sources: list[LaneVector], mask: str, check: str, done: str
+    ) -> None:
+        """Call back; continue where the instruction begins again, or where it has been executed."""
+        code = self._code
+        pass_sources(code, sources)
+        answer = call_back(code, site, mask)
+        cases = f"i32 {layout.RETRY}, label %{check} i32 {layout.DONE}, label %{done}"
+        code.line(f"switch i32 {answer}, label %fault [ {cases} ]")
+
     def _finish(self, operation: Action, results: list[LaneVector]) -> None:
         for use, value in zip(operation.destinations, results, strict=True):
             self._registers.write(use, value)
@@ -230,13 +240,14 @@ class AccessCode:
         kinds: tuple[LaneType, ...],
         entries: tuple[int, ...] = (),
         lanes: Callable[[Arrays], tuple[Array, ...] | None] | None = None,
+        tensor: int | None = None,
     ) -> int:
         """Return the number of a new site that calls back."""
         sources = tuple(map(lane_type, operation.sources))
         if len(sources) + len(kinds) > layout.COLUMNS:
             raise Untraceable("so many operands")
-        site = CallbackSite(operation, self.block, sources, kinds, entries, lanes)
-        return self._sites.add(site)
+        site = CallbackSite(operation, self.block, sources, kinds, entries, lanes, tensor)
+        return self.sites.add(site)
 
     # --- the check -------------------------------------------------------------------------------
 
@@ -263,7 +274,7 @@ class AccessCode:
         """
         code = self._code
         kinds = tuple(map(lane_type, operation.destinations))
-        numbers = tuple(self._sites.new_entry(access) for access in accesses)
+        numbers = tuple(self.sites.new_entry(access) for access in accesses)
         site = self.site(operation, kinds, numbers, checked and checked.of_sources)
         check, valid, slow, done, join = (
             code.fresh(stem) for stem in ("check", "valid", "slow", "done", "join")
@@ -293,10 +304,7 @@ class AccessCode:
         code.label(valid)
         exits.append(self._exit(fast([self._place(*each) for each in places])))
         code.label(slow)
-        pass_sources(code, sources)
-        answer = call_back(code, site, mask)
-        cases = f"i32 {layout.RETRY}, label %{check} i32 {layout.DONE}, label %{done}"
-        code.line(f"switch i32 {answer}, label %fault [ {cases} ]")
+        self.called(site, sources, mask, check, done)
         code.label(done)
         exits.append(self._exit(take_results(code, len(sources), kinds)))
         for label, _ in exits:

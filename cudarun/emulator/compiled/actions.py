@@ -13,6 +13,7 @@ from cudarun.emulator.compiled.fragment_transfers import FragmentTransfers
 from cudarun.emulator.compiled.lowering import LaneFunctions
 from cudarun.emulator.compiled.matrices import MatrixCode
 from cudarun.emulator.compiled.registers import WarpRegisters
+from cudarun.emulator.compiled.tensor_copies import TensorCopies
 from cudarun.emulator.compiled.vectors import CodeBuilder
 from cudarun.emulator.compiled.warpgroups import WarpgroupProducts
 from cudarun.emulator.compiled.warps import WarpOperations
@@ -99,10 +100,8 @@ CALLED_ACTIONS: tuple[type, ...] = (
     BulkReduction,
     AsyncStore,
     AsyncReduction,
-    TensorLoad,
     TensorPrefetch,
     TensorReduction,
-    TensorStore,
     AcquireMap,
     CopyMap,
     PrefetchBulk,
@@ -148,6 +147,7 @@ def action_rules(
     transfers = FragmentTransfers(code, registers, accesses)
     objects = BarrierObjects(code, registers, accesses)
     copies = CopyCode(code, registers, accesses)
+    tensors = TensorCopies(code, registers, accesses)
     return {
         MemoryLoad: accesses.load,
         MemoryStore: accesses.store,
@@ -175,6 +175,8 @@ def action_rules(
         Arrive: objects.change,
         ArriveAfterCopies: objects.change,
         Transactions: objects.change,
+        TensorLoad: tensors.load,
+        TensorStore: tensors.store,
         MultiplyAsync: products.multiply,
         NothingPending: _nothing,
         WaitGroup: _nothing,

@@ -106,7 +106,7 @@ class BarrierObjects(AccessRules):
                 counts, owed = none, given
                 if action.sign < 0:
                     owed = code.binary("sub", none, given)
-        name = _define_change(code.module, drops=action.drops)
+        name = define_change(code.module, drops=action.drops)
 
         def fast(places: list[CheckedPlace]) -> list[LaneVector]:
             (place,) = places
@@ -132,7 +132,7 @@ class BarrierObjects(AccessRules):
         return value if value.bits == 64 else self._code.cast("zext", value, "i64")
 
 
-def _define_change(module: ModuleText, *, drops: bool) -> str:
+def define_change(module: ModuleText, *, drops: bool) -> str:
     """Define a change of objects lane by lane, and return its name.
 
     ``name(host, offsets, counts, bytes, mask)`` returns whether all objects were changed, and the

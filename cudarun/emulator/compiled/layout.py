@@ -3,6 +3,7 @@
 * A **context** has pointers to everything else, and the state of the run. There is one per
   **slot**, in which a block runs; those of a cluster follow each other.
 * A **cache entry** belongs to one access of the code: the region that it accessed last.
+* A **tensor entry** belongs to one tensor copy of the code: the tensor map that it used last.
 * A **warp state** has the masks of a warp's waiting lanes, and its registers while they wait.
 * A **frame** has the state of the lanes that have called an outlined function.
 * The **scratch** has a column per operand, by which values pass between code and caller.
@@ -37,6 +38,7 @@ SITE = 160  # of the last callback,
 CALLING_WARP = 164  # its warp
 CALLING_MASK = 168  # and the lanes that ran
 FRAMES = 176  # of calls, for the warp that runs
+TENSORS = 184  # the tensor entries
 CONTEXT_BYTES = 192  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
@@ -48,6 +50,22 @@ UNWRITTEN = 32  # the host address of the marks of unwritten bytes, or null
 SHARED_COUNT = 40  # COUNT if all lanes access the same memory, else 0
 ROW_COUNT = 48  # the same for the first of 16 lanes whose accesses follow one another
 CACHE_BYTES = 56
+
+# A tensor entry, of words of 8 bytes. Boxes that are not in the tensor as a whole are no concern
+# of compiled code.
+TENSOR_MAP = 0  # a copy of the tensor map
+TENSOR_MAP_ADDRESS = 128
+TENSOR_MAP_HOST = 136
+TENSOR_HOST = 144  # the host address of the first element
+TENSOR_UNWRITTEN = 152  # the host address of its mark, or null
+TENSOR_CHUNKS = 160  # the number of chunks of 16 bytes in a box
+TENSOR_OFFSETS = 168  # the host address of their offsets: all in the tensor, all in shared memory
+TENSOR_SPAN = 176  # bytes of shared memory from the first chunk to the end of the last one
+TENSOR_SWIZZLE = 184  # the bits of an address, from bit 7 on, that are added to those from bit 4 on
+TENSOR_LIMITS = 192  # of each dimension, the largest coordinate
+TENSOR_STEPS = 232  # and the bytes from one element to the next
+TENSOR_BYTES = 272
+NO_ADDRESS = (1 << 64) - 1  # of a map: none was used
 
 # Columns of the scratch.
 COLUMN_BYTES = 32 * 16

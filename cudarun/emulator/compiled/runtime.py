@@ -17,6 +17,7 @@ from cudarun.emulator.compiled.kernels import CompiledKernel
 from cudarun.emulator.compiled.patterns import HALF
 from cudarun.emulator.compiled.queue import BlockQueue
 from cudarun.emulator.compiled.sites import CallbackSite
+from cudarun.emulator.compiled.tensor_entries import TensorEntries
 from cudarun.emulator.compiled.vectors import WIDTH
 from cudarun.emulator.compiled.warpgroups import ProductOfWarp
 from cudarun.emulator.faults import DeviceFault
@@ -91,6 +92,7 @@ class CompiledRun:
         self._scratch = np.zeros(layout.COLUMNS * layout.COLUMN_BYTES, dtype=np.uint8)
         entries = max(len(kernel.code.sites.entries), 1)
         self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
+        self._tensors = TensorEntries(kernel.code.sites.tensors)
         self._shared = batch.section("shared")
         self._enter_recent()
         self._constants = self._fixed_values()
@@ -119,6 +121,7 @@ class CompiledRun:
             (layout.ALL_AT_ONCE, launch.config.cooperative, 0),
             (layout.LOCAL_BYTES, launch.local_stride, 0),
             (layout.FRAMES, self._frames.address, 0),
+            (layout.TENSORS, self._tensors.memory.ctypes.data, 0),
         )
         offsets, values, steps = np.array(fields, dtype=np.uint64).T
         self._contexts[:, offsets // 8] = values + steps * places[:, None]
@@ -262,6 +265,8 @@ class CompiledRun:
             work.finish(self._batch, active)
             return layout.FAULT
         if site.entries and self._find_all(site, active, sources):
+            return layout.RETRY
+        if site.tensor is not None and self._tensors.enter(site.tensor, work, active, sources):
             return layout.RETRY
         first = len(site.sources)
         results = [self._column(first + n, kind) for n, kind in enumerate(site.destinations)]

@@ -31,6 +31,7 @@ class CallbackSite:
             is the source with the same place.
         lanes: Returns the lanes that make each access, of the sources of the active lanes; ``None``
             if the caller has to execute the instruction. By default all make all.
+        tensor: The number of its tensor entry, if it has one.
     """
 
     work: Action | Terminator
@@ -39,19 +40,26 @@ class CallbackSite:
     destinations: tuple[LaneType, ...]
     entries: tuple[int, ...] = ()
     lanes: Callable[[Arrays], tuple[Array, ...] | None] | None = None
+    tensor: int | None = None
 
 
 class CallbackSites:
-    """The callback sites of a kernel, by number; and the number of cache entries."""
+    """The callback sites of a kernel, by number; and the numbers of cache and tensor entries."""
 
     def __init__(self) -> None:
         self.sites: list[CallbackSite] = []
         self.entries: list[Any] = []  # the access of each
+        self.tensors = 0
 
     def new_entry(self, access: Any) -> int:
         """Return the number of a new cache entry."""
         self.entries.append(access)
         return len(self.entries) - 1
+
+    def new_tensor(self) -> int:
+        """Return the number of a new tensor entry."""
+        self.tensors += 1
+        return self.tensors - 1
 
     def add(self, site: CallbackSite) -> int:
         """Return the number of a new site."""

@@ -43,15 +43,15 @@ class Chunks:
 
 def chunks(tensor: TensorMap, coordinates: Sequence[int], offsets: Sequence[int]) -> Chunks:
     """Return the chunks of a box at some coordinates; of im2col, also with offsets."""
-    if _is_inside(tensor, coordinates):
-        first = _inner_box(tensor)
+    if is_inside(tensor, coordinates):
+        first = inner_box(tensor)
         steps = tensor.element_bytes, *tensor.strides
         moved = sum(at * step for at, step in zip(coordinates, steps, strict=True))
         return replace(first, addresses=first.addresses + np.uint64(moved))
     return _chunks(tensor, coordinates, offsets)
 
 
-def _is_inside(tensor: TensorMap, coordinates: Sequence[int]) -> bool:
+def is_inside(tensor: TensorMap, coordinates: Sequence[int]) -> bool:
     """Return whether a box of tiles without interleaving consists of whole chunks."""
     return (
         not tensor.im2col
@@ -65,7 +65,7 @@ def _is_inside(tensor: TensorMap, coordinates: Sequence[int]) -> bool:
 
 
 @lru_cache(maxsize=_BOXES_KEPT)
-def _inner_box(tensor: TensorMap) -> Chunks:
+def inner_box(tensor: TensorMap) -> Chunks:
     """Return the chunks of a box that is inside of the tensor, at coordinates of 0."""
     return _chunks(tensor, (0,) * tensor.rank, ())
 

@@ -37,7 +37,7 @@ Arrays = tuple[Array, ...]
 
 _WORD = np.dtype(np.uint64)
 _HALF_MAP = 64  # bytes, to which maps are aligned
-_SHARED_ALIGNMENT = 128
+SHARED_ALIGNMENT = 128
 _ILLEGAL_INSTRUCTION = 715
 _MISALIGNED_ADDRESS = 716
 _UNITS = (1, 2, 4, 8)
@@ -123,8 +123,8 @@ def _packed(offsets: list[int]) -> list[int]:
 
 def _shared_places(alone: Active, address: int, tensor: TensorMap, box: Chunks) -> Array:
     """Return the shared addresses of the chunks of a box."""
-    if address % _SHARED_ALIGNMENT:
-        what = f"shared address {address:#x} is not a multiple of {_SHARED_ALIGNMENT}"
+    if address % SHARED_ALIGNMENT:
+        what = f"shared address {address:#x} is not a multiple of {SHARED_ALIGNMENT}"
         raise alone.fault(_MISALIGNED_ADDRESS, what, 0)
     return swizzled(np.uint64(address) + box.offsets, tensor.swizzle)
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled import layout
-from cudarun.emulator.compiled.atomics import AtomicFunctions
+from cudarun.emulator.compiled.atomics import AtomicFunctions, concurrent_function
 from cudarun.emulator.compiled.lowering import LaneType, lane_type
 from cudarun.emulator.compiled.memory import (
     CheckedPlace,
@@ -176,7 +176,9 @@ class AccessCode:
         kinds = tuple(map(lane_type, operation.destinations))
         sources = [self._registers.source(use) for use in operation.sources]
         operands = 1 + (action.operation == "cas")
-        name = self._atomics.name_of(action)
+        name, concurrent = self._atomics.name_of(action), ""
+        if concurrent_function(action) is not None:
+            concurrent = f", i32 {field(self._code, '%ctx', layout.CONCURRENT, 'i32')}"
         given = [
             self._code.bitcast(value, f"i{width}")
             for value in sources[1 : 1 + operands * action.count]
@@ -190,7 +192,7 @@ class AccessCode:
                 host = pointer_to(code, place.host, ahead) if ahead else place.host
                 mine = given[number * operands : (number + 1) * operands]
                 arguments = ", ".join(value.typed for value in (place.offsets, *mine))
-                rest = f"@{name}(ptr {host}, {arguments}, i32 {mask})"
+                rest = f"@{name}(ptr {host}, {arguments}, i32 {mask}{concurrent})"
                 if action.wanted:
                     found.append(code.vector(f"call {mine[0].type} {rest}", f"i{width}"))
                 else:

@@ -3,6 +3,9 @@
 Threads take blocks from one queue. Compiled code does not hold Python's lock; its callbacks do, and
 exclude one another. Blocks that one thread runs start with nothing of another thread's: each has a
 context, a cache of regions, shared and local memory of its own.
+
+Reductions of global memory take several times as long when they have to be atomic among threads.
+Kernels that have some begin in one thread, and return to it if several threads are not faster.
 """
 
 from __future__ import annotations
@@ -14,12 +17,13 @@ from contextlib import suppress
 import numpy as np
 
 from cudarun.emulator.compiled.kernels import CompiledKernel
-from cudarun.emulator.compiled.queue import BlockQueue
+from cudarun.emulator.compiled.queue import CHUNK_SECONDS, BlockQueue
 from cudarun.emulator.compiled.runtime import CompiledRun, resident_blocks
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.launch import Launch
 
 _SECONDS_PER_THREAD = 0.001  # of work that is left, so that starting a thread pays
+_TRIAL_SECONDS = 0.0005  # of blocks whose speed is compared
 _JOINING = 0.05  # seconds between reports of progress while other threads run
 
 
@@ -65,6 +69,7 @@ class _BlockThreads:
         self._on_progress = on_progress
         self._most = threads
         self._queue = queue
+        self._alone = 0.0  # the seconds of a block with reductions in one thread
         self._others: list[threading.Thread] = []
         self._parts: list[CompiledRun] = []
 
@@ -74,9 +79,12 @@ class _BlockThreads:
         lead = CompiledRun(self._kernel, launch, queue, self._tick)
         self._parts.append(lead)
         launch.running, launch.find_running = None, self._running
+        if self._kernel.has_reductions and self._most > 1:
+            queue.chunk_seconds = _TRIAL_SECONDS
         try:
             while lead.run():
                 self._report()
+                self._compare(lead)
                 self._start_others()
             while queue.fault is None and any(other.is_alive() for other in self._others):
                 self._others[0].join(_JOINING)
@@ -110,10 +118,13 @@ class _BlockThreads:
         """Start threads if enough is left to do."""
         if self._others or self._most == 1:
             return
+        if self._kernel.has_reductions and not self._alone:
+            return
         left, seconds = self._queue.left()
         count = min(self._most - 1, left, int(seconds / _SECONDS_PER_THREAD))
         if count:
             self._queue.threads = 1 + count
+            self._parts[0].set_concurrent(True)
             self._others = [
                 threading.Thread(target=self._run_other, name=f"blocks {number}", daemon=True)
                 for number in range(count)
@@ -122,13 +133,34 @@ class _BlockThreads:
                 for other in self._others:
                     other.start()
 
+    def _compare(self, lead: CompiledRun) -> None:
+        """Compare reductions beside other threads with those in one thread, and choose."""
+        queue = self._queue
+        if not self._kernel.has_reductions or self._most == 1:
+            return
+        if not self._others:
+            if lead.spent >= _TRIAL_SECONDS:
+                self._alone = lead.seconds
+        elif self._is_slower(lead.seconds):
+            self._kernel.is_parallel = False  # also of later launches
+        else:
+            queue.chunk_seconds = CHUNK_SECONDS
+        if not self._kernel.is_parallel and not any(other.is_alive() for other in self._others):
+            self._most = queue.threads = 1
+            queue.chunk_seconds = CHUNK_SECONDS
+            lead.set_concurrent(False)
+
+    def _is_slower(self, seconds: float) -> bool:
+        """Return whether one thread is as fast as all are, by the seconds of a block."""
+        return seconds >= self._queue.threads * self._alone
+
     def _run_other(self) -> None:
         queue = self._queue
         try:
             with np.errstate(all="ignore"):
                 part = CompiledRun(self._kernel, self._launch, queue, lambda: None)
                 self._parts.append(part)
-                while part.run():
+                while self._kernel.is_parallel and part.run():
                     pass
         except BaseException as error:
             queue.fail(-1, error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cudarun.emulator.code import Action, FunctionCode, Operation
+from cudarun.emulator.compiled.reductions import Reduction, is_of_global_memory, reduction_of
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction, BulkTransfer
@@ -25,11 +26,23 @@ def are_blocks_independent(function: FunctionCode) -> bool:
     """Return whether no block can see what another one does, in a program without data races.
 
     Atomic operations on global memory, accesses with a memory order, ``printf`` and ``malloc`` can
-    show the order of blocks.
+    show the order of blocks. Integer reductions cannot if they commute: if all of them are equal.
     """
-    return all(
-        _is_independent(operation) for block in function.blocks for operation in block.operations
-    )
+    operations = [operation for block in function.blocks for operation in block.operations]
+    return all(map(_is_independent, operations)) and len(global_reductions(function)) <= 1
+
+
+def global_reductions(function: FunctionCode) -> set[Reduction]:
+    """Return the integer reductions of global memory."""
+    found = {
+        reduction_of(operation.action)
+        for block in function.blocks
+        for operation in block.operations
+        if isinstance(operation, Action)
+        and isinstance(operation.action, Atomic)
+        and is_of_global_memory(operation.action)
+    }
+    return {reduction for reduction in found if reduction is not None}
 
 
 def _is_independent(operation: Operation) -> bool:
@@ -39,7 +52,7 @@ def _is_independent(operation: Operation) -> bool:
     if isinstance(action, MemoryLoad | MemoryStore):
         return all(_is_of_a_block(each) or not each.strong for each in action.accesses)
     if isinstance(action, Atomic):
-        return all(_is_of_a_block(each) for each in action.accesses)
+        return not is_of_global_memory(action) or reduction_of(action) is not None
     if isinstance(action, _REDUCTIONS):
         return False
     return isinstance(action, (*_COPIES, *_BARRIERS, NoEffect, WarpAction))

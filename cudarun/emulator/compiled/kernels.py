@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.code import Action, FunctionCode
+from cudarun.emulator.compiled.atomics import concurrent_function
 from cudarun.emulator.compiled.grids import define_run
-from cudarun.emulator.compiled.independence import are_blocks_independent
+from cudarun.emulator.compiled.independence import are_blocks_independent, global_reductions
 from cudarun.emulator.compiled.inlining import BlockOrigin, without_calls
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
 from cudarun.emulator.compiled.operators import Untraceable
+from cudarun.emulator.compiled.reductions import reduction_of
 from cudarun.emulator.compiled.vectors import ModuleText
 from cudarun.emulator.compiled.waiting import blocks_in_loops
 from cudarun.emulator.compiled.warp_code import WarpCode
@@ -23,12 +25,9 @@ from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction
 from cudarun.emulator.machine.system import free, malloc, vprintf
 from cudarun.emulator.machine.tensor_copies import TensorReduction
-from cudarun.emulator.numerics.types import TypeKind
 
 if TYPE_CHECKING:
     from cudarun.emulator.program import ModuleCode
-
-_COMMUTATIVE = frozenset({"add", "and", "or", "xor", "min", "max"})
 
 _Run = ctypes.CFUNCTYPE(
     ctypes.c_int,
@@ -38,6 +37,7 @@ _Run = ctypes.CFUNCTYPE(
     ctypes.c_void_p,
     ctypes.c_int64,
 )
+_Reduction = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32)
 
 
 class KernelModule:
@@ -53,6 +53,7 @@ class KernelModule:
         origins: The origin of each block of the code.
         text: The module.
         is_parallel: Whether its blocks can run at the same time.
+        has_reductions: Whether it has integer reductions of global memory.
         visible_order: What can see the order of the warps; empty if nothing can.
 
     Raises:
@@ -93,6 +94,7 @@ class KernelModule:
         define_run(module, self.code.state, afters, cluster_afters)
         self.text = module
         self.is_parallel = are_blocks_independent(function)
+        self.has_reductions = bool(global_reductions(function))
 
 
 class CompiledKernel:
@@ -104,7 +106,8 @@ class CompiledKernel:
 
     Attributes:
         code: What the code needs from its caller.
-        is_parallel: Whether its blocks can run at the same time.
+        is_parallel: Whether its blocks can run at the same time, and are not slower then.
+        has_reductions: Whether it has integer reductions of global memory.
         origins: The origin of each block of the code.
         run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
         shared: The cache entries of accesses to shared memory, of each number of bytes.
@@ -115,12 +118,18 @@ class CompiledKernel:
     def __init__(self, module: KernelModule, data: bytes | None = None) -> None:
         self.code = module.code
         self.is_parallel = module.is_parallel
+        self.has_reductions = module.has_reductions
         self.origins = module.origins
         self.machine_code = MachineCode(module.text, data=data)
         self.run = _Run(self.machine_code.address("run"))
         self.shared = _entries_of_shared_memory(module.code.sites.entries)
         self.recent: dict[int, int] = {}
         self.fixed: tuple[object, npt.NDArray[np.uint8]] = None, np.empty(0, np.uint8)
+
+    def reduction(self, action: Atomic) -> Callable[[int, int, int], None] | None:
+        """Return one lane's part of a reduction of global memory; ``None`` if it is not one."""
+        name = concurrent_function(action)
+        return None if name is None else _Reduction(self.machine_code.address(name))
 
 
 def _entries_of_shared_memory(accesses: Sequence[Access]) -> list[list[int]]:
@@ -158,7 +167,7 @@ def check(function: FunctionCode) -> None:
                     raise Untraceable("printf or malloc in a loop")
             if isinstance(action, Atomic):
                 space = "shared" if "shared" in action.space else "global"
-                if _depends_on_order(action):
+                if reduction_of(action) is None:
                     ordered.setdefault(space, []).append(operation)
                     if block.index in loops:
                         raise Untraceable("an atomic operation in a loop whose result is used")
@@ -168,8 +177,3 @@ def check(function: FunctionCode) -> None:
         if len(operations) + others.get(space, 0) > 1:
             what = "calls of printf or malloc" if space == "output" else "atomic operations"
             raise Untraceable(f"{what} whose order can be seen")
-
-
-def _depends_on_order(action: Atomic) -> bool:
-    is_float = action.type.kind is TypeKind.FLOAT
-    return action.wanted or is_float or action.operation not in _COMMUTATIVE

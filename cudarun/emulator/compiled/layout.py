@@ -39,7 +39,8 @@ CALLING_WARP = 164  # its warp
 CALLING_MASK = 168  # and the lanes that ran
 FRAMES = 176  # of calls, for the warp that runs
 TENSORS = 184  # the tensor entries
-CONTEXT_BYTES = 192  # whole cache lines
+CONCURRENT = 192  # not 0 if other threads run blocks of the launch
+CONTEXT_BYTES = 256  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
 BASE = 0

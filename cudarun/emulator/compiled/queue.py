@@ -6,7 +6,7 @@ import threading
 import time
 
 _MOST_BLOCKS = 1024
-_CHUNK_SECONDS = 0.005
+CHUNK_SECONDS = 0.005
 
 
 class BlockQueue:
@@ -22,6 +22,7 @@ class BlockQueue:
 
     Attributes:
         actions: Held while an instruction is executed by the interpreter's code.
+        chunk_seconds: The processor time of the blocks that a thread takes.
         completed: The number of blocks that have run.
         fault: What the lowest faulting block raised; ``None`` without a fault.
         threads: The number of threads.
@@ -29,6 +30,7 @@ class BlockQueue:
 
     def __init__(self, first: int, end: int, unit: int = 1) -> None:
         self.actions = threading.RLock()
+        self.chunk_seconds = CHUNK_SECONDS
         self.completed = self._ended = first
         self.fault: BaseException | None = None
         self.threads = 1
@@ -53,7 +55,7 @@ class BlockQueue:
     def _wanted(self, left: int) -> int:
         if self._seconds is None:
             return self._unit
-        count = min(int(_CHUNK_SECONDS / max(self._seconds, 1e-9)), _MOST_BLOCKS)
+        count = min(int(self.chunk_seconds / max(self._seconds, 1e-9)), _MOST_BLOCKS)
         if self.threads > 1:
             count = min(count, left // (2 * self.threads))
         return max(count // self._unit, 1) * self._unit

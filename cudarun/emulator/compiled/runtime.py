@@ -16,6 +16,7 @@ from cudarun.emulator.compiled.frame_memory import FrameMemory
 from cudarun.emulator.compiled.kernels import CompiledKernel
 from cudarun.emulator.compiled.patterns import HALF
 from cudarun.emulator.compiled.queue import BlockQueue
+from cudarun.emulator.compiled.reductions import reduce_at
 from cudarun.emulator.compiled.sites import CallbackSite
 from cudarun.emulator.compiled.tensor_entries import TensorEntries
 from cudarun.emulator.compiled.vectors import WIDTH
@@ -24,6 +25,7 @@ from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, Region, Section
 from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import Arrival
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.clusters import ClusterWait
@@ -60,6 +62,10 @@ class CompiledRun:
         launch: The launch.
         queue: The blocks to run.
         on_tick: Called from time to time.
+
+    Attributes:
+        spent: The processor time of the last blocks that ran together.
+        seconds: The same per block.
     """
 
     def __init__(
@@ -83,6 +89,7 @@ class CompiledRun:
         batch.waiting.clear()
         self._frame = SparseFrame(batch, kernel.code.function, 0)
         self._sites = kernel.code.sites.sites
+        self.spent = self.seconds = 0.0
         self._error: BaseException | None = None
         self._blocks = [-1] * slots  # those of the batch's lanes, by slot
         self._warps = warps = batch.threads.warps
@@ -122,6 +129,7 @@ class CompiledRun:
             (layout.LOCAL_BYTES, launch.local_stride, 0),
             (layout.FRAMES, self._frames.address, 0),
             (layout.TENSORS, self._tensors.memory.ctypes.data, 0),
+            (layout.CONCURRENT, queue.threads > 1, 0),
         )
         offsets, values, steps = np.array(fields, dtype=np.uint64).T
         self._contexts[:, offsets // 8] = values + steps * places[:, None]
@@ -157,6 +165,10 @@ class CompiledRun:
 
     # --- running ---------------------------------------------------------------------------------
 
+    def set_concurrent(self, value: bool) -> None:
+        """Set whether other threads run blocks from now on; only this run's thread may call it."""
+        self._contexts[:, layout.CONCURRENT // 8] = value
+
     def run(self) -> bool:
         """Run the next blocks of the queue; return whether there were any.
 
@@ -167,7 +179,7 @@ class CompiledRun:
             return False
         names = list(self._kernel.code.fixed.block_registers)
         rows = np.ascontiguousarray(block_registers(self._launch, names, first, count))
-        started = time.perf_counter()
+        started = time.thread_time()
         context, row = self._contexts.ctypes.data, 4 * len(names)
         if self._kernel.run(context, first, count, rows.ctypes.data, row) != 0:
             if isinstance(self._error, DeviceFault):
@@ -175,7 +187,9 @@ class CompiledRun:
             elif self._error is not None:
                 raise self._error
             return False
-        self._queue.complete(count, time.perf_counter() - started)
+        self.spent = time.thread_time() - started
+        self.seconds = self.spent / count
+        self._queue.complete(count, self.spent)
         return True
 
     # --- the callback ----------------------------------------------------------------------------
@@ -268,6 +282,11 @@ class CompiledRun:
             return layout.RETRY
         if site.tensor is not None and self._tensors.enter(site.tensor, work, active, sources):
             return layout.RETRY
+        if self._queue.threads > 1 and isinstance(work.action, Atomic):
+            function = self._kernel.reduction(work.action)
+            if function is not None:
+                reduce_at(function, work.action, active, sources)
+                return layout.DONE
         first = len(site.sources)
         results = [self._column(first + n, kind) for n, kind in enumerate(site.destinations)]
         chosen = tuple(result[positions].copy() for result in results)

@@ -39,7 +39,8 @@ def four_threads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Let every launch of more than one block have four threads; return those that ran blocks."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2, 3})
     monkeypatch.setattr(cores, "_SECONDS_PER_THREAD", 1e-9)
-    monkeypatch.setattr(queue, "_CHUNK_SECONDS", 1e-4)
+    monkeypatch.setattr(cores, "_TRIAL_SECONDS", 1e-5)
+    monkeypatch.setattr(queue, "CHUNK_SECONDS", 1e-4)
     names: list[str] = []
     take = BlockQueue.take
 
@@ -142,11 +143,96 @@ def test_without_threads(monkeypatch: pytest.MonkeyPatch, four_threads: list[str
     assert len({*four_threads}) == 1
 
 
+REDUCTION = """.visible .entry reduce(.param .u64 a, .param .u64 b, .param .u32 mask) {{
+    .reg .b32 %r<8>; .reg .b64 %a<4>, %d<2>; .reg .pred %p;
+    ld.param.u64 %a0, [a]; ld.param.u64 %a1, [b]; ld.param.u32 %r7, [mask];
+    mov.u32 %r0, %ctaid.x; mov.u32 %r1, %tid.x; mad.lo.u32 %r2, %r0, 64, %r1;
+    mul.lo.u32 %r3, %r2, -1640531535; shr.u32 %r4, %r3, 9; xor.b32 %r3, %r3, %r4;
+    cvt.u64.u32 %d0, %r3; mul.lo.u64 %d0, %d0, -7046029254386353131;
+    mov.u32 %r5, 0;
+L:  add.u32 %r6, %r3, %r5; and.b32 %r6, %r6, %r7;
+    setp.gt.u32 %p, %r6, 32; selp.b64 %a2, %a1, %a0, %p;
+    mad.wide.u32 %a2, %r6, {size}, %a2;
+    setp.ne.u32 %p, %r1, 5;
+    @%p red.global.{operation} [%a2], %{operand};
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p, %r5, 40;
+    @%p bra L;
+    ret;
+}}"""
+"""The bits of ``mask`` select the addresses: one, several, or several of two allocations."""
+REDUCTIONS = ("add.u32", "add.u64", "and.b32", "or.b64", "xor.b32")
+REDUCTIONS += ("min.s32", "min.u32", "max.s32", "max.u64", "max.s64")
+
+
+def reduction(operation: str) -> str:
+    """A kernel that reduces in global memory."""
+    wide = operation.endswith("64")
+    return REDUCTION.format(
+        operation=operation, size=8 if wide else 4, operand="d0" if wide else "r3"
+    )
+
+
+@pytest.mark.parametrize("operation", REDUCTIONS)
+def test_reductions_are_atomic(
+    operation: str, monkeypatch: pytest.MonkeyPatch, four_threads: list[str]
+) -> None:
+    monkeypatch.setattr(cores._BlockThreads, "_is_slower", lambda *given: False)
+    words = np.random.default_rng(3).integers(0, 1 << 32, (2, 128), np.uint32)
+    for mask in (0, 31, 63):
+        text, rest = reduction(operation), ((200,), (64,), *words, mask)
+        wanted = run(text, 0, *rest, kernel="reduce")
+        four_threads.clear()
+        assert run(text, 1, *rest, kernel="reduce") == wanted
+        assert len({*four_threads}) == 1
+        assert run(text, 4, *rest, kernel="reduce") == wanted
+        assert len({*four_threads}) > 1
+
+
+def test_no_reduction_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many that several threads execute at two addresses at the same time."""
+    monkeypatch.setattr(cores._BlockThreads, "_is_slower", lambda *given: False)
+    text = reduction("add.u32").replace("%r5, 40;", "%r5, 400;")
+    rest = (500,), (64,), *np.zeros((2, 128), np.uint32), 1
+    wanted = run(text, 1, *rest, kernel="reduce")
+    for _ in range(3):
+        assert run(text, 4, *rest, kernel="reduce") == wanted
+
+
+def test_reductions_return_to_one_thread(
+    monkeypatch: pytest.MonkeyPatch, four_threads: list[str]
+) -> None:
+    """If they are slower beside other threads; so do the kernel's later launches."""
+    monkeypatch.setattr(cores._BlockThreads, "_is_slower", lambda *given: True)
+    text, words = reduction("add.u32"), np.zeros((2, 128), np.uint32)
+    rest = (400,), (64,), *words, 31
+    made, engines = device(text, COMPILE)
+    engines.threads = 4
+    buffers = [made.buffer(each) for each in words]
+    made.launch("reduce", (400,), (64,), *buffers, 31)
+    assert len({*four_threads}) > 1
+    found = [made.read(each, np.uint8, words[0].nbytes).tobytes() for each in buffers]
+    assert found == run(text, 0, *rest, kernel="reduce")
+    four_threads.clear()
+    made.launch("reduce", (400,), (64,), *buffers, 31)
+    assert len({*four_threads}) == 1
+
+
 ORDERS = {
     "st.global.u32 [%a], %r;": True,
     "red.shared.add.u32 [%r], 1;": True,
     "shfl.sync.bfly.b32 %r, %r, 1, 31, -1;": True,
-    "red.global.add.u32 [%a], 1;": False,
+    "red.global.add.u32 [%a], 1;": True,
+    "atom.global.add.u32 %r, [%a], 1;": True,
+    "red.global.add.u32 [%a], 1; red.global.add.s32 [%a], 2;": True,
+    "red.global.add.u32 [%a], 1; red.shared.max.u32 [%r], 1;": True,
+    "red.global.add.u32 [%a], 1; red.global.add.u64 [%a], 1;": False,
+    "red.global.min.s32 [%a], 1; red.global.min.u32 [%a], 1;": False,
+    "red.global.add.u32 [%a], 1; red.global.or.b32 [%a], 1;": False,
+    "red.global.inc.u32 [%a], 1;": False,
+    "red.global.add.f32 [%a], 0f3f800000;": False,
+    "red.global.add.noftz.f16x2 [%a], %r;": False,
+    "red.global.add.u32 [%a], 1; ld.relaxed.gpu.global.u32 %r, [%a]; add.u32 %r, %r, 1;": False,
     "atom.global.add.u32 %r, [%a], 1; st.global.u32 [%a], %r;": False,
     "ld.volatile.global.u32 %r, [%a]; st.global.u32 [%a], %r;": False,
     "st.release.gpu.global.u32 [%a], %r;": False,

@@ -8,27 +8,31 @@ from pathlib import Path
 import pytest
 
 from tools.engines import page
-from tools.engines.comparison import Comparison
+from tools.engines.comparison import Comparison, Part
 
 pytest.importorskip("llvmlite", reason="the extra cudarun[fast] is not installed")
 
 
-def test_forms_are_compared_on_both_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+def _forms(chapter: str, only: str, every: int = 1) -> Comparison:
     from tools.engines import forms
 
+    parts = [part for part in forms.parts(only, every) if part.group == chapter]
+    return Comparison.merged(chapter, [forms.compare(part) for part in parts])
+
+
+def test_forms_are_compared_on_both_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDARUN_CACHE", "off")
-    found = forms.compare("logic", "lop3.or")
+    found = _forms("logic", "lop3.or")
     assert found.equal
     assert (found.different, found.interpreted) == ([], {})
 
 
 def test_other_bits_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     from cudarun.emulator.compiled import operators
-    from tools.engines import forms
 
     monkeypatch.setenv("CUDARUN_CACHE", "off")
     monkeypatch.setitem(operators.OPERATORS, "bitwise_xor", operators.OPERATORS["bitwise_or"])
-    found = forms.compare("logic", "xor.b")
+    found = _forms("logic", "xor.b")
     assert found.different == ["xor.b16", "xor.b32", "xor.b64"]
 
 
@@ -36,11 +40,10 @@ def test_forms_without_a_rule_are_named_and_the_others_compiled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from cudarun.emulator.compiled import operators
-    from tools.engines import forms
 
     monkeypatch.setenv("CUDARUN_CACHE", "off")
     monkeypatch.delitem(operators.OPERATORS, "bitwise_xor")
-    found = forms.compare("logic", "or.b16")
+    found = _forms("logic", "or.b16")
     assert found.interpreted == {"xor.b16": "bitwise_xor"}
     assert found.equal == ["or.b16"]
 
@@ -50,15 +53,36 @@ def test_groups_that_do_not_run_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setenv("CUDARUN_CACHE", "off")
     monkeypatch.setattr(forms, "GROUP", 2)
-    found = forms.compare("logic", "or.b", every=2)
+    found = _forms("logic", "or.b", every=2)
     assert (len(found.equal), len(found.untested)) == (6, 6)
     assert found.compiled == found.cases == 12
+
+
+def test_commands_of_samples_are_compared() -> None:
+    from tools.engines import samples
+
+    found = samples.compare(Part("some", 0, ("saxpy", "one_past", "reverse_racy")))
+    assert found.equal == ["saxpy", "one_past"]
+    assert list(found.interpreted) == ["reverse_racy"]
+
+
+def test_other_buffers_of_a_sample_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tools.engines import samples
+
+    monkeypatch.setattr(samples, "COMPILE", "interpret")
+    seeds = iter(["1", "2", "3"])
+    run = samples.run_command
+    monkeypatch.setattr(
+        samples, "run_command", lambda words, *more: run([*words, "--seed", next(seeds)], *more)
+    )
+    found = samples.compare(Part("some", 0, ("reduce",)))
+    assert found.different == ["reduce"]
 
 
 def test_the_page_lists_what_is_interpreted() -> None:
     some = Comparison("some", ["a"], ["b"], [], {"c": "no rule", "d": "a loop", "e": "no rule"})
     other = Comparison("other", ["f"], [], ["g"], {})
-    text = page.section("chapter", [some, other])
+    text = page.section("chapter", [some, other], "today")
     assert text == (
         "| chapter | cases | compiled | interpreted |\n"
         "|---|---|---|---|\n"
@@ -66,7 +90,7 @@ def test_the_page_lists_what_is_interpreted() -> None:
         "| `other` | 2 | 2 (100.0 %) | 0 |\n"
         "| **all** | 7 | 4 (57.1 %) | 3 |\n"
         "\n"
-        "Run on both engines: 3 compiled cases; 1 gave different bits.\n"
+        "Run on both engines: 3 of 4 compiled cases (today); 1 gave different bits.\n"
         "\n"
         "Interpreted, by reason:\n"
         "\n"
@@ -75,7 +99,7 @@ def test_the_page_lists_what_is_interpreted() -> None:
         "- a loop (1): `d`"
     )
     some.equal.append(some.untested.pop())
-    other_run = page.section("chapter", [some, other])
+    other_run = page.section("chapter", [some, other], "today")
     assert other_run != text
     assert page.without_runs(other_run) == page.without_runs(text)
 

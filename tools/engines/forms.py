@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from tests.golden.isa import store
 from tests.golden.isa.case import Case
 from tests.golden.isa.inputs import LANES
 from tests.golden.isa.kernel import KERNEL, MARKER, SCRATCH, Group
-from tools.engines.comparison import Comparison
-from tools.engines.recorded import FORMS
+from tools.engines.comparison import Comparison, Part
+from tools.engines.recorded import FORMS, chapters
 
 GROUP = 32  # forms in a kernel
 _LARGE = 400_000  # characters of a module; of longer ones, LLVM takes longer per form
@@ -30,25 +30,39 @@ Results = dict[str, list[npt.NDArray[Any]]]
 _LINE = re.compile(r" \(PTX line (\d+)\)$")
 
 
-def compare(chapter: str, only: str = "", every: int = 1) -> Comparison:
-    """Run the forms of a chapter on both engines.
+def parts(only: str = "", every: int = 1) -> list[Part]:
+    """Return the forms by kernel, those with the most operands first: LLVM needs time for each.
 
     Args:
-        chapter: Its name.
         only: Leave out the forms without this in their names.
-        every: Run one group of so many; of the others, only find out what can be compiled.
+        every: Run one kernel of so many in each chapter.
     """
-    found = Comparison(chapter)
-    cases = [case for case in store.read(FORMS / f"{chapter}.xz").cases if only in case.name]
-    groups = [
-        same[start : start + GROUP]
-        for target in sorted({case.target for case in cases})
-        for same in [[case for case in cases if case.target == target]]
-        for start in range(0, len(same), GROUP)
-    ]
-    for number, group in enumerate(groups):
-        _compare(group, found, runs=number % every == 0)
+    found: list[tuple[int, Part]] = []
+    for chapter in chapters():
+        cases = [case for case in _golden(chapter).values() if only in case.name]
+        kernels = [
+            same[start : start + GROUP]
+            for target in sorted({case.target for case in cases})
+            for same in [[case for case in cases if case.target == target]]
+            for start in range(0, len(same), GROUP)
+        ]
+        for number, kernel in enumerate(kernels):
+            operands = sum(len(case.sources) + len(case.results) for case in kernel)
+            names = tuple(case.name for case in kernel)
+            found.append((operands, Part(chapter, number, names, number % every == 0)))
+    return [part for _, part in sorted(found, key=lambda each: -each[0])]
+
+
+def compare(part: Part) -> Comparison:
+    """Run forms of a chapter on both engines."""
+    found, cases = Comparison(part.group), _golden(part.group)
+    _compare([cases[name] for name in part.cases], found, runs=part.runs)
     return found
+
+
+@cache
+def _golden(chapter: str) -> dict[str, Case]:
+    return {case.name: case for case in store.read(FORMS / f"{chapter}.xz").cases}
 
 
 def _compare(cases: Sequence[Case], found: Comparison, *, runs: bool) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tools.engines.comparison import Comparison
@@ -20,12 +22,10 @@ _LISTED = re.compile(r"^- (?P<reason>.+?) \((?P<count>\d+)\): (?P<names>.*)$", r
 
 def table(what: str, compared: Sequence[Comparison]) -> str:
     """Return a row per group, and one with their sums."""
-    total = Comparison("**all**")
-    for each in compared:
-        total.equal += each.equal
-        total.untested += each.untested
-        total.different += each.different
-        total.interpreted |= {f"{each.name} {name}": "" for name in each.interpreted}
+    total = Comparison.merged("**all**", compared)
+    total.interpreted = {
+        f"{each.name} {name}": "" for each in compared for name in each.interpreted
+    }
     return "\n".join([_HEAD.format(what), *map(_row, (*compared, total))])
 
 
@@ -56,15 +56,37 @@ def listed(compared: Sequence[Comparison]) -> str:
     return "\n".join(lines) or "- none"
 
 
-def section(what: str, compared: Sequence[Comparison]) -> str:
-    """Return the table of groups, what ran, and the list of what is not compiled."""
-    equal, different = (
-        sum(map(len, lists))
-        for lists in ([each.equal for each in compared], [each.different for each in compared])
+def section(what: str, compared: Sequence[Comparison], run: str) -> str:
+    """Return the table of groups, what ran, and the list of what is not compiled.
+
+    Args:
+        what: The head of the first column.
+        compared: The groups.
+        run: The description of the run.
+    """
+    equal, different, untested = (
+        sum(len(getattr(each, name)) for each in compared)
+        for name in ("equal", "different", "untested")
     )
-    ran = f"{_RAN}{equal + different:,} compiled cases; {different:,} gave different bits."
-    interpreted = f"Interpreted, by reason:\n\n{listed(compared)}"
-    return f"{table(what, compared)}\n\n{ran}\n\n{interpreted}"
+    ran = equal + different
+    share = f" of {ran + untested:,}" if untested else ""
+    line = f"{_RAN}{ran:,}{share} compiled cases ({run}); {different:,} gave different bits."
+    return f"{table(what, compared)}\n\n{line}\n\nInterpreted, by reason:\n\n{listed(compared)}"
+
+
+def this_run(commit: str | None = None) -> str:
+    """Return the date and the commit of a run; by default that of git."""
+    return f"{datetime.now(UTC):%Y-%m-%d}, commit {commit or _commit()}"
+
+
+def _commit() -> str:
+    """Return the commit of this checkout, and whether it has other changes."""
+    command = ["git", "describe", "--always", "--exclude=*", "--dirty= with changes"]
+    try:
+        done = subprocess.run(command, cwd=PAGE.parent, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return done.stdout.strip()
 
 
 def without_runs(text: str) -> str:

@@ -8,23 +8,32 @@ from pathlib import Path
 
 from cudarun.emulator.engines import COMPILE, ENGINE_VARIABLE, INTERPRET, ORDER
 from tests.support import programs
-from tools.engines.comparison import Comparison
+from tools.engines.comparison import Comparison, Part
 
 _REFUSED = "CUDA_ERROR_NOT_SUPPORTED"  # the answer of the engine ``compile``
 
 
-def compare(chapter: str, only: str = "", every: int = 1) -> Comparison:
-    """Run the programs of a chapter on both engines.
+def parts(only: str = "", every: int = 1) -> list[Part]:
+    """Return a part for each chapter: a spec, which runs as a whole.
 
     Args:
-        chapter: Its name.
         only: Leave out the programs without this in their names.
-        every: Ignored: a chapter is a spec, which runs as a whole.
+        every: Ignored: all programs run.
     """
-    found = Comparison(chapter)
-    interpreted = {each.name: each for each in _outcomes(chapter, INTERPRET)}
-    for outcome in _outcomes(chapter, COMPILE):
-        if only not in outcome.name:
+    found = []
+    for chapter in programs.CHAPTERS:
+        names = tuple(case["name"] for case in programs.cases(chapter) if only in case["name"])
+        if names:
+            found.append(Part(chapter, 0, names))
+    return found
+
+
+def compare(part: Part) -> Comparison:
+    """Run the programs of a chapter on both engines."""
+    found = Comparison(part.group)
+    interpreted = {each.name: each for each in _outcomes(part.group, INTERPRET)}
+    for outcome in _outcomes(part.group, COMPILE):
+        if outcome.name not in part.cases:
             continue
         if _REFUSED in outcome.reason:
             found.interpreted[outcome.name] = "kernels that cannot be compiled"

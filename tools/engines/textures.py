@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from cudarun.emulator.engines import COMPILE, INTERPRET
 from tests.golden import fetches
 from tests.golden.sampling import store
 from tests.golden.sampling.runner import Runner
-from tools.engines.comparison import Comparison
+from tools.engines.comparison import Comparison, Part
 
+MOST = 64  # cases in a part
 _FETCHES = "fetches"
 
 Work = Callable[[], npt.NDArray[Any]]
@@ -25,21 +27,32 @@ def subjects() -> list[str]:
     return [*store.SUBJECTS, _FETCHES]
 
 
-def compare(subject: str, only: str = "", every: int = 1) -> Comparison:
-    """Run the cases of a group on both engines.
+def parts(only: str = "", every: int = 1) -> list[Part]:
+    """Return the cases of all groups in parts.
 
     Args:
-        subject: Its name.
         only: Leave out the cases without this in their names.
-        every: Run one case of so many.
+        every: Run one case of so many in each group.
     """
-    found = Comparison(subject)
-    for number, (name, work) in enumerate(_cases(subject)):
-        if only not in name:
-            continue
-        if number % every:
-            found.untested.append(name)
-            continue
+    found = []
+    for subject in subjects():
+        names = [case.name for case in _golden(subject)]
+        cases = [(number % every == 0, name) for number, name in enumerate(names) if only in name]
+        for runs in (True, False):
+            same = [name for chosen, name in cases if chosen == runs]
+            for start in range(0, len(same), MOST):
+                chunk = tuple(same[start : start + MOST])
+                found.append(Part(subject, len(found), chunk, runs))
+    return found
+
+
+def compare(part: Part) -> Comparison:
+    """Run cases of a group on both engines."""
+    found = Comparison(part.group)
+    if not part.runs:
+        found.untested += part.cases
+        return found
+    for name, work in _work(part):
         driver.select_engine(COMPILE)
         try:
             compiled = work()
@@ -55,9 +68,17 @@ def compare(subject: str, only: str = "", every: int = 1) -> Comparison:
     return found
 
 
-def _cases(subject: str) -> Iterator[tuple[str, Work]]:
-    runner: Any = fetches.Runner(driver) if subject == _FETCHES else Runner(driver)
-    cases = fetches.cases() if subject == _FETCHES else list(store.chosen(subject, store.read()))
-    for case in cases:
-        yield case.name, lambda case=case: runner.run(case)  # type: ignore[misc]
+@cache
+def _golden(subject: str) -> list[Any]:
+    if subject == _FETCHES:
+        return list(fetches.cases())
+    return list(store.chosen(subject, store.read()))
+
+
+def _work(part: Part) -> Iterator[tuple[str, Work]]:
+    runner: Any = fetches.Runner(driver) if part.group == _FETCHES else Runner(driver)
+    chosen = set(part.cases)
+    for case in _golden(part.group):
+        if case.name in chosen:
+            yield case.name, lambda case=case: runner.run(case)  # type: ignore[misc]
     runner.close()

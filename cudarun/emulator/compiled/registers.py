@@ -63,6 +63,7 @@ class WarpRegisters:
 
     Attributes:
         mask: The active lanes, as truth values; of the block that is being compiled.
+        needed: The slots whose values waiting lanes may need; of the block that is being compiled.
         names: The memory of each register that the code has used.
         in_state: The offsets of registers that are always in the warp's state.
         has_frames: Whether the stack begins where the variable ``STACK`` says.
@@ -76,6 +77,7 @@ class WarpRegisters:
         for block in function.blocks:
             self._shared |= block.live_in
         self.mask = splat("i1", True)
+        self.needed = self._shared
         self.names: dict[int, str] = {}
         self.in_state: dict[int, int] = {}
         self.has_frames = False
@@ -230,7 +232,10 @@ class WarpRegisters:
     # --- writing ---------------------------------------------------------------------------------
 
     def write(self, use: Use, value: LaneVector) -> None:
-        """Write a value, of the type of the destination, for the active lanes."""
+        """Write a value, of the type of the destination, for the active lanes.
+
+        Others get any value, unless they may need theirs.
+        """
         if isinstance(use, SinkUse):
             return
         assert isinstance(use, RegisterUse)
@@ -244,7 +249,7 @@ class WarpRegisters:
                 value = code.binary("or", kept, code.cast("zext", bits, empty.element))
             else:
                 value = bits
-        if self.is_shared(slot):
+        if self.needed >> slot & 1:
             mask = self.mask
             if value.count > WIDTH:
                 mask = code.shuffle(mask, [lane for lane in range(WIDTH) for _ in range(2)])

@@ -101,6 +101,7 @@ class WarpCode:
             slots = [slot for slot in sorted(self._used) if self._registers.is_shared(slot)]
         self.frames = frame_layout(function, self._registers)
         kept = {slot: self._registers.bytes_of(slot) for slot in slots}
+        self._needed = self._needed_while_running()
         if self.points.warp_barriers:
             kept[ARRIVALS] = ARRIVAL_BYTES
         groups = group_blocks(function.blocks)
@@ -169,12 +170,27 @@ class WarpCode:
 
     def _kept(self) -> list[int]:
         """Return the registers that are kept while lanes wait for other warps, or are parked."""
+        return [slot for slot in each(self._needed_to_continue()) if slot in self._used]
+
+    def _needed_to_continue(self) -> int:
+        """Return the slots that lanes need which wait for other warps, or are parked."""
         slots = 0
         for after in self.points.afters:
             slots |= self.function.blocks[after].live_in
         for block in self.function.blocks if self._loops else self.points.synchronizing:
             slots |= block.live_in
-        return [slot for slot in each(slots) if slot in self._used]
+        return slots
+
+    def _needed_while_running(self) -> list[int]:
+        """Return the slots that inactive lanes may need while each block runs.
+
+        The lowest block with waiting lanes runs, so that diverged lanes wait to run later ones.
+        """
+        slots, found = self._needed_to_continue(), []
+        for block in reversed(self.function.blocks):
+            found.append(slots)
+            slots |= block.live_in
+        return found[::-1]
 
     # --- the function ----------------------------------------------------------------------------
 
@@ -190,6 +206,7 @@ class WarpCode:
         for block in self.function.blocks:
             self._block(block)
         self._waits.check_warp_barriers()
+        self._registers.needed = self._needed_to_continue()
         self.counted.continue_with_results(self.state, self._schedule)
         if self._calls:
             self._calls.end()
@@ -291,6 +308,7 @@ class WarpCode:
             self._waits.synchronize(block)
         mask = code.scalar("load i32, ptr %MASK")
         self._registers.mask = code.from_mask(mask)
+        self._registers.needed = self._needed[block.index]
         self._accesses.block = block.index
         for operation in block.operations:
             try:

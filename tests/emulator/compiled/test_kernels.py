@@ -96,6 +96,10 @@ BODIES = {
         setp.eq.u32 %p1, %r0, 0; @%p1 bra on; ld.shared.u32 %r4, [%r5+-4];
         on: bar.sync 0; st.shared.u32 [%r5], %r4; bar.sync 0;
         ld.shared.u32 %r7, [room]; add.u32 %r4, %r4, %r7;""",
+    "barriers in both branches": """
+        and.b32 %r5, %r0, 1; setp.eq.u32 %p0, %r5, 1; @%p0 bra odd;
+        mul.lo.u32 %r6, %r4, 3; bar.sync 0; add.u32 %r4, %r4, %r6; bra join;
+        odd: mul.lo.u32 %r6, %r4, 5; xor.b32 %r4, %r4, %r6; bar.sync 0; join:""",
     "shuffles": """
         shfl.sync.down.b32 %r5|%p0, %r4, 5, 31, -1; selp.u32 %r5, %r5, 7, %p0;
         shfl.sync.up.b32 %r6|%p1, %r4, %r5, 0, -1;

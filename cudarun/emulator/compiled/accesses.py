@@ -19,7 +19,7 @@ from cudarun.emulator.compiled.memory import (
     pointer_to,
 )
 from cudarun.emulator.compiled.operators import Untraceable, cast
-from cudarun.emulator.compiled.patterns import AddressPattern, HalfPlaces
+from cudarun.emulator.compiled.patterns import AddressPattern, HalfPlaces, is_zero
 from cudarun.emulator.compiled.registers import WarpRegisters
 from cudarun.emulator.compiled.sites import (
     CallbackSite,
@@ -36,6 +36,8 @@ from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]
 
+_WORD = 1 << 64
+_SIGN = 1 << 63
 _PRIVATE = ("", "local")  # the spaces in which each thread can have memory of its own
 
 
@@ -285,23 +287,24 @@ class AccessCode:
             self._base(source, access.offset)
             for source, access in zip(sources, accesses, strict=False)
         ]
-        code.line(f"br label %{check}")
-        code.label(check)
         exits = []
         if patterns is not None and accesses[0].space != "local":
             entry = cache_entry(code, numbers[0])
             exits += self._patterns(accesses[0], patterns, entry, bases[0], mask)
-        wrong = checked.others if checked else "0"
+        code.line(f"br label %{check}")
+        code.label(check)
+        good = code.scalar(f"icmp eq i32 {checked.others if checked else 0}, 0")
         places = []
         for turn, (access, number) in enumerate(zip(accesses, numbers, strict=True)):
             entry = cache_entry(code, number)
             relative = self._relative(entry, bases[turn])
             bad = self._bad(access, entry, relative)
-            makes = checked.lanes[turn] if checked else self._registers.mask
-            mine = code.to_mask(code.binary("and", bad, makes))
-            wrong = code.scalar(f"or i32 {wrong}, {mine}")
+            if checked:
+                bad = code.select(checked.lanes[turn], bad, splat("i64", 0))
+            else:
+                bad = self._of_active_lanes(bad, mask)
+            good = code.scalar(f"and i1 {good}, {is_zero(code, bad)}")
             places.append((access, entry, relative))
-        good = code.scalar(f"icmp eq i32 {wrong}, 0")
         code.line(f"br i1 {good}, label %{valid}, label %{slow}, !prof !1")
         code.label(valid)
         exits.append(self._exit(fast([self._place(*each) for each in places])))
@@ -342,11 +345,13 @@ class AccessCode:
         What follows is the general path.
         """
         code, exits = self._code, list[PathExit]()
-        found = AddressPattern(code, base, mask, access.bytes)
+        whole, every = code.fresh("whole"), code.fresh("every")
+        all_active = code.scalar(f"icmp eq i32 {mask}, -1")
+        code.line(f"br i1 {all_active}, label %{whole}, label %{every}")
+        code.label(whole)
+        found = AddressPattern(code, base, access.bytes)
         host = field(code, entry, layout.HOST, "ptr")
         first = found.first(field(code, entry, layout.BASE, "i64"))
-
-        every = code.fresh("every")
 
         def path(pattern: str, room: int, results: Callable[[], list[LaneVector]]) -> None:
             fits, good, other = (code.fresh(stem) for stem in ("fits", "good", "other"))
@@ -369,14 +374,33 @@ class AccessCode:
         return exits
 
     def _bad(self, access: Access, entry: str, relative: LaneVector) -> LaneVector:
-        """Return the lanes whose access is outside of the region of an entry, or misaligned."""
+        """Return 0 for lanes with an aligned access inside of the region of an entry.
+
+        The sign of the difference to the last valid offset, or of the offset itself, is set for
+        others, or low bits of the offset. Vectors of 64 bits are faster than truth values in AVX2.
+        """
+        code, low = self._code, access.bytes - 1
+        last = code.scalar(f"sub i64 {field(code, entry, layout.COUNT, 'i64')}, 1")
+        room = code.binary("sub", code.broadcast("i64", last), relative)
+        if low:
+            room = code.binary("and", room, splat("i64", _WORD - 1 - low))
+        both = code.binary("or", room, relative)
+        return code.binary("and", both, splat("i64", _SIGN | low))
+
+    def _of_active_lanes(self, values: LaneVector, mask: str) -> LaneVector:
+        """Return values of the active lanes, and 0 of others."""
         code = self._code
-        count = code.broadcast("i64", field(code, entry, layout.COUNT, "i64"))
-        bad = code.compare("uge", relative, count)
-        if access.bytes == 1:
-            return bad
-        low = code.binary("and", relative, splat("i64", access.bytes - 1))
-        return code.binary("or", bad, code.compare("ne", low, splat("i64", 0)))
+        start, some, every = (code.fresh(stem) for stem in ("start", "some", "every"))
+        code.line(f"br label %{start}")
+        code.label(start)
+        whole = code.scalar(f"icmp eq i32 {mask}, -1")
+        code.line(f"br i1 {whole}, label %{every}, label %{some}")
+        code.label(some)
+        chosen = code.select(self._registers.mask, values, splat("i64", 0))
+        code.line(f"br label %{every}")
+        code.label(every)
+        text = f"phi {values.type} [ {values.name}, %{start} ], [ {chosen.name}, %{some} ]"
+        return code.vector(text, values.element)
 
     def _base(self, base: LaneVector, offset: int) -> LaneVector:
         """Return addresses with the constant offset of an operand."""

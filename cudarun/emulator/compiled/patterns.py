@@ -27,41 +27,39 @@ class HalfPlaces(NamedTuple):
     first: tuple[str, str]
 
 
+def is_zero(code: CodeBuilder, values: LaneVector) -> str:
+    """Return whether the values of all lanes are 0."""
+    kind, name = values.element, f"@llvm.vector.reduce.or.v{values.count}{values.element}"
+    code.module.declare(f"declare {kind} {name}({values.type})")
+    bits = code.scalar(f"call {kind} {name}({values.typed})")
+    return code.scalar(f"icmp eq {kind} {bits}, 0")
+
+
 class AddressPattern:
     """The code that finds and checks the pattern of an access.
 
     Args:
         code: Where it goes.
-        address: The address of each lane, of 32 or 64 bits.
-        mask: The active lanes.
+        address: The address of each lane, of 32 or 64 bits; all are active.
         step: Bytes of the access of a lane.
     """
 
-    def __init__(self, code: CodeBuilder, address: LaneVector, mask: str, step: int) -> None:
+    def __init__(self, code: CodeBuilder, address: LaneVector, step: int) -> None:
         self._code = code
         self._address = address
-        self._mask = mask
         self._step = step
         firsts = code.shuffle(address, [lane // HALF * HALF for lane in range(WIDTH)])
         self._apart = code.binary("sub", address, firsts)
 
     def is_row(self) -> str:
-        """Return whether all lanes are active, and those of each half follow one another."""
+        """Return whether the lanes of each half follow one another."""
         steps = np.arange(WIDTH) % HALF * self._step
         listed = constant(steps.astype(f"u{self._address.bits // 8}"))
-        return self._is_zero(self._code.binary("xor", self._apart, listed))
+        return is_zero(self._code, self._code.binary("xor", self._apart, listed))
 
     def is_uniform(self) -> str:
-        """Return whether all lanes are active, and those of each half access one address."""
-        return self._is_zero(self._apart)
-
-    def _is_zero(self, values: LaneVector) -> str:
-        code, element = self._code, values.element
-        code.module.declare(f"declare {element} @llvm.vector.reduce.or.v32{element}({values.type})")
-        bits = code.scalar(f"call {element} @llvm.vector.reduce.or.v32{element}({values.typed})")
-        zero = code.scalar(f"icmp eq {element} {bits}, 0")
-        whole = code.scalar(f"icmp eq i32 {self._mask}, -1")
-        return code.scalar(f"and i1 {zero}, {whole}")
+        """Return whether the lanes of each half access one address."""
+        return is_zero(self._code, self._apart)
 
     def first(self, base: str) -> tuple[str, str]:
         """Return the offsets of the first lanes of both halves from a base."""

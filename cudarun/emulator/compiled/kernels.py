@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.code import Action, FunctionCode
+from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.compiled.atomics import concurrent_function
 from cudarun.emulator.compiled.grids import define_run
 from cudarun.emulator.compiled.independence import are_blocks_independent, global_reductions
 from cudarun.emulator.compiled.inlining import BlockOrigin, without_calls
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
 from cudarun.emulator.compiled.operators import Untraceable
-from cudarun.emulator.compiled.reductions import reduction_of
 from cudarun.emulator.compiled.vectors import ModuleText
-from cudarun.emulator.compiled.waiting import blocks_in_loops
+from cudarun.emulator.compiled.visible_order import check_order
 from cudarun.emulator.compiled.warp_code import WarpCode
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction
-from cudarun.emulator.machine.system import free, malloc, vprintf
-from cudarun.emulator.machine.tensor_copies import TensorReduction
 
 if TYPE_CHECKING:
     from cudarun.emulator.program import ModuleCode
@@ -75,7 +71,7 @@ class KernelModule:
             self.origins, function = inlined.origins, inlined.code
         self.visible_order = ""
         try:
-            check(function)
+            check_order(function)
         except Untraceable as reason:
             if in_order:
                 raise
@@ -138,42 +134,3 @@ def _entries_of_shared_memory(accesses: Sequence[Access]) -> list[list[int]]:
         if access.space == "shared":
             found.setdefault(access.bytes, []).append(entry)
     return list(found.values())
-
-
-def check(function: FunctionCode) -> None:
-    """Check that the order in which compiled warps run cannot be seen.
-
-    The interpreter executes an instruction for many blocks before the next one; compiled code runs
-    warp after warp. Programs without data races cannot tell, apart from the cases below.
-
-    Raises:
-        Untraceable: With the reason.
-    """
-    loops = blocks_in_loops(function)
-    ordered: dict[str, list[Action]] = {}
-    others: dict[str, int] = {}
-    for block in function.blocks:
-        for operation in block.operations:
-            if not isinstance(operation, Action):
-                continue
-            action = operation.action
-            if isinstance(action, BulkReduction | AsyncReduction | TensorReduction):
-                ordered.setdefault("bulk", []).append(operation)
-                if block.index in loops:
-                    raise Untraceable("a bulk reduction in a loop")
-            if action in (vprintf, malloc, free):
-                ordered.setdefault("output", []).append(operation)
-                if block.index in loops:
-                    raise Untraceable("printf or malloc in a loop")
-            if isinstance(action, Atomic):
-                space = "shared" if "shared" in action.space else "global"
-                if reduction_of(action) is None:
-                    ordered.setdefault(space, []).append(operation)
-                    if block.index in loops:
-                        raise Untraceable("an atomic operation in a loop whose result is used")
-                else:
-                    others[space] = others.get(space, 0) + 1
-    for space, operations in ordered.items():
-        if len(operations) + others.get(space, 0) > 1:
-            what = "calls of printf or malloc" if space == "output" else "atomic operations"
-            raise Untraceable(f"{what} whose order can be seen")

@@ -1,0 +1,105 @@
+"""The check that results cannot show the order of the warps."""
+
+from __future__ import annotations
+
+from cudarun.emulator.code import (
+    Action,
+    ConstantUse,
+    FunctionCode,
+    Operation,
+    RegisterUse,
+    Role,
+)
+from cudarun.emulator.compiled.operators import Untraceable
+from cudarun.emulator.compiled.reductions import reduction_of
+from cudarun.emulator.compiled.waiting import blocks_in_loops
+from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction
+from cudarun.emulator.machine.system import free, malloc, vprintf
+from cudarun.emulator.machine.tensor_copies import TensorReduction
+
+_GRID_WORKSPACE = {"%envreg1", "%envreg2"}  # its address
+
+
+def check_order(function: FunctionCode) -> None:
+    """Check that the order in which compiled warps run cannot be seen.
+
+    The interpreter executes an instruction for many blocks before the next one; compiled code runs
+    warp after warp. Programs without data races cannot tell, apart from the cases below.
+
+    Raises:
+        Untraceable: With the reason.
+    """
+    loops = blocks_in_loops(function)
+    barriers = GridBarriers(function)
+    ordered: dict[str, list[Action]] = {}
+    others: dict[str, int] = {}
+    for block in function.blocks:
+        for operation in block.operations:
+            if not isinstance(operation, Action):
+                continue
+            action = operation.action
+            if isinstance(action, BulkReduction | AsyncReduction | TensorReduction):
+                ordered.setdefault("bulk", []).append(operation)
+                if block.index in loops:
+                    raise Untraceable("a bulk reduction in a loop")
+            if action in (vprintf, malloc, free):
+                ordered.setdefault("output", []).append(operation)
+                if block.index in loops:
+                    raise Untraceable("printf or malloc in a loop")
+            if isinstance(action, Atomic) and not barriers.contains(operation):
+                space = "shared" if "shared" in action.space else "global"
+                if reduction_of(action) is None:
+                    ordered.setdefault(space, []).append(operation)
+                    if block.index in loops:
+                        raise Untraceable("an atomic operation in a loop whose result is used")
+                else:
+                    others[space] = others.get(space, 0) + 1
+    for space, operations in ordered.items():
+        if len(operations) + others.get(space, 0) > 1:
+            what = "calls of printf or malloc" if space == "output" else "atomic operations"
+            raise Untraceable(f"{what} whose order can be seen")
+
+
+class GridBarriers:
+    """The atomic operations that count arrivals at the barrier of a grid.
+
+    Their address comes from the special registers in which the cooperative groups header finds the
+    workspace of the grid. Nothing else is in it: which thread arrives first cannot be seen.
+
+    Args:
+        function: The function.
+    """
+
+    def __init__(self, function: FunctionCode) -> None:
+        self._slots = function.slots
+        self._writers: dict[int, list[Operation]] = {}
+        operations: list[Operation] = [*function.prologue]
+        for block in function.blocks:
+            operations += block.operations
+        for operation in operations:
+            for use in operation.destinations:
+                if isinstance(use, RegisterUse):
+                    self._writers.setdefault(use.slot, []).append(operation)
+
+    def contains(self, operation: Action) -> bool:
+        """Return whether an operation is one of these."""
+        left = [operation.sources[0]]
+        seen: set[int] = set()
+        registers: set[str] = set()
+        while left:
+            use = left.pop()
+            if isinstance(use, ConstantUse) or (isinstance(use, RegisterUse) and use.slot in seen):
+                continue
+            if not isinstance(use, RegisterUse):
+                return False
+            seen.add(use.slot)
+            slot = self._slots[use.slot]
+            if slot.role is Role.SPECIAL:
+                registers.add(slot.name)
+                continue
+            for writer in self._writers.get(use.slot, ()):
+                if isinstance(writer, Action):
+                    return False
+                left += writer.sources
+        return registers == _GRID_WORKSPACE

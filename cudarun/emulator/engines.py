@@ -135,7 +135,7 @@ class Engines:
         self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
     ) -> None:
         """Interpret a launch until compiled code pays."""
-        tier = tier_of(launch.kernel_function)
+        tier = tier_of(launch)
         self._note(launch, INTERPRET, tier.reason or SHORT)
         first = tier.run(launch, on_progress, interpret, self.threads)
         if first == launch.blocks:
@@ -155,11 +155,12 @@ class Engines:
         if not reason:
             from cudarun.emulator.compiled.engine import compilation_of  # slow to import
 
-            compilation = compilation_of(launch, in_order=self.in_order)
+            in_order = self.in_order and not launch.is_serial
+            compilation = compilation_of(launch, in_order=in_order)
             compilation.complete()
             reason = compilation.reason
             if not reason:
-                order = compilation.visible_order
+                order = "" if launch.is_serial else compilation.visible_order
                 self._note(launch, COMPILE, order and f"{ORDER} ({order})")
                 compilation.run(launch, on_progress, interpret, threads=self.threads)
                 return

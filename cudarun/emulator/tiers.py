@@ -32,13 +32,15 @@ class KernelTier:
 
     Args:
         function: The kernel.
+        in_order: Whether it is interpreted if it can see the order of the warps.
 
     Attributes:
         reason: Why it cannot be compiled; empty if this is not known.
     """
 
-    def __init__(self, function: FunctionCode) -> None:
+    def __init__(self, function: FunctionCode, *, in_order: bool) -> None:
         self.reason = ""
+        self._in_order = in_order
         self._function = function
         self._seconds = 0.0  # of interpreted launches
         self._threshold: float | None = None
@@ -120,7 +122,7 @@ class KernelTier:
         self.reason = slower_compiled(self._function)
         if self.reason:
             return
-        compilation = compilation_of(launch)
+        compilation = compilation_of(launch, in_order=self._in_order)
         if not compilation.reason and compilation.kernel is None:
             compilation.begin()
         self.reason = compilation.reason
@@ -194,15 +196,17 @@ def _key(function: FunctionCode) -> str:
     return digest.hexdigest()
 
 
-_tiers: dict[int, KernelTier] = {}  # the last one used is the last
+_tiers: dict[tuple[int, bool], KernelTier] = {}  # the last one used is the last
 
 
-def tier_of(function: FunctionCode) -> KernelTier:
-    """Return the tier of a kernel."""
-    tier = _tiers.pop(id(function), None)
+def tier_of(launch: Launch) -> KernelTier:
+    """Return the tier of the kernel of a launch."""
+    function, in_order = launch.kernel_function, not launch.is_serial
+    key = id(function), in_order
+    tier = _tiers.pop(key, None)
     if tier is None or not tier.is_of(function):
-        tier = KernelTier(function)
-    _tiers[id(function)] = tier
+        tier = KernelTier(function, in_order=in_order)
+    _tiers[key] = tier
     if len(_tiers) > _MOST_TIERS:
         del _tiers[next(iter(_tiers))]
     return tier

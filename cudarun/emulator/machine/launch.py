@@ -237,6 +237,11 @@ class Launch:
         self.repetition = None
 
     @property
+    def is_serial(self) -> bool:
+        """True if it has one thread: there is no order of threads that it could show."""
+        return self.blocks * self.block_threads == 1
+
+    @property
     def launches_grids(self) -> bool:
         """True if its grid is a child, or its module has kernels that kernels launch."""
         kernels = self.program.kernels.keys()

@@ -127,6 +127,17 @@ def test_compile_never_interprets() -> None:
         made.launch("store", (1,), (32,), made.buffer(np.zeros(32, "u4")))
 
 
+def test_one_thread_has_no_order() -> None:
+    body = "atom.global.add.u32 %r1, [%a0], 1; atom.global.exch.b32 %r0, [%a0], %r1;"
+    made, engines = device(text(body), COMPILE)
+    place = made.buffer(np.full(1, 7, "u4"))
+    made.launch("store", (1,), (1,), place)
+    assert made.read(place, "u4", 1).tolist() == [8]
+    assert engines.notes["store"].reason == ""
+    with pytest.raises(NotCompiled):
+        made.launch("store", (1,), (2,), place)
+
+
 def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     made, engines = device(text(), AUTO)

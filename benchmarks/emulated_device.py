@@ -56,6 +56,7 @@ class PreparedLaunch:
         self._function = _value(driver.cuModuleGetFunction(self._module, case.name.encode()))
         attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         _value(driver.cuFuncSetAttribute(self._function, attribute, case.shared))
+        self._config = _launch_config(case)
         self._buffers: dict[str, Any] = {}
         self._values: list[np.ndarray] = []
         for argument in case.arguments:
@@ -79,11 +80,8 @@ class PreparedLaunch:
 
     def run(self) -> None:
         """Launch and wait."""
-        case = self._case
-        grid = [-(-t // b) for t, b in zip(case.threads, case.block, strict=True)]
         pointers = self._pointers.ctypes.data
-        shape = (*grid, 1, *case.block, 1)
-        _value(driver.cuLaunchKernel(self._function, *shape, case.shared, 0, pointers, 0))
+        _value(driver.cuLaunchKernelEx(self._config, self._function, pointers, 0))
         _value(driver.cuCtxSynchronize())
 
     def answer(self) -> np.ndarray:
@@ -99,6 +97,22 @@ class PreparedLaunch:
         for address in self._buffers.values():
             _value(driver.cuMemFree(address))
         _value(driver.cuModuleUnload(self._module))
+
+
+def _launch_config(case: Case) -> Any:
+    """Return the grid of a case, its shared memory and its clusters."""
+    config = driver.CUlaunchConfig()
+    grid = [-(-t // b) for t, b in zip(case.threads, case.block, strict=True)]
+    config.gridDimX, config.gridDimY, config.gridDimZ = *grid, 1
+    config.blockDimX, config.blockDimY, config.blockDimZ = *case.block, 1
+    config.sharedMemBytes = case.shared
+    if case.cluster > 1:
+        attribute = driver.CUlaunchAttribute()
+        attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        extent = attribute.value.clusterDim
+        extent.x, extent.y, extent.z = case.cluster, 1, 1
+        config.attrs, config.numAttrs = [attribute], 1
+    return config
 
 
 def _tensor_map(address: int, shape: tuple[int, ...]) -> np.ndarray:

@@ -55,6 +55,7 @@ class Case:
     answer: np.ndarray
     tolerance: float = 1e-4
     shared: int = 0
+    cluster: int = 1
 
     @property
     def output(self) -> Argument:
@@ -174,12 +175,31 @@ def engine_cases(sizes: Sizes) -> dict[str, Callable[[], Case]]:
         },
         "reduce": lambda: _reduce(None, sizes.n),
         "histogram": lambda: _histogram(random, None, sizes.n),
+        "histogram_cluster": lambda: _histogram_cluster(random, sizes.n // 4),
         "mandelbrot": lambda: _mandelbrot(None, sizes.side),
         "scan": lambda: _scan(random, sizes.n),
         "attention": lambda: _attention(random, 2, sizes.side),
         f"mma_{2 * sizes.side}": lambda: _mma(random, 2 * sizes.side),
         f"mma_{4 * sizes.side}": lambda: _mma(random, 4 * sizes.side),
     }
+
+
+def _histogram_cluster(random: np.random.Generator, n: int) -> Case:
+    each, cluster = 64, 4  # the bins of a block, and the blocks of a cluster
+    data = random.integers(0, cluster * each, n, np.int32)
+    arguments = (
+        buffer("in", data, None),
+        scalar("n", "i32", n),
+        buffer("bins", np.zeros(cluster * each, np.uint32), None, output=True),
+        scalar("bins_each", "i32", each),
+    )
+    answer = np.bincount(data, minlength=cluster * each)
+    image, threads = "../tests/programs/cluster.ptx", (min(64 * 256, n), 1)
+    shared = 4 * each
+    return Case(
+        "histogram_cluster", image, threads, (256, 1), arguments, answer, shared=shared,
+        cluster=cluster,
+    )  # fmt: skip
 
 
 def _scan(random: np.random.Generator, n: int) -> Case:

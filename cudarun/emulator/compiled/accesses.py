@@ -10,6 +10,7 @@ import numpy.typing as npt
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.atomics import AtomicFunctions, concurrent_function
+from cudarun.emulator.compiled.clusters import OWN_RANK, in_cluster
 from cudarun.emulator.compiled.lowering import LaneType, lane_type
 from cudarun.emulator.compiled.memory import (
     CheckedPlace,
@@ -39,6 +40,7 @@ Arrays = tuple[Array, ...]
 _WORD = 1 << 64
 _SIGN = 1 << 63
 _PRIVATE = ("", "local")  # the spaces in which each thread can have memory of its own
+_SHARED = ("", "shared")  # those in which another block of the cluster can have it
 
 
 class CheckedLanes(NamedTuple):
@@ -78,12 +80,21 @@ class AccessCode:
         code: Where it goes.
         registers: The registers.
         sites: Takes the places that call back.
+        in_cluster: Whether addresses may be in the shared memory of other blocks.
     """
 
-    def __init__(self, code: CodeBuilder, registers: WarpRegisters, sites: CallbackSites) -> None:
+    def __init__(
+        self,
+        code: CodeBuilder,
+        registers: WarpRegisters,
+        sites: CallbackSites,
+        *,
+        in_cluster: bool,
+    ) -> None:
         self._code = code
         self._registers = registers
         self.sites = sites
+        self._in_cluster = in_cluster
         self.memory = MemoryFunctions(code.module)
         self._atomics = AtomicFunctions(code.module)
         self.block = 0
@@ -298,13 +309,13 @@ class AccessCode:
         for turn, (access, number) in enumerate(zip(accesses, numbers, strict=True)):
             entry = cache_entry(code, number)
             relative = self._relative(entry, bases[turn])
-            bad = self._bad(access, entry, relative)
+            offsets, bad = self._checked(access, entry, relative)
             if checked:
                 bad = code.select(checked.lanes[turn], bad, splat("i64", 0))
             else:
                 bad = self._of_active_lanes(bad, mask)
             good = code.scalar(f"and i1 {good}, {is_zero(code, bad)}")
-            places.append((access, entry, relative))
+            places.append((access, entry, offsets))
         code.line(f"br i1 {good}, label %{valid}, label %{slow}, !prof !1")
         code.label(valid)
         exits.append(self._exit(fast([self._place(*each) for each in places])))
@@ -372,6 +383,17 @@ class AccessCode:
         code.line(f"br label %{every}")
         code.label(every)
         return exits
+
+    def _checked(
+        self, access: Access, entry: str, relative: LaneVector
+    ) -> tuple[LaneVector, LaneVector]:
+        """Return the offsets from the start of a region, and 0 for lanes with a valid access."""
+        if not self._in_cluster or access.space not in _SHARED:
+            return relative, self._bad(access, entry, relative)
+        code = self._code
+        found = in_cluster(code, entry, relative, self._registers.block_register(OWN_RANK))
+        bad = code.binary("or", found.unknown, self._bad(access, entry, found.within))
+        return code.binary("add", found.within, found.ahead), bad
 
     def _bad(self, access: Access, entry: str, relative: LaneVector) -> LaneVector:
         """Return 0 for lanes with an aligned access inside of the region of an entry.

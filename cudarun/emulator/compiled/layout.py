@@ -50,7 +50,8 @@ LANE_STRIDE = 24  # from one thread's memory to the next one's
 UNWRITTEN = 32  # the host address of the marks of unwritten bytes, or null
 SHARED_COUNT = 40  # COUNT if all lanes access the same memory, else 0
 ROW_COUNT = 48  # the same for the first of 16 lanes whose accesses follow one another
-CACHE_BYTES = 56
+CLUSTER_STRIDE = 56  # of shared memory, from one block's to the next one's in the cluster; else 0
+CACHE_BYTES = 64
 
 # A tensor entry, of words of 8 bytes. Boxes that are not in the tensor as a whole are no concern
 # of compiled code.

@@ -28,7 +28,7 @@ from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import Arrival
 from cudarun.emulator.machine.batch import Batch
-from cudarun.emulator.machine.clusters import ClusterWait
+from cudarun.emulator.machine.clusters import ClusterWait, other_blocks
 from cudarun.emulator.machine.frame import SparseFrame
 from cudarun.emulator.machine.lanes import of
 from cudarun.emulator.machine.launch import Launch
@@ -326,12 +326,21 @@ class CompiledRun:
         """Return whether all lanes access one region; its entry is changed then."""
         access: Access = self._kernel.code.sites.entries[entry]
         region = access.region(active, int(addresses[0]) + access.offset)
-        if region is None or access._inside(active, region, addresses) is None:
+        if region is None or not self._inside(access, region, active, addresses):
             return False
         self._enter([entry], access, region)
         if not isinstance(region, Section):
             self._kernel.recent[entry] = region.base
         return True
+
+    def _inside(self, access: Access, region: Region, active: Active, addresses: Array) -> bool:
+        """Return whether all accesses are valid in a region, or in other blocks of the cluster."""
+        if region is not self._shared or not self._kernel.code.maps_addresses:
+            return access._inside(active, region, addresses) is not None
+        base = 0 if access._own_space else region.base
+        offsets, _ = other_blocks(active, access._wide(addresses) - np.uint64(base))
+        beyond = offsets >= max(region.size - access.bytes + 1, 0)
+        return not (beyond | ((offsets & np.uint64(access.bytes - 1)) != 0)).any()
 
     def _enter_recent(self) -> None:
         """Enter shared memory, and the allocations that accesses found in earlier launches."""
@@ -357,6 +366,7 @@ class CompiledRun:
             layout.LANE_STRIDE: stride,
             layout.UNWRITTEN: 0 if unwritten is None else unwritten.ctypes.data,
             layout.SHARED_COUNT: 0 if stride else count,
+            layout.CLUSTER_STRIDE: self._launch.shared_stride if region is self._shared else 0,
             layout.ROW_COUNT: 0 if stride else max(count - (HALF - 1) * access.bytes, 0),
         }
         row = [values[8 * column] for column in range(len(values))]

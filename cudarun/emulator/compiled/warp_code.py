@@ -29,6 +29,7 @@ from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, act
 from cudarun.emulator.compiled.barriers import CountedBarriers
 from cudarun.emulator.compiled.call_frames import CallFrames, frame_layout
 from cudarun.emulator.compiled.calls import PointerCall, StackCheck
+from cudarun.emulator.compiled.clusters import maps_addresses
 from cudarun.emulator.compiled.groups import WarpgroupCode, group_blocks
 from cudarun.emulator.compiled.layout import FAILS, WAITS, YIELDS, WarpState, warp_state
 from cudarun.emulator.compiled.lowering import LaneFunctions, lane_type, results_of
@@ -76,6 +77,7 @@ class WarpCode:
         points: Where lanes wait.
         frames: The layout of the frames of calls; ``None`` if all functions are inlined.
         counted: The barriers, if they are counted by their numbers.
+        maps_addresses: Whether accesses may be in the shared memory of other blocks.
         waits_for_blocks: Whether loops may wait for other blocks.
     """
 
@@ -85,7 +87,10 @@ class WarpCode:
         self.fixed = FixedValues()
         self.sites = CallbackSites()
         self._registers = WarpRegisters(self._code, function, self.fixed)
-        self._accesses = AccessCode(self._code, self._registers, self.sites)
+        self.maps_addresses = maps_addresses(function)
+        self._accesses = AccessCode(
+            self._code, self._registers, self.sites, in_cluster=self.maps_addresses
+        )
         self._functions = LaneFunctions(module)
         self.points = WaitPoints.of(function.blocks)
         self.waits_for_blocks = may_wait_for_blocks(function)

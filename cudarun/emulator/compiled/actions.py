@@ -7,6 +7,7 @@ from collections.abc import Callable
 from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.accesses import AccessCode
 from cudarun.emulator.compiled.barrier_objects import BarrierObjects
+from cudarun.emulator.compiled.bulk_copies import BulkCopies
 from cudarun.emulator.compiled.clusters import ClusterOperations
 from cudarun.emulator.compiled.copies import CopyCode
 from cudarun.emulator.compiled.fragment_transfers import FragmentTransfers
@@ -96,7 +97,6 @@ SAMPLING_ACTIONS: tuple[type, ...] = (
 CALLED_ACTIONS: tuple[type, ...] = (
     *SAMPLING_ACTIONS,
     # copies: few in a kernel, and large
-    BulkCopy,
     BulkReduction,
     AsyncStore,
     AsyncReduction,
@@ -175,6 +175,7 @@ def action_rules(
         Arrive: objects.change,
         ArriveAfterCopies: objects.change,
         Transactions: objects.change,
+        BulkCopy: BulkCopies(code, registers, accesses).copy,
         TensorLoad: tensors.load,
         TensorStore: tensors.store,
         MultiplyAsync: products.multiply,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]
 
-_CHUNK = 16  # bytes, of which bulk copies transfer multiples
+CHUNK = 16  # bytes, of which bulk copies transfer multiples
 _WORD = np.dtype(np.uint64)
 _FAILED = 719
 _ILLEGAL_INSTRUCTION = 715
@@ -92,17 +92,17 @@ class BulkCopy(BulkTransfer):
         if self.within_cluster and active.batch.launch.config.cluster is None:
             what = "cp.async.bulk to shared::cluster in a launch without clusters"
             raise active.fault(_ILLEGAL_INSTRUCTION, what, 0)
-        sizes = sizes - sizes % _CHUNK
+        sizes = sizes - sizes % CHUNK
         objects = rest[0] if self.reports else to
         if self.multicast:
             active, (to, origin, sizes, objects) = for_blocks(
                 active, rest[1], (to, objects), (origin, sizes)
             )
         for lane in range(active.count):
-            chunks = int(sizes[lane]) // _CHUNK
+            chunks = int(sizes[lane]) // CHUNK
             if chunks:
                 some = active.some(np.full(chunks, lane))
-                steps = np.arange(chunks, dtype=np.uint64) * np.uint64(_CHUNK)
+                steps = np.arange(chunks, dtype=np.uint64) * np.uint64(CHUNK)
                 data = read_chunks(self.accesses[1], some, origin[lane].astype(np.uint64) + steps)
                 self.write(some, to[lane].astype(np.uint64) + steps, data)
         if self.reports:
@@ -123,7 +123,7 @@ class BulkReduction(BulkCopy):
         super().__init__(words)
 
     def _writing(self, words: Words, to: str, offset: int) -> Access:
-        count = _CHUNK // self.dtype.itemsize
+        count = CHUNK // self.dtype.itemsize
         return ClusterAccess(
             to, self.dtype, count, AccessKind.ATOMIC, offset, order="relaxed", scope="gpu"
         )

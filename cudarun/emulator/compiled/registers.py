@@ -62,6 +62,7 @@ class WarpRegisters:
         fixed: Takes the operands that a launch fixes.
 
     Attributes:
+        shared: The slots that live from one block to another.
         mask: The active lanes, as truth values; of the block that is being compiled.
         needed: The slots whose values waiting lanes may need; of the block that is being compiled.
         names: The memory of each register that the code has used.
@@ -73,11 +74,11 @@ class WarpRegisters:
         self._code = code
         self._function = function
         self._fixed = fixed
-        self._shared = 0  # slots that live from one block to another
+        self.shared = 0
         for block in function.blocks:
-            self._shared |= block.live_in
+            self.shared |= block.live_in
         self.mask = splat("i1", True)
-        self.needed = self._shared
+        self.needed = self.shared
         self.names: dict[int, str] = {}
         self.in_state: dict[int, int] = {}
         self.has_frames = False
@@ -98,7 +99,7 @@ class WarpRegisters:
 
     def is_shared(self, slot: int) -> bool:
         """Return whether a register lives from one block to another."""
-        return bool(self._shared >> slot & 1)
+        return bool(self.shared >> slot & 1)
 
     def type_of(self, slot: int) -> str:
         """Return the LLVM type of a register."""

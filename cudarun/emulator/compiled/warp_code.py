@@ -190,10 +190,12 @@ class WarpCode:
         """Return the slots that inactive lanes may need while each block runs.
 
         The lowest block with waiting lanes runs, so that diverged lanes wait to run later ones.
+        Those that wait for the return of others from an outlined function can be anywhere.
         """
         slots, found = self._needed_to_continue(), []
         for block in reversed(self.function.blocks):
-            found.append(slots)
+            is_outlined = self.frames is not None and block.index >= self.frames.first
+            found.append(self._registers.shared if is_outlined else slots)
             slots |= block.live_in
         return found[::-1]
 

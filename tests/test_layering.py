@@ -13,7 +13,7 @@ _SUFFIXES = ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")
 
 # What each part may import of ours, beside itself. A name covers what lies below it. The leaves
 # `cudarun` (the version), `cudarun.bindings`, `cudarun.collection`, `cudarun.errors`,
-# `cudarun.machine`, `cudarun.records` and `cudarun.terminal` are open to all.
+# `cudarun.machine`, `cudarun.processors`, `cudarun.records` and `cudarun.terminal` are open to all.
 MAY_IMPORT = {
     "": {"api"},
     "api": {
@@ -73,6 +73,7 @@ MAY_IMPORT = {
     "collection": set(),
     "errors": set(),
     "machine": set(),
+    "processors": set(),
     "records": set(),
     "parameters": set(),
     "rank_test": set(),
@@ -80,7 +81,16 @@ MAY_IMPORT = {
     "terminal": set(),
     "writing": set(),
 }
-LEAVES = {"", "bindings", "collection", "errors", "machine", "records", "terminal"}
+LEAVES = {
+    "",
+    "bindings",
+    "collection",
+    "errors",
+    "machine",
+    "processors",
+    "records",
+    "terminal",
+}
 
 # The same inside a package, from the lowest layer to the highest: what each part may import of the
 # package, beside itself.

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NOBODY
 from cudarun.emulator.tiers import Interpret, tier_of
+from cudarun.processors import available_cores
 from cudarun.records import dataclass
 
 AUTO, INTERPRET, COMPILE = "auto", "interpret", "compile"
@@ -81,7 +82,7 @@ class Engines:
         self.mode = mode
         self.in_order = in_order
         self.is_default = is_default
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or available_cores()
         self.notes: dict[str, EngineNote] = {}
 
     @staticmethod

@@ -6,13 +6,13 @@ interpreter has not run. Nothing of the compiler is imported for launches that e
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.machine.launch import Launch
+from cudarun.processors import available_cores
 
 if TYPE_CHECKING:
     from cudarun.emulator.compiled.engine import KernelCompilation
@@ -111,7 +111,7 @@ class KernelTier:
             if not is_known(self._function):
                 operations = sum(len(block.operations) for block in self._function.blocks)
                 compiling = _COMPILING + _PER_OPERATION * operations
-                alone = len(os.sched_getaffinity(0)) == 1
+                alone = available_cores() == 1
                 self._threshold += 2 * compiling if alone else compiling
         return self._threshold
 

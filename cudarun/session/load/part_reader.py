@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -11,6 +10,7 @@ from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.facts import Part
 from cudarun.images.mapping import MappedFile
 from cudarun.images.reader import FilePart, kernels_of, read_part
+from cudarun.processors import available_cores
 from cudarun.records import dataclass
 from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import Steps, WorkerPool
@@ -69,7 +69,7 @@ class FileParts:
         found: Answers[T] = {}
         waiting = deque(_chunks(sizes))
         spec = WorkerSpec(_Forked(self))
-        lanes = min(len(waiting), len(os.sched_getaffinity(0)), _MOST_WORKERS)
+        lanes = min(len(waiting), available_cores(), _MOST_WORKERS)
         count = _Count(f"reading {self.origin}", len(chosen), found)
         with WorkerPool() as pool, displayed(display, [("", count)]) as update:
             steps = [_lane(pool, spec, read, waiting, found) for _ in range(lanes)]

@@ -4,6 +4,9 @@ Threads take blocks from one queue. Compiled code does not hold Python's lock; i
 exclude one another. Blocks that one thread runs start with nothing of another thread's: each has a
 context, a cache of regions, shared and local memory of its own.
 
+One thread begins, and each one starts the next as long as that shortens what is left: a new thread
+takes a part of a millisecond, in which it holds Python's lock.
+
 Reductions of global memory take several times as long when they have to be atomic among threads.
 Kernels that have some begin in one thread, and return to it if several threads are not faster.
 """
@@ -17,13 +20,12 @@ from contextlib import suppress
 import numpy as np
 
 from cudarun.emulator.compiled.kernels import CompiledKernel
-from cudarun.emulator.compiled.queue import CHUNK_SECONDS, BlockQueue
+from cudarun.emulator.compiled.queue import CHUNK_SECONDS, TRIAL_SECONDS, BlockQueue
 from cudarun.emulator.compiled.runtime import CompiledRun, resident_blocks
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.launch import Launch
 
-_SECONDS_PER_THREAD = 0.001  # of work that is left, so that starting a thread pays
-_TRIAL_SECONDS = 0.0005  # of blocks whose speed is compared
+_SECONDS_PER_THREAD = 0.001  # that starting a thread costs
 _JOINING = 0.05  # seconds between reports of progress while other threads run
 
 
@@ -80,15 +82,14 @@ class _BlockThreads:
         self._parts.append(lead)
         launch.running, launch.find_running = None, self._running
         if self._kernel.has_reductions and self._most > 1:
-            queue.chunk_seconds = _TRIAL_SECONDS
+            queue.chunk_seconds = TRIAL_SECONDS
         try:
             while lead.run():
                 self._report()
                 self._compare(lead)
                 self._start_others()
-            while queue.fault is None and any(other.is_alive() for other in self._others):
-                self._others[0].join(_JOINING)
-                self._others = [other for other in self._others if other.is_alive()]
+            while queue.fault is None and (others := self._running_others()):
+                others[0].join(_JOINING)
                 self._report()
         except BaseException:
             queue.stop()
@@ -114,24 +115,35 @@ class _BlockThreads:
         launch.ended = self._queue.completed
         self._on_progress(launch.ended / launch.blocks)
 
+    def _running_others(self) -> list[threading.Thread]:
+        return [other for other in self._others if other.is_alive()]
+
     def _start_others(self) -> None:
-        """Start threads if enough is left to do."""
+        """Start another thread, which starts the next one, if enough is left to do."""
         if self._others or self._most == 1:
             return
         if self._kernel.has_reductions and not self._alone:
             return
-        left, seconds = self._queue.left()
-        count = min(self._most - 1, left, int(seconds / _SECONDS_PER_THREAD))
-        if count:
-            self._queue.threads = 1 + count
+        if self._pays_to_start():
+            self._queue.threads = 2
             self._parts[0].set_concurrent(True)
-            self._others = [
-                threading.Thread(target=self._run_other, name=f"blocks {number}", daemon=True)
-                for number in range(count)
-            ]
-            with suppress(RuntimeError):  # this process can start no more threads
-                for other in self._others:
-                    other.start()
+            self._start_another()
+
+    def _pays_to_start(self) -> bool:
+        """Return whether another thread shortens the rest by more than it costs to start it."""
+        threads = 1 + len(self._others)
+        left, seconds = self._queue.left()
+        return threads < self._most and bool(
+            left and seconds / (threads * (threads + 1)) > _SECONDS_PER_THREAD
+        )
+
+    def _start_another(self) -> None:
+        name = f"blocks {len(self._others)}"
+        other = threading.Thread(target=self._run_other, name=name, daemon=True)
+        with suppress(RuntimeError):  # this process can start no more threads
+            other.start()
+            self._others.append(other)
+            self._queue.threads = 1 + len(self._others)
 
     def _compare(self, lead: CompiledRun) -> None:
         """Compare reductions beside other threads with those in one thread, and choose."""
@@ -139,13 +151,13 @@ class _BlockThreads:
         if not self._kernel.has_reductions or self._most == 1:
             return
         if not self._others:
-            if lead.spent >= _TRIAL_SECONDS:
+            if queue.is_known:
                 self._alone = lead.seconds
         elif self._is_slower(lead.seconds):
             self._kernel.is_parallel = False  # also of later launches
         else:
             queue.chunk_seconds = CHUNK_SECONDS
-        if not self._kernel.is_parallel and not any(other.is_alive() for other in self._others):
+        if not self._kernel.is_parallel and not self._running_others():
             self._most = queue.threads = 1
             queue.chunk_seconds = CHUNK_SECONDS
             lead.set_concurrent(False)
@@ -157,8 +169,11 @@ class _BlockThreads:
     def _run_other(self) -> None:
         queue = self._queue
         try:
+            if self._kernel.is_parallel and self._pays_to_start():
+                self._start_another()
             with np.errstate(all="ignore"):
-                part = CompiledRun(self._kernel, self._launch, queue, lambda: None)
+                lead = self._parts[0]
+                part = CompiledRun(self._kernel, self._launch, queue, lambda: None, lead)
                 self._parts.append(part)
                 while self._kernel.is_parallel and part.run():
                     pass

@@ -7,6 +7,8 @@ import time
 
 _MOST_BLOCKS = 1024
 CHUNK_SECONDS = 0.005
+TRIAL_SECONDS = 0.0005  # of the blocks that a thread takes while the speed is not known
+_COLD_SECONDS = 0.002  # from which on the first blocks show the speed: they find their memory first
 
 
 class BlockQueue:
@@ -25,6 +27,7 @@ class BlockQueue:
         chunk_seconds: The processor time of the blocks that a thread takes.
         completed: The number of blocks that have run.
         fault: What the lowest faulting block raised; ``None`` without a fault.
+        is_known: Whether the speed of blocks is known.
         threads: The number of threads.
     """
 
@@ -40,6 +43,7 @@ class BlockQueue:
         self._unit = unit
         self._lowest = end  # of the faulting blocks
         self._seconds: float | None = None  # per block
+        self.is_known = False
         self._started = time.perf_counter()
 
     def take(self) -> tuple[int, int]:
@@ -55,7 +59,8 @@ class BlockQueue:
     def _wanted(self, left: int) -> int:
         if self._seconds is None:
             return self._unit
-        count = min(int(self.chunk_seconds / max(self._seconds, 1e-9)), _MOST_BLOCKS)
+        wanted = self.chunk_seconds if self.is_known else TRIAL_SECONDS
+        count = min(int(wanted / max(self._seconds, 1e-9)), _MOST_BLOCKS)
         if self.threads > 1:
             count = min(count, left // (2 * self.threads))
         return max(count // self._unit, 1) * self._unit
@@ -65,6 +70,8 @@ class BlockQueue:
         with self._lock:
             self._ended += count
             self.completed = max(self.completed, self._ended)
+            least = _COLD_SECONDS if self._seconds is None else TRIAL_SECONDS / 2
+            self.is_known = self.is_known or seconds >= least
             self._seconds = seconds / count
 
     def reach(self, lowest: int) -> None:
@@ -73,12 +80,15 @@ class BlockQueue:
             self.completed = max(self.completed, lowest)
 
     def left(self) -> tuple[int, float]:
-        """Return how many blocks have not begun, and the seconds that they are expected to take."""
+        """Return how many blocks have not begun, and the seconds that they are expected to take.
+
+        These are 0 while the speed is not known.
+        """
         left = max(min(self._end, self._lowest) - self._next, 0)
-        seconds = self._seconds
-        if seconds is None:  # the first block has not ended
-            seconds = time.perf_counter() - self._started
-        return left, left * seconds
+        if self._seconds is None:  # the first block has not ended
+            since = time.perf_counter() - self._started
+            return left, left * since if since >= _COLD_SECONDS else 0.0
+        return left, left * self._seconds if self.is_known else 0.0
 
     def fail(self, block: int, fault: BaseException) -> None:
         """Record what the run of a block raised."""

@@ -62,6 +62,7 @@ class CompiledRun:
         launch: The launch.
         queue: The blocks to run.
         on_tick: Called from time to time.
+        lead: The part of another thread, with which it shares what does not change.
 
     Attributes:
         spent: The processor time of the last blocks that ran together.
@@ -74,6 +75,7 @@ class CompiledRun:
         launch: Launch,
         queue: BlockQueue,
         on_tick: Callable[[], object],
+        lead: CompiledRun | None = None,
     ) -> None:
         self._kernel = kernel
         self._launch = launch
@@ -102,8 +104,8 @@ class CompiledRun:
         self._tensors = TensorEntries(kernel.code.sites.tensors)
         self._shared = batch.section("shared")
         self._enter_recent()
-        self._constants = self._fixed_values()
-        self._lane_registers = self._lane_values(warps)
+        self._constants: Array = lead._constants if lead else self._fixed_values()
+        self._lane_registers: Array = lead._lane_registers if lead else self._lane_values(warps)
         answers = self._answers()
         next(answers)
         self._callback = _Callback(answers.send)

@@ -39,7 +39,8 @@ def four_threads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Let every launch of more than one block have four threads; return those that ran blocks."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1, 2, 3})
     monkeypatch.setattr(cores, "_SECONDS_PER_THREAD", 1e-9)
-    monkeypatch.setattr(cores, "_TRIAL_SECONDS", 1e-5)
+    monkeypatch.setattr(queue, "TRIAL_SECONDS", 1e-5)
+    monkeypatch.setattr(queue, "_COLD_SECONDS", 1e-5)
     monkeypatch.setattr(queue, "CHUNK_SECONDS", 1e-4)
     names: list[str] = []
     take = BlockQueue.take
@@ -199,23 +200,28 @@ def test_no_reduction_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
         assert run(text, 4, *rest, kernel="reduce") == wanted
 
 
-def test_reductions_return_to_one_thread(
-    monkeypatch: pytest.MonkeyPatch, four_threads: list[str]
-) -> None:
+def test_reductions_return_to_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """If they are slower beside other threads; so do the kernel's later launches."""
+    started: list[object] = []
+    start = cores._BlockThreads._start_another
+
+    def noted(threads: Any) -> None:
+        started.append(threads)
+        start(threads)
+
+    monkeypatch.setattr(cores._BlockThreads, "_start_another", noted)
     monkeypatch.setattr(cores._BlockThreads, "_is_slower", lambda *given: True)
     text, words = reduction("add.u32"), np.zeros((2, 128), np.uint32)
-    rest = (400,), (64,), *words, 31
     made, engines = device(text, COMPILE)
     engines.threads = 4
     buffers = [made.buffer(each) for each in words]
     made.launch("reduce", (400,), (64,), *buffers, 31)
-    assert len({*four_threads}) > 1
+    assert started
     found = [made.read(each, np.uint8, words[0].nbytes).tobytes() for each in buffers]
-    assert found == run(text, 0, *rest, kernel="reduce")
-    four_threads.clear()
+    assert found == run(text, 0, (400,), (64,), *words, 31, kernel="reduce")
+    started.clear()
     made.launch("reduce", (400,), (64,), *buffers, 31)
-    assert len({*four_threads}) == 1
+    assert not started
 
 
 ORDERS = {

@@ -108,7 +108,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "compiled": {
             *("code", "decode", "faults", "isa", "machine", "memory", "numerics", "program"),
         },
-        "tiers": {"code", "compiled", "machine"},
+        "tiers": {"code", "compiled", "machine", "memory"},
         "engines": {"compiled", "machine", "tiers"},
         "execution": {"engines", "faults", "machine", "memory", "program"},
         "detectors": {

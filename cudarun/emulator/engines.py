@@ -12,7 +12,13 @@ from importlib.util import find_spec
 
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NOBODY
-from cudarun.emulator.tiers import Interpret, tier_of
+from cudarun.emulator.tiers import (
+    MUCH_MEMORY,
+    SUSPECTED,
+    Interpret,
+    is_copied_quickly,
+    tier_of,
+)
 from cudarun.processors import available_cores
 from cudarun.records import dataclass
 
@@ -124,6 +130,8 @@ class Engines:
             NotCompiled: Only compiled code is permitted, and the kernel cannot be compiled.
         """
         reason = "" if self.mode == INTERPRET else _unsuitable(launch)
+        if self.mode == AUTO and launch.observer.detectors and not is_copied_quickly(launch):
+            reason = reason or MUCH_MEMORY
         if self.mode == COMPILE:
             self._compile(launch, on_progress, interpret, reason)
         elif self.mode == INTERPRET or reason:
@@ -160,6 +168,11 @@ class Engines:
             compilation = compilation_of(launch, in_order=in_order)
             compilation.complete()
             reason = compilation.reason
+            if not reason and launch.observer.detectors:
+                self._note(launch, INTERPRET, SUSPECTED)
+                if compilation.run_observed(launch, on_progress, interpret):
+                    self._note(launch, COMPILE)
+                return
             if not reason:
                 order = "" if launch.is_serial else compilation.visible_order
                 self._note(launch, COMPILE, order and f"{ORDER} ({order})")
@@ -176,7 +189,16 @@ class Engines:
 def _unsuitable(launch: Launch) -> str:
     """Return why a launch is interpreted, whatever the code of its kernel; empty if it is not."""
     if launch.observer is not NOBODY:
-        return "detectors and statistics observe the interpreter"
+        if not launch.observer.detectors:
+            return "statistics and proofs observe the interpreter"
+        if launch.config.cooperative or launch.cluster_blocks > 1:
+            return "detectors observe blocks that wait for one another in the interpreter"
+        if launch.launches_grids:
+            return "detectors observe kernels that launch kernels in the interpreter"
+        from cudarun.emulator.compiled.layout import MOST_BLOCKS  # few launches need it
+
+        if launch.blocks > MOST_BLOCKS:
+            return "detectors observe as many blocks in the interpreter"
     if find_spec("llvmlite") is None:
         return "llvmlite is not installed (pip install 'cudarun[fast]')"
     return ""

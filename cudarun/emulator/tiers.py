@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.memory import snapshot
 from cudarun.processors import available_cores
 
 if TYPE_CHECKING:
@@ -22,6 +23,14 @@ _COMPILING = 0.1  # seconds that it takes to compile a kernel without instructio
 _PER_OPERATION = 0.004  # seconds that every instruction adds
 _INTERVAL = 0.002  # seconds between decisions
 _MOST_TIERS = 256
+_SAVED_BYTES = 32 << 20  # of memory: copied in 10 ms before a launch with detectors
+_SAVED_PER_THREAD = 64  # or as many bytes for each thread: copied faster than it runs
+
+MUCH_MEMORY = "copying its memory for detectors takes long"
+"""The reason of launches with detectors that cannot be repeated."""
+
+SUSPECTED = "compiled code found accesses that detectors may report"
+"""The reason of launches that are repeated by the interpreter and its detectors."""
 
 Interpret = Callable[[Launch, Callable[[float], object]], int]
 """``interpret(launch, on_progress)`` returns the first block that it has not run."""
@@ -32,16 +41,18 @@ class KernelTier:
 
     Args:
         function: The kernel.
+        detect: The names of the detectors that observe it.
         in_order: Whether it is interpreted if it can see the order of the warps.
 
     Attributes:
         reason: Why it cannot be compiled; empty if this is not known.
     """
 
-    def __init__(self, function: FunctionCode, *, in_order: bool) -> None:
+    def __init__(self, function: FunctionCode, detect: frozenset[str], *, in_order: bool) -> None:
         self.reason = ""
         self._in_order = in_order
         self._function = function
+        self._key = function, detect
         self._seconds = 0.0  # of interpreted launches
         self._threshold: float | None = None
         self._compilation: KernelCompilation | None = None
@@ -68,18 +79,49 @@ class KernelTier:
         Raises:
             DeviceFault: The kernel did something that ends a kernel on hardware.
         """
+        if launch.observer.detectors:
+            return self._run_observed(launch, on_progress, interpret)
         first = 0
         if self.reason or not self.hands_over(launch, 0, 0):
-            started = time.perf_counter()
-            launch.hands_over = _Decision(self, launch, started)
-            try:
-                first = interpret(launch, on_progress)
-            finally:
-                self._seconds += time.perf_counter() - started
+            first = self._interpret(launch, on_progress, interpret)
         if first < launch.blocks:
             assert self._compilation is not None
             self._compilation.run(launch, on_progress, interpret, first, threads)
         return first
+
+    def _interpret(
+        self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
+    ) -> int:
+        """Interpret a launch until compiled code can take over; return the first block for it."""
+        started = time.perf_counter()
+        launch.hands_over = _Decision(self, launch, started)
+        try:
+            return interpret(launch, on_progress)
+        finally:
+            self._seconds += time.perf_counter() - started
+
+    def _run_observed(
+        self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
+    ) -> int:
+        """Run a launch with detectors: compiled code begins with its first block.
+
+        See `run`.
+        """
+        if self.reason:
+            return interpret(launch, on_progress)
+        restore = snapshot(launch.memories, launch.config.heap)
+        if not self.hands_over(launch, 0, 0):
+            if self._interpret(launch, on_progress, interpret) == launch.blocks:
+                return launch.blocks
+            restore()
+            launch.begin_again()
+            launch.observer.ended(launch)
+            launch.observer.launched(launch)
+        assert self._compilation is not None
+        if self._compilation.run_observed(launch, on_progress, interpret, restore):
+            return 0
+        self.reason = SUSPECTED
+        return launch.blocks
 
     def hands_over(self, launch: Launch, rest: float, elapsed: float) -> bool:
         """Return whether compiled code can run the rest of a launch; begin to compile if it pays.
@@ -101,14 +143,14 @@ class KernelTier:
             self.reason = compilation.reason
             return False
         if not compilation.was_stored:
-            remember(self._function)
+            remember(*self._key)
         return True
 
     def _pays_from(self) -> float:
         """Return the seconds of interpretation from which on compiling pays."""
         if self._threshold is None:
             self._threshold = _LOADING
-            if not is_known(self._function):
+            if not is_known(*self._key):
                 operations = sum(len(block.operations) for block in self._function.blocks)
                 compiling = _COMPILING + _PER_OPERATION * operations
                 alone = available_cores() == 1
@@ -130,6 +172,13 @@ class KernelTier:
             self._compilation = compilation
 
 
+def is_copied_quickly(launch: Launch) -> bool:
+    """Return whether copying the memory of a launch takes little of the time that it takes."""
+    used = sum(memory.used for memory in launch.memories)
+    threads = launch.blocks * launch.block_threads
+    return used <= max(_SAVED_BYTES, _SAVED_PER_THREAD * threads)
+
+
 class _Decision:
     """The question of the interpreter whether compiled code takes over, in one launch."""
 
@@ -147,6 +196,9 @@ class _Decision:
             return False
         answer = self._tier.hands_over(self._launch, self._rest(now), now - self._started)
         self._next = time.perf_counter() + _INTERVAL
+        observer = self._launch.observer
+        if observer.detectors:  # compiled code begins again; with findings, in vain
+            return answer and not observer.has_findings
         return answer and not self._has_changed_memory(executed)
 
     def _has_changed_memory(self, executed: Collection[int]) -> bool:
@@ -170,42 +222,44 @@ class _Decision:
 # --- what earlier processes compiled --------------------------------------------------------------
 
 
-def is_known(function: FunctionCode) -> bool:
+def is_known(function: FunctionCode, detect: frozenset[str]) -> bool:
     """Return whether the cache has an entry for a kernel: its machine code is there, probably."""
     from cudarun.result_cache import ResultCache, cache_folder
 
-    return ResultCache(cache_folder("kernels")).load(_key(function)) is not None
+    return ResultCache(cache_folder("kernels")).load(_key(function, detect)) is not None
 
 
-def remember(function: FunctionCode) -> None:
+def remember(function: FunctionCode, detect: frozenset[str]) -> None:
     """Add the entry of a kernel to the cache."""
     from cudarun.result_cache import ResultCache, cache_folder
 
-    ResultCache(cache_folder("kernels")).store(_key(function), {"compiled": b""})
+    ResultCache(cache_folder("kernels")).store(_key(function, detect), {"compiled": b""})
 
 
-def _key(function: FunctionCode) -> str:
+def _key(function: FunctionCode, detect: frozenset[str]) -> str:
     import hashlib
 
     from cudarun import __version__
 
-    digest = hashlib.sha256(f"{__version__} {function.name} {len(function.slots)}".encode())
+    head = f"{__version__} {function.name} {len(function.slots)} {sorted(detect)}"
+    digest = hashlib.sha256(head.encode())
     for block in function.blocks:
         for operation in block.operations:
             digest.update(operation.site.text.encode())
     return digest.hexdigest()
 
 
-_tiers: dict[tuple[int, bool], KernelTier] = {}  # the last one used is the last
+_tiers: dict[tuple[object, ...], KernelTier] = {}  # the last one used is the last
 
 
 def tier_of(launch: Launch) -> KernelTier:
-    """Return the tier of the kernel of a launch."""
+    """Return the tier of the kernel of a launch, and of its detectors."""
     function, in_order = launch.kernel_function, not launch.is_serial
-    key = id(function), in_order
+    detect = launch.observer.detectors or frozenset()
+    key = id(function), in_order, detect
     tier = _tiers.pop(key, None)
     if tier is None or not tier.is_of(function):
-        tier = KernelTier(function, in_order=in_order)
+        tier = KernelTier(function, detect, in_order=in_order)
     _tiers[key] = tier
     if len(_tiers) > _MOST_TIERS:
         del _tiers[next(iter(_tiers))]

@@ -47,9 +47,9 @@ def test_a_short_launch_is_interpreted(run: Run) -> None:
 
 def test_an_interpreted_kernel_has_a_reason(run: Run) -> None:
     pytest.importorskip("llvmlite")
-    ran = run(*SAXPY, "--cpu-engine", "auto", "--detect", "race")
+    ran = run(*SAXPY, "--cpu-engine", "auto", "--detect", "race", "--stats")
     assert ran.code == 0
-    reason = "detectors and statistics observe the interpreter"
+    reason = "statistics and proofs observe the interpreter"
     assert ran.out.splitlines()[1] == f"saxpy: interpreted: {reason}"
 
 
@@ -61,7 +61,15 @@ def test_compile_refuses_what_cannot_be_compiled(run: Run) -> None:
     assert run(*PARENT).code == 0
 
 
-def test_compile_and_detectors_are_refused_before_the_launch(run: Run) -> None:
-    ran = run(*SAXPY, "--cpu-engine", "compile", "--detect", "race")
+def test_compile_and_statistics_are_refused_before_the_launch(run: Run) -> None:
+    ran = run(*SAXPY, "--cpu-engine", "compile", "--stats")
     assert ran.code == 2
-    assert "--cpu-engine: compiled kernels have no detectors and statistics" in ran.err
+    assert "--cpu-engine: compiled kernels have no statistics and proofs" in ran.err
+
+
+def test_a_compiled_kernel_with_detectors(run: Run) -> None:
+    pytest.importorskip("llvmlite")
+    ran = run(*SAXPY, "--cpu-engine", "compile", "--detect", "race,uninit")
+    assert ran.code == 0
+    assert ran.out.splitlines()[1] == "saxpy: compiled"
+    assert "PASS no race" in ran.out

@@ -67,7 +67,7 @@ class PatternAccess(NamedTuple):
     """
 
     row: Callable[[HalfPlaces, CheckedPlace], list[LaneVector]]
-    uniform: Callable[[HalfPlaces], list[LaneVector]] | None = None
+    uniform: Callable[[HalfPlaces, CheckedPlace], list[LaneVector]] | None = None
 
 
 PathExit = tuple[str, list[LaneVector]]
@@ -80,6 +80,7 @@ class AccessCode:
         code: Where it goes.
         registers: The registers.
         sites: Takes the places that call back.
+        memory: Loads and stores.
         in_cluster: Whether addresses may be in the shared memory of other blocks.
     """
 
@@ -88,6 +89,7 @@ class AccessCode:
         code: CodeBuilder,
         registers: WarpRegisters,
         sites: CallbackSites,
+        memory: MemoryFunctions,
         *,
         in_cluster: bool,
     ) -> None:
@@ -95,7 +97,7 @@ class AccessCode:
         self._registers = registers
         self.sites = sites
         self._in_cluster = in_cluster
-        self.memory = MemoryFunctions(code.module)
+        self.memory = memory
         self._atomics = AtomicFunctions(code.module)
         self.block = 0
 
@@ -133,8 +135,12 @@ class AccessCode:
             )
 
         patterns = PatternAccess(
-            lambda places, _: values(self.memory.load_row(self._code, places, columns)),
-            lambda places: values(self.memory.load_uniform(self._code, places, columns)),
+            lambda places, place: values(
+                self.memory.load_row(self._code, places, columns, place.entry)
+            ),
+            lambda places, place: values(
+                self.memory.load_uniform(self._code, places, columns, place.entry)
+            ),
         )
         sources = [self._registers.source(use) for use in operation.sources]
         results = self.access(operation, [access], sources, mask, fast, patterns=patterns)
@@ -168,12 +174,9 @@ class AccessCode:
             return []
 
         def row(places: HalfPlaces, place: CheckedPlace) -> list[LaneVector]:
-            self.memory.store_row(self._code, places, columns())
-            for number in range(count):
-                self.memory.mark(self._code, place, mask, 8 * size, size * number)
+            self.memory.store_row(self._code, places, columns(), place, mask)
             return []
 
-        count = action.count * action.elements
         patterns = PatternAccess(row)
         self.access(operation, [access], sources, mask, fast, patterns=patterns)
 
@@ -210,7 +213,7 @@ class AccessCode:
                     found.append(code.vector(f"call {mine[0].type} {rest}", f"i{width}"))
                 else:
                     code.line(f"call void {rest}")
-                self.memory.mark(code, place, mask, width, ahead)
+                self.memory.update(code, place, mask, width, ahead)
             return [
                 code.bitcast(old, each.element) for old, each in zip(found, kinds, strict=False)
             ]
@@ -379,7 +382,7 @@ class AccessCode:
         path(found.is_row(), layout.ROW_COUNT, lambda: patterns.row(places, place))
         uniform = patterns.uniform
         if uniform is not None:
-            path(found.is_uniform(), layout.SHARED_COUNT, lambda: uniform(places))
+            path(found.is_uniform(), layout.SHARED_COUNT, lambda: uniform(places, place))
         code.line(f"br label %{every}")
         code.label(every)
         return exits

@@ -19,9 +19,9 @@ from contextlib import suppress
 
 import numpy as np
 
-from cudarun.emulator.compiled.kernels import CompiledKernel
+from cudarun.emulator.compiled.kernels import CompiledKernel, resident_blocks
 from cudarun.emulator.compiled.queue import CHUNK_SECONDS, TRIAL_SECONDS, BlockQueue
-from cudarun.emulator.compiled.runtime import CompiledRun, resident_blocks
+from cudarun.emulator.compiled.runtime import CompiledRun
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.launch import Launch
 

@@ -11,10 +11,13 @@ from cudarun.emulator.compiled.background import CompilerProcess
 from cudarun.emulator.compiled.cores import run_blocks
 from cudarun.emulator.compiled.jit import stored_object
 from cudarun.emulator.compiled.kernels import CompiledKernel, KernelModule
+from cudarun.emulator.compiled.observation import Suspicion
 from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.repetition import Repetition
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.memory import snapshot
 
 if TYPE_CHECKING:
     from cudarun.emulator.program import ModuleCode
@@ -29,6 +32,7 @@ class KernelCompilation:
         function: The kernel.
         program: Its module of PTX.
         in_order: Whether to refuse kernels that can see the order of the warps.
+        detect: The names of the detectors that observe it.
 
     Attributes:
         reason: Why it cannot be compiled; empty if it can.
@@ -38,7 +42,12 @@ class KernelCompilation:
     """
 
     def __init__(
-        self, function: FunctionCode, program: ModuleCode, *, in_order: bool = True
+        self,
+        function: FunctionCode,
+        program: ModuleCode,
+        *,
+        in_order: bool = True,
+        detect: frozenset[str] = frozenset(),
     ) -> None:
         self.reason = ""
         self.visible_order = ""
@@ -46,7 +55,7 @@ class KernelCompilation:
         self.was_stored = False
         self._process: CompilerProcess | None = None
         try:
-            self._module = KernelModule(function, program, in_order=in_order)
+            self._module = KernelModule(function, program, in_order=in_order, detect=detect)
             self.visible_order = self._module.visible_order
         except Untraceable as reason:
             self.reason = str(reason)
@@ -80,6 +89,38 @@ class KernelCompilation:
                 self.kernel = CompiledKernel(self._module, data)
         return self.kernel is not None
 
+    def run_observed(
+        self,
+        launch: Launch,
+        on_progress: Callable[[float], object],
+        interpret: Callable[[Launch, Callable[[float], object]], object],
+        restore: Callable[[], None] | None = None,
+    ) -> bool:
+        """Run a launch with detectors; interpret it if they may have findings, or after a fault.
+
+        Args:
+            launch: The launch.
+            on_progress: Called from time to time with the completed part, from 0 to 1.
+            interpret: The interpreter.
+            restore: Restores the memory before the launch; by default it is saved.
+
+        Returns:
+            Whether compiled code has run it, and there are no findings.
+        """
+        assert self.kernel is not None
+        restore = restore or snapshot(launch.memories, launch.config.heap)
+        observer, launch.observer = launch.observer, NOBODY
+        try:
+            run_blocks(self.kernel, launch, on_progress, 0, 1)
+            return True
+        except (DeviceFault, Suspicion):
+            restore()
+            launch.begin_again()
+        finally:
+            launch.observer = observer
+        interpret(launch, on_progress)
+        return False
+
     def run(
         self,
         launch: Launch,
@@ -112,7 +153,7 @@ class KernelCompilation:
 
 
 _compilations: dict[
-    tuple[int, bool], tuple[object, KernelCompilation]
+    tuple[int, bool, frozenset[str]], tuple[object, KernelCompilation]
 ] = {}  # the last one used is the last
 
 
@@ -123,11 +164,15 @@ def compilation_of(launch: Launch, *, in_order: bool = True) -> KernelCompilatio
         launch: The launch.
         in_order: Whether to refuse kernels that can see the order of the warps.
     """
-    function = launch.kernel_function
-    key = id(function), in_order
+    function, detect = launch.kernel_function, launch.observer.detectors or frozenset()
+    in_order = in_order or bool(detect)
+    key = id(function), in_order, detect
     known = _compilations.pop(key, None)
     if known is None or known[0] is not function:
-        known = function, KernelCompilation(function, launch.program, in_order=in_order)
+        known = (
+            function,
+            KernelCompilation(function, launch.program, in_order=in_order, detect=detect),
+        )
     _compilations[key] = known
     if len(_compilations) > _MOST_KERNELS:
         del _compilations[next(iter(_compilations))]

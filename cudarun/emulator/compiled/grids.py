@@ -11,13 +11,19 @@ from __future__ import annotations
 from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.layout import BLOCKED, ENDED, FAILS, YIELDS, WarpState
 from cudarun.emulator.compiled.memory import field, pointer_to, store_field
+from cudarun.emulator.compiled.shadow import begin_block, begin_epoch
 from cudarun.emulator.compiled.vectors import CodeBuilder, ModuleText
 
 _PATIENCE = 64  # rounds of blocks that all may wait for others, until another block begins
 
 
 def define_run(
-    module: ModuleText, state: WarpState, afters: list[int], cluster_afters: list[int]
+    module: ModuleText,
+    state: WarpState,
+    afters: list[int],
+    cluster_afters: list[int],
+    *,
+    is_observed: bool = False,
 ) -> None:
     """Add ``run`` to a module.
 
@@ -26,10 +32,11 @@ def define_run(
         state: The layout of a warp's state.
         afters: The block of code after each barrier, unless they are counted.
         cluster_afters: That after each barrier of the cluster.
+        is_observed: Whether accesses are recorded for detectors.
     """
     module.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-    _define_begin(module, state)
-    _define_round(module, state, afters)
+    _define_begin(module, state, is_observed=is_observed)
+    _define_round(module, state, afters, is_observed=is_observed)
     _define_cluster(module, state, cluster_afters)
     _define_blocks(module)
 
@@ -50,7 +57,7 @@ def _block_fields(code: CodeBuilder, *names: str) -> None:
 # --- a block -------------------------------------------------------------------------------------
 
 
-def _define_begin(module: ModuleText, state: WarpState) -> None:
+def _define_begin(module: ModuleText, state: WarpState, *, is_observed: bool) -> None:
     """Define the start of a block: its lanes wait to run the first block of the code."""
     code = CodeBuilder(module)
     code.label("entry")
@@ -59,9 +66,12 @@ def _define_begin(module: ModuleText, state: WarpState) -> None:
     store_field(code, "%ctx", layout.BLOCK_REGISTERS, "ptr", "%row")
     store_field(code, "%ctx", layout.RUNNING, "i64", "1")
     store_field(code, "%ctx", layout.CALLING_MASK, "i32", "0")
-    memory = field(code, "%ctx", layout.SHARED, "ptr")
-    size = field(code, "%ctx", layout.SHARED_STRIDE, "i64")
-    code.line(f"call void @llvm.memset.p0.i64(ptr {memory}, i8 0, i64 {size}, i1 false)")
+    _fill(code, layout.SHARED, layout.SHARED_STRIDE, 0)
+    if is_observed:
+        begin_block(code, "%number")
+        _fill(code, layout.SHARED_SHADOW, layout.SHARED_SHADOW_BYTES, 0)
+        _fill(code, layout.SHARED_MARKS, layout.SHARED_MARKS_BYTES, 1)
+        _fill(code, layout.LOCAL_MARKS, layout.LOCAL_MARKS_BYTES, 1)
     threads = field(code, "%ctx", layout.THREADS, "i64")
     code.line("br label %warp")
     code.label("warp")
@@ -86,7 +96,15 @@ def _define_begin(module: ModuleText, state: WarpState) -> None:
     _function(module, "internal void @begin(ptr %ctx, i64 %number, ptr %row)", "begin", code)
 
 
-def _define_round(module: ModuleText, state: WarpState, afters: list[int]) -> None:
+def _fill(code: CodeBuilder, memory: int, size: int, value: int) -> None:
+    """Fill memory with a byte, by the places of its pointer and its size in the context."""
+    pointer, count = field(code, "%ctx", memory, "ptr"), field(code, "%ctx", size, "i64")
+    code.line(f"call void @llvm.memset.p0.i64(ptr {pointer}, i8 {value}, i64 {count}, i1 false)")
+
+
+def _define_round(
+    module: ModuleText, state: WarpState, afters: list[int], *, is_observed: bool
+) -> None:
     """Define the round of a block: run its warps, and release those at a barrier."""
     code = CodeBuilder(module)
     code.label("entry")
@@ -131,7 +149,7 @@ def _define_round(module: ModuleText, state: WarpState, afters: list[int]) -> No
         code.line("br i1 %are.released, label %round, label %blocked")
     elif afters:
         code.line("br i1 %some.run, label %yields, label %check")
-        _release(code, state, afters)
+        _release(code, state, afters, is_observed=is_observed)
     else:
         code.line("br i1 %some.run, label %yields, label %blocked")
     for label, returned in (
@@ -145,7 +163,7 @@ def _define_round(module: ModuleText, state: WarpState, afters: list[int]) -> No
     _function(module, "internal i32 @round(ptr %ctx)", "round", code)
 
 
-def _release(code: CodeBuilder, state: WarpState, afters: list[int]) -> None:
+def _release(code: CodeBuilder, state: WarpState, afters: list[int], *, is_observed: bool) -> None:
     """Release the lanes of the block if every live one waits at the barrier."""
     code.label("check")
     code.line("%checked = phi i64 [ 0, %living.some ], [ %checked.next, %check.next ]")
@@ -159,10 +177,16 @@ def _release(code: CodeBuilder, state: WarpState, afters: list[int]) -> None:
     code.label("check.next")
     code.line("%checked.next = add i64 %checked, 1")
     code.line("%check.more = icmp ult i64 %checked.next, %warps")
-    code.line("br i1 %check.more, label %check, label %release")
+    code.line("br i1 %check.more, label %check, label %complete")
+    code.label("complete")
+    if is_observed:
+        begin_epoch(code)
+    code.line("br label %release")
     code.label("release")
-    code.line("%freed = phi i64 [ 0, %check.next ], [ %freed.next, %release ]")
+    code.line("%freed = phi i64 [ 0, %complete ], [ %freed.next, %release ]")
     at = pointer_to(code, "%states", code.scalar(f"mul i64 %freed, {state.size}"))
+    if is_observed:
+        store_field(code, at, state.SYNCS, "i32", "0")
     for place, after in enumerate(afters):
         lanes = field(code, at, state.waiting(place), "i32")
         store_field(code, at, state.waiting(place), "i32", "0")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from cudarun.emulator.compiled.grids import define_run
 from cudarun.emulator.compiled.independence import are_blocks_independent, global_reductions
 from cudarun.emulator.compiled.inlining import BlockOrigin, without_calls
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
+from cudarun.emulator.compiled.observation import AccessObservation
 from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.vectors import ModuleText
 from cudarun.emulator.compiled.visible_order import check_order
@@ -23,7 +24,10 @@ from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
 
 if TYPE_CHECKING:
+    from cudarun.emulator.machine.launch import Launch
     from cudarun.emulator.program import ModuleCode
+
+_MEMORY = 512 << 20  # shared and local memory of blocks that run at the same time
 
 _Run = ctypes.CFUNCTYPE(
     ctypes.c_int,
@@ -43,6 +47,7 @@ class KernelModule:
         function: The kernel.
         program: Its module of PTX.
         in_order: Whether to refuse kernels that can see the order of the warps.
+        detect: The names of the detectors that observe it.
 
     Attributes:
         code: What the code needs from its caller.
@@ -51,13 +56,19 @@ class KernelModule:
         is_parallel: Whether its blocks can run at the same time.
         has_reductions: Whether it has integer reductions of global memory.
         visible_order: What can see the order of the warps; empty if nothing can.
+        observation: What detectors need; ``None`` if none observes it.
 
     Raises:
         Untraceable: The kernel cannot be compiled.
     """
 
     def __init__(
-        self, function: FunctionCode, program: ModuleCode, *, in_order: bool = True
+        self,
+        function: FunctionCode,
+        program: ModuleCode,
+        *,
+        in_order: bool = True,
+        detect: Collection[str] = (),
     ) -> None:
         missing = missing_feature()
         if missing is not None:
@@ -77,9 +88,16 @@ class KernelModule:
                 raise
             self.visible_order = str(reason)
         module = ModuleText()
+        self.observation: AccessObservation | None = None
+        if detect:
+            has_local = program.kernels[function.name].local_bytes > 0
+            self.observation = AccessObservation.of(
+                function, detect, has_local_calls=has_local and inlined is not None
+            )
+        observed = None if self.observation is None else self.observation.memory(module)
         with np.errstate(all="ignore"):
             depths = [len(origin.callers) + origin.is_outlined for origin in self.origins]
-            self.code = WarpCode(module, function, depths)
+            self.code = WarpCode(module, function, depths, observed)
             self.code.define()
         afters, cluster_afters = (
             [block.terminator.successors[0] for block in barriers]
@@ -87,7 +105,8 @@ class KernelModule:
         )
         if self.code.counted.are_used:
             self.code.counted.define(module, self.code.state)
-        define_run(module, self.code.state, afters, cluster_afters)
+        is_observed = observed is not None
+        define_run(module, self.code.state, afters, cluster_afters, is_observed=is_observed)
         self.text = module
         self.is_parallel = are_blocks_independent(function)
         self.has_reductions = bool(global_reductions(function))
@@ -106,6 +125,7 @@ class CompiledKernel:
         has_reductions: Whether it has integer reductions of global memory.
         origins: The origin of each block of the code.
         run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
+        observation: What detectors need; ``None`` if none observes it.
         shared: The cache entries of accesses to shared memory, of each number of bytes.
         recent: The addresses of the allocations that cache entries had last, by their numbers.
         fixed: The values that the last launch fixed, after what determines them.
@@ -116,6 +136,7 @@ class CompiledKernel:
         self.is_parallel = module.is_parallel
         self.has_reductions = module.has_reductions
         self.origins = module.origins
+        self.observation = module.observation
         self.machine_code = MachineCode(module.text, data=data)
         self.run = _Run(self.machine_code.address("run"))
         self.shared = _entries_of_shared_memory(module.code.sites.entries)
@@ -126,6 +147,18 @@ class CompiledKernel:
         """Return one lane's part of a reduction of global memory; ``None`` if it is not one."""
         name = concurrent_function(action)
         return None if name is None else _Reduction(self.machine_code.address(name))
+
+
+def resident_blocks(kernel: CompiledKernel, launch: Launch) -> int:
+    """Return the number of blocks that can run at the same time."""
+    if launch.config.cooperative:
+        return launch.blocks
+    if not kernel.code.waits_for_blocks:
+        return launch.cluster_blocks
+    clusters = launch.most_batches(launch.cluster_blocks)
+    per_block = launch.shared_stride + launch.block_threads * launch.local_stride
+    clusters = min(clusters, max(_MEMORY // (per_block * launch.cluster_blocks), 1))
+    return min(clusters * launch.cluster_blocks, launch.blocks)
 
 
 def _entries_of_shared_memory(accesses: Sequence[Access]) -> list[list[int]]:

@@ -40,7 +40,15 @@ CALLING_MASK = 168  # and the lanes that ran
 FRAMES = 176  # of calls, for the warp that runs
 TENSORS = 184  # the tensor entries
 CONCURRENT = 192  # not 0 if other threads run blocks of the launch
-CONTEXT_BYTES = 256  # whole cache lines
+EPOCH = 200  # the block and its epoch, as words of shadow memory have them
+SUSPECTED = 208  # not 0 if a detector may have a finding
+SHARED_SHADOW = 216
+SHARED_SHADOW_BYTES = 224
+SHARED_MARKS = 232  # of unwritten bytes
+SHARED_MARKS_BYTES = 240
+LOCAL_MARKS = 248
+LOCAL_MARKS_BYTES = 256
+CONTEXT_BYTES = 320  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
 BASE = 0
@@ -51,7 +59,11 @@ UNWRITTEN = 32  # the host address of the marks of unwritten bytes, or null
 SHARED_COUNT = 40  # COUNT if all lanes access the same memory, else 0
 ROW_COUNT = 48  # the same for the first of 16 lanes whose accesses follow one another
 CLUSTER_STRIDE = 56  # of shared memory, from one block's to the next one's in the cluster; else 0
-CACHE_BYTES = 64
+SHADOW = 64  # the host address of the shadow of BASE, or null
+CACHE_BYTES = 72
+
+BLOCK_BITS = 17  # of the number of a block in shadow memory
+MOST_BLOCKS = (1 << BLOCK_BITS) - 2  # others stand for no block, and for many
 
 # A tensor entry, of words of 8 bytes. Boxes that are not in the tensor as a whole are no concern
 # of compiled code.
@@ -119,6 +131,7 @@ class WarpState:
     YIELDED = 8  # the lanes that can run, of a warp that has let others run
     TURN = 12  # the block that lanes ran last out of order
     POLLED = 16  # the block that they have just jumped back to
+    SYNCS = 20  # the synchronizations of the whole warp since the last barrier
     _MASKS = 32
 
     def pending(self, block: int) -> int:

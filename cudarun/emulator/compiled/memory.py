@@ -69,12 +69,18 @@ class MemoryFunctions:
         self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int
     ) -> LaneVector:
         """Return a value of ``width`` bits per lane, ``ahead`` bytes after its place."""
+        host = pointer_to(code, place.host, ahead) if ahead else place.host
+        return self.load_from(code, host, place.offsets, mask, width)
+
+    def load_from(
+        self, code: CodeBuilder, host: str, offsets: LaneVector, mask: str, width: int
+    ) -> LaneVector:
+        """Return a value of ``width`` bits per lane, at offsets from a pointer."""
         name = f"load.{width}"
         if not self._module.defines(name):
             self._define_load(name, width)
-        host = pointer_to(code, place.host, ahead) if ahead else place.host
         kind = vector_type(f"i{width}")
-        text = f"call {kind} @{name}(ptr {host}, {place.offsets.typed}, i32 {mask})"
+        text = f"call {kind} @{name}(ptr {host}, {offsets.typed}, i32 {mask})"
         return code.vector(text, f"i{width}")
 
     def store(
@@ -108,12 +114,25 @@ class MemoryFunctions:
         code.line(f"br label %{done}")
         code.label(done)
 
+    def update(
+        self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int
+    ) -> None:
+        """Handle an atomic operation, before or after it: mark its bytes as written."""
+        self.mark(code, place, mask, width, ahead)
+
     # --- patterns --------------------------------------------------------------------------------
 
     def load_row(
-        self, code: CodeBuilder, places: HalfPlaces, columns: list[str]
+        self, code: CodeBuilder, places: HalfPlaces, columns: list[str], entry: str
     ) -> list[LaneVector]:
-        """Return the elements of accesses of lanes in a row, by their types."""
+        """Return the elements of accesses of lanes in a row, by their types.
+
+        Args:
+            code: Where the code goes.
+            places: The places of the halves.
+            columns: The type of each element of a lane.
+            entry: The cache entry.
+        """
         count, element = len(columns), columns[0]
         halves = []
         for first in places.first:
@@ -127,7 +146,7 @@ class MemoryFunctions:
         ]
 
     def load_uniform(
-        self, code: CodeBuilder, places: HalfPlaces, columns: list[str]
+        self, code: CodeBuilder, places: HalfPlaces, columns: list[str], entry: str
     ) -> list[LaneVector]:
         """Return the elements of accesses of one address by all lanes of each half."""
         found = []
@@ -141,8 +160,15 @@ class MemoryFunctions:
             found.append(code.shuffle(halves[0], range(WIDTH), halves[1]))
         return found
 
-    def store_row(self, code: CodeBuilder, places: HalfPlaces, columns: list[LaneVector]) -> None:
-        """Store the elements of accesses of lanes in a row."""
+    def store_row(
+        self,
+        code: CodeBuilder,
+        places: HalfPlaces,
+        columns: list[LaneVector],
+        place: CheckedPlace,
+        mask: str,
+    ) -> None:
+        """Store the elements of accesses of lanes in a row, and mark their bytes as written."""
         count, parts = len(columns), columns
         while len(parts) > 2:
             parts = [
@@ -155,6 +181,8 @@ class MemoryFunctions:
             value = code.shuffle(parts[0], order, parts[1] if count > 1 else None)
             pointer = pointer_to(code, places.host, first)
             code.line(f"store {value.typed}, ptr {pointer}, align 1")
+        for number, column in enumerate(columns):
+            self.mark(code, place, mask, column.bits, number * column.bits // 8)
 
     # --- definitions -----------------------------------------------------------------------------
 
@@ -180,11 +208,12 @@ class MemoryFunctions:
         element = f"i{width}"
         code = CodeBuilder(self._module)
         code.label("entry")
-        start, together = _contiguous(code, HALF, width // 8, "%mask")
+        first, together = contiguous(code, HALF, width // 8, "%mask")
+        start = pointer_to(code, "%host", first)
         active = code.vector("bitcast i16 %mask to <16 x i1>", "i1", HALF)
         code.line(f"br i1 {together}, label %contiguous, label %apart")
         code.label("contiguous")
-        whole = _masked_load(code, start, active, element)
+        whole = masked_load(code, start, active, element)
         code.line(f"ret {whole.typed}")
         code.label("apart")
         first = code.scalar("call i16 @llvm.cttz.i16(i16 %mask, i1 false)")
@@ -219,11 +248,12 @@ class MemoryFunctions:
         element, kind = f"i{width}", vector_type(f"i{width}")
         code = CodeBuilder(self._module)
         code.label("entry")
-        start, together = _contiguous(code, WIDTH, width // 8, "%mask")
+        first, together = contiguous(code, WIDTH, width // 8, "%mask")
+        start = pointer_to(code, "%host", first)
         active = code.from_mask("%mask")
         code.line(f"br i1 {together}, label %contiguous, label %scattered")
         code.label("contiguous")
-        _masked_store(code, LaneVector("%value", element), start, active)
+        masked_store(code, LaneVector("%value", element), start, active)
         code.line("ret void")
         code.label("scattered")
         scatter = f"@llvm.masked.scatter.v32{element}.v32p0"
@@ -240,8 +270,8 @@ class MemoryFunctions:
         self._module.define(name, "\n".join([head + " #0 {", *code.lines, "}"]))
 
 
-def _contiguous(code: CodeBuilder, count: int, size: int, mask: str) -> tuple[str, str]:
-    """Return where lane 0 accesses memory, and whether all active lanes follow each other."""
+def contiguous(code: CodeBuilder, count: int, size: int, mask: str) -> tuple[str, str]:
+    """Return the offset of lane 0 of ``%offsets``, and whether all active lanes follow it."""
     code.module.declare(f"declare i{count} @llvm.cttz.i{count}(i{count}, i1)")
     first = code.scalar(f"call i{count} @llvm.cttz.i{count}(i{count} {mask}, i1 false)")
     place = code.scalar(f"and i{count} {first}, {count - 1}")
@@ -258,10 +288,11 @@ def _contiguous(code: CodeBuilder, count: int, size: int, mask: str) -> tuple[st
     active = code.vector(f"bitcast i{count} {mask} to <{count} x i1>", "i1", count)
     inactive = code.binary("xor", active, splat("i1", True, count))
     every = code.to_mask(code.binary("or", same, inactive))
-    return pointer_to(code, "%host", start), code.scalar(f"icmp eq i{count} {every}, -1")
+    return start, code.scalar(f"icmp eq i{count} {every}, -1")
 
 
-def _masked_load(code: CodeBuilder, start: str, active: LaneVector, element: str) -> LaneVector:
+def masked_load(code: CodeBuilder, start: str, active: LaneVector, element: str) -> LaneVector:
+    """Return consecutive elements from a pointer on, zeros for inactive lanes."""
     kind = vector_type(element, active.count)
     intrinsic = f"@llvm.masked.load.v{active.count}{element}.p0"
     code.module.declare(f"declare {kind} {intrinsic}(ptr, i32, {active.type}, {kind})")
@@ -269,7 +300,8 @@ def _masked_load(code: CodeBuilder, start: str, active: LaneVector, element: str
     return code.vector(f"call {kind} {intrinsic}({given})", element, active.count)
 
 
-def _masked_store(code: CodeBuilder, value: LaneVector, start: str, active: LaneVector) -> None:
+def masked_store(code: CodeBuilder, value: LaneVector, start: str, active: LaneVector) -> None:
+    """Store the elements of active lanes from a pointer on."""
     intrinsic = f"@llvm.masked.store.v{value.count}{value.element}.p0"
     code.module.declare(f"declare void {intrinsic}({value.type}, ptr, i32, {active.type})")
     code.line(f"call void {intrinsic}({value.typed}, ptr {start}, i32 1, {active.typed})")

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from cudarun.emulator.code import Action, RegisterUse
 from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.frame_memory import FrameMemory
-from cudarun.emulator.compiled.kernels import CompiledKernel
+from cudarun.emulator.compiled.kernels import CompiledKernel, resident_blocks
+from cudarun.emulator.compiled.observation import ObservedLaunch, Suspicion
 from cudarun.emulator.compiled.patterns import HALF
 from cudarun.emulator.compiled.queue import BlockQueue
 from cudarun.emulator.compiled.reductions import reduce_at
@@ -23,7 +24,7 @@ from cudarun.emulator.compiled.vectors import WIDTH
 from cudarun.emulator.compiled.warpgroups import ProductOfWarp
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Access, Region, Section
+from cudarun.emulator.machine.access import Access, MemoryAction, Region, Section
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import Arrival
@@ -41,7 +42,6 @@ _FIRST_INTERVAL = 1 << 14  # jumps back
 _LEAST_INTERVAL = 64
 _TICK_SECONDS = 0.02
 _MOST_GROWTH = 8.0
-_MEMORY = 512 << 20  # shared and local memory of blocks that run at the same time
 _Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _LANES = np.arange(WIDTH)
 _CACHE_LINE = 64
@@ -103,6 +103,8 @@ class CompiledRun:
         self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
         self._tensors = TensorEntries(kernel.code.sites.tensors)
         self._shared = batch.section("shared")
+        observation = kernel.observation
+        self._observed = observation and ObservedLaunch(observation, launch, batch)
         self._enter_recent()
         self._constants: Array = lead._constants if lead else self._fixed_values()
         self._lane_registers: Array = lead._lane_registers if lead else self._lane_values(warps)
@@ -132,6 +134,7 @@ class CompiledRun:
             (layout.FRAMES, self._frames.address, 0),
             (layout.TENSORS, self._tensors.memory.ctypes.data, 0),
             (layout.CONCURRENT, queue.threads > 1, 0),
+            *(self._observed.fields() if self._observed else ()),
         )
         offsets, values, steps = np.array(fields, dtype=np.uint64).T
         self._contexts[:, offsets // 8] = values + steps * places[:, None]
@@ -189,10 +192,15 @@ class CompiledRun:
             elif self._error is not None:
                 raise self._error
             return False
+        self._check_suspicion(0)
         self.spent = time.thread_time() - started
         self.seconds = self.spent / count
         self._queue.complete(count, self.spent)
         return True
+
+    def _check_suspicion(self, slot: int) -> None:
+        if self._contexts[slot, layout.SUSPECTED // 8]:
+            raise Suspicion
 
     # --- the callback ----------------------------------------------------------------------------
 
@@ -239,6 +247,7 @@ class CompiledRun:
 
     def _tick(self, slot: int) -> int:
         """Let signals and other threads be served, and end if the blocks need not be run."""
+        self._check_suspicion(slot)
         now = time.perf_counter()
         change = min(_TICK_SECONDS / max(now - self._ticked, 1e-6), _MOST_GROWTH)
         interval = min(max(int(self._interval * change), _LEAST_INTERVAL), layout.TICK_INTERVAL)
@@ -284,6 +293,8 @@ class CompiledRun:
             return layout.RETRY
         if site.tensor is not None and self._tensors.enter(site.tensor, work, active, sources):
             return layout.RETRY
+        if self._observed and isinstance(work.action, MemoryAction):
+            raise Suspicion  # these accesses are not observed
         if self._queue.threads > 1 and isinstance(work.action, Atomic):
             function = self._kernel.reduction(work.action)
             if function is not None:
@@ -370,6 +381,7 @@ class CompiledRun:
             layout.SHARED_COUNT: 0 if stride else count,
             layout.CLUSTER_STRIDE: self._launch.shared_stride if region is self._shared else 0,
             layout.ROW_COUNT: 0 if stride else max(count - (HALF - 1) * access.bytes, 0),
+            layout.SHADOW: self._observed.shadow(region) if self._observed else 0,
         }
         row = [values[8 * column] for column in range(len(values))]
         rows = np.array([row] * self._slots, dtype=np.uint64)
@@ -485,15 +497,3 @@ class CompiledRun:
             path = self._frames.path(terminator.after)
             arrival = Arrival(number, of(lanes), expected, path, terminator.barrier_site)
             self._batch.barriers.arrivals.append(arrival)
-
-
-def resident_blocks(kernel: CompiledKernel, launch: Launch) -> int:
-    """Return the number of blocks that can run at the same time."""
-    if launch.config.cooperative:
-        return launch.blocks
-    if not kernel.code.waits_for_blocks:
-        return launch.cluster_blocks
-    clusters = launch.most_batches(launch.cluster_blocks)
-    per_block = launch.shared_stride + launch.block_threads * launch.local_stride
-    clusters = min(clusters, max(_MEMORY // (per_block * launch.cluster_blocks), 1))
-    return min(clusters * launch.cluster_blocks, launch.blocks)

@@ -11,6 +11,7 @@ from cudarun.emulator.compiled.layout import WarpState
 from cudarun.emulator.compiled.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.registers import WarpRegisters
 from cudarun.emulator.compiled.schedule import LaneSchedule
+from cudarun.emulator.compiled.shadow import count_synchronization
 from cudarun.emulator.compiled.vectors import WIDTH, CodeBuilder, LaneVector, splat
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
@@ -77,6 +78,7 @@ class WarpWaits:
         state: The layout of the warp's state.
         schedule: Selects the lanes that run next.
         fail: Adds the code that raises the fault of a terminator.
+        is_observed: Whether accesses are recorded for detectors.
     """
 
     def __init__(
@@ -89,6 +91,8 @@ class WarpWaits:
         state: WarpState,
         schedule: LaneSchedule,
         fail: Rule,
+        *,
+        is_observed: bool,
     ) -> None:
         self._code = code
         self._registers = registers
@@ -98,6 +102,7 @@ class WarpWaits:
         self._state = state
         self._schedule = schedule
         self._fail = fail
+        self._is_observed = is_observed
         self.rules: dict[type[Terminator], Rule] = {
             BarrierWait: self._barrier,
             WarpBarrier: self._warp_barrier,
@@ -123,6 +128,11 @@ class WarpWaits:
         self._code.line("store <32 x i32> %kept.arrivals, ptr %arrivals, align 64")
 
     # --- warp-synchronous operations -------------------------------------------------------------
+
+    def synchronized(self, mask: str, members: LaneVector | None) -> None:
+        """Record for detectors that lanes synchronize; ``None`` stands for whole warps."""
+        alive = field(self._code, "%state", self._state.ALIVE, "i32")
+        count_synchronization(self._code, mask, alive, members, self._state.SYNCS)
 
     def synchronize(self, block: BlockCode) -> None:
         """Let lanes wait until all live lanes of their member masks are at a block."""
@@ -206,6 +216,8 @@ class WarpWaits:
         through, waits = code.fresh("through"), code.fresh("waits")
         code.line(f"br i1 {whole}, label %{through}, label %{waits}")
         code.label(through)
+        if self._is_observed:
+            self.synchronized(mask, self._registers.source(barrier.mask))
         self._schedule.proceed(barrier.after, block.index, mask)
         code.label(waits)
         members = code.bitcast(self._registers.source(barrier.mask), "i32")

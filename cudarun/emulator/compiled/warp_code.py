@@ -33,7 +33,8 @@ from cudarun.emulator.compiled.clusters import maps_addresses
 from cudarun.emulator.compiled.groups import WarpgroupCode, group_blocks
 from cudarun.emulator.compiled.layout import FAILS, WAITS, YIELDS, WarpState, warp_state
 from cudarun.emulator.compiled.lowering import LaneFunctions, lane_type, results_of
-from cudarun.emulator.compiled.memory import field, pointer_to, store_field
+from cudarun.emulator.compiled.memory import MemoryFunctions, field, pointer_to, store_field
+from cudarun.emulator.compiled.observed_memory import ObservedMemory
 from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.outlining import MOST_OPERATIONS
 from cudarun.emulator.compiled.registers import FixedValues, WarpRegisters
@@ -56,6 +57,8 @@ from cudarun.emulator.compiled.waits import (
 )
 from cudarun.emulator.machine.control import Branch, Exit, IndexedBranch, Jump, Trap
 from cudarun.emulator.machine.frame import each
+from cudarun.emulator.machine.matrices import MatrixTransfer, WarpMatrixTransfer
+from cudarun.emulator.machine.warps import WarpAction
 
 _PARAMETERS = "ptr %ctx, i32 %warp"
 _MOST_VALUES = 4000  # registers at block starts; of larger functions they are kept in memory
@@ -68,6 +71,7 @@ class WarpCode:
         module: The module.
         function: The function.
         depths: Of each block, how many functions have called its function.
+        observed: The functions that load and store, if detectors observe them.
 
     Attributes:
         function: The function.
@@ -81,15 +85,26 @@ class WarpCode:
         waits_for_blocks: Whether loops may wait for other blocks.
     """
 
-    def __init__(self, module: ModuleText, function: FunctionCode, depths: Sequence[int]) -> None:
+    def __init__(
+        self,
+        module: ModuleText,
+        function: FunctionCode,
+        depths: Sequence[int],
+        observed: ObservedMemory | None = None,
+    ) -> None:
         self._code = CodeBuilder(module)
         self.function = function
         self.fixed = FixedValues()
         self.sites = CallbackSites()
         self._registers = WarpRegisters(self._code, function, self.fixed)
+        self._observed = observed
         self.maps_addresses = maps_addresses(function)
         self._accesses = AccessCode(
-            self._code, self._registers, self.sites, in_cluster=self.maps_addresses
+            self._code,
+            self._registers,
+            self.sites,
+            observed or MemoryFunctions(module),
+            in_cluster=self.maps_addresses,
         )
         self._functions = LaneFunctions(module)
         self.points = WaitPoints.of(function.blocks)
@@ -136,6 +151,7 @@ class WarpCode:
             self.state,
             self._schedule,
             self._fail,
+            is_observed=observed is not None,
         )
         self._rules: dict[type[Terminator], Rule] = {
             Jump: self._jump,
@@ -329,6 +345,16 @@ class WarpCode:
             raise Untraceable(name)
         rule(block, mask)
 
+    def _observe(self, observed: ObservedMemory, operation: Action, mask: str) -> None:
+        """Record that an operation synchronizes the warp, and who makes its accesses."""
+        action = operation.action
+        observed.is_joint = isinstance(action, MatrixTransfer | WarpMatrixTransfer)
+        if isinstance(action, WarpAction) and action.waits_for:
+            members = None
+            if action.waits_for == "mask":
+                members = self._registers.source(operation.sources[-1])
+            self._waits.synchronized(mask, members)
+
     def _operation(self, operation: Lanewise | Action, mask: str) -> None:
         if isinstance(operation, Action):
             rule = self._actions.get(type(operation.action))
@@ -336,6 +362,8 @@ class WarpCode:
                 rule = self._accesses.call
             if rule is None:
                 raise Untraceable(action_name(operation))
+            if self._observed is not None:
+                self._observe(self._observed, operation, mask)
             rule(operation, mask)
             return
         name = self._functions.name_of(operation)

@@ -70,11 +70,18 @@ class DetectorObserver(Observer):
         self._replacements: dict[int, ActionFunction] = {}
         self._history = GridHistory()
         self._suspended: list[tuple[list[Detector], dict[int, ActionFunction]]] = []
+        if detect and not count and all(each is None for each in (removal, baseline, touched)):
+            self.detectors = frozenset(detect)
 
     @property
     def findings(self) -> list[DetectorFinding]:
         """The findings, the most important first."""
         return self._findings.most_important_first()
+
+    @property
+    def has_findings(self) -> bool:
+        """See `Observer`."""
+        return bool(self._findings)
 
     def launched(self, launch: Launch) -> None:
         """Create new detectors: everything before the launch happens before everything in it."""

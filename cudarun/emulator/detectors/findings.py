@@ -104,6 +104,9 @@ class FindingTable:
     baseline: Baseline | None = None
     _found: dict[tuple[object, ...], DetectorFinding] = field(default_factory=dict)
 
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
     def known(self, kind: Kind, sites: tuple[Site, ...], count: int) -> bool:
         """Return whether there is a finding for these instructions, and add ``count`` to it."""
         finding = self._found.get((kind, *sites))

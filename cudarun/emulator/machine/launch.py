@@ -232,7 +232,7 @@ class Launch:
         """Discard what blocks have printed and how many have ended."""
         self.printed.take()
         self.ended = 0
-        self.running = None
+        self.running = self.find_running = None
         self.hands_over = _never
         self.repetition = None
 

@@ -27,7 +27,19 @@ Array = npt.NDArray[Any]
 
 
 class Observer:
-    """An observer of a launch. Lanes are those of a batch, in ascending order."""
+    """An observer of a launch. Lanes are those of a batch, in ascending order.
+
+    Attributes:
+        detectors: The names of the detectors, if it only collects their findings; ``None`` if it
+            needs other events of launches.
+    """
+
+    detectors: frozenset[str] | None = None
+
+    @property
+    def has_findings(self) -> bool:
+        """True if detectors have reported something."""
+        return False
 
     def launched(self, launch: Launch) -> None:
         """Handle the start of a launch."""

@@ -33,15 +33,15 @@ _WORST = 3  # the number of instructions with bank conflicts that are reported
 def check_detection(
     detection: Detection, devices: Iterable[Selector], engine: str | None = None
 ) -> None:
-    """Refuse detectors on devices, or with an engine of them, that do not support detectors.
+    """Refuse detectors on devices, or with an engine of them, that do not support them.
 
     Raises:
         RequestError: One of the devices is a GPU, or the engine does not interpret.
     """
-    if detection and engine == "compile":
+    if (detection.stats or detection.prove) and engine == "compile":
         raise RequestError(
-            "compiled kernels have no detectors and statistics",
-            hint="--cpu-engine auto interprets the kernels that are observed",
+            "compiled kernels have no statistics and proofs",
+            hint="--cpu-engine auto interprets these launches",
             option="--cpu-engine",
         )
     for selector in devices:

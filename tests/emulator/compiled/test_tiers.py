@@ -14,7 +14,6 @@ import pytest
 from cudarun.emulator import tiers
 from cudarun.emulator.compiled import background, engine
 from cudarun.emulator.compiled.background import CompilerProcess
-from cudarun.emulator.compiled.engine import KernelCompilation
 from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, SHORT
 from cudarun.emulator.machine import launch as launches
@@ -41,24 +40,6 @@ PLAIN = LOOP.replace("FIRST", "").replace("BODY", "")
 SMALL = 64 * 32  # lanes of a batch, so that launches have several
 
 
-@pytest.fixture
-def _eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compile at the first decision, and wait for the compiler at the next one."""
-    monkeypatch.setattr(tiers, "_LOADING", 1e-9)
-    for name in ("_COMPILING", "_PER_OPERATION", "_INTERVAL"):
-        monkeypatch.setattr(tiers, name, 0)
-    monkeypatch.setattr(tiers, "_tiers", {})
-    monkeypatch.setattr(engine, "_compilations", {})
-    is_loaded = KernelCompilation.is_loaded
-
-    def wait(compilation: KernelCompilation) -> bool:
-        if compilation._process is not None:
-            compilation._process._process.wait()
-        return is_loaded(compilation)
-
-    monkeypatch.setattr(KernelCompilation, "is_loaded", wait)
-
-
 def launched(text: str, mode: str, blocks: int, times: int = 1) -> tuple[bytes, list[Any]]:
     """The memory after launches, and the note of each."""
     made, engines = device(text, mode)
@@ -70,7 +51,7 @@ def launched(text: str, mode: str, blocks: int, times: int = 1) -> tuple[bytes, 
     return made.read(place, "u4", blocks * 64).tobytes(), notes
 
 
-@pytest.mark.usefixtures("_eager")
+@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("text", [PLAIN, LOOP.replace("FIRST", "st.global.u32 [%a2], 1;")])
 def test_compiled_code_runs_the_rest(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
@@ -81,7 +62,7 @@ def test_compiled_code_runs_the_rest(monkeypatch: pytest.MonkeyPatch, text: str)
     assert notes[1].reason == ""
 
 
-@pytest.mark.usefixtures("_eager")
+@pytest.mark.usefixtures("eager")
 def test_a_batch_that_has_changed_memory_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
     text = LOOP.replace("FIRST", "red.global.add.u32 [%a2], 1;").replace(
@@ -95,14 +76,14 @@ def test_a_batch_that_has_changed_memory_is_not_run_again(monkeypatch: pytest.Mo
     )
 
 
-@pytest.mark.usefixtures("_eager")
+@pytest.mark.usefixtures("eager")
 def test_a_batch_that_has_changed_nothing_is_run_again() -> None:
     found, (note,) = launched(PLAIN, AUTO, 5)
     assert found == launched(PLAIN, INTERPRET, 5)[0]
     assert (note.engine, note.reason) == (COMPILE, "")
 
 
-@pytest.mark.usefixtures("_eager")
+@pytest.mark.usefixtures("eager")
 def test_launches_of_one_kernel_count_together() -> None:
     """A launch of one batch without a loop makes no decision; the next one does."""
     text = PLAIN.replace("@%p bra L;", "")
@@ -112,7 +93,7 @@ def test_launches_of_one_kernel_count_together() -> None:
     assert notes[0].reason == SHORT
 
 
-@pytest.mark.usefixtures("_eager")
+@pytest.mark.usefixtures("eager")
 def test_what_cannot_be_compiled_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*given: object, **named: object) -> None:
         raise Untraceable("instruction sin.approx.f32")
@@ -134,7 +115,7 @@ def test_short_launches_do_not_import_the_compiler() -> None:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-@pytest.mark.usefixtures("_eager")
+@pytest.mark.usefixtures("eager")
 def test_what_an_earlier_process_compiled_is_known(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -156,7 +137,7 @@ def test_what_an_earlier_process_compiled_is_known(
     assert again == found
 
 
-@pytest.mark.usefixtures("_eager")
+@pytest.mark.usefixtures("eager")
 def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "_PROGRAM", "raise SystemExit(1)")
     _, (note,) = launched(PLAIN, AUTO, 5)

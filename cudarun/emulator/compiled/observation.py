@@ -1,0 +1,204 @@
+"""The observation of accesses by compiled code, for detectors.
+
+Compiled code only finds out whether detectors can have a finding. Then the launch is repeated by
+the interpreter, whose detectors report it. Kernels are compiled for detectors only where compiled
+code finds all that the interpreter's detectors find: they have no synchronization through memory,
+and the values of their threads do not depend on the order of accesses, unless these conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.code import Action, FunctionCode
+from cudarun.emulator.compiled import layout
+from cudarun.emulator.compiled.barriers import are_counted
+from cudarun.emulator.compiled.observed_memory import ObservedMemory
+from cudarun.emulator.compiled.operators import Untraceable
+from cudarun.emulator.compiled.shadow import WORD
+from cudarun.emulator.compiled.vectors import ModuleText
+from cudarun.emulator.compiled.waiting import may_wait_for_blocks
+from cudarun.emulator.compiled.waits import WaitPoints
+from cudarun.emulator.machine.access import (
+    Access,
+    AccessKind,
+    MemoryAction,
+    Region,
+    Section,
+)
+from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatrixTransfer
+from cudarun.emulator.machine.spaces import InGlobalOrConst
+from cudarun.emulator.machine.transfers import (
+    AsynchronousCopy,
+    Fence,
+    MemoryLoad,
+    MemoryStore,
+    NoEffect,
+)
+from cudarun.emulator.machine.warpgroups import WarpgroupAction
+from cudarun.emulator.machine.warps import WarpAction
+from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.launch import Launch
+
+Array = npt.NDArray[np.uint8]
+
+_OBSERVED = (
+    MemoryLoad,
+    MemoryStore,
+    Atomic,
+    AsynchronousCopy,
+    LoadMatrix,
+    StoreMatrix,
+    WarpMatrixTransfer,
+)
+_OTHERS = (NoEffect, WarpAction, InGlobalOrConst)
+_NOT_OBSERVED = (Fence, WarpgroupAction)
+
+
+class Suspicion(Exception):
+    """Compiled code has found that a detector may have a finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessObservation:
+    """The accesses that compiled code observes for detectors.
+
+    Attributes:
+        unit: Bytes of the smallest access, at most those of a word of shadow memory.
+        finds_unwritten: Whether uninitialized reads are to be found. They can depend on the order
+            of threads if there are races, so that these are always found.
+    """
+
+    unit: int
+    finds_unwritten: bool
+
+    @classmethod
+    def of(
+        cls, function: FunctionCode, detect: Collection[str], *, has_local_calls: bool
+    ) -> AccessObservation:
+        """Return the observation of a kernel.
+
+        Args:
+            function: The kernel, without calls.
+            detect: The names of the detectors.
+            has_local_calls: Whether it has local memory, and calls functions.
+
+        Raises:
+            Untraceable: Compiled code could miss a finding.
+        """
+        if are_counted(WaitPoints.of(function.blocks).barriers):
+            raise Untraceable("a barrier with a number or a result, with detectors")
+        finds_unwritten = "uninit" in detect
+        if finds_unwritten and has_local_calls:
+            raise Untraceable("calls and local memory, with a detector of uninitialized reads")
+        if may_wait_for_blocks(function):
+            raise Untraceable("loops that may wait for other blocks, with detectors")
+        smallest = WORD
+        for operation in _actions(function):
+            _check(operation)
+            if isinstance(operation.action, MemoryAction):
+                smallest = min(smallest, _smallest_access(operation.action))
+        return cls(smallest, finds_unwritten)
+
+    def memory(self, module: ModuleText) -> ObservedMemory:
+        """Return the functions of a module that load and store."""
+        return ObservedMemory(module, self.unit, finds_unwritten=self.finds_unwritten)
+
+
+def _actions(function: FunctionCode) -> Iterator[Action]:
+    for block in function.blocks:
+        for operation in block.operations:
+            if isinstance(operation, Action):
+                yield operation
+
+
+def _smallest_access(action: MemoryAction) -> int:
+    """Return the bytes of the smallest part of accesses that compiled code makes at once."""
+    if isinstance(action, LoadMatrix | StoreMatrix):
+        return 2 if action.transposed else 4
+    if isinstance(action, WarpMatrixTransfer):
+        return action.type.bytes
+    accesses = action.accesses
+    if isinstance(action, AsynchronousCopy):
+        accesses = accesses[:2]  # the caller makes the third one
+    return min(access.dtype.itemsize for access in accesses)
+
+
+def _check(operation: Action) -> None:
+    """Check that compiled code observes an operation.
+
+    Raises:
+        Untraceable: It does not.
+    """
+    action, name = operation.action, operation.site.name
+    if isinstance(action, MemoryAction):
+        is_observed = isinstance(action, _OBSERVED) and not any(map(_orders, action.accesses))
+        is_observed &= not any(access.dtype.kind == "V" for access in action.accesses)
+    else:
+        is_observed = isinstance(action, _OTHERS) and not isinstance(action, _NOT_OBSERVED)
+    if not is_observed:
+        raise Untraceable(f"instruction {name} with detectors")
+
+
+def _orders(access: Access) -> bool:
+    """Return whether an access may order others, by its value or by its semantics."""
+    if access.kind is AccessKind.ATOMIC:
+        return access.order != "relaxed"
+    return access.strong
+
+
+# --- a launch ------------------------------------------------------------------------------------
+
+
+class ObservedLaunch:
+    """The memory of a launch that compiled code observes.
+
+    Args:
+        observation: What is observed.
+        launch: The launch.
+        batch: The batch of the block that runs.
+    """
+
+    def __init__(self, observation: AccessObservation, launch: Launch, batch: Batch) -> None:
+        self._scale = WORD // observation.unit
+        self._shadows: dict[int, tuple[Region, Array]] = {}
+        self._shared = batch.section("shared")
+        self._local = batch.section("local")
+        if observation.finds_unwritten:
+            self._shared.unwritten = np.ones(len(self._shared.bytes), dtype=np.uint8)
+            if launch.kernel.local_bytes:
+                self._local.unwritten = np.ones(len(self._local.bytes), dtype=np.uint8)
+
+    def fields(self) -> list[tuple[int, int, int]]:
+        """Return the fields of a context: the offset, the value and 0."""
+        shadow = self.shadow(self._shared)
+        size = len(self._shared.bytes) * self._scale
+        found = [(layout.SHARED_SHADOW, shadow, 0), (layout.SHARED_SHADOW_BYTES, size, 0)]
+        for section, pointer, count in (
+            (self._shared, layout.SHARED_MARKS, layout.SHARED_MARKS_BYTES),
+            (self._local, layout.LOCAL_MARKS, layout.LOCAL_MARKS_BYTES),
+        ):
+            marks = section.unwritten
+            if marks is not None:
+                found += [(pointer, marks.ctypes.data, 0), (count, len(marks), 0)]
+        return found
+
+    def shadow(self, region: Region) -> int:
+        """Return the host address of the shadow of a region; 0 if it has none."""
+        if isinstance(region, Section) and region.name != "shared":
+            return 0
+        known = self._shadows.get(id(region))
+        if known is None:
+            size = len(region.bytes) if isinstance(region, Section) else region.size
+            shadow = np.zeros(size * self._scale + WORD, dtype=np.uint8)
+            known = self._shadows[id(region)] = region, shadow
+        address: int = known[1].ctypes.data
+        return address

@@ -251,7 +251,7 @@ class InlinedCode:
 
         def enter(callee: FunctionCode, block: BlockCode) -> None:
             block.terminator = self._entry(len(self.code.blocks), callee, below, call.site)
-            if callee.name in self._plan.outlined or self._is_deep(callee, origin):
+            if callee.name in self._plan.outlined or len(origin.path) > _MOST_DEPTH:
                 returns.append(self._call_outlined(callee, origin, call, base, below))
                 return
 
@@ -278,10 +278,6 @@ class InlinedCode:
         moved = FunctionCall(pointer, call.arguments, call.results, 0, call.site, ())
         caller.terminator = PointerCall(moved, pointer, tuple(targets))
         return returns
-
-    def _is_deep(self, callee: FunctionCode, origin: BlockOrigin) -> bool:
-        """Return whether a call is nested too deep to inline its function."""
-        return len(origin.path) > _MOST_DEPTH and not self._plan.obstacle(callee.name)
 
     def _call_outlined(
         self, callee: FunctionCode, origin: BlockOrigin, call: FunctionCall, base: int, below: int

@@ -206,12 +206,16 @@ def test_many_targets() -> None:
     )
 
 
-def test_deep_calls() -> None:
-    functions = function(0, "add.u32 %r, %x, 1;") + "".join(
+def nested(body: str, depth: int) -> str:
+    functions = function(0, body) + "".join(
         function(number, f"call (%y), f{number - 1}, (%x); add.u32 %r, %y, {number};")
-        for number in range(1, 90)
+        for number in range(1, depth)
     )
-    text = functions + KERNEL.replace("BODY", "call (%r1), f89, (%r0);")
+    return functions + KERNEL.replace("BODY", f"call (%r1), f{depth - 1}, (%r0);")
+
+
+def test_deep_calls() -> None:
+    text = nested("add.u32 %r, %x, 1;", 90)
     (found,) = check_equal(text, (1,), (32,), np.zeros(32, "u4"))
     assert np.array_equal(np.frombuffer(found, "u4"), np.arange(32) + 1 + 89 * 90 // 2)
 
@@ -224,6 +228,12 @@ def test_large_functions_that_are_called_often() -> None:
     calls = " ".join(f"call (%r1), f{number % 2}, (%r1);" for number in range(8))
     text = functions + KERNEL.replace("BODY", "mov.u32 %r1, %r0; " + calls)
     check_equal(text, (1,), (64,), np.zeros(64, "u4"))
+
+
+def test_barriers_in_deep_calls_are_interpreted() -> None:
+    made, _ = device(nested("bar.sync 0; add.u32 %r, %x, 1;", 400), COMPILE)
+    with pytest.raises(NotCompiled, match="a barrier in function f0, which cannot be inlined"):
+        made.launch("test", (1,), (32,), made.buffer(np.zeros(32, "u4")))
 
 
 REFUSED = {

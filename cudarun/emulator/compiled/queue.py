@@ -8,6 +8,7 @@ import time
 _MOST_BLOCKS = 1024
 CHUNK_SECONDS = 0.005
 TRIAL_SECONDS = 0.0005  # of the blocks that a thread takes while the speed is not known
+_TAKING_SECONDS = 0.00005  # with Python's lock, which threads have in turn
 _COLD_SECONDS = 0.002  # from which on the first blocks show the speed: they find their memory first
 
 
@@ -60,9 +61,11 @@ class BlockQueue:
         if self._seconds is None:
             return self._unit
         wanted = self.chunk_seconds if self.is_known else TRIAL_SECONDS
-        count = min(int(wanted / max(self._seconds, 1e-9)), _MOST_BLOCKS)
+        seconds = max(self._seconds, 1e-9)
+        count = min(int(wanted / seconds), _MOST_BLOCKS)
         if self.threads > 1:
-            count = min(count, left // (2 * self.threads))
+            least = int(self.threads * _TAKING_SECONDS / seconds)
+            count = min(count, max(left // (2 * self.threads), least))
         return max(count // self._unit, 1) * self._unit
 
     def complete(self, count: int, seconds: float) -> None:

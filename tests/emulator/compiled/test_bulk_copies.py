@@ -7,7 +7,7 @@ import pytest
 
 from cudarun.emulator.engines import COMPILE
 from cudarun.emulator.machine.bulk_copies import BulkCopy
-from tests.emulator.compiled.engines import check_equal, check_equal_fault, launched
+from tests.emulator.compiled.engines import check_equal, check_equal_fault, device, launched
 
 # Lanes copy rows of 64 bytes to shared memory, wait, and copy them to other rows.
 KERNEL = """.version 8.6
@@ -89,3 +89,12 @@ def test_faults(what: str) -> None:
 
 def test_faults_of_global_memory() -> None:
     check_equal_fault(text(SIZE="128"), (1,), (32,), *arguments(rows=4))
+
+
+def test_written_bytes_are_tracked() -> None:
+    made, _ = device(CASES["one lane"], COMPILE)
+    origin, place, out = map(made.buffer, arguments())
+    made.memory.mark_unwritten(place, 2048)
+    made.launch("rows", (1,), (32,), origin, place, out)
+    left = made.memory.unwritten_at(place, 2048)
+    assert np.flatnonzero(left == 0).tolist() == list(range(192, 256))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cudarun.emulator.engines import COMPILE
+from cudarun.emulator.engines import COMPILE, INTERPRET
 from cudarun.emulator.machine.tensor_copies import TensorLoad, TensorStore
 from cudarun.emulator.machine.tensor_maps import TensorMap
-from tests.emulator.compiled.engines import check_equal, check_equal_fault, launched
+from tests.emulator.compiled.engines import check_equal, check_equal_fault, device, launched
 
 # Each step loads a box at two coordinates, dumps shared memory, and stores the box to a copy.
 KERNEL = """.version 8.6
@@ -89,6 +89,21 @@ def test_maps_that_change() -> None:
     """A kernel that writes its map between two copies."""
     changing = text().replace("setp.lt.u32 %q", "@%first st.global.u64 [%m0], %a; setp.lt.u32 %q")
     check_equal(changing, (1,), (64,), *arguments(((0, 0), (4, 4), (0, 0)), 0))
+
+
+def test_written_bytes_are_tracked() -> None:
+    left = []
+    for engine in (INTERPRET, COMPILE):
+        made, _ = device(text(), engine)
+        maps, origin, to, places, _, out = (
+            made.buffer(each) if isinstance(each, np.ndarray) else each
+            for each in arguments(INSIDE, 0)
+        )
+        made.memory.mark_unwritten(to, 2560)
+        made.launch("boxes", (1,), (64,), maps, origin, to, places, len(INSIDE), out)
+        left.append(made.memory.unwritten_at(to, 2560))
+    assert 0 < np.count_nonzero(left[0]) < 2560
+    assert np.array_equal(*left)
 
 
 FAULTS = {

@@ -13,6 +13,7 @@ from cudarun.emulator.code import Action
 from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.access_rules import AccessRules
 from cudarun.emulator.compiled.barrier_objects import define_change
+from cudarun.emulator.compiled.clusters import OWN_RANK
 from cudarun.emulator.compiled.memory import field, pointer_to
 from cudarun.emulator.compiled.vectors import (
     CodeBuilder,
@@ -39,32 +40,37 @@ class TensorCopies(AccessRules):
         """Compile ``cp.async.bulk.tensor`` to shared memory."""
         code, action = self._code, operation.action
         assert isinstance(action, TensorLoad)
-        if action.im2col or action.multicast:
+        if action.im2col:
             self._accesses.call(operation, mask)
             return
         sources = self._sources(operation)
         to, maps, *rest = sources
-        coordinates, objects = rest[: action.rank], rest[action.rank]
+        coordinates, (objects, *rest) = rest[: action.rank], rest[action.rank :]
         check = self._begin()
         lane, alone = self._only_lane(mask)
         address = self._of_lane(to, lane)
-        own = code.scalar(f"icmp ule i64 {address}, {_OFFSET}")
+        blocks = self._of_lane(rest[0], lane) if action.multicast else None
+        if blocks is None:
+            known = code.scalar(f"icmp ule i64 {address}, {_OFFSET}")
+        else:
+            address = code.scalar(f"and i64 {address}, {~_RANKS}")
+            known = self._are_blocks(blocks)
         object_ = code.scalar(f"and i64 {self._of_lane(objects, lane)}, {~_RANKS}")
         object_ = code.scalar(f"add i64 {object_}, {action.accesses[-1].offset}")
         valid = self._is_object(object_)
-        ready = code.scalar(f"and i1 {alone}, {code.scalar(f'and i1 {own}, {valid}')}")
+        ready = code.scalar(f"and i1 {alone}, {code.scalar(f'and i1 {known}, {valid}')}")
         shared = code.scalar(f"add i64 {address}, {action.offset}")
         given = [self._of_lane(each, lane) for each in (maps, *coordinates)]
 
-        def complete(copied: str) -> None:
+        def complete(copied: str, memory: str) -> None:
             owed = code.broadcast("i64", code.scalar(f"sub i64 0, {copied}"))
             place, none = code.broadcast("i64", object_), splat("i64", 0)
             arguments = f"{place.typed}, {none.typed}, {owed.typed}, i32 {mask}"
             name = define_change(code.module, drops=False)
-            memory = field(code, "%ctx", layout.SHARED, "ptr")
             code.line(f"call {{ i1, {owed.type} }} @{name}(ptr {memory}, {arguments})")
 
-        self._copy(operation, mask, sources, (check, ready), (shared, *given), complete)
+        begun = check, ready
+        self._copy(operation, mask, sources, begun, (shared, *given), complete, blocks)
 
     def store(self, operation: Action, mask: str) -> None:
         """Compile ``cp.async.bulk.tensor`` to a tensor."""
@@ -88,7 +94,8 @@ class TensorCopies(AccessRules):
         sources: list[LaneVector],
         begun: tuple[str, str],
         arguments: Sequence[str],
-        complete: Callable[[str], None] | None = None,
+        complete: Callable[[str, str], None] | None = None,
+        blocks: str | None = None,
     ) -> None:
         """Copy a box, or let the caller.
 
@@ -98,7 +105,8 @@ class TensorCopies(AccessRules):
             sources: Its sources.
             begun: The label at which it begins, and whether compiled code may execute it.
             arguments: The address in shared memory, the address of the map, the coordinates.
-            complete: Adds what follows, given the number of bytes.
+            complete: Adds what follows, given the number of bytes and the shared memory.
+            blocks: A mask of the blocks of the cluster that get the box; by default the own one.
         """
         code, action = self._code, operation.action
         assert isinstance(action, TensorLoad | TensorStore)
@@ -113,17 +121,55 @@ class TensorCopies(AccessRules):
         code.label(ready)
         entries = field(code, "%ctx", layout.TENSORS, "ptr")
         entry = pointer_to(code, entries, number * layout.TENSOR_BYTES)
+        shared, rest = field(code, "%ctx", layout.SHARED, "ptr"), "0"
+        if blocks is not None:
+            shared, rest = self._next_block(blocks, shared, ready, copied)
         given = ", ".join(f"i64 {each}" for each in arguments)
-        size = code.scalar(f"call i64 @{name}(ptr %ctx, ptr {entry}, {given})")
+        size = code.scalar(f"call i64 @{name}(ptr %ctx, ptr {shared}, ptr {entry}, {given})")
         any_ = code.scalar(f"icmp ne i64 {size}, 0")
         code.line(f"br i1 {any_}, label %{copied}, label %{slow}, !prof !1")
         code.label(copied)
         if complete is not None:
-            complete(size)
-        code.line(f"br label %{done}")
+            complete(size, shared)
+        if blocks is None:
+            code.line(f"br label %{done}")
+        else:
+            last = code.scalar(f"icmp eq i64 {rest}, 0")
+            code.line(f"br i1 {last}, label %{done}, label %{copied}.next")
         code.label(slow)
         self._accesses.called(site, sources, mask, check, done)
         code.label(done)
+
+    def _are_blocks(self, blocks: str) -> str:
+        """Return whether a mask has blocks, and only those of the cluster."""
+        code = self._code
+        count = field(code, "%ctx", layout.CLUSTER, "i64")
+        beyond = code.scalar(f"lshr i64 {blocks}, {count}")
+        within = code.scalar(f"icmp eq i64 {beyond}, 0")
+        return code.scalar(f"and i1 {within}, {code.scalar(f'icmp ne i64 {blocks}, 0')}")
+
+    def _next_block(self, blocks: str, own: str, before: str, after: str) -> tuple[str, str]:
+        """Begin a loop over blocks; return the shared memory of one, and the blocks that are left.
+
+        Args:
+            blocks: The mask of the blocks.
+            own: The shared memory of the own block.
+            before: The label before the loop.
+            after: The last label in it.
+        """
+        code, start = self._code, f"{after}.next"
+        code.line(f"br label %{start}")
+        code.label(start)
+        left = f"%{code.fresh('left')}"
+        rest = f"{left}.rest"
+        code.line(f"{left} = phi i64 [ {blocks}, %{before} ], [ {rest}, %{after} ]")
+        code.line(f"{rest} = and i64 {left}, {code.scalar(f'sub i64 {left}, 1')}")
+        code.module.declare("declare i64 @llvm.cttz.i64(i64, i1)")
+        rank = code.scalar(f"call i64 @llvm.cttz.i64(i64 {left}, i1 true)")
+        mine = self._of_lane(self._registers.block_register(OWN_RANK), "0")
+        stride = field(code, "%ctx", layout.SHARED_STRIDE, "i64")
+        ahead = code.scalar(f"mul i64 {code.scalar(f'sub i64 {rank}, {mine}')}, {stride}")
+        return pointer_to(code, own, ahead), rest
 
     # --- the lane --------------------------------------------------------------------------------
 
@@ -168,8 +214,8 @@ def _is_inside(code: CodeBuilder, first: str, count: int | str, size: str) -> st
 def _define_copy(module: ModuleText, rank: int, *, loads: bool) -> str:
     """Define the copy of a box, and return its name.
 
-    ``name(context, entry, shared address, address of the map, coordinates…)`` returns the number of
-    bytes; 0 if it has not copied anything.
+    ``name(context, shared memory, entry, shared address, address of the map, coordinates…)``
+    returns the number of bytes; 0 if it has not copied anything.
     """
     name = f"tensor.{'load' if loads else 'store'}.{rank}"
     if module.defines(name):
@@ -203,7 +249,8 @@ def _define_copy(module: ModuleText, rank: int, *, loads: bool) -> str:
     code.label("other")
     code.line("ret i64 0")
     coordinates = "".join(f", i64 %c{place}" for place in range(rank))
-    head = f"define internal i64 @{name}(ptr %ctx, ptr %entry.of, i64 %at, i64 %map{coordinates})"
+    pointers = "ptr %ctx, ptr %shared, ptr %entry.of"
+    head = f"define internal i64 @{name}({pointers}, i64 %at, i64 %map{coordinates})"
     module.define(name, "\n".join([head + " noinline #0 {", *code.lines, "}"]))
     return name
 
@@ -230,7 +277,6 @@ def _chunks(code: CodeBuilder, *, loads: bool) -> None:
     count = field(code, "%entry.of", layout.TENSOR_CHUNKS, "i64")
     places = field(code, "%entry.of", layout.TENSOR_OFFSETS, "ptr")
     swizzle = field(code, "%entry.of", layout.TENSOR_SWIZZLE, "i64")
-    shared = field(code, "%ctx", layout.SHARED, "ptr")
     code.line("br label %chunk")
     code.label("chunk")
     code.line("%number = phi i64 [ 0, %copy ], [ %next, %copied ]")
@@ -240,7 +286,7 @@ def _chunks(code: CodeBuilder, *, loads: bool) -> None:
     place = code.scalar(f"add i64 %at, {code.scalar(f'load i64, ptr {beyond}, align 8')}")
     pattern = code.scalar(f"and i64 {code.scalar(f'lshr i64 {place}, 7')}, {swizzle}")
     place = code.scalar(f"xor i64 {place}, {code.scalar(f'shl i64 {pattern}, 4')}")
-    tensor, here = pointer_to(code, "%tensor", offset), pointer_to(code, shared, place)
+    tensor, here = pointer_to(code, "%tensor", offset), pointer_to(code, "%shared", place)
     origin, to = (tensor, here) if loads else (here, tensor)
     value = code.scalar(f"load {_CHUNK}, ptr {origin}, align 1")
     code.line(f"store {_CHUNK} {value}, ptr {to}, align 1")

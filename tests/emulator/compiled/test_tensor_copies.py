@@ -85,6 +85,34 @@ def test_compiled_code_copies_whole_boxes(monkeypatch: pytest.MonkeyPatch) -> No
     assert (found, fault) == (wanted, "")
 
 
+# The second block of a cluster loads boxes for some of its blocks.
+MULTICAST = text()
+for _old, _new in {
+    "%q;": "%q, %one; .reg .b32 %rank;",
+    "mov.u32 %r, 0;": "mov.u32 %r, 0; mov.u32 %rank, %cluster_ctarank; setp.eq.u32 %one, %rank, 1;",
+    "bar.sync 0;": "barrier.cluster.arrive; barrier.cluster.wait;",
+    "cp.async.bulk.tensor.2d.shared::cta": "@%one cp.async.bulk.tensor.2d.shared::cluster",
+    "::bytes\n": "::bytes.multicast::cluster\n",
+    "[object+0]": "[object+0], BLOCKS",
+}.items():
+    MULTICAST = MULTICAST.replace(_old, _new)
+
+
+@pytest.mark.parametrize("swizzle", [0, 1])
+def test_multicast(swizzle: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = arguments(INSIDE, swizzle)
+    kernel = MULTICAST.replace("BLOCKS", "15")
+    wanted = check_equal(kernel, (4,), (64,), *given, cluster=(4, 1, 1))
+    monkeypatch.setattr(TensorLoad, "__call__", None)
+    found, fault, _ = launched(kernel, COMPILE, (4,), (64,), *given, cluster=(4, 1, 1))
+    assert (found, fault) == (wanted, "")
+
+
+def test_multicast_beyond_the_cluster() -> None:
+    kernel = MULTICAST.replace("BLOCKS", "31")
+    check_equal_fault(kernel, (4,), (64,), *arguments(INSIDE, 0), cluster=(4, 1, 1))
+
+
 def test_maps_that_change() -> None:
     """A kernel that writes its map between two copies."""
     changing = text().replace("setp.lt.u32 %q", "@%first st.global.u64 [%m0], %a; setp.lt.u32 %q")

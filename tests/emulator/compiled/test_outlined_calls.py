@@ -70,6 +70,13 @@ FUNCTIONS = """
     on: mov.u32 %r, %n; setp.lt.u32 %p, %n, 3; @%p ret;
     sub.u32 %x, %n, 2; call (%x), leave, (%x); add.u32 %r, %x, %n; ret;
 }
+.func (.reg .b32 %r) waits(.reg .b32 %n) {
+    .reg .b32 %x, %y; .reg .pred %p, %q; mul.lo.u32 %y, %n, 7; rem.u32 %x, %n, 3;
+    setp.eq.u32 %p, %x, 0; @%p bra waiting; setp.eq.u32 %q, %x, 2; @%q bra writing;
+    add.u32 %x, %n, 1; call (%r), waits, (%x); add.u32 %r, %r, %n; ret;
+    waiting: mov.u32 %r, %y; ret;
+    writing: mul.lo.u32 %y, %n, 5; xor.b32 %r, %y, 3; ret;
+}
 .func store(.reg .b64 %at, .reg .b32 %n) {
     .reg .b32 %x; .reg .b64 %b; .reg .pred %p; st.global.u32 [%at], %n;
     setp.eq.u32 %p, %n, 0; @%p ret;
@@ -90,6 +97,7 @@ BODIES = {
         type: .callprototype (.reg .b32 _) _ (.reg .b64 _, .reg .b32 _);
         call (%r1), %a4, (%a3, %r2), type;""",
     "exit": "call (%r1), leave, (%r0);",
+    "lanes that wait outside": "call (%r1), waits, (%r0);",
     "barriers around it": """bar.sync 0; and.b32 %r2, %r0, 7; call (%r1), fibonacci, (%r2);
         bar.sync 0; shfl.sync.bfly.b32 %r3, %r1, 1, 31, -1; call (%r4), fibonacci, (%r2);
         add.u32 %r1, %r3, %r4;""",

@@ -143,7 +143,7 @@ class KernelCompilation:
         """
         assert self.kernel is not None
         if not first:
-            launch.repetition = Repetition.of(launch, self.kernel.code.function)
+            launch.repetition = Repetition.of(launch, has_assertions=self.kernel.has_assertions)
         try:
             run_blocks(self.kernel, launch, on_progress, first, threads)
         except DeviceFault:

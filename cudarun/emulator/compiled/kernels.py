@@ -17,6 +17,7 @@ from cudarun.emulator.compiled.inlining import BlockOrigin, without_calls
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
 from cudarun.emulator.compiled.observation import AccessObservation
 from cudarun.emulator.compiled.operators import Untraceable
+from cudarun.emulator.compiled.repetition import has_assertions
 from cudarun.emulator.compiled.vectors import ModuleText
 from cudarun.emulator.compiled.visible_order import check_order
 from cudarun.emulator.compiled.warp_code import WarpCode
@@ -123,6 +124,7 @@ class CompiledKernel:
         code: What the code needs from its caller.
         is_parallel: Whether its blocks can run at the same time, and are not slower then.
         has_reductions: Whether it has integer reductions of global memory.
+        has_assertions: Whether threads can report that an assertion failed.
         origins: The origin of each block of the code.
         run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
         observation: What detectors need; ``None`` if none observes it.
@@ -135,6 +137,7 @@ class CompiledKernel:
         self.code = module.code
         self.is_parallel = module.is_parallel
         self.has_reductions = module.has_reductions
+        self.has_assertions = has_assertions(module.code.function)
         self.origins = module.origins
         self.observation = module.observation
         self.machine_code = MachineCode(module.text, data=data)

@@ -37,14 +37,14 @@ class Repetition:
         self._seconds: float | None = None
 
     @classmethod
-    def of(cls, launch: Launch, function: FunctionCode) -> Repetition | None:
+    def of(cls, launch: Launch, *, has_assertions: bool) -> Repetition | None:
         """Return the repetition of a launch; ``None`` if copying its memory takes long.
 
         Args:
             launch: The launch, before it runs.
-            function: The code of its kernel.
+            has_assertions: Whether its kernel has assertions.
         """
-        most = _MOST_BYTES_OF_ASSERTIONS if _has_assertions(function) else _MOST_BYTES
+        most = _MOST_BYTES_OF_ASSERTIONS if has_assertions else _MOST_BYTES
         used = sum(memory.used for memory in launch.memories)
         return cls(launch) if used <= most else None
 
@@ -68,7 +68,8 @@ class Repetition:
         interpret()
 
 
-def _has_assertions(function: FunctionCode) -> bool:
+def has_assertions(function: FunctionCode) -> bool:
+    """Return whether threads can report that an assertion failed."""
     return any(
         isinstance(operation, Action) and operation.action is assertfail
         for block in function.blocks

@@ -111,8 +111,6 @@ class CompiledRun:
         answers = self._answers()
         next(answers)
         self._callback = _Callback(answers.send)
-        self._contexts = np.zeros((slots, layout.CONTEXT_BYTES // 8), dtype=np.uint64)
-        places = np.arange(slots, dtype=np.uint64)
         fields = (
             (layout.CONSTANTS, self._constants.ctypes.data, 0),
             (layout.CACHE, self._cache.ctypes.data, self._cache.strides[0]),
@@ -136,8 +134,14 @@ class CompiledRun:
             (layout.CONCURRENT, queue.threads > 1, 0),
             *(self._observed.fields() if self._observed else ()),
         )
-        offsets, values, steps = np.array(fields, dtype=np.uint64).T
-        self._contexts[:, offsets // 8] = values + steps * places[:, None]
+        row = [0] * (layout.CONTEXT_BYTES // 8)
+        for offset, value, _ in fields:
+            row[offset // 8] = value
+        self._contexts = np.array([row] * slots, dtype=np.uint64)
+        for offset, _, step in fields:
+            if step and slots > 1:
+                steps = np.arange(0, step * slots, step, dtype=np.uint64)
+                self._contexts[:, offset // 8] += steps
 
     def _fixed_values(self) -> Array:
         """Return the values of the operands that the launch fixes, or the last one's equal ones."""
@@ -360,12 +364,14 @@ class CompiledRun:
         accesses = self._kernel.code.sites.entries
         for entries in self._kernel.shared:
             self._enter(entries, accesses[entries[0]], self._shared)
+        equal: dict[tuple[int, int], list[int]] = {}
         for entry, address in self._kernel.recent.items():
-            for memory in self._launch.memories:
-                allocation = memory.find(address)
-                if allocation is not None:
-                    self._enter([entry], accesses[entry], allocation)
-                    break
+            equal.setdefault((address, accesses[entry].bytes), []).append(entry)
+        for (address, _), entries in equal.items():
+            found = (memory.find(address) for memory in self._launch.memories)
+            allocation = next(filter(None, found), None)
+            if allocation is not None:
+                self._enter(entries, accesses[entries[0]], allocation)
 
     def _enter(self, entries: list[int], access: Access, region: Region) -> None:
         """Change the cache entries of accesses that are equal to one."""
@@ -384,9 +390,10 @@ class CompiledRun:
             layout.SHADOW: self._observed.shadow(region) if self._observed else 0,
         }
         row = [values[8 * column] for column in range(len(values))]
-        rows = np.array([row] * self._slots, dtype=np.uint64)
-        rows[:, layout.HOST // 8] += block_stride * np.arange(self._slots, dtype=np.uint64)
-        self._cache[:, entries] = rows[:, None]
+        self._cache[:, entries] = np.array(row, dtype=np.uint64)
+        if block_stride:
+            strides = block_stride * np.arange(self._slots, dtype=np.uint64)
+            self._cache[:, entries, layout.HOST // 8] += strides[:, None]
 
     def _strides(self, region: Region) -> tuple[int, np.uint64]:
         """Return the bytes from one lane's part of a region, and from one block's, to the next."""

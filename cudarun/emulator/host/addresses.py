@@ -34,6 +34,8 @@ def address_of(data: HostPointer) -> int:
     """
     if data is None:
         return 0
+    if isinstance(data, int):  # as `SupportsInt` says, which asks for all attributes
+        return int(data)
     if isinstance(data, np.ndarray):
         return _contiguous(data).ctypes.data
     if isinstance(data, SupportsInt):

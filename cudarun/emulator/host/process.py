@@ -295,6 +295,8 @@ class Process:
     def show_printed(self) -> None:
         """Write text printed by kernels to the process's standard output, as the driver does."""
         text, self._printed = self._printed, bytearray()
+        if not text:
+            return
         # Output that cannot be written is dropped, as with the driver's printf.
         with contextlib.suppress(OSError), os.fdopen(_STDOUT, "wb", closefd=False) as stdout:
             stdout.write(text)

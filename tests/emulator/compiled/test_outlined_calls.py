@@ -141,7 +141,7 @@ def test_the_order_of_lanes_is_the_interpreters() -> None:
 @pytest.fixture
 def once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Faults of compiled code are reported as they are: no launch is repeated."""
-    monkeypatch.setattr(Repetition, "of", lambda *_: None)
+    monkeypatch.setattr(Repetition, "of", lambda *_, **__: None)
 
 
 @pytest.mark.usefixtures("once")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,14 @@ class Device:
     def select(self, engine: str, threads: int = 1) -> None:
         """Select the engine of later launches, and the most threads that run compiled blocks."""
         driver.select_engine(engine, threads)
+
+    def observe(self, detect: Sequence[str]) -> None:
+        """Observe all later launches with detectors, if any are named.
+
+        Buffers that are allocated from now on have marks of unwritten bytes.
+        """
+        if detect:
+            driver.watch(detect)
 
     def prepared(self, case: Case) -> PreparedLaunch:
         """Return a case whose image is loaded and whose buffers are allocated."""

@@ -1,6 +1,7 @@
 """The engines of the emulated device: processor time of kernels interpreted and compiled.
 
-Usage: ``python benchmarks/engines.py [--repeat N] [--no-opencl] [--compile-times] [NAME…]``.
+Usage: ``python benchmarks/engines.py [--repeat N] [--no-opencl] [--detect NAMES] [--compile-times]
+[NAME…]``.
 Needs llvmlite, no GPU. ``CUDARUN_CPU_TARGET=x86-64-v3`` compiles for AVX2.
 
 Each kernel is launched on both engines in turn, in one process and one thread, and its memory must
@@ -10,6 +11,8 @@ interpreted for more than a second are launched once per turn. Oclgrind and PoCL
 kernels in OpenCL C (``kernels.cl``) with the same data, each in a process of its own
 (``opencl_kernels.py``), if they are installed (``apt-get install oclgrind pocl-opencl-icd``). PoCL
 checks no access.
+
+``--detect NAMES`` launches with these detectors on both engines.
 
 ``--compile-times`` shows the first launch of each kernel in a fresh process instead: without
 anything in the cache, and with the machine code there.
@@ -24,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from ctypes.util import find_library
 from pathlib import Path
@@ -55,12 +58,21 @@ def milliseconds(action: Callable[[], object]) -> float:
     return 1000 * (time.process_time() - start)
 
 
-def measured(device: Device, case: Case, repeat: int) -> dict[str, float]:
+def measured(
+    device: Device, case: Case, repeat: int, detect: Sequence[str] = ()
+) -> dict[str, float]:
     """Return the time of a case by engine; a kernel may not be compiled.
+
+    Args:
+        device: The device.
+        case: The case.
+        repeat: The number of turns.
+        detect: The names of the detectors that observe each launch.
 
     Raises:
         Failed: The engines do not agree, or the answer is wrong.
     """
+    device.observe(detect)
     launch = device.prepared(case)
     times: dict[str, list[float]] = {engine: [] for engine in ENGINES}
     answers: dict[str, np.ndarray] = {}
@@ -142,6 +154,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--repeat", type=int, default=5, help="launches counted; default: 5")
     parser.add_argument("--no-opencl", action="store_true", help="leave Oclgrind and PoCL out")
+    parser.add_argument("--detect", metavar="NAMES", help="launch with detectors")
     parser.add_argument("--compile-times", action="store_true", help="show first launches instead")
     parser.add_argument("--first", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("name", nargs="*", help="kernels to time; default: all")
@@ -169,8 +182,9 @@ def show_engines(cases: Mapping[str, Callable[[], Case]], options: argparse.Name
     print(f"processor time of a launch, ms; minimum of {options.repeat}")
     print(" " * 22 + "".join(f"{each:>12}" for each in (*ENGINES, "ratio", *OPENCL)))
     device, ratios = Device(), []
+    detect = options.detect.split(",") if options.detect else []
     for name, make in cases.items():
-        ours = measured(device, make(), options.repeat)
+        ours = measured(device, make(), options.repeat, detect)
         theirs = {} if options.no_opencl else others(name, options.repeat)
         print(row(name, ours, theirs), flush=True)
         if "compile" in ours:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _LOADING = 0.3  # seconds, so that importing the compiler and loading a kernel is a small part
 _COMPILING = 0.1  # seconds that it takes to compile a kernel without instructions
-_PER_OPERATION = 0.004  # seconds that every instruction adds
+_PER_OPERATION = 0.003  # seconds that every instruction adds
+_LARGE, _PER_CALL = 1.0, 0.0004  # the same for large kernels, whose instructions are calls
 _INTERVAL = 0.002  # seconds between decisions
 _MOST_TIERS = 256
 _SAVED_BYTES = 32 << 20  # of memory: copied in 10 ms before a launch with detectors
@@ -152,7 +153,9 @@ class KernelTier:
             self._threshold = _LOADING
             if not is_known(*self._key):
                 operations = sum(len(block.operations) for block in self._function.blocks)
-                compiling = _COMPILING + _PER_OPERATION * operations
+                compiling = _COMPILING + min(
+                    _PER_OPERATION * operations, _LARGE + _PER_CALL * operations
+                )
                 alone = available_cores() == 1
                 self._threshold += 2 * compiling if alone else compiling
         return self._threshold

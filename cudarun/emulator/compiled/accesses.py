@@ -431,7 +431,9 @@ class AccessCode:
         """Return addresses with the constant offset of an operand."""
         if not offset:
             return base
-        return self._code.binary("add", base, splat(base.element, offset % (1 << base.bits)))
+        return self._code.binary(
+            "add", base, self._code.spread(base.element, offset % (1 << base.bits))
+        )
 
     def _relative(self, entry: str, address: LaneVector) -> LaneVector:
         base = field(self._code, entry, layout.BASE, "i64")

@@ -20,6 +20,24 @@ from cudarun.emulator.machine.threads import WARP
 
 _WORDS = "<32 x i32>"
 
+_WAITING = """
+define internal i32 @barrier.waiting(ptr %state) noinline #0 {{
+entry:
+  br label %next
+next:
+  %place = phi i64 [ 0, %entry ], [ %after, %next ]
+  %found = phi i32 [ 0, %entry ], [ %both, %next ]
+  %masks = getelementptr i8, ptr %state, i64 {first}
+  %at = getelementptr i32, ptr %masks, i64 %place
+  %mask = load i32, ptr %at, align 4
+  %both = or i32 %found, %mask
+  %after = add i64 %place, 1
+  %more = icmp ult i64 %after, {count}
+  br i1 %more, label %next, label %done
+done:
+  ret i32 %both
+}}"""
+
 
 def are_counted(barriers: Sequence[BlockCode]) -> bool:
     """Return whether a barrier is more than one of all threads of the block, with the number 0."""
@@ -140,11 +158,11 @@ class CountedBarriers:
 
     def _waiting(self, state: WarpState) -> str:
         """Return the lanes of the warp that wait at any barrier."""
-        found = "0"
-        for place in range(len(self._barriers)):
-            mask = field(self._code, "%state", state.waiting(place), "i32")
-            found = self._code.scalar(f"or i32 {found}, {mask}")
-        return found
+        name, count = "barrier.waiting", len(self._barriers)
+        if not self._code.module.defines(name):
+            text = _WAITING.format(first=state.waiting(0), count=count)
+            self._code.module.define(name, text.strip())
+        return self._code.scalar(f"call i32 @{name}(ptr %state)")
 
     def _each_number(
         self, barrier: BarrierWait, number: LaneVector, expected: LaneVector, mask: str

@@ -21,6 +21,8 @@ from cudarun.emulator.compiled.vectors import (
 from cudarun.emulator.numerics.temporaries import temporaries_of
 from cudarun.records import dataclass
 
+_FEW_LINES = 6
+
 
 @dataclass(frozen=True, slots=True)
 class LaneType:
@@ -59,6 +61,7 @@ class LaneFunctions:
     def __init__(self, module: ModuleText) -> None:
         self._module = module
         self._known: dict[tuple[Any, ...], str] = {}
+        self._lines: dict[str, int] = {}
 
     def name_of(self, operation: Lanewise) -> str:
         """Return the name of the LLVM function of an operation, defined when first asked for.
@@ -85,8 +88,14 @@ class LaneFunctions:
         name = self._known.get(key)
         if name is None:
             name = self._known[key] = f"lane{len(self._known)}"
-            self._module.define(name, lower(self._module, name, *key))
+            text = lower(self._module, name, *key)
+            self._lines[name] = text.count("\n") - 2  # without the head, the end and ``ret``
+            self._module.define(name, text)
         return name
+
+    def is_short(self, name: str) -> bool:
+        """Return whether a function has so few instructions that a constant saves nothing."""
+        return self._lines[name] <= _FEW_LINES
 
 
 def lower(

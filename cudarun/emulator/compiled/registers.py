@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -65,7 +66,7 @@ class WarpRegisters:
         shared: The slots that live from one block to another.
         mask: The active lanes, as truth values; of the block that is being compiled.
         needed: The slots whose values waiting lanes may need; of the block that is being compiled.
-        names: The memory of each register that the code has used.
+        names: The memory of each register that has a name in the code.
         in_state: The offsets of registers that are always in the warp's state.
         has_frames: Whether the stack begins where the variable ``STACK`` says.
     """
@@ -89,13 +90,27 @@ class WarpRegisters:
         """Reserve memory for registers."""
         for slot in slots:
             name = self.names[slot] = f"%reg{slot}"
-            if slot in self.in_state:
-                offset = self.in_state[slot]
-                self._code.line(f"{name} = getelementptr i8, ptr %state, i64 {offset}")
-                continue
             kind = self.type_of(slot)
             self._code.line(f"{name} = alloca {kind}, align 64")
             self._code.line(f"store {kind} zeroinitializer, ptr {name}, align 64")
+
+    @contextmanager
+    def named(self, names: dict[int, str]) -> Iterator[None]:
+        """Use other names of memory for a while."""
+        others, self.names = self.names, names
+        try:
+            yield
+        finally:
+            self.names = others
+
+    def _pointer(self, slot: int) -> str:
+        """Return the memory of a register."""
+        name = self.names.get(slot)
+        if name is not None:
+            return name
+        if slot not in self.in_state:
+            raise Untraceable(f"register {self._function.slots[slot].name}")
+        return pointer_to(self._code, "%state", self.in_state[slot])
 
     def is_shared(self, slot: int) -> bool:
         """Return whether a register lives from one block to another."""
@@ -134,13 +149,11 @@ class WarpRegisters:
         else:
             text = f"load {empty.type}, ptr {pointer}, align 4"
             value = self._code.vector(text, empty.element, empty.count)
-        self._code.line(f"store {value.typed}, ptr {self.names[slot]}, align 64")
+        self._code.line(f"store {value.typed}, ptr {self._pointer(slot)}, align 64")
 
     def _load(self, slot: int) -> LaneVector:
         empty = self._empty(slot)
-        if slot not in self.names:
-            raise Untraceable(f"register {self._function.slots[slot].name}")
-        text = f"load {empty.type}, ptr {self.names[slot]}, align 64"
+        text = f"load {empty.type}, ptr {self._pointer(slot)}, align 64"
         return self._code.vector(text, empty.element, empty.count)
 
     # --- reading ---------------------------------------------------------------------------------
@@ -163,6 +176,15 @@ class WarpRegisters:
                     return self._code.binary("xor", found, splat("i1", True))
                 return found
         raise Untraceable(f"the operand {use}")
+
+    def passed(self, use: ConstantUse) -> LaneVector:
+        """Return a constant that a shared operation gets as an argument, if that is possible."""
+        kind, value = lane_type(use), use.value
+        if kind.elements > 1 or value.size > 1 or value.dtype.kind == "b":
+            return self.source(use)
+        bits = int(value.reshape(-1).view(f"u{value.dtype.itemsize}")[0])
+        spread = self._code.spread(f"i{8 * value.dtype.itemsize}", bits)
+        return self._code.bitcast(spread, kind.element)
 
     def _stored(self, slot: int) -> LaneVector:
         register = self._function.slots[slot]
@@ -208,7 +230,7 @@ class WarpRegisters:
         """Load a value of the launch."""
         code = self._code
         constants = code.scalar("load ptr, ptr %constants.at, align 8, !invariant.load !0")
-        pointer = pointer_to(code, constants, self._fixed.place(use))
+        pointer = pointer_to(code, constants, code.number("i64", self._fixed.place(use)))
         if ptx_type.kind is TypeKind.PREDICATE:
             byte = code.scalar(f"load i8, ptr {pointer}, align 1, !invariant.load !0")
             return code.broadcast("i1", code.scalar(f"icmp ne i8 {byte}, 0"))
@@ -255,4 +277,4 @@ class WarpRegisters:
             if value.count > WIDTH:
                 mask = code.shuffle(mask, [lane for lane in range(WIDTH) for _ in range(2)])
             value = code.select(mask, value, self._load(slot))
-        code.line(f"store {value.typed}, ptr {self.names[slot]}, align 64")
+        code.line(f"store {value.typed}, ptr {self._pointer(slot)}, align 64")

@@ -14,6 +14,7 @@ from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.layout import FrameLayout, WarpState
 from cudarun.emulator.compiled.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.sites import call_back
+from cudarun.emulator.compiled.transitions import Transitions
 from cudarun.emulator.compiled.vectors import CodeBuilder
 
 _BUDGET = 4096  # of the costs of jumps back in loops that may wait: then other lanes run
@@ -31,6 +32,7 @@ class LaneSchedule:
         state: The layout of the warp's state.
         loops: The cost of a jump back to each loop that may wait for other threads, by its block.
         frames: The layout of the frames of calls; ``None`` if there are none.
+        transitions: The functions for the ends of blocks, if they are not in line.
     """
 
     def __init__(
@@ -39,11 +41,13 @@ class LaneSchedule:
         state: WarpState,
         loops: dict[int, int],
         frames: FrameLayout | None,
+        transitions: Transitions | None = None,
     ) -> None:
         self._code = code
         self._state = state
         self._loops = loops
         self._frames = frames
+        self.transitions = transitions
         self.yields = bool(loops)
 
     # --- the start -------------------------------------------------------------------------------
@@ -178,6 +182,9 @@ class LaneSchedule:
 
     def wait(self, block: int, mask: str) -> None:
         """Let lanes wait to run a block."""
+        if self.transitions is not None:
+            self.transitions.park(block, mask)
+            return
         if self._frames is None or block < self._frames.first:
             self.add(self._state.pending(block), mask)
         else:

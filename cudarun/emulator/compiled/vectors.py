@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -134,12 +135,36 @@ class CodeBuilder:
     Attributes:
         module: The module that it belongs to.
         lines: The instructions and labels.
+        names: How many names have been made.
+        numbers: The types and values of numbers that are parameters; ``None`` if all are constants.
     """
 
     def __init__(self, module: ModuleText) -> None:
         self.module = module
         self.lines: list[str] = []
-        self._names = 0
+        self.numbers: list[tuple[str, int]] | None = None
+        self.names = 0
+
+    @contextmanager
+    def separately(self, names: int = 0) -> Iterator[None]:
+        """Begin a function whose numbers are parameters; go on with the other code afterwards.
+
+        Args:
+            names: The number of the first name that it does not use yet.
+        """
+        others = self.lines, self.numbers, self.names
+        self.lines, self.numbers, self.names = [], [], names
+        try:
+            yield
+        finally:
+            self.lines, self.numbers, self.names = others
+
+    def number(self, kind: str, value: int) -> str:
+        """Return a number that differs from place to place: a constant, or a parameter."""
+        if self.numbers is None:
+            return str(value)
+        self.numbers.append((kind, value))
+        return f"%n{len(self.numbers) - 1}"
 
     # --- instructions ----------------------------------------------------------------------------
 
@@ -153,8 +178,8 @@ class CodeBuilder:
 
     def fresh(self, stem: str = "v") -> str:
         """Return a new name, for a value or a label."""
-        self._names += 1
-        return f"{stem}{self._names}"
+        self.names += 1
+        return f"{stem}{self.names}"
 
     def scalar(self, text: str) -> str:
         """Append an instruction and return its result."""
@@ -211,6 +236,12 @@ class CodeBuilder:
         first = self.scalar(f"insertelement {kind} poison, {element} {value}, i32 0")
         zeros = f"<{count} x i32> zeroinitializer"
         return self.vector(f"shufflevector {kind} {first}, {kind} poison, {zeros}", element, count)
+
+    def spread(self, element: str, value: int) -> LaneVector:
+        """Return a vector with a number of an integer type in all elements."""
+        if self.numbers is None:
+            return splat(element, value)
+        return self.broadcast(element, self.number(element, value))
 
     def intrinsic(self, name: str, *arguments: LaneVector) -> LaneVector:
         """Return the result of an LLVM intrinsic, named without its type."""

@@ -19,6 +19,9 @@ from cudarun.emulator.machine.transfers import MemoryLoad
 
 STRONG_COST, WEAK_COST = 512, 1
 
+_Slots = tuple[set[int], set[int]]
+"""The registers that an operation reads, and those that it writes."""
+
 
 def waiting_loops(function: FunctionCode, depths: Sequence[int]) -> dict[int, int]:
     """Return the cost of a jump back to each loop that may wait for other threads, by its block.
@@ -75,40 +78,41 @@ def _spaces_of_weak_waits(function: FunctionCode, body: set[int]) -> set[str]:
         and not body.issuperset(block.terminator.successors)
     }
     operations = _operations(function, body)
-    varying = _varying(operations)
+    slots = [(_slots(each.sources), _slots(each.destinations)) for each in operations]
+    varying = _varying(operations, slots)
+    deciding = _origins(exits, slots)
     found = set()
-    for operation in operations:
+    for operation, (sources, destinations) in zip(operations, slots, strict=True):
         if isinstance(operation, Action) and isinstance(operation.action, MemoryLoad):
             (access,) = operation.action.accesses
-            is_fixed = varying.isdisjoint(_slots(operation.sources))
-            if is_fixed and not exits.isdisjoint(_derived(operation, operations)):
+            if varying.isdisjoint(sources) and not deciding.isdisjoint(destinations):
                 found.add(access.space)
     return found - {"local", "param", "const"}
 
 
-def _varying(operations: list[Operation]) -> set[int]:
+def _varying(operations: list[Operation], slots: list[_Slots]) -> set[int]:
     """Return the registers whose values can change from one iteration of a loop to the next."""
-    found = {slot for operation in operations for slot in _slots(operation.destinations)}
+    found = {slot for _, destinations in slots for slot in destinations}
     count = len(found) + 1
     while len(found) < count:
         count = len(found)
         kept = set()
-        for operation in operations:
-            if isinstance(operation, Action) or not found.isdisjoint(_slots(operation.sources)):
-                kept |= _slots(operation.destinations)
+        for operation, (sources, destinations) in zip(operations, slots, strict=True):
+            if isinstance(operation, Action) or not found.isdisjoint(sources):
+                kept |= destinations
         found = kept
     return found
 
 
-def _derived(start: Operation, operations: list[Operation]) -> set[int]:
-    """Return the registers whose values depend on the results of an operation."""
-    found = _slots(start.destinations)
+def _origins(results: set[int], slots: list[_Slots]) -> set[int]:
+    """Return the registers that the values of some registers depend on, with these."""
+    found = set(results)
     count = 0
     while len(found) > count:
         count = len(found)
-        for operation in operations:
-            if not found.isdisjoint(_slots(operation.sources)):
-                found |= _slots(operation.destinations)
+        for sources, destinations in reversed(slots):
+            if not found.isdisjoint(destinations):
+                found |= sources
     return found
 
 

@@ -142,6 +142,15 @@ class WarpWaits:
             return
         assert block.sync_mask is not None
         arrived = code.scalar("load i32, ptr %MASK")
+        transitions = self._schedule.transitions
+        if transitions is not None:
+            members = code.bitcast(self._registers.source(block.sync_mask), "i32")
+            complete = transitions.gather(block.index, arrived, members)
+            code.line(f"store i32 {complete}, ptr %MASK")
+            none, run = code.scalar(f"icmp eq i32 {complete}, 0"), code.fresh("run")
+            code.line(f"br i1 {none}, label %dispatch, label %{run}")
+            code.label(run)
+            return
         parked = field(code, "%state", state.parked(block.index), "i32")
         here = code.scalar(f"or i32 {arrived}, {parked}")
         alive = field(code, "%state", state.ALIVE, "i32")
@@ -173,7 +182,10 @@ class WarpWaits:
     def lanes_exit(self) -> None:
         """Check again which lanes can continue, because others have exited; dispatch."""
         code, state = self._code, self._state
-        for other in self._points.synchronizing:
+        transitions = self._schedule.transitions
+        if transitions is not None:
+            transitions.scatter()
+        for other in self._points.synchronizing if transitions is None else ():
             parked = field(code, "%state", state.parked(other.index), "i32")
             store_field(code, "%state", state.parked(other.index), "i32", "0")
             self._schedule.wait(other.index, parked)

@@ -8,7 +8,7 @@ lets others run in a loop that may wait for them; ``run`` (``grids.py``) calls i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -16,16 +16,15 @@ import numpy as np
 from cudarun.emulator.code import (
     Action,
     BlockCode,
+    ConstantUse,
     FunctionCode,
     Lanewise,
-    RegisterUse,
-    Role,
     Terminator,
-    Use,
 )
 from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.accesses import AccessCode
 from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, action_rules
+from cudarun.emulator.compiled.allocation import own_places, place_registers, slots_used
 from cudarun.emulator.compiled.barriers import CountedBarriers
 from cudarun.emulator.compiled.call_frames import CallFrames, frame_layout
 from cudarun.emulator.compiled.calls import PointerCall, StackCheck
@@ -39,7 +38,9 @@ from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.outlining import MOST_OPERATIONS
 from cudarun.emulator.compiled.registers import FixedValues, WarpRegisters
 from cudarun.emulator.compiled.schedule import LaneSchedule
+from cudarun.emulator.compiled.shared_operations import SharedOperations
 from cudarun.emulator.compiled.sites import CallbackSite, CallbackSites, call_back, pass_sources
+from cudarun.emulator.compiled.transitions import Transitions
 from cudarun.emulator.compiled.vectors import (
     WIDTH,
     CodeBuilder,
@@ -61,7 +62,9 @@ from cudarun.emulator.machine.matrices import MatrixTransfer, WarpMatrixTransfer
 from cudarun.emulator.machine.warps import WarpAction
 
 _PARAMETERS = "ptr %ctx, i32 %warp"
-_MOST_VALUES = 4000  # registers at block starts; of larger functions they are kept in memory
+_MOST_VALUES = 4000  # registers at block starts, in functions whose operations are in line
+_MOST_INLINE = 1000  # operations in line, for which LLVM takes about 3 s
+_MOST_OPERATIONS = 32000
 
 
 class WarpCode:
@@ -110,18 +113,22 @@ class WarpCode:
         self.points = WaitPoints.of(function.blocks)
         self.waits_for_blocks = may_wait_for_blocks(function)
         self._loops = waiting_loops(function, depths)
-        self._used = _slots_used(function)
+        self._used = slots_used(function)
         blocks, registers = len(function.blocks), len(self._used)
         operations = sum(len(block.operations) for block in function.blocks)
-        if operations > MOST_OPERATIONS:
+        self.frames = frame_layout(function, self._registers)
+        if operations > (_MOST_OPERATIONS if self.frames is None else MOST_OPERATIONS):
             raise Untraceable(f"a function of {operations} instructions")
         self._in_state = blocks * registers > _MOST_VALUES
-        slots = self._kept()
-        if self._in_state:
-            slots = [slot for slot in sorted(self._used) if self._registers.is_shared(slot)]
-        self.frames = frame_layout(function, self._registers)
-        kept = {slot: self._registers.bytes_of(slot) for slot in slots}
+        self._is_large = self.frames is None and (self._in_state or operations > _MOST_INLINE)
+        self._in_state = self._in_state or self._is_large
         self._needed = self._needed_while_running()
+        places: dict[int, int] = {}
+        if self._in_state:
+            place = place_registers if self._is_large else own_places
+            places, kept = place(function, self._registers, self._used)
+        else:
+            kept = {slot: self._registers.bytes_of(slot) for slot in self._kept()}
         if self.points.warp_barriers:
             kept[ARRIVALS] = ARRIVAL_BYTES
         groups = group_blocks(function.blocks)
@@ -137,10 +144,15 @@ class WarpCode:
             counted=self.counted.are_used,
             kept=kept,
         )
+        transitions = None
+        self._shared: SharedOperations | None = None
         if self._in_state:
-            every = self.state.registers.items()
-            self._registers.in_state = {slot: at for slot, at in every if slot != ARRIVALS}
-        self._schedule = LaneSchedule(self._code, self.state, self._loops, self.frames)
+            every = self.state.registers
+            self._registers.in_state = {slot: every[place] for slot, place in places.items()}
+        if self._is_large:
+            self._shared = SharedOperations(self._code, self._registers, self._values)
+            transitions = Transitions(self._code, self.state)
+        self._schedule = LaneSchedule(self._code, self.state, self._loops, self.frames, transitions)
         self._calls = self._call_frames()
         self._waits = WarpWaits(
             self._code,
@@ -208,6 +220,8 @@ class WarpCode:
         The lowest block with waiting lanes runs, so that diverged lanes wait to run later ones.
         Those that wait for the return of others from an outlined function can be anywhere.
         """
+        if self._is_large:  # registers share memory with others that waiting lanes may need
+            return [self._registers.shared] * len(self.function.blocks)
         slots, found = self._needed_to_continue(), []
         for block in reversed(self.function.blocks):
             is_outlined = self.frames is not None and block.index >= self.frames.first
@@ -229,36 +243,31 @@ class WarpCode:
         for block in self.function.blocks:
             self._block(block)
         self._waits.check_warp_barriers()
-        self._registers.needed = self._needed_to_continue()
+        if not self._is_large:
+            self._registers.needed = self._needed_to_continue()
         self.counted.continue_with_results(self.state, self._schedule)
         if self._calls:
             self._calls.end()
         self._leave()
-        head = f"define internal i32 @step({_PARAMETERS}) noinline #0 {{"
+        # LLVM takes too long to optimize thousands of calls, and hardly finds anything to optimize
+        optimized = "" if self._shared is None else "optnone "
+        head = f"define internal i32 @step({_PARAMETERS}) noinline {optimized}#0 {{"
         code.module.define("step", "\n".join([head, *code.lines, "}"]))
 
     def _enter(self) -> None:
         code, state = self._code, self.state
         code.label("entry")
-        for name, offset in (("cache", layout.CACHE), ("constants", layout.CONSTANTS)):
-            code.line(f"%{name}.at = getelementptr i8, ptr %ctx, i64 {offset}")
         states = field(code, "%ctx", layout.STATES, "ptr")
         wide = code.scalar("zext i32 %warp to i64")
         place = code.scalar(f"mul i64 {wide}, {state.size}")
         code.line(f"%state = getelementptr i8, ptr {states}, i64 {place}")
-        code.line(f"%warp.words = mul i64 {wide}, {4 * WIDTH}")
-        code.line(f"%lane.row.at = getelementptr i8, ptr %ctx, i64 {layout.LANE_ROW}")
-        code.line("%lane.row = load i64, ptr %lane.row.at, align 8")
-        first = code.scalar(f"mul i64 {wide}, {WIDTH}")
-        lanes = constant(np.arange(WIDTH, dtype=np.int64))
-        spread = code.broadcast("i64", first)
-        code.line(f"%thread = add {spread.typed}, {lanes.name}")
+        self._values()
         self._schedule.declare()
         if self._calls:
             self._calls.declare()
         self._groups.declare()
         self.counted.declare()
-        self._registers.declare(sorted(self._used))
+        self._registers.declare(sorted(self._used - self._registers.in_state.keys()))
         self._waits.declare()
         waiting = [b.index for b in self.function.blocks if self._may_wait(b)]
         self._schedule.enter(waiting + self._groups.entries + self.counted.entries)
@@ -273,15 +282,32 @@ class WarpCode:
             self._clear()
         code.line("br label %dispatch")
         code.label("restore")
-        for slot, offset in state.registers.items():
-            if slot in self._registers.in_state:
-                continue
+        for slot, offset in self._saved():
             pointer = pointer_to(code, "%state", offset)
             if slot == ARRIVALS:
                 self._waits.restore(pointer)
             else:
                 self._registers.restore(slot, pointer)
         self._schedule.begin()
+
+    def _saved(self) -> list[tuple[int, int]]:
+        """Return what is saved to the warp's state while lanes wait, and the offsets there."""
+        every = self.state.registers.items()
+        return [(slot, at) for slot, at in every if slot == ARRIVALS or not self._in_state]
+
+    def _values(self) -> None:
+        """Define the values that the code of operations uses."""
+        code = self._code
+        for name, offset in (("cache", layout.CACHE), ("constants", layout.CONSTANTS)):
+            code.line(f"%{name}.at = getelementptr i8, ptr %ctx, i64 {offset}")
+        wide = code.scalar("zext i32 %warp to i64")
+        code.line(f"%warp.words = mul i64 {wide}, {4 * WIDTH}")
+        code.line(f"%lane.row.at = getelementptr i8, ptr %ctx, i64 {layout.LANE_ROW}")
+        code.line("%lane.row = load i64, ptr %lane.row.at, align 8")
+        first = code.scalar(f"mul i64 {wide}, {WIDTH}")
+        lanes = constant(np.arange(WIDTH, dtype=np.int64))
+        spread = code.broadcast("i64", first)
+        code.line(f"%thread = add {spread.typed}, {lanes.name}")
 
     def _clear(self) -> None:
         """Write zeros to the registers in the state."""
@@ -306,9 +332,7 @@ class WarpCode:
         code.label("save")
         if self._schedule.yields:
             code.line(f"%answer = phi i32 [ {WAITS}, %leave ], [ {YIELDS}, %yield ]")
-        for slot, offset in state.registers.items():
-            if slot in self._registers.in_state:
-                continue
+        for slot, offset in self._saved():
             pointer = pointer_to(code, "%state", offset)
             if slot == ARRIVALS:
                 self._waits.save(pointer)
@@ -335,7 +359,10 @@ class WarpCode:
         self._accesses.block = block.index
         for operation in block.operations:
             try:
-                self._operation(operation, mask)
+                if self._shared is None:
+                    self._operation(operation, mask)
+                else:
+                    self._shared.call(operation, mask, partial(self._operation, operation))
             except Untraceable as reason:
                 raise Untraceable(f"{reason} (PTX line {operation.site.line})") from None
         rule = self._rules.get(type(block.terminator))
@@ -367,7 +394,13 @@ class WarpCode:
             rule(operation, mask)
             return
         name = self._functions.name_of(operation)
-        given = [self._registers.source(use) for use in operation.sources]
+        passes = self._shared is not None and self._functions.is_short(name)
+        given = [
+            self._registers.passed(use)
+            if passes and isinstance(use, ConstantUse)
+            else self._registers.source(use)
+            for use in operation.sources
+        ]
         kinds = [lane_type(use) for use in operation.destinations]
         results = results_of(self._code, name, given, kinds)
         for use, value in zip(operation.destinations, results, strict=True):
@@ -388,6 +421,11 @@ class WarpCode:
             return
         condition = self._registers.source(branch.condition)
         taken = code.to_mask(code.binary("and", condition, self._registers.mask))
+        targets = branch.target, branch.otherwise
+        transitions = self._schedule.transitions
+        if transitions is not None and min(targets) > block.index:
+            transitions.advance(targets, mask, taken)
+            return
         other = code.scalar(f"xor i32 {taken}, {mask}")
         every, some, none, both = (code.fresh(s) for s in ("every", "some", "none", "both"))
         whole = code.scalar(f"icmp eq i32 {other}, 0")
@@ -471,20 +509,3 @@ class WarpCode:
         left = code.scalar(f"xor i32 {alive}, {mask}")
         store_field(code, "%state", state.ALIVE, "i32", left)
         self._waits.lanes_exit()
-
-
-def _uses(function: FunctionCode) -> Iterator[Use]:
-    """Yield the operands of a function."""
-    for block in function.blocks:
-        yield from block.terminator.reads
-        if block.sync_mask is not None:
-            yield block.sync_mask
-        for operation in block.operations:
-            yield from operation.sources
-            yield from operation.destinations
-
-
-def _slots_used(function: FunctionCode) -> set[int]:
-    """Return the slots of registers that the function's blocks read or write."""
-    used = {use.slot for use in _uses(function) if isinstance(use, RegisterUse)}
-    return {slot for slot in used if function.slots[slot].role is Role.REGISTER}

@@ -84,6 +84,16 @@ def test_a_batch_that_has_changed_nothing_is_run_again() -> None:
 
 
 @pytest.mark.usefixtures("eager")
+def test_a_kernel_of_thousands_of_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
+    text = LOOP.replace("FIRST", "").replace("20;", "2;")
+    text = text.replace("BODY", "mad.lo.u32 %r0, %r0, %r0, %r3; add.u32 %r3, %r3, 0;\n" * 2500)
+    found, notes = launched(text, AUTO, 100, 2)
+    assert found == launched(text, INTERPRET, 100, 2)[0]
+    assert [note.engine for note in notes] == [COMPILE, COMPILE]
+
+
+@pytest.mark.usefixtures("eager")
 def test_launches_of_one_kernel_count_together() -> None:
     """A launch of one batch without a loop makes no decision; the next one does."""
     text = PLAIN.replace("@%p bra L;", "")

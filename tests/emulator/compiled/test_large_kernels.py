@@ -1,0 +1,108 @@
+"""Kernels so large that their operations are shared functions, and their registers share memory."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from cudarun.emulator.code import BlockCode, RegisterUse
+from cudarun.emulator.compiled import warp_code
+from cudarun.emulator.compiled.allocation import place_registers
+from cudarun.emulator.compiled.kernels import KernelModule
+from cudarun.emulator.compiled.registers import FixedValues, WarpRegisters
+from cudarun.emulator.compiled.vectors import CodeBuilder, ModuleText
+from cudarun.emulator.decode.module import compile_module
+from cudarun.emulator.machine.frame import each
+from cudarun.ptx.parser import parse
+from tests.emulator.compiled.engines import check_equal, check_equal_fault
+from tests.emulator.device import HEADER
+
+STEPS = 700  # of some instructions each
+
+
+def large(steps: int) -> str:
+    """A kernel of many instructions: arithmetic, branches, memory, shuffles and barriers."""
+    lines = []
+    for step in range(steps):
+        now, next_ = step % 40, (step + 1) % 40
+        lines += [
+            f"mad.lo.u32 %r{next_}, %r{now}, {step | 1}, %t;",
+            f"cvt.rn.f32.u32 %f{next_}, %r{next_};",
+            f"fma.rn.f32 %f{now}, %f{now}, 0f3F000000, %f{next_};",
+        ]
+        match step % 7:
+            case 1:
+                lines += [
+                    f"setp.gt.u32 %p, %r{next_}, {step << 20};",
+                    f"@%p bra L{step};",
+                    f"xor.b32 %r{next_}, %r{next_}, %r{now};",
+                    f"L{step}:",
+                ]
+            case 2:
+                lines += [f"st.shared.u32 [%s], %r{next_};", f"ld.shared.u32 %r{next_}, [%s];"]
+            case 3:
+                lines.append(f"shfl.sync.bfly.b32 %r{next_}, %r{next_}, {1 + step % 31}, 31, -1;")
+            case 4:
+                lines.append("bar.sync 0;")
+    text = "\n    ".join(lines)
+    return f"""{HEADER}.visible .entry large(.param .u64 out) {{
+    .shared .align 4 .b8 room[256];
+    .reg .b32 %r<40>; .reg .f32 %f<40>; .reg .b32 %t; .reg .b32 %s; .reg .b64 %a<3>;
+    .reg .pred %p;
+    ld.param.u64 %a0, [out];
+    mov.u32 %t, %tid.x;
+    mul.wide.u32 %a1, %t, 8;
+    add.u64 %a2, %a0, %a1;
+    mov.u32 %s, room;
+    mad.lo.u32 %s, %t, 4, %s;
+    mov.u32 %r0, %t;
+    {text}
+    st.global.u32 [%a2], %r{steps % 40};
+    st.global.f32 [%a2+4], %f{(steps - 1) % 40};
+    ret;
+}}"""
+
+
+def test_thousands_of_instructions_are_compiled() -> None:
+    text = large(STEPS)
+    program = compile_module(parse(text))
+    module = KernelModule(program.code["large"], program)
+    functions = module.text.text().count("@operation")
+    calls = sum(len(block.operations) for block in module.code.function.blocks)
+    assert calls > 2 * warp_code._MOST_INLINE
+    assert functions > calls  # each is called, and the functions are defined
+    check_equal(text, (2,), (64,), np.zeros(128, "u4"))
+
+
+@pytest.mark.parametrize("threads", [32, 45])
+def test_shared_operations(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    monkeypatch.setattr(warp_code, "_MOST_INLINE", 0)
+    buffers = check_equal(large(30), (1,), (threads,), np.zeros(128, "u4"))
+    assert any(buffers[0])
+
+
+def test_faults_of_shared_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warp_code, "_MOST_INLINE", 0)
+    fault = check_equal_fault(large(30), (1,), (32,), np.zeros(10, "u4"))
+    assert "st.global" in fault
+
+
+def test_registers_that_are_needed_together_have_places_of_their_own() -> None:
+    program = compile_module(parse(large(60)))
+    function = program.code["large"]
+    registers = WarpRegisters(CodeBuilder(ModuleText()), function, FixedValues())
+    used = {slot for block in function.blocks for slot in _slots(block)}
+    places, sizes = place_registers(function, registers, used)
+    assert places.keys() == used
+    assert len(sizes) < len(used)
+    for block in function.blocks:
+        needed = [slot for slot in each(block.live_in | block.live_out) if slot in used]
+        for one, other in itertools.combinations(needed, 2):
+            assert places[one] != places[other]
+
+
+def _slots(block: BlockCode) -> set[int]:
+    uses = [use for each_ in block.operations for use in (*each_.sources, *each_.destinations)]
+    return {use.slot for use in uses if isinstance(use, RegisterUse)}

@@ -67,6 +67,7 @@ def _define_begin(module: ModuleText, state: WarpState, *, is_observed: bool) ->
     store_field(code, "%ctx", layout.RUNNING, "i64", "1")
     store_field(code, "%ctx", layout.CALLING_MASK, "i32", "0")
     _fill(code, layout.SHARED, layout.SHARED_STRIDE, 0)
+    _fill(code, layout.LOCAL, layout.LOCAL_SIZE, 0)
     if is_observed:
         begin_block(code, "%number")
         _fill(code, layout.SHARED_SHADOW, layout.SHARED_SHADOW_BYTES, 0)

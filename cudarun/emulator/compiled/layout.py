@@ -48,6 +48,8 @@ SHARED_MARKS = 232  # of unwritten bytes
 SHARED_MARKS_BYTES = 240
 LOCAL_MARKS = 248
 LOCAL_MARKS_BYTES = 256
+LOCAL = 264
+LOCAL_SIZE = 272  # of the threads of a block, if the kernel uses it
 CONTEXT_BYTES = 320  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.

@@ -10,7 +10,7 @@ import pytest
 
 from cudarun.emulator import driver as cuda
 from cudarun.emulator import engines as module
-from cudarun.emulator.compiled import engine
+from cudarun.emulator.compiled import engine, warp_code
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, NotCompiled
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.machine.launch import Launch
@@ -99,9 +99,10 @@ def test_large_functions_keep_registers_in_memory() -> None:
     check_equal(large(50), (1,), (32,), np.arange(512, dtype="u4") % 7)
 
 
-def test_huge_functions_are_not_compiled() -> None:
+def test_huge_functions_are_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """LLVM takes many seconds for them."""
-    made, engines = device(large(1100), COMPILE)
+    monkeypatch.setattr(warp_code, "_MOST_OPERATIONS", 200)
+    made, engines = device(large(60), COMPILE)
     with pytest.raises(NotCompiled):
         made.launch("store", (1,), (32,), made.buffer(np.zeros(4096, "u4")))
     assert engines.notes["store"].reason.startswith("a function of ")

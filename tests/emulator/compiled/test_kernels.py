@@ -126,6 +126,9 @@ BODIES = {
         mov.u32 %r5, own; and.b32 %r6, %r4, 60; add.u32 %r5, %r5, %r6; st.local.u32 [%r5], %r4;
         st.local.u32 [own+4], %r0; ld.local.u32 %r7, [%r5]; cvt.u64.u32 %a5, %r5;
         cvta.local.u64 %a5, %a5; ld.u32 %r8, [%a5]; add.u32 %r4, %r7, %r8;""",
+    "unwritten local memory": """
+        ld.local.u32 %r5, [own+8]; add.u32 %r5, %r5, %r4; st.local.u32 [own+8], %r5;
+        mov.u32 %r4, %r5;""",
     "vectors and bytes": """
         shl.b32 %r5, %r0, 3; cvt.u64.u32 %a5, %r5; add.u64 %a6, %a1, %a5;
         ld.global.v2.u16 {%h0, %h1}, [%a6]; ld.global.s8 %r6, [%a6+3]; ld.global.v2.f32 {%f0, %f1},

@@ -1,16 +1,19 @@
 """The engines of the emulated device: processor time of kernels interpreted and compiled.
 
-Usage: ``python benchmarks/engines.py [--repeat N] [--no-opencl] [--detect NAMES] [--compile-times]
-[NAME…]``.
-Needs llvmlite, no GPU. ``CUDARUN_CPU_TARGET=x86-64-v3`` compiles for AVX2.
+Usage: ``python benchmarks/engines.py [--repeat N] [--target TARGET]… [--no-opencl] [--no-cores]
+[--detect NAMES] [--compile-times] [NAME…]``. Needs llvmlite, no GPU.
 
 Each kernel is launched on both engines in turn, in one process and one thread, and its memory must
-be equal after both. A figure is the processor time of ``cuLaunchKernel`` and ``cuCtxSynchronize``,
-the minimum over the turns, each of which counts the third of three launches. Kernels that are
-interpreted for more than a second are launched once per turn. Oclgrind and PoCL run the same
-kernels in OpenCL C (``kernels.cl``) with the same data, each in a process of its own
-(``opencl_kernels.py``), if they are installed (``apt-get install oclgrind pocl-opencl-icd``). PoCL
-checks no access.
+be equal after both; compiled for this processor (``native``), and in another process for any with
+AVX2 (``x86-64-v3``). A figure is the processor time of ``cuLaunchKernel`` and
+``cuCtxSynchronize``, the minimum over the turns, each of which counts the third of three launches.
+Kernels that are interpreted for more than a second are interpreted once per process.
+
+Oclgrind and PoCL run the same kernels in OpenCL C (``kernels.cl``) with the same data, each in a
+process of its own (``opencl_kernels.py``), if they are installed (``apt-get install oclgrind
+pocl-opencl-icd``); the figure is the processor time of all threads. PoCL checks no access. Oclgrind
+runs once, and not the larger matrices. Ratios are those to the first target: above 1, compiled
+kernels are faster. At the end, ``cores.py`` compares one and two threads.
 
 ``--detect NAMES`` launches with these detectors on both engines.
 
@@ -21,6 +24,7 @@ anything in the cache, and with the machine code there.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import subprocess
@@ -39,6 +43,7 @@ from timing import Failed
 
 HERE = Path(__file__).resolve().parent
 ENGINES = ("interpret", "compile")
+TARGETS = ["native", "x86-64-v3"]
 WARMUP = 2
 _LONG = 1000  # ms
 OPENCL = {  # the library, and how often a kernel is launched
@@ -48,7 +53,13 @@ OPENCL = {  # the library, and how often a kernel is launched
     ),
     "PoCL": (find_library("OpenCL"), 0),
 }
-_MOST_SECONDS = 60  # of a case
+_MOST_SECONDS = 120  # of a case
+_LARGE = ("_512", "_1024")  # ends of the names of cases that Oclgrind does not run
+_SETTINGS = {"POCL_MAX_PTHREAD_COUNT": "1", "OCLGRIND_LOCAL_MEM_SIZE": str(1 << 17)}
+
+
+Row = dict[str, float]
+"""The times of a case by platform, and their ratios."""
 
 
 def milliseconds(action: Callable[[], object]) -> float:
@@ -76,8 +87,10 @@ def measured(
     launch = device.prepared(case)
     times: dict[str, list[float]] = {engine: [] for engine in ENGINES}
     answers: dict[str, np.ndarray] = {}
-    for _ in range(repeat):
+    for turn in range(repeat):
         for engine in times.copy():
+            if turn and engine == "interpret" and min(times[engine]) > _LONG:
+                continue
             device.select(engine)
             launch.reset()
             try:
@@ -98,14 +111,14 @@ def measured(
     return {engine: min(spent) for engine, spent in times.items()}
 
 
-def first_launch(name: str, cache: str) -> float:
-    """Return the time of a first launch of a case in a fresh process."""
-    environment = os.environ | {"XDG_CACHE_HOME": cache}
-    command = [sys.executable, __file__, "--first", name]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+def in_process(name: str, *options: str, **environment: str) -> str:
+    """Return what this script prints for a case in a fresh process."""
+    command = [sys.executable, __file__, *options, name]
+    env = os.environ | environment
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
     if done.returncode != 0:
         raise Failed(f"{name}: {done.stderr[-2000:]}")
-    return float(done.stdout)
+    return done.stdout
 
 
 def show_compile_times(names: Iterable[str]) -> None:
@@ -113,18 +126,17 @@ def show_compile_times(names: Iterable[str]) -> None:
     print("first launch, ms        empty cache   machine code cached")
     with tempfile.TemporaryDirectory(prefix="cudarun-benchmark-") as cache:
         for name in names:
-            cold, warm = (first_launch(name, cache) for _ in range(2))
+            cold, warm = (
+                float(in_process(name, "--first", XDG_CACHE_HOME=cache)) for _ in range(2)
+            )
             print(f"{name:<22} {cold:12.0f} {warm:21.1f}", flush=True)
 
 
 def others(name: str, repeat: int) -> dict[str, float]:
     """Return the times of a case on OpenCL platforms that are installed, by name."""
-    kernel = name.rstrip("_0123456789")
-    if f"kernel void {kernel}(" not in (HERE / "kernels.cl").read_text():
-        return {}
     found = {}
     for platform, (library, count) in OPENCL.items():
-        if library is None:
+        if library is None or (count and name.endswith(_LARGE)):
             continue
         script = [sys.executable, os.fspath(HERE / "opencl_kernels.py")]
         with suppress(subprocess.TimeoutExpired):
@@ -132,7 +144,7 @@ def others(name: str, repeat: int) -> dict[str, float]:
                 [*script, library, name, str(count or WARMUP + repeat)],
                 capture_output=True,
                 text=True,
-                env=os.environ | {"POCL_MAX_PTHREAD_COUNT": "1"},
+                env=os.environ | _SETTINGS,
                 timeout=_MOST_SECONDS,
                 check=False,
             )
@@ -141,24 +153,86 @@ def others(name: str, repeat: int) -> dict[str, float]:
     return found
 
 
-def row(name: str, ours: Mapping[str, float], theirs: Mapping[str, float]) -> str:
+def columns(ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, float]) -> Row:
+    """Return the times of a case, and the ratios, by the heads of the columns.
+
+    Args:
+        ours: The times of the engines by the target of the compiler.
+        theirs: The times of other platforms.
+    """
+    interpreted = min(times["interpret"] for times in ours.values())
+    row = {"interpret": interpreted}
+    for target, times in ours.items():
+        if "compile" in times:
+            row[target] = times["compile"]
+            row[f"{target} ratio"] = times["interpret"] / times["compile"]
+    best = next(iter(ours.values())).get("compile")
+    for platform, spent in theirs.items():
+        row[platform] = spent
+        if best is not None:
+            row[f"{platform} ratio"] = spent / best
+    return row
+
+
+def line(head: str, row: Row, heads: Iterable[str]) -> str:
     """Return a line of the table."""
-    times = [f"{ours[engine]:.2f}" if engine in ours else "-" for engine in ENGINES]
-    times.append(f"{ours['interpret'] / ours['compile']:.1f}" if "compile" in ours else "")
-    times += [f"{theirs[each]:.2f}" if each in theirs else "" for each in OPENCL]
-    return f"{name:22}{''.join(f'{each:>12}' for each in times)}".rstrip()
+    cells = []
+    for each in heads:
+        ratio = f"{row[f'{each} ratio']:.1f}x" if f"{each} ratio" in row else ""
+        value = f"{row[each]:.2f}" if each in row else ""
+        cells.append(f"{value:>11}{ratio:>8}" if each != "interpret" else f"{value:>11}")
+    return f"{head:20}{''.join(cells)}".rstrip()
+
+
+def geometric_means(rows: Sequence[Row]) -> Row:
+    """Return the geometric mean of each ratio."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        for head, value in row.items():
+            if head.endswith(" ratio"):
+                found.setdefault(head, []).append(math.log(value))
+    return {head: math.exp(sum(logs) / len(logs)) for head, logs in found.items()}
+
+
+def show_engines(names: Iterable[str], options: argparse.Namespace) -> None:
+    """Print a line for each case, and the geometric means of the ratios."""
+    heads = ["interpret", *options.target, *([] if options.no_opencl else OPENCL)]
+    print(f"processor time of a launch, ms; minimum of {options.repeat}")
+    titles = [f"{head:>11}" if head == "interpret" else f"{head:>11}{'ratio':>8}" for head in heads]
+    print(" " * 20 + "".join(titles))
+    rows: list[Row] = []
+    for name in names:
+        words = ("--measure", "--repeat", str(options.repeat), "--detect", options.detect)
+        ours = {
+            target: json.loads(in_process(name, *words, CUDARUN_CPU_TARGET=target))
+            for target in options.target
+        }
+        theirs = {} if options.no_opencl else others(name, options.repeat)
+        rows.append(columns(ours, theirs))
+        print(line(name, rows[-1], heads), flush=True)
+    print(line("geometric mean", geometric_means(rows), heads))
+    for platform in OPENCL:
+        ratios = [row[f"{platform} ratio"] for row in rows if f"{platform} ratio" in row]
+        if ratios:
+            faster = sum(ratio > 1 for ratio in ratios)
+            print(f"compiled kernels are faster than {platform} in {faster} of {len(ratios)} cases")
 
 
 def main() -> int:
     """Time every case and print a line for each; 1 when one of them fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--repeat", type=int, default=5, help="launches counted; default: 5")
-    parser.add_argument("--no-opencl", action="store_true", help="leave Oclgrind and PoCL out")
-    parser.add_argument("--detect", metavar="NAMES", help="launch with detectors")
-    parser.add_argument("--compile-times", action="store_true", help="show first launches instead")
-    parser.add_argument("--first", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("name", nargs="*", help="kernels to time; default: all")
+    add = parser.add_argument
+    add("--repeat", type=int, default=5, help="launches counted; default: %(default)s")
+    add("--target", action="append", help=f"CUDARUN_CPU_TARGET; default: {', '.join(TARGETS)}")
+    add("--no-opencl", action="store_true", help="leave Oclgrind and PoCL out")
+    add("--no-cores", action="store_true", help="leave the comparison of two threads out")
+    add("--detect", metavar="NAMES", default="", help="launch with detectors")
+    add("--compile-times", action="store_true", help="show first launches instead")
+    add("--first", action="store_true", help=argparse.SUPPRESS)
+    add("--measure", action="store_true", help=argparse.SUPPRESS)
+    add("name", nargs="*", help="kernels to time; default: all")
     options = parser.parse_args()
+    options.target = options.target or TARGETS
     cases = engine_cases(FULL)
     names = [name for name in cases if not options.name or name in options.name]
     try:
@@ -167,30 +241,21 @@ def main() -> int:
             device.select("compile")
             launch = device.prepared(cases[names[0]]())
             print(milliseconds(launch.run))
+        elif options.measure:
+            detect = options.detect.split(",") if options.detect else ()
+            print(json.dumps(measured(Device(), cases[names[0]](), options.repeat, detect)))
         elif options.compile_times:
             show_compile_times(names)
         else:
-            show_engines({name: cases[name] for name in names}, options)
+            show_engines(names, options)
+            if not options.no_cores:
+                print(flush=True)
+                cores = [sys.executable, os.fspath(HERE / "cores.py")]
+                subprocess.run([*cores, "--threads", "1", "2"], check=True)
     except Failed as failed:
         print(failed, file=sys.stderr)
         return 1
     return 0
-
-
-def show_engines(cases: Mapping[str, Callable[[], Case]], options: argparse.Namespace) -> None:
-    """Print a line for each case, and the geometric mean of the ratios."""
-    print(f"processor time of a launch, ms; minimum of {options.repeat}")
-    print(" " * 22 + "".join(f"{each:>12}" for each in (*ENGINES, "ratio", *OPENCL)))
-    device, ratios = Device(), []
-    detect = options.detect.split(",") if options.detect else []
-    for name, make in cases.items():
-        ours = measured(device, make(), options.repeat, detect)
-        theirs = {} if options.no_opencl else others(name, options.repeat)
-        print(row(name, ours, theirs), flush=True)
-        if "compile" in ours:
-            ratios.append(ours["interpret"] / ours["compile"])
-    mean = math.exp(sum(map(math.log, ratios)) / max(len(ratios), 1))
-    print(f"{'geometric mean':46}{mean:12.1f}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from ctypes import byref, c_int, c_size_t, c_uint, c_void_p
 from pathlib import Path
 
 import numpy as np
-from emulator_cases import BUFFER, FULL, agrees, engine_cases
+from emulator_cases import BUFFER, FULL, TENSOR_MAP, agrees, engine_cases
 from timing import Failed
 
 _READ_WRITE, _COPY_HOST = 1, 32
@@ -79,7 +79,7 @@ def milliseconds(library: str, name: str, count: int) -> float:
     buffers = {}
     for place, argument in enumerate(case.arguments):
         value = argument.value
-        if argument.parameter == BUFFER:
+        if argument.parameter in (BUFFER, TENSOR_MAP):
             buffers[argument.name] = opencl.buffer(value)
             value = np.array(buffers[argument.name].value, np.uint64)
         size, data = c_size_t(value.nbytes), c_void_p(value.ctypes.data)

@@ -148,10 +148,15 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
 
 
 def _show_engines(result: LaunchResult, out: Console) -> None:
-    """Print the engines of an emulated device: where the user selected one, or waited for it."""
+    """Print the engines of an emulated device: where the user selected one, or waited for it.
+
+    The counts of ``--stats`` are those of the interpreter.
+    """
     is_long = result.milliseconds > _LONG and result.watched is None
+    is_counted = result.watched is not None and result.watched.statistics is not None
     for each in result.engines:
-        if each.is_default and not (is_long and each.engine == "interpret"):
+        is_expected = each.engine == "compile" or not (is_long or is_counted)
+        if each.is_default and is_expected:
             continue
         if each.engine == "compile":
             some = "" if each.reason is None else f": {each.reason}"

@@ -53,6 +53,20 @@ def test_an_interpreted_kernel_has_a_reason(run: Run) -> None:
     assert ran.out.splitlines()[1] == f"saxpy: interpreted: {reason}"
 
 
+@pytest.mark.parametrize("option", [(), ("--cpu-engine", "auto")])
+def test_the_report_of_counts_names_the_engine(run: Run, option: tuple[str, ...]) -> None:
+    pytest.importorskip("llvmlite")
+    ran = run(*SAXPY, "--stats", *option)
+    line = "saxpy: interpreted: statistics and proofs observe the interpreter"
+    assert ran.out.splitlines().count(line) == 1
+    document = json.loads(run(*SAXPY, "--stats", *option, "--json").out)
+    (engine,) = document["outcomes"][0]["result"]["engines"]
+    assert (engine["engine"], engine["reason"]) == (
+        "interpret",
+        line[len("saxpy: interpreted: ") :],
+    )
+
+
 def test_compile_refuses_what_cannot_be_compiled(run: Run) -> None:
     pytest.importorskip("llvmlite")
     ran = run(*PARENT, "--cpu-engine", "compile")

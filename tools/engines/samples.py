@@ -1,6 +1,6 @@
 """The commands of ``samples/README.md`` on both engines: their JSON documents and all buffers.
 
-Detectors and ``--stats`` observe the interpreter; here their commands run without them.
+The commands run without detectors and ``--stats``: the interpreter observes what these report.
 """
 
 from __future__ import annotations

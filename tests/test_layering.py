@@ -131,6 +131,45 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "script": set(),
         "__main__": {"host", "script", "substitution"},
     },
+    "emulator/compiled": {
+        "lanes": set(),
+        "queue": set(),
+        "repetition": set(),
+        "jit": {"lanes"},
+        "state": {"lanes"},
+        "access": {"lanes", "state"},
+        "background": {"jit"},
+        "warps": {"lanes", "state"},
+        "independence": {"access"},
+        "products": {"access", "lanes", "state"},
+        "actions": {"access", "lanes", "products", "state", "warps"},
+        "control": {"access", "actions", "lanes", "products", "state"},
+        "observation": {"access", "control", "lanes", "state"},
+        "visible_order": {"access", "control", "lanes"},
+        "kernels": {
+            "access",
+            "control",
+            "independence",
+            "jit",
+            "lanes",
+            "observation",
+            "repetition",
+            "visible_order",
+        },
+        "frame_memory": {"control", "kernels", "state"},
+        "runtime": {
+            "access",
+            "frame_memory",
+            "kernels",
+            "lanes",
+            "observation",
+            "products",
+            "queue",
+            "state",
+        },
+        "cores": {"kernels", "queue", "runtime"},
+        "engine": {"background", "cores", "jit", "kernels", "lanes", "observation", "repetition"},
+    },
     "session": {
         "driver": set(),
         "recording": set(),
@@ -200,17 +239,20 @@ def violations(path: Path, root: Path = PACKAGE) -> list[str]:
 
 def _violations_inside(path: Path, root: Path) -> list[str]:
     """Everything in a module that breaks the rules inside its package."""
-    package, *rest = path.relative_to(root).with_suffix("").parts
-    if package not in INSIDE or rest == ["__init__"]:
-        return []
-    allowed = INSIDE[package][rest[0]] | {rest[0]}
-    prefix = f"{root.name}.{package}"
-    return [
-        f"{path.relative_to(root)}:{imported.line}: imports {imported.module}"
-        for imported in imports(path, root)
-        if _covers(prefix, imported.module)
-        and imported.module.removeprefix(f"{prefix}.").partition(".")[0] not in allowed
-    ]
+    parts, found = path.relative_to(root).with_suffix("").parts, []
+    for depth in range(1, len(parts)):
+        rules, part = INSIDE.get("/".join(parts[:depth])), parts[depth]
+        if rules is None or part == "__init__":
+            continue
+        prefix = ".".join((root.name, *parts[:depth]))
+        found += [
+            f"{path.relative_to(root)}:{imported.line}: imports {imported.module}"
+            for imported in imports(path, root)
+            if _covers(prefix, imported.module)
+            and imported.module.removeprefix(f"{prefix}.").partition(".")[0]
+            not in rules[part] | {part}
+        ]
+    return found
 
 
 def process_starts(path: Path, root: Path = PACKAGE) -> list[str]:

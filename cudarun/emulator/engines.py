@@ -195,7 +195,7 @@ def _unsuitable(launch: Launch) -> str:
             return "detectors observe blocks that wait for one another in the interpreter"
         if launch.launches_grids:
             return "detectors observe kernels that launch kernels in the interpreter"
-        from cudarun.emulator.compiled.layout import MOST_BLOCKS  # few launches need it
+        from cudarun.emulator.compiled.state.layout import MOST_BLOCKS  # few launches need it
 
         if launch.blocks > MOST_BLOCKS:
             return "detectors observe as many blocks in the interpreter"

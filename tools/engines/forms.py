@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.compiled.kernels import KernelModule
-from cudarun.emulator.compiled.operators import Untraceable
+from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.engines import COMPILE, INTERPRET, Engines
 from cudarun.emulator.execution import execute
 from tests.emulator.device import Device

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cudarun.emulator.code import Action, FunctionCode
-from cudarun.emulator.compiled.accesses import AccessCode
-from cudarun.emulator.compiled.barrier_objects import BarrierObjects
-from cudarun.emulator.compiled.bulk_copies import BulkCopies
-from cudarun.emulator.compiled.clusters import ClusterOperations
-from cudarun.emulator.compiled.copies import CopyCode
-from cudarun.emulator.compiled.fragment_transfers import FragmentTransfers
-from cudarun.emulator.compiled.lowering import LaneFunctions
-from cudarun.emulator.compiled.matrices import MatrixCode
-from cudarun.emulator.compiled.registers import WarpRegisters
-from cudarun.emulator.compiled.tensor_copies import TensorCopies
-from cudarun.emulator.compiled.vectors import CodeBuilder
-from cudarun.emulator.compiled.warpgroups import WarpgroupProducts
+from cudarun.emulator.compiled.access.accesses import AccessCode
+from cudarun.emulator.compiled.access.barrier_objects import BarrierObjects
+from cudarun.emulator.compiled.access.bulk_copies import BulkCopies
+from cudarun.emulator.compiled.access.clusters import ClusterOperations
+from cudarun.emulator.compiled.access.copies import CopyCode
+from cudarun.emulator.compiled.access.fragment_transfers import FragmentTransfers
+from cudarun.emulator.compiled.access.tensor_copies import TensorCopies
+from cudarun.emulator.compiled.lanes.lowering import LaneFunctions
+from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
+from cudarun.emulator.compiled.products.matrices import MatrixCode
+from cudarun.emulator.compiled.products.warpgroups import WarpgroupProducts
+from cudarun.emulator.compiled.state.registers import WarpRegisters
 from cudarun.emulator.compiled.warps import WarpOperations
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import (

@@ -11,8 +11,8 @@ from cudarun.emulator.compiled.background import CompilerProcess
 from cudarun.emulator.compiled.cores import run_blocks
 from cudarun.emulator.compiled.jit import stored_object
 from cudarun.emulator.compiled.kernels import CompiledKernel, KernelModule
+from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.observation import Suspicion
-from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.repetition import Repetition
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.launch import Launch

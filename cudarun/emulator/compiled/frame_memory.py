@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cudarun.emulator.compiled.calls import outlined_calls
+from cudarun.emulator.compiled.control.calls import outlined_calls
 from cudarun.emulator.compiled.kernels import CompiledKernel
-from cudarun.emulator.compiled.layout import FrameLayout
+from cudarun.emulator.compiled.state.layout import FrameLayout
 
 Path = tuple[int, ...]
 

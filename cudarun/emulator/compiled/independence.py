@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cudarun.emulator.code import Action, FunctionCode, Operation
-from cudarun.emulator.compiled.reductions import Reduction, is_of_global_memory, reduction_of
+from cudarun.emulator.compiled.access.reductions import Reduction, is_of_global_memory, reduction_of
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction, BulkTransfer

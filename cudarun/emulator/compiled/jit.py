@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cudarun.result_cache import ResultCache, cache_folder
 
 if TYPE_CHECKING:  # the process that compiles in the background does not import numpy
-    from cudarun.emulator.compiled.vectors import ModuleText
+    from cudarun.emulator.compiled.lanes.vectors import ModuleText
 
 _LEVEL = 2
 _OBJECT = "object"

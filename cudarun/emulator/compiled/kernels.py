@@ -10,17 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.code import FunctionCode
-from cudarun.emulator.compiled.atomics import concurrent_function
-from cudarun.emulator.compiled.grids import define_run
+from cudarun.emulator.compiled.access.atomics import concurrent_function
+from cudarun.emulator.compiled.control.grids import define_run
+from cudarun.emulator.compiled.control.inlining import BlockOrigin, without_calls
+from cudarun.emulator.compiled.control.warp_code import WarpCode
 from cudarun.emulator.compiled.independence import are_blocks_independent, global_reductions
-from cudarun.emulator.compiled.inlining import BlockOrigin, without_calls
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
+from cudarun.emulator.compiled.lanes.operators import Untraceable
+from cudarun.emulator.compiled.lanes.vectors import ModuleText
 from cudarun.emulator.compiled.observation import AccessObservation
-from cudarun.emulator.compiled.operators import Untraceable
 from cudarun.emulator.compiled.repetition import has_assertions
-from cudarun.emulator.compiled.vectors import ModuleText
 from cudarun.emulator.compiled.visible_order import check_order
-from cudarun.emulator.compiled.warp_code import WarpCode
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
 

@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.code import Action, FunctionCode
-from cudarun.emulator.compiled import layout
-from cudarun.emulator.compiled.barriers import are_counted
-from cudarun.emulator.compiled.observed_memory import ObservedMemory
-from cudarun.emulator.compiled.operators import Untraceable
-from cudarun.emulator.compiled.shadow import WORD
-from cudarun.emulator.compiled.vectors import ModuleText
-from cudarun.emulator.compiled.waiting import may_wait_for_blocks
-from cudarun.emulator.compiled.waits import WaitPoints
+from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
+from cudarun.emulator.compiled.access.shadow import WORD
+from cudarun.emulator.compiled.control.barriers import are_counted
+from cudarun.emulator.compiled.control.waiting import may_wait_for_blocks
+from cudarun.emulator.compiled.control.waits import WaitPoints
+from cudarun.emulator.compiled.lanes.operators import Untraceable
+from cudarun.emulator.compiled.lanes.vectors import ModuleText
+from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.machine.access import (
     Access,
     AccessKind,

@@ -11,17 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.code import Action, RegisterUse
-from cudarun.emulator.compiled import layout
+from cudarun.emulator.compiled.access.reductions import reduce_at
+from cudarun.emulator.compiled.access.tensor_entries import TensorEntries
 from cudarun.emulator.compiled.frame_memory import FrameMemory
 from cudarun.emulator.compiled.kernels import CompiledKernel, resident_blocks
+from cudarun.emulator.compiled.lanes.vectors import WIDTH
 from cudarun.emulator.compiled.observation import ObservedLaunch, Suspicion
-from cudarun.emulator.compiled.patterns import HALF
+from cudarun.emulator.compiled.products.warpgroups import ProductOfWarp
 from cudarun.emulator.compiled.queue import BlockQueue
-from cudarun.emulator.compiled.reductions import reduce_at
-from cudarun.emulator.compiled.sites import CallbackSite
-from cudarun.emulator.compiled.tensor_entries import TensorEntries
-from cudarun.emulator.compiled.vectors import WIDTH
-from cudarun.emulator.compiled.warpgroups import ProductOfWarp
+from cudarun.emulator.compiled.state import layout
+from cudarun.emulator.compiled.state.patterns import HALF
+from cudarun.emulator.compiled.state.sites import CallbackSite
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, MemoryAction, Region, Section

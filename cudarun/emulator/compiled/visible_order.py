@@ -10,9 +10,9 @@ from cudarun.emulator.code import (
     RegisterUse,
     Role,
 )
-from cudarun.emulator.compiled.operators import Untraceable
-from cudarun.emulator.compiled.reductions import reduction_of
-from cudarun.emulator.compiled.waiting import blocks_in_loops
+from cudarun.emulator.compiled.access.reductions import reduction_of
+from cudarun.emulator.compiled.control.waiting import blocks_in_loops
+from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction
 from cudarun.emulator.machine.system import free, malloc, vprintf

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from cudarun.emulator.code import Action, ConstantUse
-from cudarun.emulator.compiled.operators import Untraceable
-from cudarun.emulator.compiled.registers import WarpRegisters
-from cudarun.emulator.compiled.vectors import (
+from cudarun.emulator.compiled.lanes.operators import Untraceable
+from cudarun.emulator.compiled.lanes.vectors import (
     WIDTH,
     CodeBuilder,
     LaneVector,
@@ -16,6 +15,7 @@ from cudarun.emulator.compiled.vectors import (
     splat,
     vector_type,
 )
+from cudarun.emulator.compiled.state.registers import WarpRegisters
 from cudarun.emulator.machine.warps import Match, Reduce, Shuffle, Vote
 
 _LANES = constant(np.arange(WIDTH, dtype=np.uint32))

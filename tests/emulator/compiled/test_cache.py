@@ -11,8 +11,8 @@ import pytest
 
 from cudarun.emulator.compiled import jit
 from cudarun.emulator.compiled.jit import MachineCode
-from cudarun.emulator.compiled.loops import call_loop
-from cudarun.emulator.compiled.vectors import CodeBuilder, LaneVector, ModuleText
+from cudarun.emulator.compiled.lanes.loops import call_loop
+from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, ModuleText
 from cudarun.emulator.engines import TARGETS, Engines
 from cudarun.result_cache import ResultCache
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cudarun.emulator.compiled import layout
 from cudarun.emulator.compiled.runtime import CompiledRun
+from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.engines import COMPILE
 from tests.emulator.compiled.engines import check_equal, check_equal_fault, launched
 

@@ -10,7 +10,8 @@ import pytest
 
 from cudarun.emulator import driver as cuda
 from cudarun.emulator import engines as module
-from cudarun.emulator.compiled import engine, warp_code
+from cudarun.emulator.compiled import engine
+from cudarun.emulator.compiled.control import warp_code
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, NotCompiled
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.machine.launch import Launch

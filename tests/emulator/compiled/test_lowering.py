@@ -16,15 +16,21 @@ import pytest
 
 from cudarun.emulator.code import ConstantUse, Lanewise
 from cudarun.emulator.compiled.jit import MachineCode
-from cudarun.emulator.compiled.lowering import (
+from cudarun.emulator.compiled.lanes.lowering import (
     LaneFunctions,
     LaneType,
     lane_type,
     lower,
     results_of,
 )
-from cudarun.emulator.compiled.operators import Untraceable
-from cudarun.emulator.compiled.vectors import WIDTH, CodeBuilder, LaneVector, ModuleText, splat
+from cudarun.emulator.compiled.lanes.operators import Untraceable
+from cudarun.emulator.compiled.lanes.vectors import (
+    WIDTH,
+    CodeBuilder,
+    LaneVector,
+    ModuleText,
+    splat,
+)
 from cudarun.emulator.decode.module import compile_module
 from cudarun.emulator.numerics import formats
 from cudarun.emulator.numerics.temporaries import temporaries_of

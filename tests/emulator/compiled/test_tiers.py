@@ -14,7 +14,7 @@ import pytest
 from cudarun.emulator import tiers
 from cudarun.emulator.compiled import background, engine
 from cudarun.emulator.compiled.background import CompilerProcess
-from cudarun.emulator.compiled.operators import Untraceable
+from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, SHORT
 from cudarun.emulator.machine import launch as launches
 from tests.emulator.compiled.engines import device

@@ -1,0 +1,1 @@
+"""Accesses to memory, copies, and barrier objects."""

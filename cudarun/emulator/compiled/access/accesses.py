@@ -1,0 +1,451 @@
+"""The code of instructions that access memory: the check, the fast path, and the callback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+from cudarun.emulator.code import Action
+from cudarun.emulator.compiled.access.atomics import AtomicFunctions, concurrent_function
+from cudarun.emulator.compiled.access.clusters import OWN_RANK, in_cluster
+from cudarun.emulator.compiled.lanes.lowering import LaneType, lane_type
+from cudarun.emulator.compiled.lanes.operators import Untraceable, cast
+from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector, splat
+from cudarun.emulator.compiled.state import layout
+from cudarun.emulator.compiled.state.memory import (
+    CheckedPlace,
+    MemoryFunctions,
+    cache_entry,
+    field,
+    pointer_to,
+)
+from cudarun.emulator.compiled.state.patterns import AddressPattern, HalfPlaces, is_zero
+from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.sites import (
+    CallbackSite,
+    CallbackSites,
+    call_back,
+    pass_sources,
+    take_results,
+)
+from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+
+_WORD = 1 << 64
+_SIGN = 1 << 63
+_PRIVATE = ("", "local")  # the spaces in which each thread can have memory of its own
+_SHARED = ("", "shared")  # those in which another block of the cluster can have it
+
+
+class CheckedLanes(NamedTuple):
+    """The lanes that make the accesses of an instruction.
+
+    Attributes:
+        lanes: Of each access, the lanes that make it.
+        others: A mask that is not 0 if the caller has to execute the instruction.
+        of_sources: The same for the caller, of the sources of the active lanes.
+    """
+
+    lanes: list[LaneVector]
+    others: str
+    of_sources: Callable[[Arrays], tuple[Array, ...] | None]
+
+
+class PatternAccess(NamedTuple):
+    """The faster paths of an access whose addresses have a pattern.
+
+    Attributes:
+        row: Returns the results where the lanes follow one another; of the places of the halves
+            and those of all lanes.
+        uniform: The same where all lanes of a half access one address.
+    """
+
+    row: Callable[[HalfPlaces, CheckedPlace], list[LaneVector]]
+    uniform: Callable[[HalfPlaces, CheckedPlace], list[LaneVector]] | None = None
+
+
+PathExit = tuple[str, list[LaneVector]]
+
+
+class AccessCode:
+    """The code of accesses.
+
+    Args:
+        code: Where it goes.
+        registers: The registers.
+        sites: Takes the places that call back.
+        memory: Loads and stores.
+        in_cluster: Whether addresses may be in the shared memory of other blocks.
+    """
+
+    def __init__(
+        self,
+        code: CodeBuilder,
+        registers: WarpRegisters,
+        sites: CallbackSites,
+        memory: MemoryFunctions,
+        *,
+        in_cluster: bool,
+    ) -> None:
+        self._code = code
+        self._registers = registers
+        self.sites = sites
+        self._in_cluster = in_cluster
+        self.memory = memory
+        self._atomics = AtomicFunctions(code.module)
+        self.block = 0
+
+    # --- instructions ----------------------------------------------------------------------------
+
+    def load(self, operation: Action, mask: str) -> None:
+        """Compile ``ld``."""
+        action = operation.action
+        assert isinstance(action, MemoryLoad)
+        (access,) = action.accesses
+        width, size = 8 * access.dtype.itemsize, access.dtype.itemsize
+        kinds = tuple(map(lane_type, operation.destinations))
+
+        columns = [f"i{width}"] * (len(kinds) * action.elements)
+
+        def values(parts: list[LaneVector]) -> list[LaneVector]:
+            found: list[LaneVector] = []
+            for number, kind in enumerate(kinds):
+                own = parts[number * action.elements : (number + 1) * action.elements]
+                if len(own) == 1:
+                    value = self._code.bitcast(own[0], LaneType(access.dtype).element)
+                    found.append(cast(self._code, value, access.dtype, kind.dtype))
+                else:
+                    order = [at for lane in range(WIDTH) for at in (lane, WIDTH + lane)]
+                    found.append(self._code.shuffle(own[0], order, own[1]))
+            return found
+
+        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+            (place,) = places
+            return values(
+                [
+                    self.memory.load(self._code, place, mask, width, size * column)
+                    for column in range(len(columns))
+                ]
+            )
+
+        patterns = PatternAccess(
+            lambda places, place: values(
+                self.memory.load_row(self._code, places, columns, place.entry)
+            ),
+            lambda places, place: values(
+                self.memory.load_uniform(self._code, places, columns, place.entry)
+            ),
+        )
+        sources = [self._registers.source(use) for use in operation.sources]
+        results = self.access(operation, [access], sources, mask, fast, patterns=patterns)
+        self._finish(operation, results)
+
+    def store(self, operation: Action, mask: str) -> None:
+        """Compile ``st``."""
+        action = operation.action
+        assert isinstance(action, MemoryStore)
+        (access,) = action.accesses
+        size = access.dtype.itemsize
+        sources = [self._registers.source(use) for use in operation.sources]
+        kinds = list(map(lane_type, operation.sources))
+
+        def columns() -> list[LaneVector]:
+            found = []
+            for value, kind in zip(sources[1:], kinds[1:], strict=True):
+                for part in range(action.elements):
+                    column = value
+                    if action.elements > 1:
+                        chosen = range(part, value.count, action.elements)
+                        column = self._code.shuffle(value, chosen)
+                    stored = cast(self._code, column, kind.dtype, access.dtype)
+                    found.append(self._code.bitcast(stored, f"i{8 * size}"))
+            return found
+
+        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+            (place,) = places
+            for number, bits in enumerate(columns()):
+                self.memory.store(self._code, place, mask, bits, size * number)
+            return []
+
+        def row(places: HalfPlaces, place: CheckedPlace) -> list[LaneVector]:
+            self.memory.store_row(self._code, places, columns(), place, mask)
+            return []
+
+        patterns = PatternAccess(row)
+        self.access(operation, [access], sources, mask, fast, patterns=patterns)
+
+    def atomic(self, operation: Action, mask: str) -> None:
+        """Compile ``atom`` and ``red``."""
+        action = operation.action
+        assert isinstance(action, Atomic)
+        if action.dtype.kind == "V":  # of 128 bits
+            self.call(operation, mask)
+            return
+        (access,) = action.accesses
+        width = 8 * action.dtype.itemsize
+        kinds = tuple(map(lane_type, operation.destinations))
+        sources = [self._registers.source(use) for use in operation.sources]
+        operands = 1 + (action.operation == "cas")
+        name, concurrent = self._atomics.name_of(action), ""
+        if concurrent_function(action) is not None:
+            concurrent = f", i32 {field(self._code, '%ctx', layout.CONCURRENT, 'i32')}"
+        given = [
+            self._code.bitcast(value, f"i{width}")
+            for value in sources[1 : 1 + operands * action.count]
+        ]
+
+        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+            (place,) = places
+            code, found = self._code, []
+            for number in range(action.count):
+                ahead = number * action.dtype.itemsize
+                host = pointer_to(code, place.host, ahead) if ahead else place.host
+                mine = given[number * operands : (number + 1) * operands]
+                arguments = ", ".join(value.typed for value in (place.offsets, *mine))
+                rest = f"@{name}(ptr {host}, {arguments}, i32 {mask}{concurrent})"
+                if action.wanted:
+                    found.append(code.vector(f"call {mine[0].type} {rest}", f"i{width}"))
+                else:
+                    code.line(f"call void {rest}")
+                self.memory.update(code, place, mask, width, ahead)
+            return [
+                code.bitcast(old, each.element) for old, each in zip(found, kinds, strict=False)
+            ]
+
+        self._finish(operation, self.access(operation, [access], sources, mask, fast))
+
+    def call(self, operation: Action, mask: str) -> None:
+        """Compile an instruction that the caller executes."""
+        sources = [self._registers.source(use) for use in operation.sources]
+        self._finish(operation, self.executed(operation, sources, mask))
+
+    def executed(self, operation: Action, sources: list[LaneVector], mask: str) -> list[LaneVector]:
+        """Return the results of an instruction that the caller executes."""
+        code = self._code
+        kinds = tuple(map(lane_type, operation.destinations))
+        site = self.site(operation, kinds)
+        pass_sources(code, sources)
+        answer = call_back(code, site, mask)
+        done = code.fresh("done")
+        wrong = code.scalar(f"icmp eq i32 {answer}, {layout.FAULT}")
+        code.line(f"br i1 {wrong}, label %fault, label %{done}")
+        code.label(done)
+        return take_results(code, len(sources), kinds)
+
+    def called(
+        self, site: int, sources: list[LaneVector], mask: str, check: str, done: str
+    ) -> None:
+        """Call back; continue where the instruction begins again, or where it has been executed."""
+        code = self._code
+        pass_sources(code, sources)
+        answer = call_back(code, site, mask)
+        cases = f"i32 {layout.RETRY}, label %{check} i32 {layout.DONE}, label %{done}"
+        code.line(f"switch i32 {answer}, label %fault [ {cases} ]")
+
+    def _finish(self, operation: Action, results: list[LaneVector]) -> None:
+        for use, value in zip(operation.destinations, results, strict=True):
+            self._registers.write(use, value)
+
+    def site(
+        self,
+        operation: Action,
+        kinds: tuple[LaneType, ...],
+        entries: tuple[int, ...] = (),
+        lanes: Callable[[Arrays], tuple[Array, ...] | None] | None = None,
+        tensor: int | None = None,
+    ) -> int:
+        """Return the number of a new site that calls back."""
+        sources = tuple(map(lane_type, operation.sources))
+        if len(sources) + len(kinds) > layout.COLUMNS:
+            raise Untraceable("so many operands")
+        site = CallbackSite(operation, self.block, sources, kinds, entries, lanes, tensor)
+        return self.sites.add(site)
+
+    # --- the check -------------------------------------------------------------------------------
+
+    def access(
+        self,
+        operation: Action,
+        accesses: Sequence[Access],
+        sources: list[LaneVector],
+        mask: str,
+        fast: Callable[[list[CheckedPlace]], list[LaneVector]],
+        checked: CheckedLanes | None = None,
+        patterns: PatternAccess | None = None,
+    ) -> list[LaneVector]:
+        """Return the results of the fast path, or of the caller.
+
+        Args:
+            operation: The instruction.
+            accesses: Its accesses. The address of each is the source with the same place.
+            sources: The sources.
+            mask: The active lanes.
+            fast: Returns the results, of the checked places of the accesses.
+            checked: The lanes that make each access; by default all active ones make all.
+            patterns: Faster paths of the only access.
+        """
+        code = self._code
+        kinds = tuple(map(lane_type, operation.destinations))
+        numbers = tuple(self.sites.new_entry(access) for access in accesses)
+        site = self.site(operation, kinds, numbers, checked and checked.of_sources)
+        check, valid, slow, done, join = (
+            code.fresh(stem) for stem in ("check", "valid", "slow", "done", "join")
+        )
+        bases = [
+            self._base(source, access.offset)
+            for source, access in zip(sources, accesses, strict=False)
+        ]
+        exits = []
+        if patterns is not None and accesses[0].space != "local":
+            entry = cache_entry(code, numbers[0])
+            exits += self._patterns(accesses[0], patterns, entry, bases[0], mask)
+        code.line(f"br label %{check}")
+        code.label(check)
+        good = code.scalar(f"icmp eq i32 {checked.others if checked else 0}, 0")
+        places = []
+        for turn, (access, number) in enumerate(zip(accesses, numbers, strict=True)):
+            entry = cache_entry(code, number)
+            relative = self._relative(entry, bases[turn])
+            offsets, bad = self._checked(access, entry, relative)
+            if checked:
+                bad = code.select(checked.lanes[turn], bad, splat("i64", 0))
+            else:
+                bad = self._of_active_lanes(bad, mask)
+            good = code.scalar(f"and i1 {good}, {is_zero(code, bad)}")
+            places.append((access, entry, offsets))
+        code.line(f"br i1 {good}, label %{valid}, label %{slow}, !prof !1")
+        code.label(valid)
+        exits.append(self._exit(fast([self._place(*each) for each in places])))
+        code.label(slow)
+        self.called(site, sources, mask, check, done)
+        code.label(done)
+        exits.append(self._exit(take_results(code, len(sources), kinds)))
+        for label, _ in exits:
+            code.label(label)
+            code.line(f"br label %{join}")
+        code.label(join)
+        return [
+            code.vector(
+                f"phi {first.type} "
+                + ", ".join(f"[ {results[place].name}, %{label} ]" for label, results in exits),
+                first.element,
+                first.count,
+            )
+            for place, first in enumerate(exits[0][1])
+        ]
+
+    def _exit(self, results: list[LaneVector]) -> PathExit:
+        """End a path of an access; return the label of its exit, and its results."""
+        label = self._code.fresh("exit")
+        self._code.line(f"br label %{label}")
+        return label, results
+
+    def _patterns(
+        self,
+        access: Access,
+        patterns: PatternAccess,
+        entry: str,
+        base: LaneVector,
+        mask: str,
+    ) -> list[PathExit]:
+        """Add the paths of addresses with a pattern; return their exits.
+
+        What follows is the general path.
+        """
+        code, exits = self._code, list[PathExit]()
+        whole, every = code.fresh("whole"), code.fresh("every")
+        all_active = code.scalar(f"icmp eq i32 {mask}, -1")
+        code.line(f"br i1 {all_active}, label %{whole}, label %{every}")
+        code.label(whole)
+        found = AddressPattern(code, base, access.bytes)
+        host = field(code, entry, layout.HOST, "ptr")
+        first = found.first(field(code, entry, layout.BASE, "i64"))
+
+        def path(pattern: str, room: int, results: Callable[[], list[LaneVector]]) -> None:
+            fits, good, other = (code.fresh(stem) for stem in ("fits", "good", "other"))
+            code.line(f"br i1 {pattern}, label %{fits}, label %{other}")
+            code.label(fits)
+            valid = found.is_valid(first, field(code, entry, room, "i64"))
+            code.line(f"br i1 {valid}, label %{good}, label %{every}, !prof !1")
+            code.label(good)
+            exits.append(self._exit(results()))
+            code.label(other)
+
+        places = HalfPlaces(host, first)
+        place = CheckedPlace(host, self._relative(entry, base), entry)
+        path(found.is_row(), layout.ROW_COUNT, lambda: patterns.row(places, place))
+        uniform = patterns.uniform
+        if uniform is not None:
+            path(found.is_uniform(), layout.SHARED_COUNT, lambda: uniform(places, place))
+        code.line(f"br label %{every}")
+        code.label(every)
+        return exits
+
+    def _checked(
+        self, access: Access, entry: str, relative: LaneVector
+    ) -> tuple[LaneVector, LaneVector]:
+        """Return the offsets from the start of a region, and 0 for lanes with a valid access."""
+        if not self._in_cluster or access.space not in _SHARED:
+            return relative, self._bad(access, entry, relative)
+        code = self._code
+        found = in_cluster(code, entry, relative, self._registers.block_register(OWN_RANK))
+        bad = code.binary("or", found.unknown, self._bad(access, entry, found.within))
+        return code.binary("add", found.within, found.ahead), bad
+
+    def _bad(self, access: Access, entry: str, relative: LaneVector) -> LaneVector:
+        """Return 0 for lanes with an aligned access inside of the region of an entry.
+
+        The sign of the difference to the last valid offset, or of the offset itself, is set for
+        others, or low bits of the offset. Vectors of 64 bits are faster than truth values in AVX2.
+        """
+        code, low = self._code, access.bytes - 1
+        last = code.scalar(f"sub i64 {field(code, entry, layout.COUNT, 'i64')}, 1")
+        room = code.binary("sub", code.broadcast("i64", last), relative)
+        if low:
+            room = code.binary("and", room, splat("i64", _WORD - 1 - low))
+        both = code.binary("or", room, relative)
+        return code.binary("and", both, splat("i64", _SIGN | low))
+
+    def _of_active_lanes(self, values: LaneVector, mask: str) -> LaneVector:
+        """Return values of the active lanes, and 0 of others."""
+        code = self._code
+        start, some, every = (code.fresh(stem) for stem in ("start", "some", "every"))
+        code.line(f"br label %{start}")
+        code.label(start)
+        whole = code.scalar(f"icmp eq i32 {mask}, -1")
+        code.line(f"br i1 {whole}, label %{every}, label %{some}")
+        code.label(some)
+        chosen = code.select(self._registers.mask, values, splat("i64", 0))
+        code.line(f"br label %{every}")
+        code.label(every)
+        text = f"phi {values.type} [ {values.name}, %{start} ], [ {chosen.name}, %{some} ]"
+        return code.vector(text, values.element)
+
+    def _base(self, base: LaneVector, offset: int) -> LaneVector:
+        """Return addresses with the constant offset of an operand."""
+        if not offset:
+            return base
+        return self._code.binary(
+            "add", base, self._code.spread(base.element, offset % (1 << base.bits))
+        )
+
+    def _relative(self, entry: str, address: LaneVector) -> LaneVector:
+        base = field(self._code, entry, layout.BASE, "i64")
+        if address.bits < 64:
+            address = self._code.cast("zext", address, "i64")
+        return self._code.binary("sub", address, self._code.broadcast("i64", base))
+
+    def _place(self, access: Access, entry: str, relative: LaneVector) -> CheckedPlace:
+        code = self._code
+        host = field(code, entry, layout.HOST, "ptr")
+        if access.space in _PRIVATE:
+            stride = code.broadcast("i64", field(code, entry, layout.LANE_STRIDE, "i64"))
+            own = code.binary("mul", stride, LaneVector("%thread", "i64"))
+            relative = code.binary("add", relative, own)
+        return CheckedPlace(host, relative, entry)

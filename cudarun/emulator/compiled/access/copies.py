@@ -1,0 +1,138 @@
+"""The code of ``ldmatrix``, ``stmatrix`` and ``cp.async``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.code import Action
+from cudarun.emulator.compiled.access.access_rules import AccessRules
+from cudarun.emulator.compiled.access.accesses import CheckedLanes
+from cudarun.emulator.compiled.lanes.lowering import lane_type
+from cudarun.emulator.compiled.lanes.vectors import WIDTH, LaneVector, constant, splat
+from cudarun.emulator.compiled.state.memory import CheckedPlace
+from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix
+from cudarun.emulator.machine.transfers import AsynchronousCopy
+
+Arrays = tuple[npt.NDArray[Any], ...]
+_LANES = np.arange(WIDTH)
+
+
+class CopyCode(AccessRules):
+    """The code of these instructions."""
+
+    # --- ldmatrix, stmatrix ----------------------------------------------------------------------
+
+    def load_matrix(self, operation: Action, mask: str) -> None:
+        """Compile ``ldmatrix``."""
+        code, action = self._code, operation.action
+        assert isinstance(action, LoadMatrix)
+        sources = self._sources(operation)
+        kinds = [lane_type(use) for use in operation.destinations]
+
+        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+            found = []
+            for matrix, kind in enumerate(kinds):
+                halves = []
+                for half in range(1 if not action.transposed else 2):
+                    at = self._at(action, places[0], matrix, half)
+                    width = 16 if action.transposed else 32
+                    halves.append(self._accesses.memory.load(code, at, mask, width, 0))
+                value = halves[0]
+                if action.transposed:
+                    order = [at for lane in range(WIDTH) for at in (lane, WIDTH + lane)]
+                    value = code.bitcast(code.shuffle(value, order, halves[1]), "i32")
+                found.append(code.bitcast(value, kind.element))
+            return found
+
+        checked = self._rows(action, mask)
+        results = self._accesses.access(operation, action.accesses, sources, mask, fast, checked)
+        self._finish(operation, results)
+
+    def store_matrix(self, operation: Action, mask: str) -> None:
+        """Compile ``stmatrix``."""
+        code, action = self._code, operation.action
+        assert isinstance(action, StoreMatrix)
+        sources = self._sources(operation)
+
+        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+            for matrix in range(action.matrices):
+                value = code.bitcast(sources[1 + matrix], "i32")
+                if not action.transposed:
+                    at = self._at(action, places[0], matrix, 0)
+                    self._accesses.memory.store(code, at, mask, value, 0)
+                    continue
+                parts = code.bitcast(value, "i16")
+                for half in range(2):
+                    part = code.shuffle(parts, range(half, 2 * WIDTH, 2))
+                    at = self._at(action, places[0], matrix, half)
+                    self._accesses.memory.store(code, at, mask, part, 0)
+            return []
+
+        checked = self._rows(action, mask)
+        self._accesses.access(operation, action.accesses, sources, mask, fast, checked)
+
+    def _rows(self, action: LoadMatrix | StoreMatrix, mask: str) -> CheckedLanes:
+        """Return the lanes with addresses of rows; incomplete warps are left to the caller."""
+        pointing = 8 * action.matrices > _LANES
+        missing = self._code.scalar(f"xor i32 {mask}, -1")
+
+        def of_sources(sources: Arrays) -> tuple[npt.NDArray[Any], ...] | None:
+            return (pointing,) if len(sources[0]) == WIDTH else None
+
+        return CheckedLanes([constant(pointing)], missing, of_sources)
+
+    def _at(
+        self, action: LoadMatrix | StoreMatrix, place: CheckedPlace, matrix: int, half: int
+    ) -> CheckedPlace:
+        """Return the places of a register of all lanes, or of a half of it if transposed."""
+        code = self._code
+        row, column = action.place(matrix, half)
+        offsets = code.shuffle(place.offsets, row.tolist())
+        ahead = constant((2 * column).astype(np.int64))
+        return CheckedPlace(place.host, code.binary("add", offsets, ahead), place.entry)
+
+    # --- cp.async --------------------------------------------------------------------------------
+
+    def copy(self, operation: Action, mask: str) -> None:
+        """Compile ``cp.async``; the caller copies parts that are neither whole nor empty."""
+        code, action = self._code, operation.action
+        assert isinstance(action, AsynchronousCopy)
+        sources = self._sources(operation)
+        every = self._registers.mask
+        reads, others = every, "0"
+        if action.partial:
+            whole = code.compare("eq", sources[2], splat("i32", action.size))
+            some = code.compare("ne", sources[2], splat("i32", 0))
+            reads = code.binary("and", every, whole)
+            odd = code.binary("and", some, code.binary("xor", whole, splat("i1", True)))
+            others = code.to_mask(code.binary("and", every, odd))
+        elif action.ignorable:
+            wanted = code.binary("xor", sources[2], splat("i1", True))
+            reads = code.binary("and", every, wanted)
+        unit = action.size // action.count
+
+        def of_sources(given: Arrays) -> tuple[npt.NDArray[Any], ...] | None:
+            everyone = np.ones(len(given[0]), dtype=np.bool_)
+            if action.partial:
+                if not np.isin(given[2], (0, action.size)).all():
+                    return None
+                return everyone, given[2] == action.size
+            return everyone, ~given[2] if action.ignorable else everyone
+
+        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+            reading = code.to_mask(reads)
+            target, origin = places
+            data = [
+                self._accesses.memory.load(code, origin, reading, 8 * unit, unit * part)
+                for part in range(action.count)
+            ]
+            for part, value in enumerate(data):
+                kept = code.select(reads, value, splat(value.element, 0))
+                self._accesses.memory.store(code, target, mask, kept, unit * part)
+            return []
+
+        checked = CheckedLanes([every, reads], others, of_sources)
+        self._accesses.access(operation, action.accesses[:2], sources, mask, fast, checked)

@@ -1,0 +1,216 @@
+"""Loads and stores that compiled code observes for detectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cudarun.emulator.compiled.access.shadow import (
+    ATOMIC,
+    READ,
+    WRITE,
+    ShadowFunctions,
+    nonzero,
+    stamp_of_warp,
+    suspect,
+)
+from cudarun.emulator.compiled.lanes.operators import Untraceable
+from cudarun.emulator.compiled.lanes.vectors import (
+    CodeBuilder,
+    LaneVector,
+    ModuleText,
+    bits_of_element,
+)
+from cudarun.emulator.compiled.state import layout
+from cudarun.emulator.compiled.state.layout import WarpState
+from cudarun.emulator.compiled.state.memory import (
+    CheckedPlace,
+    MemoryFunctions,
+    field,
+    pointer_to,
+)
+from cudarun.emulator.compiled.state.patterns import HalfPlaces
+
+
+class ObservedMemory(MemoryFunctions):
+    """Functions that load and store, and check whether there may be a finding.
+
+    Args:
+        module: The module.
+        unit: Bytes of the smallest access.
+        finds_unwritten: Whether to check that bytes have been written before they are read.
+
+    Attributes:
+        is_joint: Whether other lanes of the warp can be those that make the accesses.
+    """
+
+    def __init__(self, module: ModuleText, unit: int, *, finds_unwritten: bool) -> None:
+        super().__init__(module)
+        self._finds_unwritten = finds_unwritten
+        self._shadow = ShadowFunctions(module, self, unit)
+        self.is_joint = False
+
+    # --- loads and stores ------------------------------------------------------------------------
+
+    def load(
+        self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int
+    ) -> LaneVector:
+        """See `MemoryFunctions`."""
+        self._check_written(code, place, mask, width, ahead)
+        self._record(code, place, mask, width, ahead, READ)
+        return super().load(code, place, mask, width, ahead)
+
+    def store(
+        self, code: CodeBuilder, place: CheckedPlace, mask: str, value: LaneVector, ahead: int
+    ) -> None:
+        """See `MemoryFunctions`."""
+        shared = self._record(code, place, mask, value.bits, ahead, WRITE, value)
+        super().store(code, place, mask, value, ahead)
+        self._check_equal(code, place, shared, value, ahead)
+
+    def update(
+        self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int
+    ) -> None:
+        """See `MemoryFunctions`."""
+        self._check_written(code, place, mask, width, ahead)
+        self._record(code, place, mask, width, ahead, ATOMIC)
+        super().update(code, place, mask, width, ahead)
+
+    # --- patterns --------------------------------------------------------------------------------
+
+    def load_row(
+        self, code: CodeBuilder, places: HalfPlaces, columns: list[str], entry: str
+    ) -> list[LaneVector]:
+        """See `MemoryFunctions`."""
+        with self._marks(code, entry) as marks:
+            if marks:
+                found = super().load_row(code, HalfPlaces(marks, places.first), columns, entry)
+                self._suspect_marks(code, found)
+        with self._unless_null(code, entry, layout.SHADOW) as shadow:
+            stamp = stamp_of_warp(code, WarpState.SYNCS)
+            units = len(columns) * self._units(bits_of_element(columns[0]))
+            for half, first in enumerate(places.first):
+                at = self._shadow.pointer(code, shadow, first)
+                self._shadow.read_row(code, at, stamp, half, units)
+        return super().load_row(code, places, columns, entry)
+
+    def load_uniform(
+        self, code: CodeBuilder, places: HalfPlaces, columns: list[str], entry: str
+    ) -> list[LaneVector]:
+        """See `MemoryFunctions`."""
+        with self._marks(code, entry) as marks:
+            if marks:
+                found = super().load_uniform(code, HalfPlaces(marks, places.first), columns, entry)
+                self._suspect_marks(code, found)
+        with self._unless_null(code, entry, layout.SHADOW) as shadow:
+            stamp = stamp_of_warp(code, WarpState.SYNCS)
+            units = len(columns) * self._units(bits_of_element(columns[0]))
+            for first in places.first:
+                at = self._shadow.pointer(code, shadow, first)
+                self._shadow.read_uniform(code, at, stamp, units)
+        return super().load_uniform(code, places, columns, entry)
+
+    def store_row(
+        self,
+        code: CodeBuilder,
+        places: HalfPlaces,
+        columns: list[LaneVector],
+        place: CheckedPlace,
+        mask: str,
+    ) -> None:
+        """See `MemoryFunctions`."""
+        for number, column in enumerate(columns):
+            ahead = number * column.bits // 8
+            # lanes that follow each other share no unit
+            self._record(code, place, mask, column.bits, ahead, WRITE, column)
+        super().store_row(code, places, columns, place, mask)
+
+    # --- checks ----------------------------------------------------------------------------------
+
+    def _units(self, width: int) -> int:
+        units = self._shadow.units(width)
+        if not units:
+            raise Untraceable(f"an access of {width} bits with detectors")
+        return units
+
+    @contextmanager
+    def _unless_null(self, code: CodeBuilder, entry: str, offset: int) -> Iterator[str]:
+        """Add code that runs if a pointer of a cache entry is not null; yield the pointer."""
+        pointer = field(code, entry, offset, "ptr")
+        present, absent = code.fresh("present"), code.fresh("absent")
+        null = code.scalar(f"icmp eq ptr {pointer}, null")
+        code.line(f"br i1 {null}, label %{absent}, label %{present}")
+        code.label(present)
+        yield pointer
+        code.line(f"br label %{absent}")
+        code.label(absent)
+
+    @contextmanager
+    def _marks(self, code: CodeBuilder, entry: str) -> Iterator[str]:
+        """Add code for accesses to memory whose unwritten bytes are tracked."""
+        if not self._finds_unwritten:
+            yield ""
+            return
+        with self._unless_null(code, entry, layout.UNWRITTEN) as marks:
+            yield marks
+
+    def _suspect_marks(self, code: CodeBuilder, marks: list[LaneVector]) -> None:
+        for each in marks:
+            suspect(code, nonzero(code, each), each.count)
+
+    def _check_written(
+        self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int
+    ) -> None:
+        """Suspect a read of bytes that have not been written."""
+        with self._marks(code, place.entry) as marks:
+            if marks:
+                at = pointer_to(code, marks, ahead) if ahead else marks
+                found = self.load_from(code, at, place.offsets, mask, width)
+                self._suspect_marks(code, [found])
+
+    def _record(
+        self,
+        code: CodeBuilder,
+        place: CheckedPlace,
+        mask: str,
+        width: int,
+        ahead: int,
+        kind: int,
+        value: LaneVector | None = None,
+    ) -> str:
+        """Record accesses in the shadow; return the lanes that write together with others."""
+        self._units(width)
+        name = self._shadow.record(kind, width, joint=self.is_joint)
+        skipped = code.fresh("skipped")
+        code.line(f"br label %{skipped}")
+        code.label(skipped)
+        with self._unless_null(code, place.entry, layout.SHADOW) as shadow:
+            at = self._shadow.pointer(code, shadow, ahead)
+            stamp = stamp_of_warp(code, WarpState.SYNCS)
+            given = f"ptr %ctx, ptr {at}, {place.offsets.typed}, i32 {mask}, i64 {stamp}"
+            if value is None:
+                code.line(f"call void @{name}({given})")
+            else:
+                host = pointer_to(code, place.host, ahead) if ahead else place.host
+                found = code.scalar(f"call i32 @{name}({given}, ptr {host}, {value.typed})")
+                recorded = code.fresh("recorded")
+                code.line(f"br label %{recorded}")
+                code.label(recorded)
+        if value is None:
+            return ""
+        return code.scalar(f"phi i32 [ 0, %{skipped} ], [ {found}, %{recorded} ]")
+
+    def _check_equal(
+        self, code: CodeBuilder, place: CheckedPlace, shared: str, value: LaneVector, ahead: int
+    ) -> None:
+        """Suspect writes of different values to the same memory by some lanes."""
+        compare, done = code.fresh("compare"), code.fresh("compared")
+        none = code.scalar(f"icmp eq i32 {shared}, 0")
+        code.line(f"br i1 {none}, label %{done}, label %{compare}")
+        code.label(compare)
+        host = pointer_to(code, place.host, ahead) if ahead else place.host
+        now = self.load_from(code, host, place.offsets, shared, value.bits)
+        differs = code.to_mask(code.compare("ne", now, value))
+        suspect(code, code.scalar(f"and i32 {differs}, {shared}"), 32)
+        code.line(f"br label %{done}")
+        code.label(done)

@@ -1,0 +1,263 @@
+"""The code that selects the lanes of a warp that run next.
+
+Lanes wait in masks, one per basic block, and the lowest block in the text with waiting lanes runs
+next. In a loop that may wait for other threads, lanes **yield** after some jumps back: the warp
+lets other warps run, and then its waiting lanes run in turn, so that lanes that poll do not starve
+those they wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cudarun.emulator.compiled.control.transitions import Transitions
+from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
+from cudarun.emulator.compiled.state import layout
+from cudarun.emulator.compiled.state.layout import FrameLayout, WarpState
+from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
+from cudarun.emulator.compiled.state.sites import call_back
+
+_BUDGET = 4096  # of the costs of jumps back in loops that may wait: then other lanes run
+
+
+class LaneSchedule:
+    """The masks of the lanes of a warp that can run, in the code of ``step``.
+
+    The code has labels that others define: ``enter.N`` of the block ``N``, ``leave`` where no lane
+    can run, ``idle`` where none can in the frame of a call, ``save`` where lanes have yielded,
+    ``fault``.
+
+    Args:
+        code: The code.
+        state: The layout of the warp's state.
+        loops: The cost of a jump back to each loop that may wait for other threads, by its block.
+        frames: The layout of the frames of calls; ``None`` if there are none.
+        transitions: The functions for the ends of blocks, if they are not in line.
+    """
+
+    def __init__(
+        self,
+        code: CodeBuilder,
+        state: WarpState,
+        loops: dict[int, int],
+        frames: FrameLayout | None,
+        transitions: Transitions | None = None,
+    ) -> None:
+        self._code = code
+        self._state = state
+        self._loops = loops
+        self._frames = frames
+        self.transitions = transitions
+        self.yields = bool(loops)
+
+    # --- the start -------------------------------------------------------------------------------
+
+    def declare(self) -> None:
+        """Reserve the variables."""
+        code = self._code
+        for name in ("MASK", "PENDING", *(("HIDDEN", "BUDGET") if self.yields else ())):
+            code.line(f"%{name} = alloca i32")
+        code.line("store i32 0, ptr %MASK")
+        if self.yields:
+            code.line("store i32 0, ptr %HIDDEN")
+            code.line(f"store i32 {_BUDGET}, ptr %BUDGET")
+
+    def enter(self, blocks: Iterable[int]) -> None:
+        """Find the lanes that can run, which wait to run some blocks, or which have yielded."""
+        code, state = self._code, self._state
+        pending = "0"
+        for block in blocks:
+            mask = field(code, "%state", state.pending(block), "i32")
+            pending = code.scalar(f"or i32 {pending}, {mask}")
+        if self.yields:
+            code.line(f"%yielded.at = getelementptr i8, ptr %state, i64 {state.YIELDED}")
+            code.line("%yielded = load i32, ptr %yielded.at, align 4")
+            code.line("store i32 0, ptr %yielded.at, align 4")
+            pending = code.scalar(f"or i32 {pending}, %yielded")
+        code.line(f"store i32 {pending}, ptr %PENDING")
+
+    def begin(self) -> None:
+        """Run the first lanes: of a warp that has yielded, those whose turn it is."""
+        code = self._code
+        if not self.yields:
+            code.line("br label %dispatch")
+            return
+        first = code.scalar("icmp eq i32 %yielded, 0")
+        code.line(f"br i1 {first}, label %dispatch, label %turn")
+
+    # --- dispatching -----------------------------------------------------------------------------
+
+    def dispatch(self) -> None:
+        """Run the lowest block with waiting lanes."""
+        code, state, count = self._code, self._state, self._state.blocks
+        code.label("dispatch")
+        left = self._show() if self.yields else code.scalar("load i32, ptr %PENDING")
+        none = code.scalar(f"icmp eq i32 {left}, 0")
+        start = "0"
+        if self._frames is None:
+            masks = pointer_to(code, "%state", state.pending(0))
+        else:
+            masks, start = code.scalar("load ptr, ptr %MASKS"), code.scalar("load i32, ptr %START")
+        idle = "leave" if self._frames is None else "idle"
+        code.line(f"br i1 {none}, label %{idle}, label %search")
+        code.label("search")
+        code.line(f"%block = phi i32 [ {start}, %dispatch ], [ %block.next, %search.next ]")
+        wide = code.scalar("zext i32 %block to i64")
+        code.line(f"%masks.at = getelementptr i32, ptr {masks}, i64 {wide}")
+        code.line("%chosen = load i32, ptr %masks.at, align 4")
+        code.line("%empty = icmp eq i32 %chosen, 0")
+        code.line("br i1 %empty, label %search.next, label %found")
+        code.label("search.next")
+        code.line("%block.next = add i32 %block, 1")
+        code.line("br label %search")
+        code.label("found")
+        code.line("store i32 0, ptr %masks.at, align 4")
+        code.line("store i32 %chosen, ptr %MASK")
+        rest = code.scalar(f"xor i32 {left}, %chosen")
+        code.line(f"store i32 {rest}, ptr %PENDING")
+        entered = "%block"
+        if self.yields:
+            code.line("br label %entered")
+            self._turn()
+            self._yield()
+            code.label("entered")
+            entered = code.scalar("phi i32 [ %block, %found ], [ %turn.block, %turn.found ]")
+        cases = " ".join(f"i32 {number}, label %enter.{number}" for number in range(1, count))
+        code.line(f"switch i32 {entered}, label %enter.0 [ {cases} ]")
+
+    def _turn(self) -> None:
+        """Run the next block with waiting lanes after the one of the last turn, out of order.
+
+        The other lanes are hidden until these diverge or yield.
+        """
+        code, state = self._code, self._state
+        code.label("turn")
+        code.line(f"%turn.at = getelementptr i8, ptr %state, i64 {state.TURN}")
+        code.line("%turn.last = load i32, ptr %turn.at, align 4")
+        code.line(f"%turn.loop.at = getelementptr i8, ptr %state, i64 {state.POLLED}")
+        code.line("%turn.loop = load i32, ptr %turn.loop.at, align 4")
+        masks = pointer_to(code, "%state", state.pending(0))
+        code.line("br label %turn.search")
+        code.label("turn.search")
+        code.line("%turn.before = phi i32 [ %turn.last, %turn ], [ %turn.block, %turn.search ]")
+        code.line("%turn.next = add i32 %turn.before, 1")
+        code.line(f"%turn.over = icmp uge i32 %turn.next, {state.blocks}")
+        code.line("%turn.block = select i1 %turn.over, i32 0, i32 %turn.next")
+        wide = code.scalar("zext i32 %turn.block to i64")
+        code.line(f"%turn.mask.at = getelementptr i32, ptr {masks}, i64 {wide}")
+        code.line("%turn.chosen = load i32, ptr %turn.mask.at, align 4")
+        # lanes that have just polled run only if no others can
+        code.line("%turn.none = icmp eq i32 %turn.chosen, 0")
+        code.line("%turn.polled = icmp eq i32 %turn.block, %turn.loop")
+        code.line("%turn.others = icmp ne i32 %turn.chosen, %yielded")
+        code.line("%turn.later = and i1 %turn.polled, %turn.others")
+        code.line("%turn.empty = or i1 %turn.none, %turn.later")
+        code.line("br i1 %turn.empty, label %turn.search, label %turn.found")
+        code.label("turn.found")
+        code.line("store i32 %turn.block, ptr %turn.at, align 4")
+        code.line("store i32 0, ptr %turn.mask.at, align 4")
+        code.line("store i32 %turn.chosen, ptr %MASK")
+        pending = code.scalar("load i32, ptr %PENDING")
+        rest = code.scalar(f"xor i32 {pending}, %turn.chosen")
+        code.line(f"store i32 {rest}, ptr %HIDDEN")
+        code.line("store i32 0, ptr %PENDING")
+        code.line("br label %entered")
+
+    def _show(self) -> str:
+        """Let hidden lanes be dispatched again; return all lanes that can run."""
+        code = self._code
+        pending, hidden = (code.scalar(f"load i32, ptr {n}") for n in ("%PENDING", "%HIDDEN"))
+        both = code.scalar(f"or i32 {pending}, {hidden}")
+        code.line(f"store i32 {both}, ptr %PENDING")
+        code.line("store i32 0, ptr %HIDDEN")
+        return both
+
+    def _yield(self) -> None:
+        code = self._code
+        code.label("yield")
+        store_field(code, "%state", self._state.YIELDED, "i32", self._show())
+        code.line("br label %save")
+
+    # --- the ends of blocks ----------------------------------------------------------------------
+
+    def wait(self, block: int, mask: str) -> None:
+        """Let lanes wait to run a block."""
+        if self.transitions is not None:
+            self.transitions.park(block, mask)
+            return
+        if self._frames is None or block < self._frames.first:
+            self.add(self._state.pending(block), mask)
+        else:
+            self._add(
+                pointer_to(self._code, self._code.scalar("load ptr, ptr %MASKS"), 4 * block), mask
+            )
+        pending = self._code.scalar("load i32, ptr %PENDING")
+        self._code.line(f"store i32 {self._code.scalar(f'or i32 {pending}, {mask}')}, ptr %PENDING")
+
+    def add(self, offset: int, mask: str) -> None:
+        """Add lanes to a mask of the state."""
+        self._add(pointer_to(self._code, "%state", offset), mask)
+
+    def _add(self, pointer: str, mask: str) -> None:
+        held = self._code.scalar(f"load i32, ptr {pointer}, align 4")
+        both = self._code.scalar(f"or i32 {held}, {mask}")
+        self._code.line(f"store i32 {both}, ptr {pointer}, align 4")
+
+    def proceed(self, target: int, origin: int, mask: str) -> None:
+        """Continue the active lanes with a block; they wait if others wait, too."""
+        code = self._code
+        if target <= origin:
+            self.tick(origin, mask)
+        if target <= origin and target in self._loops:
+            stays = self._poll(target)
+            self.wait(target, mask)
+            code.line("br label %yield")
+            code.label(stays)
+        pending = code.scalar("load i32, ptr %PENDING")
+        alone = code.scalar(f"icmp eq i32 {pending}, 0")
+        waits = code.fresh("waits")
+        code.line(f"br i1 {alone}, label %enter.{target}, label %{waits}")
+        code.label(waits)
+        self.wait(target, mask)
+        code.line("br label %dispatch")
+
+    def diverge(self, targets: dict[int, str], origin: int, mask: str) -> None:
+        """Let the active lanes wait to run several blocks, and run the lowest one."""
+        code = self._code
+        if min(targets) <= origin:
+            self.tick(origin, mask)
+        for target, lanes in targets.items():
+            self.wait(target, lanes)
+        polled = [each for each in targets if each <= origin and each in self._loops]
+        if polled:
+            stays = self._poll(polled[0])
+            code.line("br label %yield")
+            code.label(stays)
+        code.line("br label %dispatch")
+
+    def tick(self, origin: int, mask: str) -> None:
+        """Call back after many jumps back, for time limits and interruptions."""
+        code = self._code
+        left = field(code, "%ctx", layout.TICKS, "i64")
+        less = code.scalar(f"sub i64 {left}, 1")
+        store_field(code, "%ctx", layout.TICKS, "i64", less)
+        now = code.scalar(f"icmp eq i64 {less}, 0")
+        tick, on = code.fresh("tick"), code.fresh("on")
+        code.line(f"br i1 {now}, label %{tick}, label %{on}, !prof !2")
+        code.label(tick)
+        answer = call_back(code, layout.TICK_SITE - origin, mask)
+        wrong = code.scalar(f"icmp eq i32 {answer}, {layout.FAULT}")
+        code.line(f"br i1 {wrong}, label %fault, label %{on}")
+        code.label(on)
+
+    def _poll(self, target: int) -> str:
+        """Count a jump back to a loop; return the label for lanes that need not yield."""
+        code = self._code
+        left = code.scalar(f"sub i32 {code.scalar('load i32, ptr %BUDGET')}, {self._loops[target]}")
+        code.line(f"store i32 {left}, ptr %BUDGET")
+        empty = code.scalar(f"icmp sle i32 {left}, 0")
+        stays, yields = code.fresh("stays"), code.fresh("yields")
+        code.line(f"br i1 {empty}, label %{yields}, label %{stays}, !prof !2")
+        code.label(yields)
+        store_field(code, "%state", self._state.POLLED, "i32", str(target))
+        return stays

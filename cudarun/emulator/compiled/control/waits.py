@@ -1,0 +1,263 @@
+"""The waits of a warp: for the lanes of a member mask, for other warps, and for the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cudarun.emulator.code import BlockCode, Terminator
+from cudarun.emulator.compiled.access.shadow import count_synchronization
+from cudarun.emulator.compiled.control.barriers import CountedBarriers
+from cudarun.emulator.compiled.control.schedule import LaneSchedule
+from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector, splat
+from cudarun.emulator.compiled.products.groups import WarpgroupCode
+from cudarun.emulator.compiled.state.layout import WarpState
+from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
+from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
+from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
+from cudarun.records import dataclass
+
+ARRIVALS = -1
+"""The register with the member masks of lanes at barriers of warps."""
+
+ARRIVAL_BYTES = 4 * WIDTH
+
+Rule = Callable[[BlockCode, str], None]
+"""Adds the code of a terminator: the arguments are its block and the mask of the active lanes."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitPoints:
+    """The blocks of a function where lanes wait, in the order of their masks.
+
+    Attributes:
+        barriers: Those that end with a barrier.
+        warp_barriers: Those that end with a barrier of warps.
+        cluster_barriers: Those that end with a wait for the cluster.
+        synchronizing: Those that begin with a warp-synchronous operation.
+    """
+
+    barriers: list[BlockCode]
+    warp_barriers: list[BlockCode]
+    cluster_barriers: list[BlockCode]
+    synchronizing: list[BlockCode]
+
+    @classmethod
+    def of(cls, blocks: Sequence[BlockCode]) -> WaitPoints:
+        """Return those of some blocks."""
+
+        def ending(kind: type[Terminator]) -> list[BlockCode]:
+            return [block for block in blocks if isinstance(block.terminator, kind)]
+
+        return cls(
+            ending(BarrierWait),
+            ending(WarpBarrier),
+            ending(ClusterWait),
+            [block for block in blocks if block.sync_mask is not None],
+        )
+
+    @property
+    def afters(self) -> set[int]:
+        """The blocks that lanes run after they have waited at a barrier."""
+        return {
+            after
+            for block in (*self.barriers, *self.warp_barriers, *self.cluster_barriers)
+            for after in block.terminator.successors
+        }
+
+
+class WarpWaits:
+    """The code of the waits.
+
+    Args:
+        code: Where it goes.
+        registers: The registers.
+        points: Where lanes wait.
+        counted: The barriers, if they are counted by their numbers.
+        groups: The waits of warpgroups.
+        state: The layout of the warp's state.
+        schedule: Selects the lanes that run next.
+        fail: Adds the code that raises the fault of a terminator.
+        is_observed: Whether accesses are recorded for detectors.
+    """
+
+    def __init__(
+        self,
+        code: CodeBuilder,
+        registers: WarpRegisters,
+        points: WaitPoints,
+        counted: CountedBarriers,
+        groups: WarpgroupCode,
+        state: WarpState,
+        schedule: LaneSchedule,
+        fail: Rule,
+        *,
+        is_observed: bool,
+    ) -> None:
+        self._code = code
+        self._registers = registers
+        self._points = points
+        self._counted = counted
+        self._groups = groups
+        self._state = state
+        self._schedule = schedule
+        self._fail = fail
+        self._is_observed = is_observed
+        self.rules: dict[type[Terminator], Rule] = {
+            BarrierWait: self._barrier,
+            WarpBarrier: self._warp_barrier,
+            ClusterArrive: self._cluster_arrive,
+            ClusterWait: self._cluster_wait,
+        }
+
+    # --- the member masks of lanes at barriers of warps ------------------------------------------
+
+    def declare(self) -> None:
+        """Reserve the variables."""
+        if self._points.warp_barriers:
+            self._code.line("%arrivals = alloca <32 x i32>, align 64")
+
+    def save(self, pointer: str) -> None:
+        """Store the member masks to memory."""
+        masks = self._code.scalar("load <32 x i32>, ptr %arrivals, align 64")
+        self._code.line(f"store <32 x i32> {masks}, ptr {pointer}, align 4")
+
+    def restore(self, pointer: str) -> None:
+        """Load the member masks from memory."""
+        self._code.line(f"%kept.arrivals = load <32 x i32>, ptr {pointer}, align 4")
+        self._code.line("store <32 x i32> %kept.arrivals, ptr %arrivals, align 64")
+
+    # --- warp-synchronous operations -------------------------------------------------------------
+
+    def synchronized(self, mask: str, members: LaneVector | None) -> None:
+        """Record for detectors that lanes synchronize; ``None`` stands for whole warps."""
+        alive = field(self._code, "%state", self._state.ALIVE, "i32")
+        count_synchronization(self._code, mask, alive, members, self._state.SYNCS)
+
+    def synchronize(self, block: BlockCode) -> None:
+        """Let lanes wait until all live lanes of their member masks are at a block."""
+        code, state = self._code, self._state
+        if self._groups.waits(block):
+            self._groups.wait(block, state)
+            return
+        assert block.sync_mask is not None
+        arrived = code.scalar("load i32, ptr %MASK")
+        transitions = self._schedule.transitions
+        if transitions is not None:
+            members = code.bitcast(self._registers.source(block.sync_mask), "i32")
+            complete = transitions.gather(block.index, arrived, members)
+            code.line(f"store i32 {complete}, ptr %MASK")
+            none, run = code.scalar(f"icmp eq i32 {complete}, 0"), code.fresh("run")
+            code.line(f"br i1 {none}, label %dispatch, label %{run}")
+            code.label(run)
+            return
+        parked = field(code, "%state", state.parked(block.index), "i32")
+        here = code.scalar(f"or i32 {arrived}, {parked}")
+        alive = field(code, "%state", state.ALIVE, "i32")
+        whole = code.scalar(f"icmp eq i32 {here}, {alive}")
+        ready, some, run = (code.fresh(stem) for stem in ("ready", "some", "run"))
+        code.line(f"br i1 {whole}, label %{ready}, label %{some}")
+        code.label(some)
+        members = code.bitcast(self._registers.source(block.sync_mask), "i32")
+        complete = self._complete(members, alive, here)
+        rest = code.scalar(f"xor i32 {complete}, {here}")
+        store_field(code, "%state", state.parked(block.index), "i32", rest)
+        code.line(f"store i32 {complete}, ptr %MASK")
+        none = code.scalar(f"icmp eq i32 {complete}, 0")
+        code.line(f"br i1 {none}, label %dispatch, label %{run}")
+        code.label(ready)
+        store_field(code, "%state", state.parked(block.index), "i32", "0")
+        code.line(f"store i32 {here}, ptr %MASK")
+        code.line(f"br label %{run}")
+        code.label(run)
+
+    def _complete(self, members: LaneVector, alive: str, here: str) -> str:
+        """Return the lanes that are here, as are all live lanes of their member masks."""
+        code = self._code
+        absent = code.scalar(f"and i32 {alive}, {code.scalar(f'xor i32 {here}, -1')}")
+        missing = code.binary("and", members, code.broadcast("i32", absent))
+        complete = code.to_mask(code.compare("eq", missing, splat("i32", 0)))
+        return code.scalar(f"and i32 {complete}, {here}")
+
+    def lanes_exit(self) -> None:
+        """Check again which lanes can continue, because others have exited; dispatch."""
+        code, state = self._code, self._state
+        transitions = self._schedule.transitions
+        if transitions is not None:
+            transitions.scatter()
+        for other in self._points.synchronizing if transitions is None else ():
+            parked = field(code, "%state", state.parked(other.index), "i32")
+            store_field(code, "%state", state.parked(other.index), "i32", "0")
+            self._schedule.wait(other.index, parked)
+        self._groups.lanes_exit(state)
+        code.line(f"br label %{'arrived' if self._points.warp_barriers else 'dispatch'}")
+
+    # --- barriers --------------------------------------------------------------------------------
+
+    def _barrier(self, block: BlockCode, mask: str) -> None:
+        if self._counted.are_used:
+            self._counted.arrive(block, self._state, self._schedule, mask, self._fail)
+            return
+        self._schedule.add(self._state.waiting(self._points.barriers.index(block)), mask)
+        self._code.line("br label %dispatch")
+
+    def _cluster_arrive(self, block: BlockCode, mask: str) -> None:
+        assert isinstance(block.terminator, ClusterArrive)
+        self._count(self._state.cluster_arrived)
+        self._schedule.proceed(block.terminator.after, block.index, mask)
+
+    def _cluster_wait(self, block: BlockCode, mask: str) -> None:
+        self._count(self._state.cluster_waited)
+        place = self._points.cluster_barriers.index(block)
+        self._schedule.add(self._state.cluster_waiting(place), mask)
+        self._code.line("br label %dispatch")
+
+    def _count(self, offset: int) -> None:
+        """Increment a counter of each active lane."""
+        code = self._code
+        pointer = pointer_to(code, "%state", offset)
+        before = code.vector(f"load <32 x i32>, ptr {pointer}, align 4", "i32")
+        after = code.binary("add", before, code.cast("zext", self._registers.mask, "i32"))
+        code.line(f"store {after.typed}, ptr {pointer}, align 4")
+
+    def _warp_barrier(self, block: BlockCode, mask: str) -> None:
+        code, barrier = self._code, block.terminator
+        assert isinstance(barrier, WarpBarrier)
+        alive = field(code, "%state", self._state.ALIVE, "i32")
+        whole = code.scalar(f"icmp eq i32 {mask}, {alive}")
+        through, waits = code.fresh("through"), code.fresh("waits")
+        code.line(f"br i1 {whole}, label %{through}, label %{waits}")
+        code.label(through)
+        if self._is_observed:
+            self.synchronized(mask, self._registers.source(barrier.mask))
+        self._schedule.proceed(barrier.after, block.index, mask)
+        code.label(waits)
+        members = code.bitcast(self._registers.source(barrier.mask), "i32")
+        old = code.vector("load <32 x i32>, ptr %arrivals, align 64", "i32")
+        masks = code.select(self._registers.mask, members, old)
+        code.line(f"store {masks.typed}, ptr %arrivals, align 64")
+        place = self._points.warp_barriers.index(block)
+        self._schedule.add(self._state.warp_waiting(place), mask)
+        code.line("br label %arrived")
+
+    def check_warp_barriers(self) -> None:
+        """Release the lanes whose member masks have arrived at barriers of the warp."""
+        code, state, barriers = self._code, self._state, self._points.warp_barriers
+        if not barriers:
+            return
+        code.label("arrived")
+        places = range(len(barriers))
+        waiting = [field(code, "%state", state.warp_waiting(place), "i32") for place in places]
+        here = "0"
+        for mask in waiting:
+            here = code.scalar(f"or i32 {here}, {mask}")
+        alive = field(code, "%state", state.ALIVE, "i32")
+        masks = code.vector("load <32 x i32>, ptr %arrivals, align 64", "i32")
+        ready = self._complete(masks, alive, here)
+        for place, block, mask in zip(places, barriers, waiting, strict=True):
+            released = code.scalar(f"and i32 {mask}, {ready}")
+            rest = code.scalar(f"xor i32 {mask}, {released}")
+            store_field(code, "%state", state.warp_waiting(place), "i32", rest)
+            (after,) = block.terminator.successors
+            self._schedule.wait(after, released)
+        code.line("br label %dispatch")

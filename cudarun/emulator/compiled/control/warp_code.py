@@ -1,0 +1,516 @@
+"""The code of one warp: ``step`` runs it until none of its lanes can continue.
+
+Lanes wait in masks, one per basic block. The lowest block in the text with waiting lanes runs next,
+as in the interpreter, so that diverged lanes reconverge and effects have the same order
+(``schedule.py``). `step` returns when all lanes have exited or wait at a barrier, or when the warp
+lets others run in a loop that may wait for them; ``run`` (``grids.py``) calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from cudarun.emulator.code import (
+    Action,
+    BlockCode,
+    ConstantUse,
+    FunctionCode,
+    Lanewise,
+    Terminator,
+)
+from cudarun.emulator.compiled.access.accesses import AccessCode
+from cudarun.emulator.compiled.access.clusters import maps_addresses
+from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
+from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, action_rules
+from cudarun.emulator.compiled.control.allocation import own_places, place_registers, slots_used
+from cudarun.emulator.compiled.control.barriers import CountedBarriers
+from cudarun.emulator.compiled.control.call_frames import CallFrames, frame_layout
+from cudarun.emulator.compiled.control.calls import PointerCall, StackCheck
+from cudarun.emulator.compiled.control.outlining import MOST_OPERATIONS
+from cudarun.emulator.compiled.control.schedule import LaneSchedule
+from cudarun.emulator.compiled.control.shared_operations import SharedOperations
+from cudarun.emulator.compiled.control.transitions import Transitions
+from cudarun.emulator.compiled.control.waiting import may_wait_for_blocks, waiting_loops
+from cudarun.emulator.compiled.control.waits import (
+    ARRIVAL_BYTES,
+    ARRIVALS,
+    Rule,
+    WaitPoints,
+    WarpWaits,
+)
+from cudarun.emulator.compiled.lanes.lowering import LaneFunctions, lane_type, results_of
+from cudarun.emulator.compiled.lanes.operators import Untraceable
+from cudarun.emulator.compiled.lanes.vectors import (
+    WIDTH,
+    CodeBuilder,
+    ModuleText,
+    constant,
+    splat,
+)
+from cudarun.emulator.compiled.products.groups import WarpgroupCode, group_blocks
+from cudarun.emulator.compiled.state import layout
+from cudarun.emulator.compiled.state.layout import FAILS, WAITS, YIELDS, WarpState, warp_state
+from cudarun.emulator.compiled.state.memory import MemoryFunctions, field, pointer_to, store_field
+from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters
+from cudarun.emulator.compiled.state.sites import (
+    CallbackSite,
+    CallbackSites,
+    call_back,
+    pass_sources,
+)
+from cudarun.emulator.machine.control import Branch, Exit, IndexedBranch, Jump, Trap
+from cudarun.emulator.machine.frame import each
+from cudarun.emulator.machine.matrices import MatrixTransfer, WarpMatrixTransfer
+from cudarun.emulator.machine.warps import WarpAction
+
+_PARAMETERS = "ptr %ctx, i32 %warp"
+_MOST_VALUES = 4000  # registers at block starts, in functions whose operations are in line
+_MOST_INLINE = 1000  # operations in line, for which LLVM takes about 3 s
+_MOST_OPERATIONS = 32000
+
+
+class WarpCode:
+    """Compiles the function of a kernel.
+
+    Args:
+        module: The module.
+        function: The function.
+        depths: Of each block, how many functions have called its function.
+        observed: The functions that load and store, if detectors observe them.
+
+    Attributes:
+        function: The function.
+        fixed: The values that a launch has for all lanes.
+        sites: The places that call back.
+        state: The layout of a warp's state.
+        points: Where lanes wait.
+        frames: The layout of the frames of calls; ``None`` if all functions are inlined.
+        counted: The barriers, if they are counted by their numbers.
+        maps_addresses: Whether accesses may be in the shared memory of other blocks.
+        waits_for_blocks: Whether loops may wait for other blocks.
+    """
+
+    def __init__(
+        self,
+        module: ModuleText,
+        function: FunctionCode,
+        depths: Sequence[int],
+        observed: ObservedMemory | None = None,
+    ) -> None:
+        self._code = CodeBuilder(module)
+        self.function = function
+        self.fixed = FixedValues()
+        self.sites = CallbackSites()
+        self._registers = WarpRegisters(self._code, function, self.fixed)
+        self._observed = observed
+        self.maps_addresses = maps_addresses(function)
+        self._accesses = AccessCode(
+            self._code,
+            self._registers,
+            self.sites,
+            observed or MemoryFunctions(module),
+            in_cluster=self.maps_addresses,
+        )
+        self._functions = LaneFunctions(module)
+        self.points = WaitPoints.of(function.blocks)
+        self.waits_for_blocks = may_wait_for_blocks(function)
+        self._loops = waiting_loops(function, depths)
+        self._used = slots_used(function)
+        blocks, registers = len(function.blocks), len(self._used)
+        operations = sum(len(block.operations) for block in function.blocks)
+        self.frames = frame_layout(function, self._registers)
+        if operations > (_MOST_OPERATIONS if self.frames is None else MOST_OPERATIONS):
+            raise Untraceable(f"a function of {operations} instructions")
+        self._in_state = blocks * registers > _MOST_VALUES
+        self._is_large = self.frames is None and (self._in_state or operations > _MOST_INLINE)
+        self._in_state = self._in_state or self._is_large
+        self._needed = self._needed_while_running()
+        places: dict[int, int] = {}
+        if self._in_state:
+            place = place_registers if self._is_large else own_places
+            places, kept = place(function, self._registers, self._used)
+        else:
+            kept = {slot: self._registers.bytes_of(slot) for slot in self._kept()}
+        if self.points.warp_barriers:
+            kept[ARRIVALS] = ARRIVAL_BYTES
+        groups = group_blocks(function.blocks)
+        self._groups = WarpgroupCode(self._code, groups, blocks)
+        self.counted = CountedBarriers(
+            self._code, self._registers, self.points.barriers, blocks + len(groups)
+        )
+        self.state: WarpState = warp_state(
+            blocks + len(groups) + len(self.counted.entries),
+            len(self.points.barriers),
+            len(self.points.warp_barriers),
+            len(self.points.cluster_barriers),
+            counted=self.counted.are_used,
+            kept=kept,
+        )
+        transitions = None
+        self._shared: SharedOperations | None = None
+        if self._in_state:
+            every = self.state.registers
+            self._registers.in_state = {slot: every[place] for slot, place in places.items()}
+        if self._is_large:
+            self._shared = SharedOperations(self._code, self._registers, self._values)
+            transitions = Transitions(self._code, self.state)
+        self._schedule = LaneSchedule(self._code, self.state, self._loops, self.frames, transitions)
+        self._calls = self._call_frames()
+        self._waits = WarpWaits(
+            self._code,
+            self._registers,
+            self.points,
+            self.counted,
+            self._groups,
+            self.state,
+            self._schedule,
+            self._fail,
+            is_observed=observed is not None,
+        )
+        self._rules: dict[type[Terminator], Rule] = {
+            Jump: self._jump,
+            Branch: self._branch,
+            IndexedBranch: self._indexed_branch,
+            Exit: self._exit,
+            Trap: self._fail,
+            PointerCall: self._pointer_call,
+            StackCheck: self._stack_check,
+            **self._waits.rules,
+            **(self._calls.rules if self._calls else {}),
+        }
+        self._actions = action_rules(
+            self._code,
+            self._registers,
+            self._accesses,
+            self._functions,
+            partial(self._groups.is_whole, self.state),
+        )
+
+    def _call_frames(self) -> CallFrames | None:
+        """Return the code of calls of outlined functions.
+
+        Raises:
+            Untraceable: Lanes in such a function could wait for others, or others for these.
+        """
+        function, frames = self.function, self.frames
+        if frames is None:
+            return None
+        if any(loop >= frames.first for loop in self._loops):
+            raise Untraceable("a loop that may wait for other threads in a recursive function")
+        ends = any(isinstance(block.terminator, Exit) for block in function.blocks[frames.first :])
+        if ends and (self.points.synchronizing or self.points.warp_barriers):
+            raise Untraceable("exit in a recursive function")
+        self._registers.has_frames = True
+        return CallFrames(self._code, self._registers, function, frames, self.state, self._schedule)
+
+    def _kept(self) -> list[int]:
+        """Return the registers that are kept while lanes wait for other warps, or are parked."""
+        return [slot for slot in each(self._needed_to_continue()) if slot in self._used]
+
+    def _needed_to_continue(self) -> int:
+        """Return the slots that lanes need which wait for other warps, or are parked."""
+        slots = 0
+        for after in self.points.afters:
+            slots |= self.function.blocks[after].live_in
+        for block in self.function.blocks if self._loops else self.points.synchronizing:
+            slots |= block.live_in
+        return slots
+
+    def _needed_while_running(self) -> list[int]:
+        """Return the slots that inactive lanes may need while each block runs.
+
+        The lowest block with waiting lanes runs, so that diverged lanes wait to run later ones.
+        Those that wait for the return of others from an outlined function can be anywhere.
+        """
+        if self._is_large:  # registers share memory with others that waiting lanes may need
+            return [self._registers.shared] * len(self.function.blocks)
+        slots, found = self._needed_to_continue(), []
+        for block in reversed(self.function.blocks):
+            is_outlined = self.frames is not None and block.index >= self.frames.first
+            found.append(self._registers.shared if is_outlined else slots)
+            slots |= block.live_in
+        return found[::-1]
+
+    # --- the function ----------------------------------------------------------------------------
+
+    def define(self) -> None:
+        """Add ``step`` to the module.
+
+        Raises:
+            Untraceable: Something in the function has no rule.
+        """
+        code = self._code
+        self._enter()
+        self._schedule.dispatch()
+        for block in self.function.blocks:
+            self._block(block)
+        self._waits.check_warp_barriers()
+        if not self._is_large:
+            self._registers.needed = self._needed_to_continue()
+        self.counted.continue_with_results(self.state, self._schedule)
+        if self._calls:
+            self._calls.end()
+        self._leave()
+        # LLVM takes too long to optimize thousands of calls, and hardly finds anything to optimize
+        optimized = "" if self._shared is None else "optnone "
+        head = f"define internal i32 @step({_PARAMETERS}) noinline {optimized}#0 {{"
+        code.module.define("step", "\n".join([head, *code.lines, "}"]))
+
+    def _enter(self) -> None:
+        code, state = self._code, self.state
+        code.label("entry")
+        states = field(code, "%ctx", layout.STATES, "ptr")
+        wide = code.scalar("zext i32 %warp to i64")
+        place = code.scalar(f"mul i64 {wide}, {state.size}")
+        code.line(f"%state = getelementptr i8, ptr {states}, i64 {place}")
+        self._values()
+        self._schedule.declare()
+        if self._calls:
+            self._calls.declare()
+        self._groups.declare()
+        self.counted.declare()
+        self._registers.declare(sorted(self._used - self._registers.in_state.keys()))
+        self._waits.declare()
+        waiting = [b.index for b in self.function.blocks if self._may_wait(b)]
+        self._schedule.enter(waiting + self._groups.entries + self.counted.entries)
+        if not state.registers:
+            self._schedule.begin()
+            return
+        resumed = field(code, "%state", state.RESUMED, "i32")
+        fresh = code.scalar(f"icmp eq i32 {resumed}, 0")
+        code.line(f"br i1 {fresh}, label %fresh, label %restore")
+        code.label("fresh")
+        if self._in_state:
+            self._clear()
+        code.line("br label %dispatch")
+        code.label("restore")
+        for slot, offset in self._saved():
+            pointer = pointer_to(code, "%state", offset)
+            if slot == ARRIVALS:
+                self._waits.restore(pointer)
+            else:
+                self._registers.restore(slot, pointer)
+        self._schedule.begin()
+
+    def _saved(self) -> list[tuple[int, int]]:
+        """Return what is saved to the warp's state while lanes wait, and the offsets there."""
+        every = self.state.registers.items()
+        return [(slot, at) for slot, at in every if slot == ARRIVALS or not self._in_state]
+
+    def _values(self) -> None:
+        """Define the values that the code of operations uses."""
+        code = self._code
+        for name, offset in (("cache", layout.CACHE), ("constants", layout.CONSTANTS)):
+            code.line(f"%{name}.at = getelementptr i8, ptr %ctx, i64 {offset}")
+        wide = code.scalar("zext i32 %warp to i64")
+        code.line(f"%warp.words = mul i64 {wide}, {4 * WIDTH}")
+        code.line(f"%lane.row.at = getelementptr i8, ptr %ctx, i64 {layout.LANE_ROW}")
+        code.line("%lane.row = load i64, ptr %lane.row.at, align 8")
+        first = code.scalar(f"mul i64 {wide}, {WIDTH}")
+        lanes = constant(np.arange(WIDTH, dtype=np.int64))
+        spread = code.broadcast("i64", first)
+        code.line(f"%thread = add {spread.typed}, {lanes.name}")
+
+    def _clear(self) -> None:
+        """Write zeros to the registers in the state."""
+        code, state = self._code, self.state
+        first = min(state.registers.values())
+        pointer = pointer_to(code, "%state", first)
+        size = state.size - first
+        code.module.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+        code.line(f"call void @llvm.memset.p0.i64(ptr {pointer}, i8 0, i64 {size}, i1 false)")
+
+    def _may_wait(self, block: BlockCode) -> bool:
+        """Return whether lanes can wait to run a block when ``step`` is called."""
+        is_after = block.index in self.points.afters
+        return block.index == 0 or is_after or self._groups.waits(block)
+
+    def _leave(self) -> None:
+        code, state = self._code, self.state
+        code.label("leave")
+        alive = field(code, "%state", state.ALIVE, "i32")
+        dead = code.scalar(f"icmp eq i32 {alive}, 0")
+        code.line(f"br i1 {dead}, label %end, label %save")
+        code.label("save")
+        if self._schedule.yields:
+            code.line(f"%answer = phi i32 [ {WAITS}, %leave ], [ {YIELDS}, %yield ]")
+        for slot, offset in self._saved():
+            pointer = pointer_to(code, "%state", offset)
+            if slot == ARRIVALS:
+                self._waits.save(pointer)
+            else:
+                self._registers.save(slot, pointer)
+        store_field(code, "%state", state.RESUMED, "i32", "1")
+        answer = "%answer" if self._schedule.yields else str(WAITS)
+        code.line(f"ret i32 {self.counted.answer(self._groups.answer(answer))}")
+        code.label("end")
+        code.line(f"ret i32 {self.counted.answer(self._groups.answer(str(WAITS)))}")
+        code.label("fault")
+        code.line(f"ret i32 {FAILS}")
+
+    # --- blocks ----------------------------------------------------------------------------------
+
+    def _block(self, block: BlockCode) -> None:
+        code = self._code
+        code.label(f"enter.{block.index}")
+        if block.sync_mask is not None:
+            self._waits.synchronize(block)
+        mask = code.scalar("load i32, ptr %MASK")
+        self._registers.mask = code.from_mask(mask)
+        self._registers.needed = self._needed[block.index]
+        self._accesses.block = block.index
+        for operation in block.operations:
+            try:
+                if self._shared is None:
+                    self._operation(operation, mask)
+                else:
+                    self._shared.call(operation, mask, partial(self._operation, operation))
+            except Untraceable as reason:
+                raise Untraceable(f"{reason} (PTX line {operation.site.line})") from None
+        rule = self._rules.get(type(block.terminator))
+        if rule is None:
+            site = block.terminator.site
+            name = type(block.terminator).__name__ if site is None else f"instruction {site.name}"
+            raise Untraceable(name)
+        rule(block, mask)
+
+    def _observe(self, observed: ObservedMemory, operation: Action, mask: str) -> None:
+        """Record that an operation synchronizes the warp, and who makes its accesses."""
+        action = operation.action
+        observed.is_joint = isinstance(action, MatrixTransfer | WarpMatrixTransfer)
+        if isinstance(action, WarpAction) and action.waits_for:
+            members = None
+            if action.waits_for == "mask":
+                members = self._registers.source(operation.sources[-1])
+            self._waits.synchronized(mask, members)
+
+    def _operation(self, operation: Lanewise | Action, mask: str) -> None:
+        if isinstance(operation, Action):
+            rule = self._actions.get(type(operation.action))
+            if operation.action in CALLED_FUNCTIONS:
+                rule = self._accesses.call
+            if rule is None:
+                raise Untraceable(action_name(operation))
+            if self._observed is not None:
+                self._observe(self._observed, operation, mask)
+            rule(operation, mask)
+            return
+        name = self._functions.name_of(operation)
+        passes = self._shared is not None and self._functions.is_short(name)
+        given = [
+            self._registers.passed(use)
+            if passes and isinstance(use, ConstantUse)
+            else self._registers.source(use)
+            for use in operation.sources
+        ]
+        kinds = [lane_type(use) for use in operation.destinations]
+        results = results_of(self._code, name, given, kinds)
+        for use, value in zip(operation.destinations, results, strict=True):
+            self._registers.write(use, value)
+
+    # --- terminators -----------------------------------------------------------------------------
+
+    def _jump(self, block: BlockCode, mask: str) -> None:
+        assert isinstance(block.terminator, Jump)
+        self._schedule.proceed(block.terminator.target, block.index, mask)
+
+    def _branch(self, block: BlockCode, mask: str) -> None:
+        code, branch = self._code, block.terminator
+        assert isinstance(branch, Branch)
+        assert branch.condition is not None
+        if branch.target == branch.otherwise:
+            self._schedule.proceed(branch.target, block.index, mask)
+            return
+        condition = self._registers.source(branch.condition)
+        taken = code.to_mask(code.binary("and", condition, self._registers.mask))
+        targets = branch.target, branch.otherwise
+        transitions = self._schedule.transitions
+        if transitions is not None and min(targets) > block.index:
+            transitions.advance(targets, mask, taken)
+            return
+        other = code.scalar(f"xor i32 {taken}, {mask}")
+        every, some, none, both = (code.fresh(s) for s in ("every", "some", "none", "both"))
+        whole = code.scalar(f"icmp eq i32 {other}, 0")
+        code.line(f"br i1 {whole}, label %{every}, label %{some}")
+        code.label(every)
+        self._schedule.proceed(branch.target, block.index, mask)
+        code.label(some)
+        nobody = code.scalar(f"icmp eq i32 {taken}, 0")
+        code.line(f"br i1 {nobody}, label %{none}, label %{both}")
+        code.label(none)
+        self._schedule.proceed(branch.otherwise, block.index, mask)
+        code.label(both)
+        self._schedule.diverge({branch.target: taken, branch.otherwise: other}, block.index, mask)
+
+    def _indexed_branch(self, block: BlockCode, mask: str) -> None:
+        code, branch = self._code, block.terminator
+        assert isinstance(branch, IndexedBranch)
+        index = self._registers.source(branch.index)
+        beyond = code.compare("uge", index, splat("i32", len(branch.targets)))
+        wrong = code.to_mask(code.binary("and", beyond, self._registers.mask))
+        inside, outside = code.fresh("inside"), code.fresh("outside")
+        good = code.scalar(f"icmp eq i32 {wrong}, 0")
+        code.line(f"br i1 {good}, label %{inside}, label %{outside}")
+        code.label(outside)
+        self._fail(block, mask)
+        code.label(inside)
+        targets: dict[int, str] = {}
+        for number, target in enumerate(branch.targets.tolist()):
+            here = code.compare("eq", index, splat("i32", number))
+            lanes = code.to_mask(code.binary("and", here, self._registers.mask))
+            both = code.scalar(f"or i32 {targets[target]}, {lanes}") if target in targets else lanes
+            targets[target] = both
+        self._schedule.diverge(targets, block.index, mask)
+
+    def _pointer_call(self, block: BlockCode, mask: str) -> None:
+        code, call = self._code, block.terminator
+        assert isinstance(call, PointerCall)
+        pointer = self._registers.source(call.pointer)
+        targets, left = {}, mask
+        for function, first in call.targets:
+            same = code.compare("eq", pointer, self._registers.source(function))
+            targets[first] = code.to_mask(code.binary("and", same, self._registers.mask))
+            left = code.scalar(f"xor i32 {left}, {targets[first]}")
+        known, unknown = code.fresh("known"), code.fresh("unknown")
+        good = code.scalar(f"icmp eq i32 {left}, 0")
+        code.line(f"br i1 {good}, label %{known}, label %{unknown}")
+        code.label(unknown)
+        self._fail(block, mask)
+        code.label(known)
+        if targets:
+            self._schedule.diverge(targets, block.index, mask)
+        else:
+            code.line("unreachable")
+
+    def _stack_check(self, block: BlockCode, mask: str) -> None:
+        code, check = self._code, block.terminator
+        assert isinstance(check, StackCheck)
+        limit = field(code, "%ctx", layout.LOCAL_BYTES, "i64")
+        needed = str(check.needed)
+        if self._calls:
+            needed = code.scalar(f"add i64 {code.scalar('load i64, ptr %STACK')}, {needed}")
+        room = code.scalar(f"icmp ule i64 {needed}, {limit}")
+        fits, over = code.fresh("fits"), code.fresh("over")
+        code.line(f"br i1 {room}, label %{fits}, label %{over}")
+        code.label(over)
+        self._fail(block, mask)
+        code.label(fits)
+        self._schedule.proceed(check.target, block.index, mask)
+
+    def _fail(self, block: BlockCode, mask: str) -> None:
+        """Call back to raise the fault of a terminator, which reads its operands."""
+        reads = block.terminator.reads
+        site = CallbackSite(block.terminator, block.index, tuple(map(lane_type, reads)), ())
+        pass_sources(self._code, [self._registers.source(use) for use in reads])
+        call_back(self._code, self.sites.add(site), mask)
+        self._code.line("br label %fault")
+
+    def _exit(self, block: BlockCode, mask: str) -> None:
+        code, state = self._code, self.state
+        alive = field(code, "%state", state.ALIVE, "i32")
+        left = code.scalar(f"xor i32 {alive}, {mask}")
+        store_field(code, "%state", state.ALIVE, "i32", left)
+        self._waits.lanes_exit()

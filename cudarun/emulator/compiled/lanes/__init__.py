@@ -1,0 +1,1 @@
+"""Functions over lanes as functions over LLVM's vectors."""

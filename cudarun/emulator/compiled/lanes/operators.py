@@ -1,0 +1,320 @@
+"""numpy's ufuncs as operations on vectors, with the results that numpy has on x86, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cudarun.emulator.compiled.lanes.loops import call_loop
+from cudarun.emulator.compiled.lanes.vectors import (
+    CodeBuilder,
+    LaneVector,
+    constant,
+    element_of,
+    splat,
+)
+
+Operator = Callable[[CodeBuilder, "np.dtype[Any]", list[LaneVector]], LaneVector]
+"""``operator(code, dtype, operands)``: ``dtype`` is the type of the operands."""
+
+
+class Untraceable(Exception):
+    """An operation that has no rule; the message names it."""
+
+
+def cast(
+    code: CodeBuilder, a: LaneVector, source: np.dtype[Any], target: np.dtype[Any]
+) -> LaneVector:
+    """Return a vector converted as ``astype`` does."""
+    if source == target:
+        return a
+    element = element_of(target)
+    if target.kind == "b":
+        zero = constant(np.zeros(a.count, source))
+        return code.compare("une" if source.kind == "f" else "ne", a, zero)
+    if source.kind == "b":
+        if target.kind == "f":
+            return code.cast("uitofp", a, element)
+        return code.cast("zext", a, element)
+    if source.kind == "f" and target.kind == "f":
+        return _between_floats(code, a, source, target)
+    if source.kind == "f":
+        return _to_integer(code, a, target)
+    if target.kind == "f":
+        if target.itemsize == 2:
+            raise Untraceable("integer to float16")
+        return code.cast("sitofp" if source.kind == "i" else "uitofp", a, element)
+    if target.itemsize == source.itemsize:
+        return a
+    if target.itemsize < source.itemsize:
+        return code.cast("trunc", a, element)
+    return code.cast("sext" if source.kind == "i" else "zext", a, element)
+
+
+def _between_floats(
+    code: CodeBuilder, a: LaneVector, source: np.dtype[Any], target: np.dtype[Any]
+) -> LaneVector:
+    element = element_of(target)
+    if {source.itemsize, target.itemsize} == {2, 8}:
+        if target.itemsize == 2:
+            raise Untraceable("float64 to float16")
+        return code.cast("fpext", code.cast("fpext", a, "float"), element)
+    return code.cast("fpext" if target.itemsize > source.itemsize else "fptrunc", a, element)
+
+
+def _to_integer(code: CodeBuilder, a: LaneVector, target: np.dtype[Any]) -> LaneVector:
+    if a.element == "half":
+        a = code.cast("fpext", a, "float")
+    operation = "fptosi" if target.kind == "i" or target.itemsize < 8 else "fptoui"
+    if target.itemsize >= 8:
+        return code.cast(operation, a, element_of(target))
+    wide = code.cast("fptosi", a, "i64" if target.itemsize == 4 and target.kind == "u" else "i32")
+    if wide.bits == 8 * target.itemsize:
+        return wide
+    return code.cast("trunc", wide, element_of(target))
+
+
+# --- arithmetic ----------------------------------------------------------------------------------
+
+
+def _arithmetic(integer: str, floating: str) -> Operator:
+    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+        if dtype.kind == "f" and dtype.itemsize == 2:
+            raise Untraceable(f"{floating} of float16")
+        return code.binary(floating if dtype.kind == "f" else integer, *operands)
+
+    return operate
+
+
+def _floor_divide(
+    code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+) -> LaneVector:
+    if dtype.kind != "u":
+        raise Untraceable("floor_divide of signed values")
+    return code.binary("udiv", *operands)
+
+
+def _negative(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+    (a,) = operands
+    if dtype.kind == "f":
+        return code.vector(f"fneg {a.typed}", a.element, a.count)
+    return code.binary("sub", splat(a.element, 0, a.count), a)
+
+
+def _absolute(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+    (a,) = operands
+    if dtype.kind == "f":
+        return _masked_bits(code, a, (1 << a.bits - 1) - 1)
+    if dtype.kind == "u":
+        return a
+    negative = code.compare("slt", a, splat(a.element, 0, a.count))
+    return code.select(negative, _negative(code, dtype, [a]), a)
+
+
+def _masked_bits(code: CodeBuilder, a: LaneVector, mask: int) -> LaneVector:
+    bits = code.bitcast(a, f"i{a.bits}")
+    return code.bitcast(code.binary("and", bits, splat(bits.element, mask, a.count)), a.element)
+
+
+def _copysign(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+    a, b = (code.bitcast(each, f"i{each.bits}") for each in operands)
+    sign = 1 << a.bits - 1
+    size = code.binary("and", a, splat(a.element, sign - 1, a.count))
+    with_sign = code.binary("and", b, splat(b.element, sign, b.count))
+    return code.bitcast(code.binary("or", size, with_sign), operands[0].element)
+
+
+def _signbit(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+    bits = code.bitcast(operands[0], f"i{operands[0].bits}")
+    return code.compare("slt", bits, splat(bits.element, 0, bits.count))
+
+
+def _sign(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+    (a,) = operands
+    zero, one, minus = (constant(np.full(a.count, value, dtype)) for value in (0, 1, -1))
+    if dtype.kind != "f":
+        raise Untraceable("sign of integers")
+    result = code.select(code.compare("olt", a, zero), minus, zero)
+    result = code.select(code.compare("ogt", a, zero), one, result)
+    return code.select(code.compare("uno", a, a), a, result)
+
+
+def _nextafter(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+    a, b = operands
+    integer = f"i{a.bits}"
+    bits, target = code.bitcast(a, integer), code.bitcast(b, integer)
+    zero = constant(np.zeros(a.count, dtype))
+    up = code.compare("olt", a, b)
+    positive = code.compare("sge", bits, splat(integer, 0, a.count))
+    away = code.compare("eq", up, positive)
+    ones, less = splat(integer, 1, a.count), splat(integer, -1, a.count)
+    moved = code.binary("add", bits, code.select(away, ones, less))
+    sign = code.binary("and", target, splat(integer, 1 << a.bits - 1, a.count))
+    smallest = code.binary("or", sign, ones)
+    result = code.select(code.compare("oeq", a, zero), smallest, moved)
+    result = code.select(code.compare("oeq", a, b), target, result)
+    result = code.select(code.compare("uno", b, b), target, result)
+    result = code.select(code.compare("uno", a, a), bits, result)
+    return code.bitcast(result, a.element)
+
+
+def _intrinsic(name: str) -> Operator:
+    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+        if dtype.kind != "f" or dtype.itemsize == 2:
+            raise Untraceable(f"{name} of {dtype}")
+        return code.intrinsic(name, *operands)
+
+    return operate
+
+
+def _square_root(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+    # The fence keeps LLVM from taking the NaN that replaces a negative number's for the same one.
+    root = _intrinsic("sqrt")(code, dtype, operands)
+    return code.intrinsic("arithmetic.fence", root)
+
+
+def _extreme(integer: str, floating: str, *, keeps_nan: bool) -> Operator:
+    """Return ``minimum``, ``maximum``, or ``fmin`` and ``fmax``, which prefer numbers."""
+
+    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+        a, b = operands
+        if dtype.kind == "b":
+            return code.binary("and" if floating == "olt" else "or", a, b)
+        if dtype.kind != "f":
+            sign = "s" if dtype.kind == "i" else "u"
+            return code.select(code.compare(sign + integer, a, b), a, b)
+        chosen = code.select(code.compare(floating, a, b), a, b)
+        if keeps_nan:
+            return code.select(code.compare("uno", a, a), a, chosen)
+        return code.select(code.compare("uno", b, b), a, chosen)
+
+    return operate
+
+
+# --- bits ----------------------------------------------------------------------------------------
+
+
+def _bitwise(operation: str) -> Operator:
+    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+        return code.binary(operation, *operands)
+
+    return operate
+
+
+def _invert(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+    (a,) = operands
+    return code.binary("xor", a, splat(a.element, True if a.element == "i1" else -1, a.count))
+
+
+def _shift(operation: str) -> Operator:
+    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+        a, amount = operands
+        width = a.bits
+        inside = code.compare("ult", amount, splat(a.element, width, a.count))
+        if operation == "right" and dtype.kind == "i":
+            most = splat(a.element, width - 1, a.count)
+            return code.binary("ashr", a, code.select(inside, amount, most))
+        safe = code.binary("and", amount, splat(a.element, width - 1, a.count))
+        shifted = code.binary("shl" if operation == "left" else "lshr", a, safe)
+        return code.select(inside, shifted, splat(a.element, 0, a.count))
+
+    return operate
+
+
+# --- truth values --------------------------------------------------------------------------------
+
+
+def _comparison(signed: str, floating: str) -> Operator:
+    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+        if dtype.kind == "f":
+            return code.compare(floating, *operands)
+        if signed in ("eq", "ne"):
+            return code.compare(signed, *operands)
+        return code.compare(("s" if dtype.kind == "i" else "u") + signed, *operands)
+
+    return operate
+
+
+def _is_nan(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+    (a,) = operands
+    if dtype.kind != "f":
+        return splat("i1", False, a.count)
+    return code.compare("uno", a, a)
+
+
+def _is_infinite(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+    return _against_infinity("eq", code, dtype, operands)
+
+
+def _is_finite(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+    return _against_infinity("ult", code, dtype, operands)
+
+
+def _against_infinity(
+    predicate: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
+) -> LaneVector:
+    (a,) = operands
+    if dtype.kind != "f":
+        return splat("i1", predicate == "ult", a.count)
+    size = code.bitcast(_absolute(code, dtype, [a]), f"i{a.bits}")
+    infinity = int(np.array(np.inf, dtype).view(f"u{dtype.itemsize}"))
+    return code.compare(predicate, size, splat(size.element, infinity, a.count))
+
+
+def _loop(name: str) -> Operator:
+    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
+        if dtype not in (np.float32, np.float64):
+            raise Untraceable(f"{name} of {dtype}")
+        return call_loop(code, name, operands[0])
+
+    return operate
+
+
+OPERATORS: dict[str, Operator] = {
+    "add": _arithmetic("add", "fadd"),
+    "subtract": _arithmetic("sub", "fsub"),
+    "multiply": _arithmetic("mul", "fmul"),
+    "divide": _arithmetic("", "fdiv"),
+    "floor_divide": _floor_divide,
+    "negative": _negative,
+    "absolute": _absolute,
+    "copysign": _copysign,
+    "signbit": _signbit,
+    "sign": _sign,
+    "nextafter": _nextafter,
+    "sqrt": _square_root,
+    "rint": _intrinsic("rint"),
+    "trunc": _intrinsic("trunc"),
+    "floor": _intrinsic("floor"),
+    "ceil": _intrinsic("ceil"),
+    "minimum": _extreme("lt", "olt", keeps_nan=True),
+    "maximum": _extreme("gt", "ogt", keeps_nan=True),
+    "fmin": _extreme("lt", "olt", keeps_nan=False),
+    "fmax": _extreme("gt", "ogt", keeps_nan=False),
+    "bitwise_and": _bitwise("and"),
+    "bitwise_or": _bitwise("or"),
+    "bitwise_xor": _bitwise("xor"),
+    "invert": _invert,
+    "left_shift": _shift("left"),
+    "right_shift": _shift("right"),
+    "equal": _comparison("eq", "oeq"),
+    "not_equal": _comparison("ne", "une"),
+    "less": _comparison("lt", "olt"),
+    "less_equal": _comparison("le", "ole"),
+    "greater": _comparison("gt", "ogt"),
+    "greater_equal": _comparison("ge", "oge"),
+    "logical_and": _bitwise("and"),
+    "logical_or": _bitwise("or"),
+    "logical_xor": _bitwise("xor"),
+    "logical_not": _invert,
+    "isnan": _is_nan,
+    "isinf": _is_infinite,
+    "isfinite": _is_finite,
+    **{name: _loop(name) for name in ("sin", "cos", "log2", "exp2", "tanh")},
+}
+"""The operation of each ufunc, by its name."""
+
+TRUTH = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
+"""The ufuncs whose operands are truth values, whatever their types."""

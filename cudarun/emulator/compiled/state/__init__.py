@@ -1,0 +1,1 @@
+"""The state of a warp: its registers, its memory, and the places where its code calls back."""

@@ -1,0 +1,280 @@
+"""The registers of a warp in compiled code: a vector per slot, and values fixed for a launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from cudarun.emulator.code import (
+    ConstantUse,
+    FunctionCode,
+    KernelParameterUse,
+    RegisterUse,
+    Role,
+    SinkUse,
+    SymbolUse,
+    Use,
+)
+from cudarun.emulator.compiled.lanes.lowering import lane_type
+from cudarun.emulator.compiled.lanes.operators import Untraceable
+from cudarun.emulator.compiled.lanes.vectors import (
+    WIDTH,
+    CodeBuilder,
+    LaneVector,
+    constant,
+    element_of,
+    splat,
+)
+from cudarun.emulator.compiled.state import layout
+from cudarun.emulator.compiled.state.memory import field, pointer_to
+from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
+from cudarun.emulator.numerics.types import Type, TypeKind
+
+_FIXED_BYTES = 16
+
+
+class FixedValues:
+    """The values that a launch has for all lanes: parameters, addresses, constant registers.
+
+    Attributes:
+        uses: The operands, in the order of their places in memory.
+        block_registers: The special registers with a value per block.
+        lane_registers: Those with a value per thread.
+    """
+
+    def __init__(self) -> None:
+        self.uses: dict[Use, int] = {}
+        self.block_registers: dict[str, int] = {}
+        self.lane_registers: dict[str, int] = {}
+
+    def place(self, use: Use) -> int:
+        """Return the offset of an operand's value in memory."""
+        return _FIXED_BYTES * self.uses.setdefault(use, len(self.uses))
+
+
+class WarpRegisters:
+    """The registers of a function.
+
+    Args:
+        code: The code that reads and writes them.
+        function: The function.
+        fixed: Takes the operands that a launch fixes.
+
+    Attributes:
+        shared: The slots that live from one block to another.
+        mask: The active lanes, as truth values; of the block that is being compiled.
+        needed: The slots whose values waiting lanes may need; of the block that is being compiled.
+        names: The memory of each register that has a name in the code.
+        in_state: The offsets of registers that are always in the warp's state.
+        has_frames: Whether the stack begins where the variable ``STACK`` says.
+    """
+
+    def __init__(self, code: CodeBuilder, function: FunctionCode, fixed: FixedValues) -> None:
+        self._code = code
+        self._function = function
+        self._fixed = fixed
+        self.shared = 0
+        for block in function.blocks:
+            self.shared |= block.live_in
+        self.mask = splat("i1", True)
+        self.needed = self.shared
+        self.names: dict[int, str] = {}
+        self.in_state: dict[int, int] = {}
+        self.has_frames = False
+
+    # --- memory ----------------------------------------------------------------------------------
+
+    def declare(self, slots: Iterable[int]) -> None:
+        """Reserve memory for registers."""
+        for slot in slots:
+            name = self.names[slot] = f"%reg{slot}"
+            kind = self.type_of(slot)
+            self._code.line(f"{name} = alloca {kind}, align 64")
+            self._code.line(f"store {kind} zeroinitializer, ptr {name}, align 64")
+
+    @contextmanager
+    def named(self, names: dict[int, str]) -> Iterator[None]:
+        """Use other names of memory for a while."""
+        others, self.names = self.names, names
+        try:
+            yield
+        finally:
+            self.names = others
+
+    def _pointer(self, slot: int) -> str:
+        """Return the memory of a register."""
+        name = self.names.get(slot)
+        if name is not None:
+            return name
+        if slot not in self.in_state:
+            raise Untraceable(f"register {self._function.slots[slot].name}")
+        return pointer_to(self._code, "%state", self.in_state[slot])
+
+    def is_shared(self, slot: int) -> bool:
+        """Return whether a register lives from one block to another."""
+        return bool(self.shared >> slot & 1)
+
+    def type_of(self, slot: int) -> str:
+        """Return the LLVM type of a register."""
+        return self._empty(slot).type
+
+    def bytes_of(self, slot: int) -> int:
+        """Return the size of a register in memory."""
+        empty = self._empty(slot)
+        return max(empty.bits, 8) * empty.count // 8
+
+    def _empty(self, slot: int) -> LaneVector:
+        ptx_type = self._function.slots[slot].type
+        if ptx_type.kind is TypeKind.PREDICATE:
+            return LaneVector("zeroinitializer", "i1")
+        if ptx_type.bits == 128:
+            return LaneVector("zeroinitializer", "i64", 2 * WIDTH)
+        return LaneVector("zeroinitializer", f"i{ptx_type.bits}")
+
+    def save(self, slot: int, pointer: str) -> None:
+        """Store a register to memory."""
+        value = self._load(slot)
+        if value.element == "i1":
+            self._code.line(f"store i32 {self._code.to_mask(value)}, ptr {pointer}, align 4")
+        else:
+            self._code.line(f"store {value.typed}, ptr {pointer}, align 4")
+
+    def restore(self, slot: int, pointer: str) -> None:
+        """Load a register from memory."""
+        empty = self._empty(slot)
+        if empty.element == "i1":
+            value = self._code.from_mask(self._code.scalar(f"load i32, ptr {pointer}, align 4"))
+        else:
+            text = f"load {empty.type}, ptr {pointer}, align 4"
+            value = self._code.vector(text, empty.element, empty.count)
+        self._code.line(f"store {value.typed}, ptr {self._pointer(slot)}, align 64")
+
+    def _load(self, slot: int) -> LaneVector:
+        empty = self._empty(slot)
+        text = f"load {empty.type}, ptr {self._pointer(slot)}, align 64"
+        return self._code.vector(text, empty.element, empty.count)
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def source(self, use: Use) -> LaneVector:
+        """Return the value of an operand, of the type that it is read as.
+
+        Raises:
+            Untraceable: An operand of this kind has no rule.
+        """
+        match use:
+            case ConstantUse(value):
+                kind = lane_type(use)
+                return constant(np.broadcast_to(value, kind.shape()))
+            case SymbolUse() | KernelParameterUse():
+                return self._typed(self._fixed_value(use, use.type), use.type)
+            case RegisterUse(slot, ptx_type, negated):
+                found = self._typed(self._stored(slot), ptx_type)
+                if negated:
+                    return self._code.binary("xor", found, splat("i1", True))
+                return found
+        raise Untraceable(f"the operand {use}")
+
+    def passed(self, use: ConstantUse) -> LaneVector:
+        """Return a constant that a shared operation gets as an argument, if that is possible."""
+        kind, value = lane_type(use), use.value
+        if kind.elements > 1 or value.size > 1 or value.dtype.kind == "b":
+            return self.source(use)
+        bits = int(value.reshape(-1).view(f"u{value.dtype.itemsize}")[0])
+        spread = self._code.spread(f"i{8 * value.dtype.itemsize}", bits)
+        return self._code.bitcast(spread, kind.element)
+
+    def _stored(self, slot: int) -> LaneVector:
+        register = self._function.slots[slot]
+        match register.role:
+            case Role.REGISTER:
+                return self._load(slot)
+            case Role.CONSTANT:
+                return self._fixed_value(RegisterUse(slot, register.type), register.type)
+            case Role.SPECIAL:
+                return self._special(slot)
+            case Role.STACK:
+                if not self.has_frames:
+                    return splat("i64", register.size)
+                stack = self._code.scalar("load i64, ptr %STACK")
+                place = self._code.scalar(f"add i64 {stack}, {register.size}")
+                return self._code.broadcast("i64", place)
+        raise AssertionError("a variable of parameters is registers")
+
+    def _special(self, slot: int) -> LaneVector:
+        code, register = self._code, self._function.slots[slot]
+        extent = SPECIAL_REGISTERS[register.name].extent
+        if extent is Extent.LAUNCH:
+            return self._fixed_value(RegisterUse(slot, register.type), register.type)
+        if extent is Extent.BLOCK:
+            return self.block_register(register.name)
+        if extent is Extent.LANE:
+            known = self._fixed.lane_registers
+            place = known.setdefault(register.name, len(known))
+            table = field(code, "%ctx", layout.LANE_REGISTERS, "ptr")
+            row = pointer_to(code, table, code.scalar(f"mul i64 %lane.row, {place}"))
+            at = pointer_to(code, row, "%warp.words")
+            return code.vector(f"load <{WIDTH} x i32>, ptr {at}, align 4", "i32")
+        raise Untraceable(f"register {register.name}")
+
+    def block_register(self, name: str) -> LaneVector:
+        """Return a special register with a value per block."""
+        known = self._fixed.block_registers
+        place = known.setdefault(name, len(known))
+        row = field(self._code, "%ctx", layout.BLOCK_REGISTERS, "ptr")
+        return self._code.broadcast("i32", field(self._code, row, 4 * place, "i32"))
+
+    def _fixed_value(self, use: Use, ptx_type: Type) -> LaneVector:
+        """Load a value of the launch."""
+        code = self._code
+        constants = code.scalar("load ptr, ptr %constants.at, align 8, !invariant.load !0")
+        pointer = pointer_to(code, constants, code.number("i64", self._fixed.place(use)))
+        if ptx_type.kind is TypeKind.PREDICATE:
+            byte = code.scalar(f"load i8, ptr {pointer}, align 1, !invariant.load !0")
+            return code.broadcast("i1", code.scalar(f"icmp ne i8 {byte}, 0"))
+        if ptx_type.bits == 128:
+            text = f"load <2 x i64>, ptr {pointer}, align 8, !invariant.load !0"
+            return code.shuffle(code.vector(text, "i64", 2), [0, 1] * WIDTH)
+        kind = f"i{ptx_type.bits}"
+        value = code.scalar(f"load {kind}, ptr {pointer}, align 4, !invariant.load !0")
+        return code.broadcast(kind, value)
+
+    def _typed(self, value: LaneVector, ptx_type: Type) -> LaneVector:
+        """Return a stored value as a type; a narrower one is its low part."""
+        if ptx_type.kind is TypeKind.PREDICATE:
+            return value
+        if value.element != "i64" or value.count == WIDTH:
+            if value.bits > ptx_type.bits:
+                value = self._code.cast("trunc", value, f"i{ptx_type.bits}")
+            elif value.bits < ptx_type.bits:
+                raise Untraceable("a register that is read as a wider type")
+        return self._code.bitcast(value, element_of(ptx_type.dtype))
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    def write(self, use: Use, value: LaneVector) -> None:
+        """Write a value, of the type of the destination, for the active lanes.
+
+        Others get any value, unless they may need theirs.
+        """
+        if isinstance(use, SinkUse):
+            return
+        assert isinstance(use, RegisterUse)
+        code, slot = self._code, use.slot
+        empty = self._empty(slot)
+        if empty.element != "i1":
+            bits = code.bitcast(value, f"i{use.type.bits}" if use.type.bits < 128 else "i64")
+            if bits.bits < empty.bits and bits.count == WIDTH:
+                upper = splat(empty.element, -1 << bits.bits & (1 << empty.bits) - 1)
+                kept = code.binary("and", self._load(slot), upper)
+                value = code.binary("or", kept, code.cast("zext", bits, empty.element))
+            else:
+                value = bits
+        if self.needed >> slot & 1:
+            mask = self.mask
+            if value.count > WIDTH:
+                mask = code.shuffle(mask, [lane for lane in range(WIDTH) for _ in range(2)])
+            value = code.select(mask, value, self._load(slot))
+        code.line(f"store {value.typed}, ptr {self._pointer(slot)}, align 64")

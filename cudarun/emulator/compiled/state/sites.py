@@ -1,0 +1,106 @@
+"""The places of compiled code that call back: faults, rare cases of accesses, rare instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from cudarun.emulator.code import Action, Terminator
+from cudarun.emulator.compiled.lanes.lowering import LaneType
+from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector
+from cudarun.emulator.compiled.state import layout
+from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
+from cudarun.records import dataclass
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallbackSite:
+    """An instruction that can call back.
+
+    Attributes:
+        work: The operation or the terminator.
+        block: The index of its basic block.
+        sources: The types of its sources, in the first columns of the scratch.
+        destinations: The types of its destinations, in the next columns.
+        entries: The numbers of its cache entries, in the order of its accesses: the address of each
+            is the source with the same place.
+        lanes: Returns the lanes that make each access, of the sources of the active lanes; ``None``
+            if the caller has to execute the instruction. By default all make all.
+        tensor: The number of its tensor entry, if it has one.
+    """
+
+    work: Action | Terminator
+    block: int
+    sources: tuple[LaneType, ...]
+    destinations: tuple[LaneType, ...]
+    entries: tuple[int, ...] = ()
+    lanes: Callable[[Arrays], tuple[Array, ...] | None] | None = None
+    tensor: int | None = None
+
+
+class CallbackSites:
+    """The callback sites of a kernel, by number; and the numbers of cache and tensor entries."""
+
+    def __init__(self) -> None:
+        self.sites: list[CallbackSite] = []
+        self.entries: list[Any] = []  # the access of each
+        self.tensors = 0
+
+    def new_entry(self, access: Any) -> int:
+        """Return the number of a new cache entry."""
+        self.entries.append(access)
+        return len(self.entries) - 1
+
+    def new_tensor(self) -> int:
+        """Return the number of a new tensor entry."""
+        self.tensors += 1
+        return self.tensors - 1
+
+    def add(self, site: CallbackSite) -> int:
+        """Return the number of a new site."""
+        self.sites.append(site)
+        return len(self.sites) - 1
+
+
+def call_back(code: CodeBuilder, site: int, mask: str) -> str:
+    """Call back and return the answer."""
+    for offset, value in (
+        (layout.SITE, code.number("i32", site)),
+        (layout.CALLING_WARP, "%warp"),
+        (layout.CALLING_MASK, mask),
+    ):
+        store_field(code, "%ctx", offset, "i32", value)
+    function = field(code, "%ctx", layout.CALLBACK, "ptr")
+    return code.scalar(f"call i32 {function}(ptr %ctx)")
+
+
+def pass_sources(code: CodeBuilder, values: Sequence[LaneVector]) -> None:
+    """Store values to the first columns of the scratch."""
+    scratch = field(code, "%ctx", layout.SCRATCH, "ptr")
+    for place, value in enumerate(values):
+        if value.element == "i1":
+            value = code.cast("zext", value, "i8")
+        pointer = pointer_to(code, scratch, place * layout.COLUMN_BYTES)
+        code.line(f"store {value.typed}, ptr {pointer}, align 4")
+
+
+def take_results(code: CodeBuilder, first: int, kinds: Sequence[LaneType]) -> list[LaneVector]:
+    """Load values from columns of the scratch."""
+    scratch = field(code, "%ctx", layout.SCRATCH, "ptr")
+    found = []
+    for place, kind in enumerate(kinds, first):
+        pointer = pointer_to(code, scratch, place * layout.COLUMN_BYTES)
+        count = WIDTH * kind.elements
+        if kind.element == "i1":
+            mask = code.vector(f"load <{count} x i8>, ptr {pointer}, align 4", "i8", count)
+            found.append(code.cast("trunc", mask, "i1"))
+        else:
+            found.append(
+                code.vector(f"load {kind.type}, ptr {pointer}, align 4", kind.element, count)
+            )
+    return found

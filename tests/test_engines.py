@@ -28,7 +28,7 @@ def test_forms_are_compared_on_both_engines(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_other_bits_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cudarun.emulator.compiled import operators
+    from cudarun.emulator.compiled.lanes import operators
 
     monkeypatch.setenv("CUDARUN_CACHE", "off")
     monkeypatch.setitem(operators.OPERATORS, "bitwise_xor", operators.OPERATORS["bitwise_or"])
@@ -39,7 +39,7 @@ def test_other_bits_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_forms_without_a_rule_are_named_and_the_others_compiled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from cudarun.emulator.compiled import operators
+    from cudarun.emulator.compiled.lanes import operators
 
     monkeypatch.setenv("CUDARUN_CACHE", "off")
     monkeypatch.delitem(operators.OPERATORS, "bitwise_xor")

@@ -52,6 +52,7 @@ def run_blocks(
     queue = BlockQueue(first, launch.blocks, launch.blocks if wait else launch.cluster_blocks)
     if wait or not kernel.is_parallel:
         threads = 1
+    threads = max(min(threads, launch.blocks_in_memory // launch.cluster_blocks), 1)
     _BlockThreads(kernel, launch, on_progress, queue, threads).run()
 
 

@@ -290,10 +290,14 @@ class Launch:
         lanes = min(max(lanes, _SMALLEST_BATCH), _LARGEST_BATCH)
         if self.kernel.recursive:
             lanes = min(lanes, _RECURSIVE_BATCH)
-        per_block = self.shared_stride + self.block_threads * self.local_stride
-        most = min(lanes // self.block_threads, _BATCH_MEMORY // per_block)
+        most = min(lanes // self.block_threads, self.blocks_in_memory)
         blocks = max(most // self.cluster_blocks, 1) * self.cluster_blocks
         return min(blocks, self.blocks)
+
+    @property
+    def blocks_in_memory(self) -> int:
+        """The number of blocks whose shared and local memory a batch may have; 0 if not one."""
+        return _BATCH_MEMORY // (self.shared_stride + self.block_threads * self.local_stride)
 
     def most_batches(self, size: int) -> int:
         """Return the maximum number of concurrent batches, by the device's resident blocks."""

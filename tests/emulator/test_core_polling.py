@@ -79,5 +79,6 @@ def test_a_loop_that_only_loads_loses_its_turn_late() -> None:
     assert 4096 <= asked <= 4098
 
 
-def test_a_loop_that_asks_nobody_keeps_its_turn() -> None:
-    assert polls("mov.u32 %v, 0;") == (20000, 0)
+@pytest.mark.parametrize("others", ["", "red.global.add.u32 [%out+4], 1;"])
+def test_a_loop_that_asks_nobody_keeps_its_turn(others: str) -> None:
+    assert polls(f"{others} mov.u32 %v, 0;") == (20000, 0)

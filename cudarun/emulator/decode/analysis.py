@@ -273,7 +273,7 @@ def _polling_cost(block: BlockCode) -> int:
             waits = isinstance(action, Wait) or (
                 isinstance(action, MemoryLoad) and action.accesses[0].strong
             )
-            if waits or isinstance(action, Atomic):
+            if waits or (isinstance(action, Atomic) and action.wanted):
                 cost = _COST_OF_ATOMICS
             elif isinstance(action, MemoryLoad):
                 cost = max(cost, _COST_OF_LOADS)

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from cudarun.emulator.engines import COMPILE, INTERPRET, Engines
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.report import describe_thread_states
 from tests.emulator.device import Device
 
 Array = npt.NDArray[Any]
@@ -68,3 +71,28 @@ def check_equal_fault(
     assert fault
     assert same == fault
     return fault
+
+
+def interrupted_states(text: str, grid: tuple[int, ...], block: tuple[int, ...]) -> str:
+    """Interrupt the compiled kernel of a text, which never ends; return the states of its threads.
+
+    The only parameter is a buffer of a word for each thread of a block.
+    """
+    made, _ = device(text, COMPILE)
+    launches: list[Launch] = []
+    reports: list[str] = []
+
+    def report(done: float) -> None:
+        reports.append(describe_thread_states(launches[0]))
+        if len(reports) == 3:
+            raise KeyboardInterrupt
+
+    real = made.execute
+    made.execute = lambda *given, **named: real(
+        *given, **{**named, "on_progress": report, "begun": launches.append}
+    )
+    with pytest.raises(KeyboardInterrupt):
+        made.launch(
+            next(iter(made.program.kernels)), grid, block, made.buffer(np.zeros(block, "u4"))
+        )
+    return reports[-1]

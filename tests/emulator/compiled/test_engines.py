@@ -14,9 +14,7 @@ from cudarun.emulator.compiled import engine
 from cudarun.emulator.compiled.control import warp_code
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, NotCompiled
 from cudarun.emulator.host.process import Process
-from cudarun.emulator.machine.launch import Launch
-from cudarun.emulator.machine.report import describe_thread_states
-from tests.emulator.compiled.engines import check_equal, device, launched
+from tests.emulator.compiled.engines import check_equal, device, interrupted_states, launched
 
 STORE = """.visible .entry store(.param .u64 out) {
     .reg .b32 %r<4>; .reg .b64 %a<3>;
@@ -225,22 +223,8 @@ def test_the_states_of_threads_are_reported() -> None:
 L:  add.u32 %r1, %r1, 1; bra L;
 B:  bar.sync 0;
 """
-    made, _ = device(text(body), COMPILE)
-    launches: list[Launch] = []
-    reports: list[str] = []
-
-    def report(done: float) -> None:
-        reports.append(describe_thread_states(launches[0]))
-        if len(reports) == 3:
-            raise KeyboardInterrupt
-
-    real = made.execute
-    made.execute = lambda *given, **named: real(
-        *given, **{**named, "on_progress": report, "begun": launches.append}
-    )
-    with pytest.raises(KeyboardInterrupt):
-        made.launch("store", (2,), (64,), made.buffer(np.zeros(64, "u4")))
-    first, *rest = reports[-1].splitlines()
+    states = interrupted_states(text(body), (2,), (64,))
+    first, *rest = states.splitlines()
     assert first == "kernel store: 0 of 2 blocks have finished"
     (place,) = (number for number, line in enumerate(rest) if "add.u32 %r1, %r1, 1;" in line)
     assert rest[place - 1].startswith("  32 threads run: block (0, 0, 0), thread (0, 0, 0)")

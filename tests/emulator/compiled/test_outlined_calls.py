@@ -7,9 +7,12 @@ import pytest
 
 from cudarun.emulator.compiled.repetition import Repetition
 from cudarun.emulator.engines import COMPILE, NotCompiled
-from cudarun.emulator.machine.launch import Launch
-from cudarun.emulator.machine.report import describe_thread_states
-from tests.emulator.compiled.engines import check_equal, check_equal_fault, device
+from tests.emulator.compiled.engines import (
+    check_equal,
+    check_equal_fault,
+    device,
+    interrupted_states,
+)
 
 KERNEL = """.visible .entry test(.param .u64 out) {
     .reg .b32 %r<12>; .reg .b64 %a<8>; .reg .pred %p<4>;
@@ -168,24 +171,10 @@ def test_the_states_of_threads_have_the_calls() -> None:
         on: sub.u32 %x, %n, 1; call (%r), spin, (%x); ret;
     }"""
     body = "and.b32 %r2, %r0, 1; add.u32 %r2, %r2, 1; call (%r1), spin, (%r2);"
-    made, _ = device(functions + KERNEL.replace("BODY", body), COMPILE)
-    launches: list[Launch] = []
-    reports: list[str] = []
-
-    def report(done: float) -> None:
-        reports.append(describe_thread_states(launches[0]))
-        if len(reports) == 3:
-            raise KeyboardInterrupt
-
-    real = made.execute
-    made.execute = lambda *given, **named: real(
-        *given, **{**named, "on_progress": report, "begun": launches.append}
-    )
-    with pytest.raises(KeyboardInterrupt):
-        made.launch("test", (1,), (32,), made.buffer(np.zeros(32, "u4")))
-    assert "16 threads run: block (0, 0, 0), thread (0, 0, 0)" in reports[-1]
-    assert "15 threads" in reports[-1]
-    assert "1 thread " in reports[-1]
+    states = interrupted_states(functions + KERNEL.replace("BODY", body), (1,), (32,))
+    assert "16 threads run: block (0, 0, 0), thread (0, 0, 0)" in states
+    assert "15 threads" in states
+    assert "1 thread " in states
 
 
 # --- code that is not inlined --------------------------------------------------------------------

@@ -156,9 +156,11 @@ INSIDE: dict[str, dict[str, set[str]]] = {
             "repetition",
             "visible_order",
         },
+        "fixed_values": {"kernels", "lanes"},
         "frame_memory": {"control", "kernels", "state"},
         "runtime": {
             "access",
+            "fixed_values",
             "frame_memory",
             "kernels",
             "lanes",

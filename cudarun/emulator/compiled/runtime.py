@@ -13,6 +13,7 @@ import numpy.typing as npt
 from cudarun.emulator.code import Action, RegisterUse
 from cudarun.emulator.compiled.access.reductions import reduce_at
 from cudarun.emulator.compiled.access.tensor_entries import TensorEntries
+from cudarun.emulator.compiled.fixed_values import fixed_values, lane_values
 from cudarun.emulator.compiled.frame_memory import FrameMemory
 from cudarun.emulator.compiled.kernels import CompiledKernel, resident_blocks
 from cudarun.emulator.compiled.lanes.vectors import WIDTH
@@ -89,7 +90,7 @@ class CompiledRun:
         self._batch = batch = Batch(launch, slots)
         batch.begin(0, slots)
         batch.waiting.clear()
-        self._frame = SparseFrame(batch, kernel.code.function, 0)
+        self._frame = frame = SparseFrame(batch, kernel.code.function, 0)
         self._sites = kernel.code.sites.sites
         self.spent = self.seconds = 0.0
         self._error: BaseException | None = None
@@ -106,8 +107,8 @@ class CompiledRun:
         observation = kernel.observation
         self._observed = observation and ObservedLaunch(observation, launch, batch)
         self._enter_recent()
-        self._constants: Array = lead._constants if lead else self._fixed_values()
-        self._lane_registers: Array = lead._lane_registers if lead else self._lane_values(warps)
+        self._constants: Array = lead._constants if lead else fixed_values(kernel, launch, frame)
+        self._lane_registers: Array = lead._lane_registers if lead else lane_values(kernel, batch)
         answers = self._answers()
         next(answers)
         self._callback = _Callback(answers.send)
@@ -146,35 +147,6 @@ class CompiledRun:
             if step and slots > 1:
                 steps = np.arange(0, step * slots, step, dtype=np.uint64)
                 self._contexts[:, offset // 8] += steps
-
-    def _fixed_values(self) -> Array:
-        """Return the values of the operands that the launch fixes, or the last one's equal ones."""
-        inputs = self._launch.fixed_inputs
-        if inputs is None or inputs != self._kernel.fixed[0]:
-            self._kernel.fixed = inputs, self._new_fixed_values()
-        return self._kernel.fixed[1]
-
-    def _new_fixed_values(self) -> Array:
-        uses = self._kernel.code.fixed.uses
-        memory = np.zeros(16 * max(len(uses), 1), dtype=np.uint8)
-        for use in uses:
-            if isinstance(use, RegisterUse):
-                value = self._frame.registers[use.slot][:1]
-            else:
-                value = self._frame.register_values(use, slice(0, 1))
-            data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
-            offset = self._kernel.code.fixed.place(use)
-            memory[offset : offset + len(data)] = data
-        return memory
-
-    def _lane_values(self, warps: int) -> Array:
-        """Return the special registers with a value per thread: a row for each."""
-        names = self._kernel.code.fixed.lane_registers
-        rows = np.zeros((max(len(names), 1), warps * WIDTH), dtype=np.uint32)
-        for name, place in names.items():
-            values = self._batch.special(name)[: self._launch.block_threads]
-            rows[place, : len(values)] = values
-        return rows
 
     # --- running ---------------------------------------------------------------------------------
 

@@ -1,0 +1,49 @@
+"""The values that a launch fixes: operands with one value for all threads, and thread numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.code import RegisterUse
+from cudarun.emulator.compiled.kernels import CompiledKernel
+from cudarun.emulator.compiled.lanes.vectors import WIDTH
+from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.frame import SparseFrame
+from cudarun.emulator.machine.launch import Launch
+
+Array = npt.NDArray[Any]
+
+
+def fixed_values(kernel: CompiledKernel, launch: Launch, frame: SparseFrame) -> Array:
+    """Return the values of the operands that a launch fixes, or the last launch's equal ones."""
+    inputs = launch.fixed_inputs
+    if inputs is None or inputs != kernel.fixed[0]:
+        kernel.fixed = inputs, _new_fixed_values(kernel, frame)
+    return kernel.fixed[1]
+
+
+def _new_fixed_values(kernel: CompiledKernel, frame: SparseFrame) -> Array:
+    uses = kernel.code.fixed.uses
+    memory = np.zeros(16 * max(len(uses), 1), dtype=np.uint8)
+    for use in uses:
+        if isinstance(use, RegisterUse):
+            value = frame.registers[use.slot][:1]
+        else:
+            value = frame.register_values(use, slice(0, 1))
+        data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
+        offset = kernel.code.fixed.place(use)
+        memory[offset : offset + len(data)] = data
+    return memory
+
+
+def lane_values(kernel: CompiledKernel, batch: Batch) -> Array:
+    """Return the special registers with a value per thread: a row for each."""
+    names = kernel.code.fixed.lane_registers
+    rows = np.zeros((max(len(names), 1), batch.threads.warps * WIDTH), dtype=np.uint32)
+    for name, place in names.items():
+        values = batch.special(name)[: batch.launch.block_threads]
+        rows[place, : len(values)] = values
+    return rows

@@ -156,7 +156,7 @@ def main(
             _discard_output()
             _show(RequestError(f"the output cannot be written: {error.strerror}"))
             return ExitCode.UNUSABLE_REQUEST
-        except OSError as error:
+        except (OSError, MemoryError) as error:
             return end(of_system(error))
         except Exception as error:  # a bug in cudarun
             if COMPLETION_VARIABLE in os.environ:  # what cannot be completed is not

@@ -287,11 +287,14 @@ _REFUSALS = {
 }
 
 
-def of_system(error: OSError) -> RequestError:
+def of_system(error: OSError | MemoryError) -> RequestError:
     """Return the error for what the operating system refused to cudarun itself.
 
     Files that the user names have errors of their own; this is a limit, or a missing folder.
     """
+    if isinstance(error, MemoryError):
+        what = f"out of host memory: {error}".removesuffix(": ")
+        return RequestError(what, hint=_REFUSALS[errno.ENOMEM])
     try:
         os.getcwd()
     except FileNotFoundError:
@@ -312,11 +315,10 @@ def exhaustion(error: BaseException) -> RequestError | None:
     """
     cause: BaseException | None = error
     while cause is not None:
+        if isinstance(cause, MemoryError):
+            return of_system(cause)
         if isinstance(cause, OSError) and cause.errno in _REFUSALS:
             return of_system(cause)
-        if isinstance(cause, MemoryError):
-            what = f"out of host memory: {cause}".removesuffix(": ")
-            return RequestError(what, hint=_REFUSALS[errno.ENOMEM])
         cause = cause.__cause__ or cause.__context__
     return None
 

@@ -115,7 +115,8 @@ def _complete(file: BinaryIO, most: int, origin: str) -> bytes:
     found = os.fstat(file.fileno())
     if stat.S_ISCHR(found.st_mode) and file is not sys.stdin.buffer:
         raise RequestError("neither a regular file nor a pipe", origin=origin)
-    data = b"" if found.st_size > most else file.read(most + 1)
+    # The buffer of a read is as large as the request: not the whole limit for a small file.
+    data = b"" if found.st_size > most else file.read((found.st_size or most) + 1)
     if found.st_size > most or len(data) > most:
         raise RequestError(
             f"the image is larger than the limit of {most} bytes",

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from cudarun.errors import CudarunError, RequestError, WorkerDied
+from cudarun.cli import main
+from cudarun.commands.inputs import open_input
+from cudarun.errors import CudarunError, ExitCode, RequestError, WorkerDied
 from cudarun.session.workers.worker import attempt
 
 
@@ -43,3 +47,24 @@ def test_memory() -> None:
 def test_other_errors_are_bugs() -> None:
     assert isinstance(failed(OSError(errno.EIO, "Input/output error")), WorkerDied)
     assert isinstance(failed(ValueError("3")), WorkerDied)
+
+
+def test_memory_of_the_command_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    def begin() -> None:
+        raise MemoryError
+
+    assert main(["--version"], begin=begin) == ExitCode.UNUSABLE_REQUEST
+    assert capsys.readouterr().err == (
+        "error: out of host memory\nhint: free memory, or raise its limit: ulimit -v\n"
+    )
+
+
+def test_a_small_file_needs_little_memory(tmp_path: Path) -> None:
+    image = tmp_path / "image.ptx"
+    image.write_bytes(b"x" * 1000)
+    tracemalloc.start()
+    try:
+        assert bytes(open_input(str(image)).data) == image.read_bytes()
+        assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    finally:
+        tracemalloc.stop()

@@ -127,7 +127,7 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
         line.append(f"  {result.milliseconds:.3f} ms")
         out.print(line, soft_wrap=True)
     if not quiet:
-        _show_engines(result, out)
+        _show_engines(result, out, verbose=verbose)
     if verbose and not result.steps:
         out.print(_layout(result.parameters))
         _show_memory(result.memory, out)
@@ -147,23 +147,20 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
             _show_note(note, out)
 
 
-def _show_engines(result: LaunchResult, out: Console) -> None:
-    """Print the engines of an emulated device: where the user selected one, or waited for it.
+def _show_engines(result: LaunchResult, out: Console, *, verbose: bool) -> None:
+    """Print the engines of an emulated device: where the user asked for them, or waited.
 
     The counts of ``--stats`` are those of the interpreter.
     """
-    is_long = result.milliseconds > _LONG and result.watched is None
+    is_long = result.milliseconds > _LONG
     is_counted = result.watched is not None and result.watched.statistics is not None
     for each in result.engines:
         is_expected = each.engine == "compile" or not (is_long or is_counted)
-        if each.is_default and is_expected:
+        if each.is_default and is_expected and not verbose:
             continue
-        if each.engine == "compile":
-            some = "" if each.reason is None else f": {each.reason}"
-            out.print(Text(f"{each.kernel}: compiled{some}", style="dim"), soft_wrap=True)
-        elif each.reason is not None:
-            line = f"{each.kernel}: interpreted: {each.reason}"
-            out.print(Text(line, style="dim"), soft_wrap=True)
+        engine = "compiled" if each.engine == "compile" else "interpreted"
+        some = "" if each.reason is None else f": {each.reason}"
+        out.print(Text(f"{each.kernel}: {engine}{some}", style="dim"), soft_wrap=True)
 
 
 def _show_steps(result: LaunchResult, out: Console, *, quiet: bool, verbose: bool) -> None:

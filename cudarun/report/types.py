@@ -199,8 +199,9 @@ class KernelEngine:
     Attributes:
         kernel: The kernel.
         engine: ``"interpret"`` or ``"compile"``.
-        reason: Why it was interpreted, or some of its blocks, or why a compiled kernel can have
-            other results than an interpreted one; ``None`` if there is no such reason.
+        reason: Why it was interpreted, or some of its blocks (also the option or variable that
+            selects the interpreter), or why a compiled kernel can have other results than an
+            interpreted one; ``None`` for any other compiled kernel.
         is_default: Whether no option and no environment variable selected the engine.
     """
 

@@ -19,7 +19,7 @@ GRIDS = Path(__file__).parents[1] / "emulator/children/grids.ptx"
 PARENT = ("launch", str(GRIDS), "-k", "fine", "-d", "cpu", "--threads", "1", "u32[16]", "u32[16]")
 
 
-def test_the_default_is_named_only_in_the_document(run: Run) -> None:
+def test_the_default_is_named_in_the_document_and_by_verbose(run: Run) -> None:
     pytest.importorskip("llvmlite")
     ran = run(*SAXPY, "--json")
     (outcome,) = json.loads(ran.out)["outcomes"]
@@ -27,7 +27,8 @@ def test_the_default_is_named_only_in_the_document(run: Run) -> None:
     assert outcome["result"]["engines"] == [
         {"kernel": "saxpy", "engine": "interpret", "reason": reason}
     ]
-    assert reason not in run(*SAXPY, "-v").out
+    assert reason not in run(*SAXPY).out
+    assert run(*SAXPY, "-v").out.splitlines().count(f"saxpy: interpreted: {reason}") == 1
 
 
 def test_a_compiled_kernel(run: Run) -> None:
@@ -43,6 +44,19 @@ def test_a_short_launch_is_interpreted(run: Run) -> None:
     ran = run(*SAXPY, "--cpu-engine", "auto")
     assert ran.code == 0
     assert ran.out.splitlines()[1] == "saxpy: interpreted: it takes less time than compiling"
+
+
+@pytest.mark.parametrize("more", [(), ("--stats",), ("--detect", "race")])
+def test_the_option_that_selects_the_interpreter_is_the_reason(
+    run: Run, more: tuple[str, ...]
+) -> None:
+    option = run(*SAXPY, *more, "--cpu-engine", "interpret").out
+    assert option.splitlines()[1] == "saxpy: interpreted: --cpu-engine interpret"
+    reason = "CUDARUN_CPU_ENGINE=interpret"
+    variable = {"CUDARUN_CPU_ENGINE": "interpret"}
+    assert run(*SAXPY, *more, env=variable).out.splitlines()[1] == f"saxpy: interpreted: {reason}"
+    document = json.loads(run(*SAXPY, *more, "--json", env=variable).out)
+    assert document["outcomes"][0]["result"]["engines"][0]["reason"] == reason
 
 
 def test_an_interpreted_kernel_has_a_reason(run: Run) -> None:

@@ -342,8 +342,9 @@ class KernelEngineRecord(TypedDict):
     Attributes:
         kernel: The kernel.
         engine: interpret or compile.
-        reason: Why it was interpreted, or some of its blocks, or why a compiled kernel can have
-            other results than an interpreted one; null if there is no such reason.
+        reason: Why it was interpreted, or some of its blocks (also the option or variable that
+            selects the interpreter), or why a compiled kernel can have other results than an
+            interpreted one; null for any other compiled kernel.
     """
 
     kernel: str

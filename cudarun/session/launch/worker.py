@@ -117,17 +117,29 @@ def run_on(
         steps=_step_rows(ran),
         input_sets=tuple(SeededRun(seed, each.failures) for seed, each in sets),
         copies=() if request.copies is None else write_copies(request.copies, ran.buffers),
-        engines=_engines(session, ran),
+        engines=_engines(session, ran, request.engine),
     )
 
 
-def _engines(session: Session, ran: _Launch) -> tuple[KernelEngine, ...]:
-    """Return the engine of each kernel, if the device has several."""
+def _engines(session: Session, ran: _Launch, selected: str | None) -> tuple[KernelEngine, ...]:
+    """Return the engine of each kernel, if the device has several.
+
+    Args:
+        session: The session that launched the kernels.
+        ran: The launch.
+        selected: The engine of ``--cpu-engine``; ``None`` for that of the environment.
+    """
+    option = f"--cpu-engine {selected}" if selected else "CUDARUN_CPU_ENGINE=interpret"
     notes = {note.kernel: note for note in session.driver.traits.engine_notes()}
     names = dict.fromkeys(step.kernel.name for step in ran.steps)
     found = (notes[name] for name in names if name in notes)
     return tuple(
-        KernelEngine(note.kernel, note.engine, note.reason or None, note.is_default)
+        KernelEngine(
+            note.kernel,
+            note.engine,
+            note.reason or (option if note.engine == "interpret" else None),
+            note.is_default,
+        )
         for note in found
     )
 

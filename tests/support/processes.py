@@ -37,8 +37,7 @@ def wait_until(holds: Callable[[], bool], event: str, patience: float = PATIENCE
 def is_alive(pid: int) -> bool:
     """Return whether there is such a process and it is no zombie."""
     with suppress(FileNotFoundError, ProcessLookupError):
-        status = Path(f"/proc/{pid}/stat").read_text()
-        return status.rpartition(")")[2].split()[0] not in "ZX"
+        return _status(pid)[0] not in "ZX"
     return False
 
 
@@ -54,15 +53,34 @@ def children(pid: int) -> list[int]:
 
 def parents() -> Iterator[tuple[int, int]]:
     """Yield every process of the machine and its parent."""
+    for pid, status in _statuses():
+        yield pid, int(status[1])
+
+
+def of_session(session: int) -> list[int]:
+    """Return the processes that live and belong to a session (setsid(2))."""
+    return [
+        pid for pid, status in _statuses() if int(status[3]) == session and status[0] not in "ZX"
+    ]
+
+
+def _statuses() -> Iterator[tuple[int, list[str]]]:
+    """Yield every process of the machine and its status from its state on (proc_pid_stat(5))."""
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             with suppress(OSError):
-                status = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
-                yield int(entry.name), int(status[1])
+                yield int(entry.name), _status(int(entry.name))
+
+
+def _status(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def marked(mark: str) -> list[int]:
-    """Return the processes that live and have been started with ``NAME=VALUE`` set."""
+    """Return the processes that live and have been started with ``NAME=VALUE`` set.
+
+    A process that is forked and runs no other program shows its parent's variables: `of_session`.
+    """
     found = []
     for pid, _ in parents():
         with suppress(OSError):

@@ -10,11 +10,12 @@ import os
 import random
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
 from tests.support.forked_processes import become
-from tests.support.processes import PATIENCE, ROOT, marked
+from tests.support.processes import PATIENCE, ROOT, of_session, wait_until
 from tools.fuzz.fuzzer import Fuzzer, Unexpected
 
 _CALLS = 60_000
@@ -26,8 +27,8 @@ _LAUNCH = (
     "a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:64", "--check", "y == 2*x + 1",
     "--save", "y=y.npy",
 )  # fmt: skip
+_TIME_TO_END = 60.0  # seconds after which a worker is one that the launch has left behind
 _FULL = 64 * 4 + 128  # bytes of y.npy
-_MARK = "CUDARUN_FUZZ_SIGNALS"
 
 
 class Signals(Fuzzer[tuple[str, ...]]):
@@ -47,11 +48,12 @@ class Signals(Fuzzer[tuple[str, ...]]):
 
     def exit_code(self, case: tuple[str, ...]) -> int:
         """Run the launch; what it leaves must be whole, and its workers gone."""
-        mark = f"{_MARK}={os.getpid()}"
         process = multiprocessing.get_context("forkserver").Process(
-            target=_launch, args=(case, self.folder, mark)
+            target=_launch, args=(case, self.folder)
         )
         process.start()
+        assert process.pid is not None
+        session = process.pid
         process.join(PATIENCE)
         code = process.exitcode
         process.kill()
@@ -70,18 +72,20 @@ class Signals(Fuzzer[tuple[str, ...]]):
             raise Unexpected(err[-3000:])
         if left.get("y.npy", _FULL) != _FULL or left.keys() - {"y.npy"}:
             raise Unexpected(f"left {left}")
-        if workers := marked(mark):
+        with suppress(TimeoutError):
+            wait_until(lambda: not of_session(session), "end of the workers", _TIME_TO_END)
+        if workers := of_session(session):
             raise Unexpected(f"left processes {workers}")
         return 0
 
 
-def _launch(case: tuple[str, ...], folder: Path, mark: str) -> None:
-    """In the new process: send the signals at calls, counted from here."""
+def _launch(case: tuple[str, ...], folder: Path) -> None:
+    """In the new process, which leads a session: send the signals at calls, counted from here."""
+    os.setsid()
     moments = [(int(at), _NUMBERS[name]) for name, at in map(str.split, case)]
     streams = [folder / name for name in ("stdin", "stdout", "stderr")]
     for stream in streams:
         stream.write_bytes(b"")
-    environment = dict(os.environ) | dict([mark.split("=")])
     pid, count = os.getpid(), 0
 
     def profile(_frame: FrameType, event: str, _argument: object) -> None:
@@ -92,7 +96,7 @@ def _launch(case: tuple[str, ...], folder: Path, mark: str) -> None:
         while moments and moments[0][0] <= count:
             os.kill(pid, moments.pop(0)[1])
 
-    become(("cudarun", *_LAUNCH), folder, environment, streams)
+    become(("cudarun", *_LAUNCH), folder, dict(os.environ), streams)
     from cudarun.__main__ import main
 
     sys.setprofile(profile)

@@ -33,7 +33,7 @@ COMMANDS = ("launch", "spec", "load", "managed")
 LOAD_ONLY = "The command launches no kernel"
 WRITES_NOTHING = "The command writes no files"
 
-IN_TIME = r"timed out after 3 s \(--timeout 3\); the worker was killed"
+IN_TIME = r"timed out after {limit} s \(--timeout {limit}\); the worker was killed"
 MEMORY = r"buffer 'out' of 1125899906842624 bytes.*\(CUDA_ERROR_OUT_OF_MEMORY, 2\)"
 RESOURCES = r"307200 requested, the limit is \d+"
 
@@ -295,7 +295,8 @@ FAULTS = (
     of_kernel("stack overflow", "stack_overflow", "ILLEGAL_ADDRESS, 700|LAUNCH_FAILED, 719"),
     of_kernel("device heap exhausted", "heap_exhausted", "ILLEGAL_ADDRESS, 700"),
     of_request(
-        "endless loop", 6, IN_TIME, "endless", option="--timeout", value="3", line="timeout = 3"
+        "endless loop", 6, IN_TIME, "endless", option="--timeout", value="{limit}",
+        line="timeout = {limit}",
     ),
     of_request("out of memory", 5, MEMORY, "good", out="u8[1125899906842624]"),
     of_request(

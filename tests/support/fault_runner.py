@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from tests.support.forked_processes import run_in_session
 from tests.support.processes import (
     PATIENCE,
     PYTHON_PATH,
@@ -31,6 +32,7 @@ from tests.support.processes import (
     children,
     is_alive,
     marked,
+    of_session,
     wait_until,
 )
 
@@ -77,6 +79,8 @@ class Cell:
         file_limit: No file may have more bytes (``RLIMIT_FSIZE``).
         ignored: Signals that it is started with as ignored, as by nohup. No other is, however
             these tests were started.
+
+    A word ``{limit}`` of the arguments is the scene's time limit, which ``says`` may name, too.
     """
 
     arguments: tuple[str, ...]
@@ -91,6 +95,13 @@ class Cell:
     stderr: str = ""
     file_limit: int | None = None
     ignored: tuple[signal.Signals, ...] = ()
+
+    @property
+    def is_undisturbed(self) -> bool:
+        """Whether nothing is done to the process: its arguments alone make the fault."""
+        return self == Cell(
+            self.arguments, self.exit_code, self.says, self.intact, self.others, self.saved
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +121,23 @@ class Scene:
         folder: For all files.
         devices: Their labels.
         patience: Seconds that a cell may take before it counts as hanging.
+        limit: Seconds that a kernel that does not end gets.
+        forked: Whether undisturbed cells run in processes that are forked (`forked_processes`).
     """
 
-    def __init__(self, folder: Path, devices: Sequence[str], *, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        devices: Sequence[str],
+        *,
+        patience: float = PATIENCE,
+        limit: int = 3,
+        forked: bool = False,
+    ) -> None:
         self.folder = folder
         self.patience = patience
+        self.limit = limit
+        self.forked = forked
         self.devices = tuple(devices)
         self.temporary = folder / "tmp"
         self.temporary.mkdir()
@@ -128,7 +151,12 @@ class Scene:
         output_folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="out-"))
         with tempfile.TemporaryFile(dir=self.folder) as said:
             started = time.monotonic()
-            run = Run(self, cell, self._arguments(cell, output_folder), output_folder, said)
+            arguments = self._arguments(cell, output_folder)
+            run: Run | ForkedRun
+            if self.forked and cell.is_undisturbed:
+                run = ForkedRun(self, arguments, output_folder)
+            else:
+                run = Run(self, cell, arguments, output_folder, said)
             run.finish()
             seconds = time.monotonic() - started
             problems = [*self._problems(cell, run), *self._left(cell, run)]
@@ -156,13 +184,24 @@ class Scene:
         """Outputs have a folder of their own in each run; inputs that of the scene."""
         is_output = "{{device}}" in word
         folder = os.fspath(output_folder if is_output else self.folder)
+        word = word.replace("{limit}", str(self.limit))
         return word.replace("{folder}", folder).replace("{{device}}", "{device}")
 
-    def _problems(self, cell: Cell, run: Run) -> Iterator[str]:
+    def environment(self) -> dict[str, str]:
+        """Return the variables of the processes."""
+        return {
+            **os.environ,
+            "PYTHONPATH": PYTHON_PATH,
+            "TMPDIR": os.fspath(self.temporary),
+            "CUDARUN_CPU_DEVICES": str(max(1, len(self.devices))),
+        }
+
+    def _problems(self, cell: Cell, run: Run | ForkedRun) -> Iterator[str]:
         if run.exit_code != cell.exit_code:
             yield f"ended with {run.exit_code}, not {cell.exit_code}"
-        if not re.search(cell.says, run.output):
-            yield f"does not say '{cell.says}'"
+        says = cell.says.replace("{limit}", str(self.limit))
+        if not re.search(says, run.output):
+            yield f"does not say '{says}'"
         if "Traceback" in run.output:
             yield "shows a traceback"
         wanted = [(cell.intact, self.devices), (cell.others, self.devices[1:])]
@@ -171,7 +210,7 @@ class Scene:
                 if not re.search(pattern.replace("{device}", re.escape(device)), run.output):
                     yield f"does not say '{pattern}' of {device}"
 
-    def _left(self, cell: Cell, run: Run) -> Iterator[str]:
+    def _left(self, cell: Cell, run: Run | ForkedRun) -> Iterator[str]:
         """Processes and files that are left and should not be, or are not and should."""
         for pid in run.left_behind():
             yield f"process {pid} is left"
@@ -199,19 +238,12 @@ class Run:
         self._limit = time.monotonic() + scene.patience
         self.terminal: int | None = None
         self.exit_code = 0
-        environment = {
-            **os.environ,
-            MARK: self._mark.removeprefix(f"{MARK}="),
-            "PYTHONPATH": PYTHON_PATH,
-            "TMPDIR": os.fspath(scene.temporary),
-            "CUDARUN_CPU_DEVICES": str(max(1, len(scene.devices))),
-        }
         command = [sys.executable, "-m", "cudarun", *arguments]
         with self._streams() as (stdin, stdout, stderr):
             self.process = subprocess.Popen(
                 command,
                 cwd=ROOT,
-                env=environment,
+                env=scene.environment() | {MARK: self._mark.removeprefix(f"{MARK}=")},
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
@@ -297,15 +329,54 @@ class Run:
 
     def left_behind(self) -> list[int]:
         """Return the processes of this run that do not end."""
-        with suppress(TimeoutError):
-            wait_until(lambda: not marked(self._mark), "end of the processes", _TIME_TO_END)
-        return marked(self._mark)
+        return _remaining(lambda: marked(self._mark))
 
     def end_all(self) -> None:
         """Kill whatever carries the mark."""
-        for pid in marked(self._mark):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        _kill(marked(self._mark))
+
+
+class ForkedRun:
+    """A run of ``cudarun`` that is left alone, in a process that has imported it already."""
+
+    def __init__(self, scene: Scene, arguments: list[str], folder: Path) -> None:
+        self.folder = folder
+        self._scene = scene
+        self._arguments = arguments
+        self._mark = f"{MARK}={uuid.uuid4().hex}"
+        self._session = 0
+        self.exit_code = 0
+        self.output = ""
+
+    def finish(self) -> None:
+        """Run it to its end."""
+        environment = self._scene.environment() | {MARK: self._mark.removeprefix(f"{MARK}=")}
+        self.exit_code, self._session, output = run_in_session(self._arguments, ROOT, environment)
+        self.output = output.decode(errors="replace")
+
+    def _processes(self) -> list[int]:
+        """Return those that were forked, and those that run another program."""
+        return [*of_session(self._session), *marked(self._mark)]
+
+    def left_behind(self) -> list[int]:
+        """Return the processes of this run that do not end."""
+        return _remaining(self._processes)
+
+    def end_all(self) -> None:
+        """Kill whatever belongs to this run."""
+        _kill(self._processes())
+
+
+def _remaining(processes: Callable[[], list[int]]) -> list[int]:
+    with suppress(TimeoutError):
+        wait_until(lambda: not processes(), "end of the processes", _TIME_TO_END)
+    return processes()
+
+
+def _kill(processes: list[int]) -> None:
+    for pid in processes:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 # --- what is done meanwhile ----------------------------------------------------------------------

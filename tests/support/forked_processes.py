@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import IO
 
@@ -44,6 +45,22 @@ def run_merged(arguments: Sequence[str], folder: Path, env: Mapping[str, str]) -
     with _streams(b"") as (stdin, stdout, _):
         code = _run(_command, ("cudarun", *arguments), folder, env, [stdin, stdout, stdout])
         return code, stdout.read_bytes()
+
+
+def run_in_session(
+    arguments: Sequence[str], folder: Path, env: Mapping[str, str]
+) -> tuple[int, int, bytes]:
+    """Run ``cudarun`` to its end in a session of its own, which its processes belong to.
+
+    Returns:
+        The exit status, the number of the session, and what it wrote to both streams.
+    """
+    words = ("cudarun", *arguments)
+    with _streams(b"") as (stdin, stdout, _):
+        process = _start(_session_command, words, folder, env, [stdin, stdout, stdout])
+        assert process.pid is not None
+        session = process.pid
+        return _finish(process, words), session, stdout.read_bytes()
 
 
 def run_on_terminal(
@@ -78,8 +95,22 @@ def _run(
     streams: Sequence[Path],
     timeout: float = PATIENCE,
 ) -> int:
+    return _finish(_start(target, words, folder, env, streams), words, timeout)
+
+
+def _start(
+    target: Callable[..., None],
+    words: tuple[str, ...],
+    folder: Path,
+    env: Mapping[str, str],
+    streams: Sequence[Path],
+) -> BaseProcess:
     process = _PROCESSES.Process(target=target, args=(words, folder, dict(env), streams))
     process.start()
+    return process
+
+
+def _finish(process: BaseProcess, words: tuple[str, ...], timeout: float = PATIENCE) -> int:
     process.join(timeout)
     if process.exitcode is None:
         process.kill()
@@ -98,6 +129,14 @@ def _command(
     from cudarun.__main__ import main
 
     main()
+
+
+def _session_command(
+    words: tuple[str, ...], folder: Path, env: dict[str, str], streams: Sequence[Path]
+) -> None:
+    """In the new process: run the command as the leader of a session."""
+    os.setsid()
+    _command(words, folder, env, streams)
 
 
 def _script(

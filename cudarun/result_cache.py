@@ -55,8 +55,8 @@ class ResultCache:
         try:
             with zipfile.ZipFile(path) as entry:
                 parts = {name: entry.read(name) for name in entry.namelist()}
-        except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError):
-            return None
+        except (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error):
+            return None  # RuntimeError: a damaged flag marks a part as encrypted
         with suppress(OSError):
             os.utime(path)  # its last use
         return parts

@@ -87,3 +87,16 @@ def test_a_result_that_would_fill_the_cache_is_not_stored(tmp_path: Path) -> Non
     cache = ResultCache(tmp_path, limit=40_000)
     cache.store("key", {"code": os.urandom(20_000)})
     assert cache.load("key") is None
+
+
+def test_no_damaged_bit_is_an_error(tmp_path: Path) -> None:
+    cache = ResultCache(tmp_path)
+    parts = {"object": b"machine code", "notes": b"none"}
+    cache.store("key", parts)
+    whole = (tmp_path / "key").read_bytes()
+    for place in range(8 * len(whole)):
+        damaged = bytearray(whole)
+        damaged[place // 8] ^= 1 << place % 8
+        (tmp_path / "key").write_bytes(damaged)
+        found = cache.load("key") or {}
+        assert found.get("object") in (None, parts["object"])

@@ -3,7 +3,7 @@
 To start Python and to import takes most of the time of a small command, and the tests run a
 thousand of them. That alone differs from a process started by a shell: descriptors, environment,
 folder, signals and exit status are the command's own. What starting takes is tested in real ones
-(`tests/test_startup.py`, `tests/test_samples.py`).
+(`tests/test_startup.py`, `tests/test_samples.py`, `tests/reliability`).
 """
 
 from __future__ import annotations

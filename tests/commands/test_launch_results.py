@@ -156,8 +156,9 @@ def test_a_drawn_seed_is_printed(run: Run) -> None:
 
 def test_verbose_shows_the_parameters(run: Run) -> None:
     shown = run(*SAXPY, "-v").out.splitlines()
-    assert shown[1].split() == ["offset", "size", "align", "padding", "name", "type", "value"]
-    assert shown[5].split() == ["24", "4", "4", "n", "i32", "5"]
+    assert shown[1].startswith("saxpy: interpreted: ")
+    assert shown[2].split() == ["offset", "size", "align", "padding", "name", "type", "value"]
+    assert shown[6].split() == ["24", "4", "4", "n", "i32", "5"]
 
 
 def test_a_fault_names_the_buffer_and_the_element(run: Run) -> None:

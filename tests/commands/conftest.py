@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.images.golden_files import golden
 from tests.support.forked_processes import run_command
 from tests.support.json_documents import validate
 
@@ -49,3 +50,14 @@ def run(tmp_path: Path) -> Run:
         return Ran(code, out.decode(), err.decode())
 
     return run
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Callable[..., str]:
+    """Write a golden file, or what is made of it, where the command finds it."""
+
+    def put(name: str, data: bytes | None = None) -> str:
+        (tmp_path / name).write_bytes(golden(name) if data is None else data)
+        return name
+
+    return put

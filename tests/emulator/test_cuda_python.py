@@ -50,9 +50,9 @@ def test_a_program_but_for_its_import(path, devices):
 def documented():
     """The program of the document, and what it says that it prints."""
     text = DOCUMENT.read_text()
-    (source,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    (printed,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
-    return source, printed
+    found = re.search(r"```python\n(.*?)```.*?```text\n(.*?)```", text, re.DOTALL)
+    assert found is not None
+    return found.groups()
 
 
 def test_the_program_of_the_document():

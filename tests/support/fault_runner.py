@@ -412,8 +412,17 @@ def wait_for_worker(run: Run) -> None:
 
 
 def feed_image(run: Run) -> None:
-    """Write the good image to the pipe that the command waits for."""
-    with open(run.scene.folder / "pipe", "wb") as pipe:
+    """Write the good image to the pipe as soon as the command reads it."""
+    opened: list[int] = []
+
+    def is_read() -> bool:
+        with suppress(OSError):  # to open it to write would wait for a reader, even if none comes
+            opened.append(os.open(run.scene.folder / "pipe", os.O_WRONLY | os.O_NONBLOCK))
+        return bool(opened)
+
+    run.wait_until(is_read, "a reader of the pipe")
+    os.set_blocking(opened[0], True)
+    with os.fdopen(opened[0], "wb") as pipe:
         pipe.write(Path(IMAGE).read_bytes())
 
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PYTHON_PATH = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 """For processes that need the package and its tests, wherever they run."""
 
-PATIENCE = 600.0
+PATIENCE = 300.0
 """Seconds after which a test gives up."""
 
 

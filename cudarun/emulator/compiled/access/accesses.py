@@ -12,7 +12,13 @@ from cudarun.emulator.compiled.access.atomics import AtomicFunctions, concurrent
 from cudarun.emulator.compiled.access.clusters import OWN_RANK, in_cluster
 from cudarun.emulator.compiled.lanes.lowering import LaneType, lane_type
 from cudarun.emulator.compiled.lanes.operators import Untraceable, cast
-from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector, splat
+from cudarun.emulator.compiled.lanes.vectors import (
+    WIDTH,
+    CodeBuilder,
+    LaneVector,
+    NumberParameter,
+    splat,
+)
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import (
     CheckedPlace,
@@ -267,6 +273,18 @@ class AccessCode:
         site = CallbackSite(operation, self.block, sources, kinds, entries, lanes, tensor)
         return self.sites.add(site)
 
+    def numbers_of(self, operation: Action, numbers: Sequence[NumberParameter]) -> list[int]:
+        """Return the numbers of a load or store whose code there is, with other numbers."""
+        action = operation.action
+        assert isinstance(action, MemoryLoad | MemoryStore)
+        (access,) = action.accesses
+        entry = self.sites.new_entry(access)
+        site = self.site(operation, tuple(map(lane_type, operation.destinations)), (entry,))
+        own = {"entry": entry * layout.CACHE_BYTES, "site": site, "offset": access.offset}
+        return [
+            own.get(number.role, number.value) % (1 << int(number.kind[1:])) for number in numbers
+        ]
+
     # --- the check -------------------------------------------------------------------------------
 
     def access(
@@ -431,9 +449,8 @@ class AccessCode:
         """Return addresses with the constant offset of an operand."""
         if not offset:
             return base
-        return self._code.binary(
-            "add", base, self._code.spread(base.element, offset % (1 << base.bits))
-        )
+        ahead = self._code.spread(base.element, offset % (1 << base.bits), "offset")
+        return self._code.binary("add", base, ahead)
 
     def _relative(self, entry: str, address: LaneVector) -> LaneVector:
         base = field(self._code, entry, layout.BASE, "i64")

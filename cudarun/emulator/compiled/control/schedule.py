@@ -208,7 +208,7 @@ class LaneSchedule:
         code = self._code
         if target <= origin:
             self.tick(origin, mask)
-        if target <= origin and target in self._loops:
+        if self.polls((target,), origin):
             stays = self._poll(target)
             self.wait(target, mask)
             code.line("br label %yield")
@@ -235,9 +235,16 @@ class LaneSchedule:
             code.label(stays)
         code.line("br label %dispatch")
 
+    def polls(self, targets: Iterable[int], origin: int) -> bool:
+        """Return whether a jump to one of some blocks is one back in a loop that may wait."""
+        return any(target <= origin and target in self._loops for target in targets)
+
     def tick(self, origin: int, mask: str) -> None:
         """Call back after many jumps back, for time limits and interruptions."""
         code = self._code
+        if self.transitions is not None:
+            self.transitions.tick(layout.TICK_SITE - origin, mask)
+            return
         left = field(code, "%ctx", layout.TICKS, "i64")
         less = code.scalar(f"sub i64 {left}, 1")
         store_field(code, "%ctx", layout.TICKS, "i64", less)

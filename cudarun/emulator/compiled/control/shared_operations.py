@@ -1,76 +1,117 @@
 """Operations of large kernels as functions, each shared by all that differ only in registers.
 
 LLVM takes too long for the code of thousands of operations in one function. Those of a large kernel
-become calls: the registers are in the warp's state, and a function gets their offsets, the numbers
-of its callback sites and cache entries, and the other numbers in which the operations differ.
+are data instead: a record for each has the address of a function, the offsets of the registers,
+which are in the warp's state, and the other numbers in which operations of one function differ.
+Each function ends with a jump to that of the next record; the last record ends the block.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from typing import NamedTuple
 
 from cudarun.emulator.code import Action, ConstantUse, Lanewise, RegisterUse, Use
-from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
+from cudarun.emulator.compiled.access.accesses import AccessCode
+from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, NumberParameter
 from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 
-_COMMON = "ptr %ctx, i32 %warp, ptr %state"
-_FAULT = "label %fault"
+_PARAMETERS = "ptr %ctx, i32 %warp, ptr %state, i32 %mask"
+_RECORDS = "records"
+_LAST = "last_operation"
+_LAST_TEXT = f"define internal i1 @{_LAST}({_PARAMETERS}, ptr %record) #0 {{\n  ret i1 false\n}}"
 
-
-class _SharedFunction(NamedTuple):
-    """The function of an operation, and the numbers that it gets."""
-
-    name: str
-    can_fail: bool
-    numbers: list[tuple[str, int]]
+_NumberedFunction = tuple[str, list[NumberParameter]]
+"""The name of the function of an operation, and the numbers that it gets."""
 
 
 class SharedOperations:
-    """The functions of the operations of a module, by their code.
+    """The functions of the operations of a module, by their code, and the records.
 
     Args:
         code: The code that calls them.
         registers: The registers, whose memory is in the warp's state.
+        accesses: The code of loads and stores, each of which has numbers of its own; ``None`` if
+            detectors observe them, which tell them apart by more.
         enter: Adds the code that defines the values that all code of a warp can use.
     """
 
     def __init__(
-        self, code: CodeBuilder, registers: WarpRegisters, enter: Callable[[], None]
+        self,
+        code: CodeBuilder,
+        registers: WarpRegisters,
+        accesses: AccessCode | None,
+        enter: Callable[[], None],
     ) -> None:
         self._code = code
         self._registers = registers
+        self._accesses = accesses
+        self._words: list[str] = []  # of the records
+        self._first = 0  # word of the block
         self._names: dict[str, str] = {}  # by the code
-        self._known: dict[Hashable, _SharedFunction] = {}  # of lanewise operations
+        self._known: dict[Hashable, _NumberedFunction] = {}  # by what determines the code
         with code.separately():
             enter()
             self._entry, self._entry_names = code.lines, code.names
 
-    def call(
-        self, operation: Lanewise | Action, mask: str, compile_: Callable[[str], None]
-    ) -> None:
-        """Call the function of an operation; ``compile_(mask)`` adds the code of its body."""
-        code, registers = self._code, self._registers
+    def add(self, operation: Lanewise | Action, compile_: Callable[[str], None]) -> None:
+        """Add an operation to the block; ``compile_(mask)`` adds the code of its function's body."""
+        registers = self._registers
         slots = [slot for slot in dict.fromkeys(_slots(operation)) if slot in registers.in_state]
-        if isinstance(operation, Lanewise):
-            key = self._key(operation, slots)
-            found = self._known.get(key)
-            if found is None:
-                found = self._known[key] = self._function(slots, compile_)
+        key = self._key(operation, slots)
+        found = None if key is None else self._known.get(key)
+        if found is None:
+            name, numbers = self._function(slots, compile_)
+            if key is not None:
+                self._known[key] = name, numbers
+            values = [number.value for number in numbers]
         else:
-            found = self._function(slots, compile_)
-        offsets = [f"i64 {registers.in_state[slot]}" for slot in slots]
-        numbers = [f"{kind} {value}" for kind, value in found.numbers]
-        given = ", ".join([_COMMON, f"i32 {mask}", *offsets, *numbers])
-        if not found.can_fail:
-            code.line(f"call void @{found.name}({given})")
+            name, numbers = found
+            values = [number.value for number in numbers]
+            if isinstance(operation, Action):
+                assert self._accesses is not None
+                values = self._accesses.numbers_of(operation, numbers)
+        self._words.append(_address(name))
+        self._words += map(str, [*(registers.in_state[slot] for slot in slots), *values])
+
+    def call(self, mask: str) -> None:
+        """Run the operations of the block, which ends here."""
+        if self._first == len(self._words):
             return
-        answer, on = code.scalar(f"call i1 @{found.name}({given})"), code.fresh("on")
+        code, first = self._code, self._first
+        self._words.append(_address(_LAST))
+        self._first = len(self._words)
+        name = self._words[first].partition("@")[2].partition(" ")[0]
+        record = f"getelementptr (i64, ptr @{_RECORDS}, i64 {first})"
+        given = f"ptr %ctx, i32 %warp, ptr %state, i32 {mask}, ptr {record}"
+        answer, on = code.scalar(f"call i1 @{name}({given})"), code.fresh("on")
         code.line(f"br i1 {answer}, label %fault, label %{on}, !prof !2")
         code.label(on)
 
-    def _key(self, operation: Lanewise, slots: list[int]) -> Hashable:
-        """Return what determines the code of an operation, and its numbers."""
+    def define(self) -> None:
+        """Add the records to the module."""
+        words = ", ".join(f"i64 {word}" for word in self._words)
+        kind = f"[{len(self._words)} x i64]"
+        self._code.module.define(_RECORDS, f"@{_RECORDS} = internal constant {kind} [{words}]")
+        self._code.module.define(_LAST, _LAST_TEXT)
+
+    def _key(self, operation: Lanewise | Action, slots: list[int]) -> Hashable:
+        """Return what determines the code of an operation, and its numbers or how to find them.
+
+        `None` if nothing but the code itself tells.
+        """
+        kind: Hashable
+        if isinstance(operation, Lanewise):
+            kind = operation.function
+        elif self._accesses is not None and isinstance(operation.action, MemoryLoad | MemoryStore):
+            action = operation.action
+            (access,) = action.accesses
+            kind = (
+                *(type(action), action.elements, access.space, access.dtype, access.count),
+                *(access.order, access.scope, access.offset != 0),
+            )
+        else:
+            return None
         places = {slot: place for place, slot in enumerate(slots)}
         registers = self._registers
 
@@ -83,9 +124,9 @@ class SharedOperations:
             return use
 
         uses = (*operation.sources, None, *operation.destinations)
-        return operation.function, tuple(None if use is None else key(use) for use in uses)
+        return kind, tuple(None if use is None else key(use) for use in uses)
 
-    def _function(self, slots: list[int], compile_: Callable[[str], None]) -> _SharedFunction:
+    def _function(self, slots: list[int], compile_: Callable[[str], None]) -> _NumberedFunction:
         """Return the function of an operation with these registers."""
         code, registers = self._code, self._registers
         names = {slot: f"%r{number}" for number, slot in enumerate(slots)}
@@ -95,30 +136,45 @@ class SharedOperations:
             compile_("%mask")
             body, numbers = "\n".join(code.lines), code.numbers or []
         registers.mask = outer
-        offsets = [f"i64 %o{number}" for number in range(len(slots))]
-        values = [f"{kind} %n{place}" for place, (kind, _) in enumerate(numbers)]
-        parameters = ", ".join([_COMMON, "i32 %mask", *offsets, *values])
-        can_fail = _FAULT in body
-        name = self._names.get(parameters + body)
+        kinds = [number.kind for number in numbers]
+        key = f"{len(slots)} {kinds}\n{body}"
+        name = self._names.get(key)
         if name is None:
-            name = self._names[parameters + body] = f"operation{len(self._names)}"
-            self._define(name, parameters, body, len(slots), can_fail=can_fail)
-        return _SharedFunction(name, can_fail, numbers)
+            name = self._names[key] = f"operation{len(self._names)}"
+            self._define(name, body, len(slots), kinds)
+        return name, numbers
 
-    def _define(
-        self, name: str, parameters: str, body: str, registers: int, *, can_fail: bool
-    ) -> None:
-        kind = "i1" if can_fail else "void"
+    def _define(self, name: str, body: str, registers: int, kinds: list[str]) -> None:
         lines = [
-            f"define internal {kind} @{name}({parameters}) noinline #0 {{",
+            f"define internal i1 @{name}({_PARAMETERS}, ptr %record) #0 {{",
             "entry:",
             *self._entry,
-            *(f"  %r{n} = getelementptr i8, ptr %state, i64 %o{n}" for n in range(registers)),
-            body,
-            *(("  ret i1 false", "fault:", "  ret i1 true") if can_fail else ("  ret void",)),
-            "}",
         ]
-        self._code.module.define(name, "\n".join(lines))
+        for place in range(registers):
+            lines += _loaded(f"%o{place}", "i64", 1 + place)
+            lines.append(f"  %r{place} = getelementptr i8, ptr %state, i64 %o{place}")
+        for place, kind in enumerate(kinds):
+            lines += _loaded(f"%n{place}", kind, 1 + registers + place)
+        lines += [
+            body,
+            f"  %next = getelementptr i64, ptr %record, i64 {1 + registers + len(kinds)}",
+            "  %code = load ptr, ptr %next, align 8, !invariant.load !0",
+            f"  %answer = musttail call i1 %code({_PARAMETERS}, ptr %next)",
+            "  ret i1 %answer",
+        ]
+        if "label %fault" in body:
+            lines += ["fault:", "  ret i1 true"]
+        self._code.module.define(name, "\n".join([*lines, "}"]))
+
+
+def _address(name: str) -> str:
+    return f"ptrtoint (ptr @{name} to i64)"
+
+
+def _loaded(name: str, kind: str, place: int) -> Iterator[str]:
+    """Yield the code that loads a number of the record; narrow ones are its low part."""
+    yield f"  {name}.at = getelementptr i64, ptr %record, i64 {place}"
+    yield f"  {name} = load {kind}, ptr {name}.at, align 8, !invariant.load !0"
 
 
 def _slots(operation: Lanewise | Action) -> Iterator[int]:

@@ -6,6 +6,7 @@ They do what ``schedule.py`` and ``warp_code.py`` do in line for other kernels.
 from __future__ import annotations
 
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, ModuleText
+from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import WarpState
 
 DISPATCHED, FIRST, SECOND = 0, 1, 2
@@ -42,6 +43,30 @@ wait:
   call void @park(ptr %state, ptr %pending, i32 %a, i32 %taken)
   call void @park(ptr %state, ptr %pending, i32 %b, i32 %other)
   ret i32 {dispatched}
+}}"""
+
+_TICK = """
+define internal i1 @tick(ptr %ctx, i32 %warp, i32 %site, i32 %mask) noinline #0 {{
+  %left.at = getelementptr i8, ptr %ctx, i64 {ticks}
+  %left = load i64, ptr %left.at, align 8
+  %less = sub i64 %left, 1
+  store i64 %less, ptr %left.at, align 8
+  %now = icmp eq i64 %less, 0
+  br i1 %now, label %call, label %on, !prof !2
+call:
+  %site.at = getelementptr i8, ptr %ctx, i64 {site}
+  store i32 %site, ptr %site.at, align 4
+  %warp.at = getelementptr i8, ptr %ctx, i64 {calling_warp}
+  store i32 %warp, ptr %warp.at, align 4
+  %mask.at = getelementptr i8, ptr %ctx, i64 {calling_mask}
+  store i32 %mask, ptr %mask.at, align 4
+  %callback.at = getelementptr i8, ptr %ctx, i64 {callback}
+  %callback = load ptr, ptr %callback.at, align 8
+  %answer = call i32 %callback(ptr %ctx)
+  %wrong = icmp eq i32 %answer, {fault}
+  ret i1 %wrong
+on:
+  ret i1 false
 }}"""
 
 _GATHER = """
@@ -107,12 +132,19 @@ class Transitions:
         self._code.line(f"call void @park(ptr %state, ptr %PENDING, i32 {block}, i32 {mask})")
 
     def advance(self, targets: tuple[int, int], mask: str, taken: str) -> None:
-        """Let active lanes continue with one of two later blocks, those of ``taken`` the first."""
+        """Let active lanes continue with one of two blocks, those of ``taken`` the first."""
         a, b = targets
         given = f"ptr %state, ptr %PENDING, i32 {mask}, i32 {taken}, i32 {a}, i32 {b}"
         next_ = self._code.scalar(f"call i32 @advance({given})")
         cases = f"i32 {FIRST}, label %enter.{a} i32 {SECOND}, label %enter.{b}"
         self._code.line(f"switch i32 {next_}, label %dispatch [ {cases} ]")
+
+    def tick(self, site: int, mask: str) -> None:
+        """Call back after many jumps back."""
+        given = f"ptr %ctx, i32 %warp, i32 {site}, i32 {mask}"
+        wrong, on = self._code.scalar(f"call i1 @tick({given})"), self._code.fresh("on")
+        self._code.line(f"br i1 {wrong}, label %fault, label %{on}, !prof !2")
+        self._code.label(on)
 
     def gather(self, block: int, mask: str, members: LaneVector) -> str:
         """Return the lanes, of the active ones and those parked, whose members are all there."""
@@ -127,13 +159,20 @@ class Transitions:
 def define(module: ModuleText, state: WarpState) -> None:
     """Add the functions to a module."""
     for name, text in (
-        ("park", _PARK), ("advance", _ADVANCE), ("gather", _GATHER), ("scatter", _SCATTER)
+        ("park", _PARK), ("advance", _ADVANCE), ("tick", _TICK),
+        ("gather", _GATHER), ("scatter", _SCATTER),
     ):  # fmt: skip
         values = {
             "pending": state.pending(0),
             "parked": state.parked(0),
             "alive": state.ALIVE,
             "blocks": state.blocks,
+            "ticks": layout.TICKS,
+            "site": layout.SITE,
+            "calling_warp": layout.CALLING_WARP,
+            "calling_mask": layout.CALLING_MASK,
+            "callback": layout.CALLBACK,
+            "fault": layout.FAULT,
             "dispatched": DISPATCHED,
             "first": FIRST,
             "second": SECOND,

@@ -155,7 +155,8 @@ class WarpCode:
             every = self.state.registers
             self._registers.in_state = {slot: every[place] for slot, place in places.items()}
         if self._is_large:
-            self._shared = SharedOperations(self._code, self._registers, self._values)
+            repeated = self._accesses if observed is None else None
+            self._shared = SharedOperations(self._code, self._registers, repeated, self._values)
             transitions = Transitions(self._code, self.state)
         self._schedule = LaneSchedule(self._code, self.state, self._loops, self.frames, transitions)
         self._calls = self._call_frames()
@@ -258,6 +259,8 @@ class WarpCode:
         optimized = "" if self._shared is None else "optnone "
         head = f"define internal i32 @step({_PARAMETERS}) noinline {optimized}#0 {{"
         code.module.define("step", "\n".join([head, *code.lines, "}"]))
+        if self._shared is not None:
+            self._shared.define()
 
     def _enter(self) -> None:
         code, state = self._code, self.state
@@ -367,9 +370,11 @@ class WarpCode:
                 if self._shared is None:
                     self._operation(operation, mask)
                 else:
-                    self._shared.call(operation, mask, partial(self._operation, operation))
+                    self._shared.add(operation, partial(self._operation, operation))
             except Untraceable as reason:
                 raise Untraceable(f"{reason} (PTX line {operation.site.line})") from None
+        if self._shared is not None:
+            self._shared.call(mask)
         rule = self._rules.get(type(block.terminator))
         if rule is None:
             site = block.terminator.site
@@ -424,11 +429,12 @@ class WarpCode:
         if branch.target == branch.otherwise:
             self._schedule.proceed(branch.target, block.index, mask)
             return
-        condition = self._registers.source(branch.condition)
-        taken = code.to_mask(code.binary("and", condition, self._registers.mask))
+        taken = code.scalar(f"and i32 {self._registers.lanes(branch.condition)}, {mask}")
         targets = branch.target, branch.otherwise
         transitions = self._schedule.transitions
-        if transitions is not None and min(targets) > block.index:
+        if transitions is not None and not self._schedule.polls(targets, block.index):
+            if min(targets) <= block.index:
+                self._schedule.tick(block.index, mask)
             transitions.advance(targets, mask, taken)
             return
         other = code.scalar(f"xor i32 {taken}, {mask}")

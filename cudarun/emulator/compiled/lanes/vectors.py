@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +90,11 @@ def splat(element: str, value: int, count: int = WIDTH) -> LaneVector:
 
 
 def _listed(element: str, values: Sequence[int]) -> str:
+    return _text(element, tuple(values))
+
+
+@lru_cache(1024)
+def _text(element: str, values: tuple[int, ...]) -> str:
     if not any(values):
         return "zeroinitializer"
     if values.count(values[0]) == len(values):
@@ -129,6 +135,20 @@ class ModuleText:
         return "\n".join([*self._declarations, *self._definitions.values(), *_SUFFIX]) + "\n"
 
 
+class NumberParameter(NamedTuple):
+    """A number that is a parameter of a function.
+
+    Attributes:
+        kind: Its LLVM type.
+        value: The number.
+        role: What it is for an access: its ``"entry"``, its ``"site"``, its ``"offset"``.
+    """
+
+    kind: str
+    value: int
+    role: str
+
+
 class CodeBuilder:
     """The code of one function.
 
@@ -136,13 +156,13 @@ class CodeBuilder:
         module: The module that it belongs to.
         lines: The instructions and labels.
         names: How many names have been made.
-        numbers: The types and values of numbers that are parameters; ``None`` if all are constants.
+        numbers: The numbers that are parameters; ``None`` if all are constants.
     """
 
     def __init__(self, module: ModuleText) -> None:
         self.module = module
         self.lines: list[str] = []
-        self.numbers: list[tuple[str, int]] | None = None
+        self.numbers: list[NumberParameter] | None = None
         self.names = 0
 
     @contextmanager
@@ -159,11 +179,11 @@ class CodeBuilder:
         finally:
             self.lines, self.numbers, self.names = others
 
-    def number(self, kind: str, value: int) -> str:
+    def number(self, kind: str, value: int, role: str = "") -> str:
         """Return a number that differs from place to place: a constant, or a parameter."""
         if self.numbers is None:
             return str(value)
-        self.numbers.append((kind, value))
+        self.numbers.append(NumberParameter(kind, value, role))
         return f"%n{len(self.numbers) - 1}"
 
     # --- instructions ----------------------------------------------------------------------------
@@ -237,11 +257,11 @@ class CodeBuilder:
         zeros = f"<{count} x i32> zeroinitializer"
         return self.vector(f"shufflevector {kind} {first}, {kind} poison, {zeros}", element, count)
 
-    def spread(self, element: str, value: int) -> LaneVector:
+    def spread(self, element: str, value: int, role: str = "") -> LaneVector:
         """Return a vector with a number of an integer type in all elements."""
         if self.numbers is None:
             return splat(element, value)
-        return self.broadcast(element, self.number(element, value))
+        return self.broadcast(element, self.number(element, value, role))
 
     def intrinsic(self, name: str, *arguments: LaneVector) -> LaneVector:
         """Return the result of an LLVM intrinsic, named without its type."""

@@ -177,6 +177,13 @@ class WarpRegisters:
                 return found
         raise Untraceable(f"the operand {use}")
 
+    def lanes(self, use: Use) -> str:
+        """Return the lanes for which a predicate is true, as an ``i32`` with a bit for each."""
+        if not isinstance(use, RegisterUse) or use.slot not in self.in_state:
+            return self._code.to_mask(self.source(use))
+        found = self._code.scalar(f"load i32, ptr {self._pointer(use.slot)}, align 4")
+        return self._code.scalar(f"xor i32 {found}, -1") if use.negated else found
+
     def passed(self, use: ConstantUse) -> LaneVector:
         """Return a constant that a shared operation gets as an argument, if that is possible."""
         kind, value = lane_type(use), use.value

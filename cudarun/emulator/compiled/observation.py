@@ -18,7 +18,7 @@ from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
 from cudarun.emulator.compiled.access.shadow import WORD
 from cudarun.emulator.compiled.control.barriers import are_counted
-from cudarun.emulator.compiled.control.waiting import may_wait_for_blocks
+from cudarun.emulator.compiled.control.waiting import WaitingLoops
 from cudarun.emulator.compiled.control.waits import WaitPoints
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import ModuleText
@@ -99,7 +99,7 @@ class AccessObservation:
         finds_unwritten = "uninit" in detect
         if finds_unwritten and has_local_calls:
             raise Untraceable("calls and local memory, with a detector of uninitialized reads")
-        if may_wait_for_blocks(function):
+        if WaitingLoops(function).waits_for_blocks:
             raise Untraceable("loops that may wait for other blocks, with detectors")
         smallest = WORD
         for operation in _actions(function):

@@ -11,7 +11,7 @@ from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import Action, FunctionCode
-from cudarun.emulator.compiled.control.waiting import waiting_loops
+from cudarun.emulator.compiled.control.waiting import WaitingLoops
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
 from cudarun.emulator.machine.control import FunctionCall
@@ -129,6 +129,6 @@ def _obstacle(function: FunctionCode) -> str:
         for each in block.operations:
             if isinstance(each, Action) and isinstance(each.action, StackAllocate | StackRestore):
                 return "alloca"
-    if waiting_loops(function, [0] * len(function.blocks)):
+    if WaitingLoops(function).costs([0] * len(function.blocks)):
         return "a loop that may wait for other threads"
     return ""

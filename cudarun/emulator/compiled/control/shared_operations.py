@@ -55,7 +55,7 @@ class SharedOperations:
             self._entry, self._entry_names = code.lines, code.names
 
     def add(self, operation: Lanewise | Action, compile_: Callable[[str], None]) -> None:
-        """Add an operation to the block; ``compile_(mask)`` adds the code of its function's body."""
+        """Add an operation to the block; ``compile_(mask)`` adds the body of its function."""
         registers = self._registers
         slots = [slot for slot in dict.fromkeys(_slots(operation)) if slot in registers.in_state]
         key = self._key(operation, slots)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from cudarun.emulator.code import (
     Action,
@@ -22,42 +23,66 @@ STRONG_COST, WEAK_COST = 512, 1
 _Slots = tuple[set[int], set[int]]
 """The registers that an operation reads, and those that it writes."""
 
+_Operations = list[tuple[Operation, _Slots]]
 
-def waiting_loops(function: FunctionCode, depths: Sequence[int]) -> dict[int, int]:
-    """Return the cost of a jump back to each loop that may wait for other threads, by its block.
 
-    These are the loops with a strong load, a test of an ``mbarrier`` object, or an atomic operation
-    whose result is used; and, at low cost, those that a weak load from one address can end.
+class _Loop(NamedTuple):
+    """A loop, and the spaces by which it may wait for other threads.
+
+    Attributes:
+        body: Its blocks, and those of the outlined functions that they call.
+        strong: The spaces of strong loads, tests of ``mbarrier`` objects, and atomic operations
+            whose result is used.
+        weak: The spaces of weak loads from one address that can end it.
+    """
+
+    body: set[int]
+    strong: set[str]
+    weak: set[str]
+
+
+class WaitingLoops:
+    """The loops of a function that may wait for other threads.
 
     Args:
         function: The function.
-        depths: Of each block, how many functions have called its function. A weak load costs as
-            much as a strong one in a called function.
+
+    Attributes:
+        waits_for_blocks: Whether one may wait for threads of other blocks, by global memory.
     """
-    found = {}
-    for target in _back_targets(function):
-        body = _with_called(function, loop_body(function, target))
-        if _spaces_of_waits(function, body):
-            found[target] = STRONG_COST
-        elif _spaces_of_weak_waits(function, body):
-            calls = any(depths[block] > depths[target] for block in body)
-            found[target] = STRONG_COST if calls else WEAK_COST
-    return found
+
+    def __init__(self, function: FunctionCode) -> None:
+        operations = [[(each, _slots(each)) for each in b.operations] for b in function.blocks]
+        self._loops: dict[int, _Loop] = {}
+        for target in _back_targets(function):
+            body = _with_called(function, loop_body(function, target))
+            inside = [each for block in sorted(body) for each in operations[block]]
+            strong = _spaces_of_waits(operation for operation, _ in inside)
+            self._loops[target] = _Loop(body, strong, _spaces_of_weak_waits(function, body, inside))
+        spaces = {space for loop in self._loops.values() for space in loop.strong | loop.weak}
+        self.waits_for_blocks = bool(spaces - {"shared"})
+
+    def costs(self, depths: Sequence[int]) -> dict[int, int]:
+        """Return the cost of a jump back to each of them, by its block.
+
+        Args:
+            depths: Of each block, how many functions have called its function. A weak load costs as
+                much as a strong one in a called function.
+        """
+        found = {}
+        for target, loop in self._loops.items():
+            if loop.strong:
+                found[target] = STRONG_COST
+            elif loop.weak:
+                calls = any(depths[block] > depths[target] for block in loop.body)
+                found[target] = STRONG_COST if calls else WEAK_COST
+        return found
 
 
-def may_wait_for_blocks(function: FunctionCode) -> bool:
-    """Return whether loops may wait for threads of other blocks, by global memory."""
-    spaces: set[str] = set()
-    for target in _back_targets(function):
-        body = _with_called(function, loop_body(function, target))
-        spaces |= _spaces_of_waits(function, body) | _spaces_of_weak_waits(function, body)
-    return bool(spaces - {"shared"})
-
-
-def _spaces_of_waits(function: FunctionCode, body: set[int]) -> set[str]:
+def _spaces_of_waits(operations: Iterable[Operation]) -> set[str]:
     """Return the spaces by which the instructions of a loop may wait for other threads."""
     found = set()
-    for operation in _operations(function, body):
+    for operation in operations:
         if isinstance(operation, Action):
             action = operation.action
             if isinstance(action, Wait):
@@ -69,7 +94,9 @@ def _spaces_of_waits(function: FunctionCode, body: set[int]) -> set[str]:
     return found - {"local"}
 
 
-def _spaces_of_weak_waits(function: FunctionCode, body: set[int]) -> set[str]:
+def _spaces_of_weak_waits(
+    function: FunctionCode, body: set[int], operations: _Operations
+) -> set[str]:
     """Return the spaces of the weak loads that always have one address and can end a loop."""
     exits = {
         block.terminator.condition.slot
@@ -77,12 +104,10 @@ def _spaces_of_weak_waits(function: FunctionCode, body: set[int]) -> set[str]:
         if block.terminator.condition is not None
         and not body.issuperset(block.terminator.successors)
     }
-    operations = _operations(function, body)
-    slots = [(_slots(each.sources), _slots(each.destinations)) for each in operations]
-    varying = _varying(operations, slots)
-    deciding = _origins(exits, slots)
+    varying = _varying(operations)
+    deciding = _origins(exits, [slots for _, slots in operations])
     found = set()
-    for operation, (sources, destinations) in zip(operations, slots, strict=True):
+    for operation, (sources, destinations) in operations:
         if isinstance(operation, Action) and isinstance(operation.action, MemoryLoad):
             (access,) = operation.action.accesses
             if varying.isdisjoint(sources) and not deciding.isdisjoint(destinations):
@@ -90,14 +115,14 @@ def _spaces_of_weak_waits(function: FunctionCode, body: set[int]) -> set[str]:
     return found - {"local", "param", "const"}
 
 
-def _varying(operations: list[Operation], slots: list[_Slots]) -> set[int]:
+def _varying(operations: _Operations) -> set[int]:
     """Return the registers whose values can change from one iteration of a loop to the next."""
-    found = {slot for _, destinations in slots for slot in destinations}
+    found = {slot for _, (_, destinations) in operations for slot in destinations}
     count = len(found) + 1
     while len(found) < count:
         count = len(found)
         kept = set()
-        for operation, (sources, destinations) in zip(operations, slots, strict=True):
+        for operation, (sources, destinations) in operations:
             if isinstance(operation, Action) or not found.isdisjoint(sources):
                 kept |= destinations
         found = kept
@@ -116,11 +141,11 @@ def _origins(results: set[int], slots: list[_Slots]) -> set[int]:
     return found
 
 
-def _operations(function: FunctionCode, body: set[int]) -> list[Operation]:
-    return [operation for block in sorted(body) for operation in function.blocks[block].operations]
+def _slots(operation: Operation) -> _Slots:
+    return _slots_of(operation.sources), _slots_of(operation.destinations)
 
 
-def _slots(uses: Iterable[Use]) -> set[int]:
+def _slots_of(uses: Iterable[Use]) -> set[int]:
     return {use.slot for use in uses if isinstance(use, RegisterUse | ParameterUse)}
 
 

@@ -33,7 +33,7 @@ from cudarun.emulator.compiled.control.outlining import MOST_OPERATIONS
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
 from cudarun.emulator.compiled.control.shared_operations import SharedOperations
 from cudarun.emulator.compiled.control.transitions import Transitions
-from cudarun.emulator.compiled.control.waiting import may_wait_for_blocks, waiting_loops
+from cudarun.emulator.compiled.control.waiting import WaitingLoops
 from cudarun.emulator.compiled.control.waits import (
     ARRIVAL_BYTES,
     ARRIVALS,
@@ -116,8 +116,9 @@ class WarpCode:
         )
         self._functions = LaneFunctions(module)
         self.points = WaitPoints.of(function.blocks)
-        self.waits_for_blocks = may_wait_for_blocks(function)
-        self._loops = waiting_loops(function, depths)
+        loops = WaitingLoops(function)
+        self.waits_for_blocks = loops.waits_for_blocks
+        self._loops = loops.costs(depths)
         self._used = slots_used(function)
         blocks, registers = len(function.blocks), len(self._used)
         operations = sum(len(block.operations) for block in function.blocks)

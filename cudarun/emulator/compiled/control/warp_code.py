@@ -69,6 +69,7 @@ from cudarun.emulator.machine.warps import WarpAction
 _PARAMETERS = "ptr %ctx, i32 %warp"
 _MOST_VALUES = 4000  # registers at block starts, in functions whose operations are in line
 _MOST_INLINE = 1000  # operations in line, for which LLVM takes about 3 s
+_MOST_OPTIMIZED = 250  # blocks of large kernels, whose ends LLVM optimizes in about 1 s
 _MOST_OPERATIONS = 32000
 
 
@@ -256,9 +257,8 @@ class WarpCode:
         if self._calls:
             self._calls.end()
         self._leave()
-        # LLVM takes too long to optimize thousands of calls, and hardly finds anything to optimize
-        optimized = "" if self._shared is None else "optnone "
-        head = f"define internal i32 @step({_PARAMETERS}) noinline {optimized}#0 {{"
+        quick = self._is_large and len(self.function.blocks) > _MOST_OPTIMIZED
+        head = f"define internal i32 @step({_PARAMETERS}) noinline {'optnone ' * quick}#0 {{"
         code.module.define("step", "\n".join([head, *code.lines, "}"]))
         if self._shared is not None:
             self._shared.define()

@@ -27,8 +27,8 @@ from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
 from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, action_rules
 from cudarun.emulator.compiled.control.allocation import own_places, place_registers, slots_used
 from cudarun.emulator.compiled.control.barriers import CountedBarriers
+from cudarun.emulator.compiled.control.block_ends import BlockEnds
 from cudarun.emulator.compiled.control.call_frames import CallFrames, frame_layout
-from cudarun.emulator.compiled.control.calls import PointerCall, StackCheck
 from cudarun.emulator.compiled.control.outlining import MOST_OPERATIONS
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
 from cudarun.emulator.compiled.control.shared_operations import SharedOperations
@@ -48,7 +48,6 @@ from cudarun.emulator.compiled.lanes.vectors import (
     CodeBuilder,
     ModuleText,
     constant,
-    splat,
 )
 from cudarun.emulator.compiled.products.groups import WarpgroupCode, group_blocks
 from cudarun.emulator.compiled.state import layout
@@ -56,12 +55,9 @@ from cudarun.emulator.compiled.state.layout import FAILS, WAITS, YIELDS, WarpSta
 from cudarun.emulator.compiled.state.memory import MemoryFunctions, field, pointer_to, store_field
 from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters
 from cudarun.emulator.compiled.state.sites import (
-    CallbackSite,
     CallbackSites,
-    call_back,
-    pass_sources,
 )
-from cudarun.emulator.machine.control import Branch, Exit, IndexedBranch, Jump, Trap
+from cudarun.emulator.machine.control import Exit
 from cudarun.emulator.machine.frame import each
 from cudarun.emulator.machine.matrices import MatrixTransfer, WarpMatrixTransfer
 from cudarun.emulator.machine.warps import WarpAction
@@ -162,6 +158,13 @@ class WarpCode:
             transitions = Transitions(self._code, self.state)
         self._schedule = LaneSchedule(self._code, self.state, self._loops, self.frames, transitions)
         self._calls = self._call_frames()
+        ends = BlockEnds(
+            self._code,
+            self._registers,
+            self.sites,
+            self._schedule,
+            has_frames=self.frames is not None,
+        )
         self._waits = WarpWaits(
             self._code,
             self._registers,
@@ -170,17 +173,12 @@ class WarpCode:
             self._groups,
             self.state,
             self._schedule,
-            self._fail,
+            ends.fail,
             is_observed=observed is not None,
         )
         self._rules: dict[type[Terminator], Rule] = {
-            Jump: self._jump,
-            Branch: self._branch,
-            IndexedBranch: self._indexed_branch,
             Exit: self._exit,
-            Trap: self._fail,
-            PointerCall: self._pointer_call,
-            StackCheck: self._stack_check,
+            **ends.rules,
             **self._waits.rules,
             **(self._calls.rules if self._calls else {}),
         }
@@ -417,103 +415,7 @@ class WarpCode:
         for use, value in zip(operation.destinations, results, strict=True):
             self._registers.write(use, value)
 
-    # --- terminators -----------------------------------------------------------------------------
-
-    def _jump(self, block: BlockCode, mask: str) -> None:
-        assert isinstance(block.terminator, Jump)
-        self._schedule.proceed(block.terminator.target, block.index, mask)
-
-    def _branch(self, block: BlockCode, mask: str) -> None:
-        code, branch = self._code, block.terminator
-        assert isinstance(branch, Branch)
-        assert branch.condition is not None
-        if branch.target == branch.otherwise:
-            self._schedule.proceed(branch.target, block.index, mask)
-            return
-        taken = code.scalar(f"and i32 {self._registers.lanes(branch.condition)}, {mask}")
-        targets = branch.target, branch.otherwise
-        transitions = self._schedule.transitions
-        if transitions is not None and not self._schedule.polls(targets, block.index):
-            if min(targets) <= block.index:
-                self._schedule.tick(block.index, mask)
-            transitions.advance(targets, mask, taken)
-            return
-        other = code.scalar(f"xor i32 {taken}, {mask}")
-        every, some, none, both = (code.fresh(s) for s in ("every", "some", "none", "both"))
-        whole = code.scalar(f"icmp eq i32 {other}, 0")
-        code.line(f"br i1 {whole}, label %{every}, label %{some}")
-        code.label(every)
-        self._schedule.proceed(branch.target, block.index, mask)
-        code.label(some)
-        nobody = code.scalar(f"icmp eq i32 {taken}, 0")
-        code.line(f"br i1 {nobody}, label %{none}, label %{both}")
-        code.label(none)
-        self._schedule.proceed(branch.otherwise, block.index, mask)
-        code.label(both)
-        self._schedule.diverge({branch.target: taken, branch.otherwise: other}, block.index, mask)
-
-    def _indexed_branch(self, block: BlockCode, mask: str) -> None:
-        code, branch = self._code, block.terminator
-        assert isinstance(branch, IndexedBranch)
-        index = self._registers.source(branch.index)
-        beyond = code.compare("uge", index, splat("i32", len(branch.targets)))
-        wrong = code.to_mask(code.binary("and", beyond, self._registers.mask))
-        inside, outside = code.fresh("inside"), code.fresh("outside")
-        good = code.scalar(f"icmp eq i32 {wrong}, 0")
-        code.line(f"br i1 {good}, label %{inside}, label %{outside}")
-        code.label(outside)
-        self._fail(block, mask)
-        code.label(inside)
-        targets: dict[int, str] = {}
-        for number, target in enumerate(branch.targets.tolist()):
-            here = code.compare("eq", index, splat("i32", number))
-            lanes = code.to_mask(code.binary("and", here, self._registers.mask))
-            both = code.scalar(f"or i32 {targets[target]}, {lanes}") if target in targets else lanes
-            targets[target] = both
-        self._schedule.diverge(targets, block.index, mask)
-
-    def _pointer_call(self, block: BlockCode, mask: str) -> None:
-        code, call = self._code, block.terminator
-        assert isinstance(call, PointerCall)
-        pointer = self._registers.source(call.pointer)
-        targets, left = {}, mask
-        for function, first in call.targets:
-            same = code.compare("eq", pointer, self._registers.source(function))
-            targets[first] = code.to_mask(code.binary("and", same, self._registers.mask))
-            left = code.scalar(f"xor i32 {left}, {targets[first]}")
-        known, unknown = code.fresh("known"), code.fresh("unknown")
-        good = code.scalar(f"icmp eq i32 {left}, 0")
-        code.line(f"br i1 {good}, label %{known}, label %{unknown}")
-        code.label(unknown)
-        self._fail(block, mask)
-        code.label(known)
-        if targets:
-            self._schedule.diverge(targets, block.index, mask)
-        else:
-            code.line("unreachable")
-
-    def _stack_check(self, block: BlockCode, mask: str) -> None:
-        code, check = self._code, block.terminator
-        assert isinstance(check, StackCheck)
-        limit = field(code, "%ctx", layout.LOCAL_BYTES, "i64")
-        needed = str(check.needed)
-        if self._calls:
-            needed = code.scalar(f"add i64 {code.scalar('load i64, ptr %STACK')}, {needed}")
-        room = code.scalar(f"icmp ule i64 {needed}, {limit}")
-        fits, over = code.fresh("fits"), code.fresh("over")
-        code.line(f"br i1 {room}, label %{fits}, label %{over}")
-        code.label(over)
-        self._fail(block, mask)
-        code.label(fits)
-        self._schedule.proceed(check.target, block.index, mask)
-
-    def _fail(self, block: BlockCode, mask: str) -> None:
-        """Call back to raise the fault of a terminator, which reads its operands."""
-        reads = block.terminator.reads
-        site = CallbackSite(block.terminator, block.index, tuple(map(lane_type, reads)), ())
-        pass_sources(self._code, [self._registers.source(use) for use in reads])
-        call_back(self._code, self.sites.add(site), mask)
-        self._code.line("br label %fault")
+    # --- the end of a block -----------------------------------------------------------------------
 
     def _exit(self, block: BlockCode, mask: str) -> None:
         code, state = self._code, self.state

@@ -1,0 +1,156 @@
+"""The ends of basic blocks: jumps, branches, calls of inlined functions, faults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cudarun.emulator.code import BlockCode, Terminator
+from cudarun.emulator.compiled.control.calls import PointerCall, StackCheck
+from cudarun.emulator.compiled.control.schedule import LaneSchedule
+from cudarun.emulator.compiled.control.waits import Rule
+from cudarun.emulator.compiled.lanes.lowering import lane_type
+from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, splat
+from cudarun.emulator.compiled.state import layout
+from cudarun.emulator.compiled.state.memory import field
+from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.sites import (
+    CallbackSite,
+    CallbackSites,
+    call_back,
+    pass_sources,
+)
+from cudarun.emulator.machine.control import Branch, IndexedBranch, Jump, Trap
+
+
+class BlockEnds:
+    """The code of the ends of blocks that lanes leave at once.
+
+    Args:
+        code: The code of ``step``.
+        registers: The registers.
+        sites: Takes the places that call back.
+        schedule: The lanes that can run.
+        has_frames: Whether functions are called that are not inlined.
+
+    Attributes:
+        rules: Adds the code of each kind, for the active lanes.
+    """
+
+    def __init__(
+        self,
+        code: CodeBuilder,
+        registers: WarpRegisters,
+        sites: CallbackSites,
+        schedule: LaneSchedule,
+        *,
+        has_frames: bool,
+    ) -> None:
+        self._code = code
+        self._registers = registers
+        self._sites = sites
+        self._schedule = schedule
+        self._has_frames = has_frames
+        self.rules: Mapping[type[Terminator], Rule] = {
+            Jump: self._jump,
+            Branch: self._branch,
+            IndexedBranch: self._indexed_branch,
+            Trap: self.fail,
+            PointerCall: self._pointer_call,
+            StackCheck: self._stack_check,
+        }
+
+    def _jump(self, block: BlockCode, mask: str) -> None:
+        assert isinstance(block.terminator, Jump)
+        self._schedule.proceed(block.terminator.target, block.index, mask)
+
+    def _branch(self, block: BlockCode, mask: str) -> None:
+        code, branch = self._code, block.terminator
+        assert isinstance(branch, Branch)
+        assert branch.condition is not None
+        if branch.target == branch.otherwise:
+            self._schedule.proceed(branch.target, block.index, mask)
+            return
+        taken = code.scalar(f"and i32 {self._registers.lanes(branch.condition)}, {mask}")
+        targets = branch.target, branch.otherwise
+        transitions = self._schedule.transitions
+        if transitions is not None and not self._schedule.polls(targets, block.index):
+            if min(targets) <= block.index:
+                self._schedule.tick(block.index, mask)
+            transitions.advance(targets, mask, taken)
+            return
+        other = code.scalar(f"xor i32 {taken}, {mask}")
+        every, some, none, both = (code.fresh(s) for s in ("every", "some", "none", "both"))
+        whole = code.scalar(f"icmp eq i32 {other}, 0")
+        code.line(f"br i1 {whole}, label %{every}, label %{some}")
+        code.label(every)
+        self._schedule.proceed(branch.target, block.index, mask)
+        code.label(some)
+        nobody = code.scalar(f"icmp eq i32 {taken}, 0")
+        code.line(f"br i1 {nobody}, label %{none}, label %{both}")
+        code.label(none)
+        self._schedule.proceed(branch.otherwise, block.index, mask)
+        code.label(both)
+        self._schedule.diverge({branch.target: taken, branch.otherwise: other}, block.index, mask)
+
+    def _indexed_branch(self, block: BlockCode, mask: str) -> None:
+        code, branch = self._code, block.terminator
+        assert isinstance(branch, IndexedBranch)
+        index = self._registers.source(branch.index)
+        beyond = code.compare("uge", index, splat("i32", len(branch.targets)))
+        wrong = code.to_mask(code.binary("and", beyond, self._registers.mask))
+        inside, outside = code.fresh("inside"), code.fresh("outside")
+        good = code.scalar(f"icmp eq i32 {wrong}, 0")
+        code.line(f"br i1 {good}, label %{inside}, label %{outside}")
+        code.label(outside)
+        self.fail(block, mask)
+        code.label(inside)
+        targets: dict[int, str] = {}
+        for number, target in enumerate(branch.targets.tolist()):
+            here = code.compare("eq", index, splat("i32", number))
+            lanes = code.to_mask(code.binary("and", here, self._registers.mask))
+            both = code.scalar(f"or i32 {targets[target]}, {lanes}") if target in targets else lanes
+            targets[target] = both
+        self._schedule.diverge(targets, block.index, mask)
+
+    def _pointer_call(self, block: BlockCode, mask: str) -> None:
+        code, call = self._code, block.terminator
+        assert isinstance(call, PointerCall)
+        pointer = self._registers.source(call.pointer)
+        targets, left = {}, mask
+        for function, first in call.targets:
+            same = code.compare("eq", pointer, self._registers.source(function))
+            targets[first] = code.to_mask(code.binary("and", same, self._registers.mask))
+            left = code.scalar(f"xor i32 {left}, {targets[first]}")
+        known, unknown = code.fresh("known"), code.fresh("unknown")
+        good = code.scalar(f"icmp eq i32 {left}, 0")
+        code.line(f"br i1 {good}, label %{known}, label %{unknown}")
+        code.label(unknown)
+        self.fail(block, mask)
+        code.label(known)
+        if targets:
+            self._schedule.diverge(targets, block.index, mask)
+        else:
+            code.line("unreachable")
+
+    def _stack_check(self, block: BlockCode, mask: str) -> None:
+        code, check = self._code, block.terminator
+        assert isinstance(check, StackCheck)
+        limit = field(code, "%ctx", layout.LOCAL_BYTES, "i64")
+        needed = str(check.needed)
+        if self._has_frames:
+            needed = code.scalar(f"add i64 {code.scalar('load i64, ptr %STACK')}, {needed}")
+        room = code.scalar(f"icmp ule i64 {needed}, {limit}")
+        fits, over = code.fresh("fits"), code.fresh("over")
+        code.line(f"br i1 {room}, label %{fits}, label %{over}")
+        code.label(over)
+        self.fail(block, mask)
+        code.label(fits)
+        self._schedule.proceed(check.target, block.index, mask)
+
+    def fail(self, block: BlockCode, mask: str) -> None:
+        """Call back to raise the fault of a terminator, which reads its operands."""
+        reads = block.terminator.reads
+        site = CallbackSite(block.terminator, block.index, tuple(map(lane_type, reads)), ())
+        pass_sources(self._code, [self._registers.source(use) for use in reads])
+        call_back(self._code, self._sites.add(site), mask)
+        self._code.line("br label %fault")

@@ -152,6 +152,7 @@ class CudarunError(Exception):
         findings: What detectors found before: each is a
             `cudarun.report.detector_types.LaunchFinding`.
         statistics: What was counted before: a `cudarun.report.detector_types.LaunchStatistics`.
+        engines: The engines that ran the kernels: each is a `cudarun.report.types.KernelEngine`.
     """
 
     kind: ClassVar[ErrorKind] = "WorkerDied"
@@ -183,6 +184,7 @@ class CudarunError(Exception):
         self.warnings: tuple[Any, ...] = ()
         self.findings: tuple[Any, ...] = ()
         self.statistics: Any = None
+        self.engines: tuple[Any, ...] = ()
 
     @property
     def message(self) -> str:

@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NOBODY
 from cudarun.emulator.tiers import (
+    COMPILE,
+    INTERPRET,
     MUCH_MEMORY,
-    SUSPECTED,
     Interpret,
     is_copied_quickly,
+    noted,
     tier_of,
 )
 from cudarun.processors import available_cores
 from cudarun.records import dataclass
 
-AUTO, INTERPRET, COMPILE = "auto", "interpret", "compile"
+AUTO = "auto"
 MODES = (AUTO, INTERPRET, COMPILE)
 MOST_THREADS = 1024
-
-SHORT = "it takes less time than compiling"
-"""The reason of ``auto`` for a launch that compiled code would not make shorter."""
 
 ORDER = "results can depend on the order of warps"
 """What ``compile`` says of kernels that ``auto`` interprets for this reason."""
@@ -41,7 +41,16 @@ TARGETS = (NATIVE, "x86-64-v3", "x86-64-v4")
 
 
 class NotCompiled(Exception):
-    """A kernel cannot be compiled, but the engine is to be compiled code; with the reason."""
+    """A kernel cannot be compiled, but the engine is to be compiled code.
+
+    Args:
+        kernel: The name of the kernel.
+        reason: Why it cannot be compiled.
+    """
+
+    def __init__(self, kernel: str, reason: str) -> None:
+        super().__init__(f"kernel {kernel} cannot be compiled: {reason}")
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,9 @@ class Engines:
         is_default: Whether neither the program nor the environment selects the mode.
 
     Attributes:
-        notes: The engine of the last launch of each kernel, by its name.
+        notes: The engine of the last launch of each kernel, by its name, also of a launch that
+            failed; none for a kernel whose last launch was refused.
+        has_refused: Whether the last launch was refused because it cannot be compiled.
     """
 
     def __init__(
@@ -90,6 +101,7 @@ class Engines:
         self.is_default = is_default
         self.threads = threads or available_cores()
         self.notes: dict[str, EngineNote] = {}
+        self.has_refused = False
 
     @staticmethod
     def invalid_variable() -> tuple[str, str] | None:
@@ -129,6 +141,8 @@ class Engines:
             DeviceFault: The kernel did something that ends a kernel on hardware.
             NotCompiled: Only compiled code is permitted, and the kernel cannot be compiled.
         """
+        self.has_refused = False
+        self.notes.pop(launch.kernel.name, None)
         reason = "" if self.mode == INTERPRET else _unsuitable(launch)
         if self.mode == AUTO and launch.observer.detectors and not is_copied_quickly(launch):
             reason = reason or MUCH_MEMORY
@@ -144,14 +158,8 @@ class Engines:
         self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
     ) -> None:
         """Interpret a launch until compiled code pays."""
-        tier = tier_of(launch)
-        self._note(launch, INTERPRET, tier.reason or SHORT)
-        first = tier.run(launch, on_progress, interpret, self.threads)
-        if first == launch.blocks:
-            self._note(launch, INTERPRET, tier.reason or SHORT)
-        else:
-            some = f"the first {first} of {launch.blocks} blocks were interpreted" if first else ""
-            self._note(launch, COMPILE, some)
+        note = partial(self._note, launch)
+        tier_of(launch).run(launch, on_progress, interpret, self.threads, note)
 
     def _compile(
         self,
@@ -169,17 +177,17 @@ class Engines:
             compilation.complete()
             reason = compilation.reason
             if not reason and launch.observer.detectors:
-                self._note(launch, INTERPRET, SUSPECTED)
-                if compilation.run_observed(launch, on_progress, interpret):
-                    self._note(launch, COMPILE)
+                self._note(launch, COMPILE)
+                again = noted(interpret, partial(self._note, launch))
+                compilation.run_observed(launch, on_progress, again)
                 return
             if not reason:
                 order = "" if launch.is_serial else compilation.visible_order
                 self._note(launch, COMPILE, order and f"{ORDER} ({order})")
                 compilation.run(launch, on_progress, interpret, threads=self.threads)
                 return
-        self._note(launch, INTERPRET, reason)
-        raise NotCompiled(f"kernel {launch.kernel.name} cannot be compiled: {reason}")
+        self.has_refused = True
+        raise NotCompiled(launch.kernel.name, reason)
 
     def _note(self, launch: Launch, engine: str, reason: str = "") -> None:
         name = launch.kernel.name

@@ -33,6 +33,18 @@ MUCH_MEMORY = "copying its memory for detectors takes long"
 SUSPECTED = "compiled code found accesses that detectors may report"
 """The reason of launches that are repeated by the interpreter and its detectors."""
 
+SHORT = "it takes less time than compiling"
+"""The reason of ``auto`` for a launch that compiled code would not make shorter."""
+
+_FOUND = "the detectors had findings before the compiled code was ready"
+_CHANGED = "its running blocks had changed memory before the compiled code was ready"
+_UNFINISHED = "the launch ended before the compiled code was ready"
+
+INTERPRET, COMPILE = "interpret", "compile"
+
+Note = Callable[[str, str], object]
+"""``note(engine, reason)`` notes the engine of a launch, and why: also of one that fails."""
+
 Interpret = Callable[[Launch, Callable[[float], object]], int]
 """``interpret(launch, on_progress)`` returns the first block that it has not run."""
 
@@ -68,61 +80,81 @@ class KernelTier:
         on_progress: Callable[[float], object],
         interpret: Interpret,
         threads: int,
-    ) -> int:
-        """Run a launch; return how many of its blocks were interpreted.
+        note: Note,
+    ) -> None:
+        """Run a launch.
 
         Args:
             launch: The launch.
             on_progress: Called from time to time with the completed part, from 0 to 1.
             interpret: The interpreter.
             threads: The most threads that run compiled code.
+            note: Notes the engine.
 
         Raises:
             DeviceFault: The kernel did something that ends a kernel on hardware.
         """
         if launch.observer.detectors:
-            return self._run_observed(launch, on_progress, interpret)
+            self._run_observed(launch, on_progress, interpret, note)
+            return
         first = 0
         if self.reason or not self.hands_over(launch, 0, 0):
-            first = self._interpret(launch, on_progress, interpret)
+            first = self._interpret(launch, on_progress, interpret, note)
         if first < launch.blocks:
+            some = f"the first {first} of {launch.blocks} blocks were interpreted" if first else ""
+            note(COMPILE, some)
             assert self._compilation is not None
             self._compilation.run(launch, on_progress, interpret, first, threads)
-        return first
 
     def _interpret(
-        self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
+        self,
+        launch: Launch,
+        on_progress: Callable[[float], object],
+        interpret: Interpret,
+        note: Note,
     ) -> int:
         """Interpret a launch until compiled code can take over; return the first block for it."""
         started = time.perf_counter()
         launch.hands_over = _Decision(self, launch, started)
+        other = _UNFINISHED
         try:
-            return interpret(launch, on_progress)
+            first = interpret(launch, on_progress)
+            other = SHORT
         finally:
             self._seconds += time.perf_counter() - started
+            if self._compilation is not None and self._compilation.kernel is not None:
+                other = _FOUND if launch.observer.detectors else _CHANGED
+            note(INTERPRET, self.reason or other)
+        return first
 
     def _run_observed(
-        self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
-    ) -> int:
+        self,
+        launch: Launch,
+        on_progress: Callable[[float], object],
+        interpret: Interpret,
+        note: Note,
+    ) -> None:
         """Run a launch with detectors: compiled code begins with its first block.
 
         See `run`.
         """
         if self.reason:
-            return interpret(launch, on_progress)
+            note(INTERPRET, self.reason)
+            interpret(launch, on_progress)
+            return
         restore = snapshot(launch.memories, launch.config.heap)
         if not self.hands_over(launch, 0, 0):
-            if self._interpret(launch, on_progress, interpret) == launch.blocks:
-                return launch.blocks
+            if self._interpret(launch, on_progress, interpret, note) == launch.blocks:
+                return
             restore()
             launch.begin_again()
             launch.observer.ended(launch)
             launch.observer.launched(launch)
         assert self._compilation is not None
-        if self._compilation.run_observed(launch, on_progress, interpret, restore):
-            return 0
-        self.reason = SUSPECTED
-        return launch.blocks
+        note(COMPILE, "")
+        again = noted(interpret, note)
+        if not self._compilation.run_observed(launch, on_progress, again, restore):
+            self.reason = SUSPECTED
 
     def hands_over(self, launch: Launch, rest: float, elapsed: float) -> bool:
         """Return whether compiled code can run the rest of a launch; begin to compile if it pays.
@@ -173,6 +205,16 @@ class KernelTier:
         self.reason = compilation.reason
         if not self.reason:
             self._compilation = compilation
+
+
+def noted(interpret: Interpret, note: Note) -> Interpret:
+    """Return the interpreter for launches that compiled code has run in vain for detectors."""
+
+    def again(launch: Launch, on_progress: Callable[[float], object]) -> int:
+        note(INTERPRET, SUSPECTED)
+        return interpret(launch, on_progress)
+
+    return again
 
 
 def is_copied_quickly(launch: Launch) -> bool:

@@ -14,6 +14,7 @@ from cudarun.report.check_tables import failed, passed, show_check
 from cudarun.report.check_types import CheckResult
 from cudarun.report.console import extent_text, table
 from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
+from cudarun.report.engine_lines import show_engines, show_engines_of_error
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.figures import show_figure
 from cudarun.report.notes import changed_variables, never_written, own_reference, weak_checks
@@ -30,7 +31,6 @@ from cudarun.report.types import (
 )
 
 _NAMED_SEEDS = 8  # seeds of failed runs that are named
-_LONG = 5000  # milliseconds from which on a user wants to know why a launch takes so long
 
 
 def show_launch(
@@ -59,6 +59,8 @@ def show_launch(
         if result is not None:
             _show_result(result, out, quiet=quiet, verbose=verbose)
         elif error is not None:
+            if not quiet:
+                show_engines_of_error(error, out, verbose=verbose)
             show_findings(error.findings, out)
             show_statistics(error.statistics, out)
         out.file.flush()
@@ -127,7 +129,7 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
         line.append(f"  {result.milliseconds:.3f} ms")
         out.print(line, soft_wrap=True)
     if not quiet:
-        _show_engines(result, out, verbose=verbose)
+        show_engines(result, out, verbose=verbose)
     if verbose and not result.steps:
         out.print(_layout(result.parameters))
         _show_memory(result.memory, out)
@@ -145,22 +147,6 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
     for note in (own_reference(result), changed_variables(result)):
         if note is not None and not quiet:
             _show_note(note, out)
-
-
-def _show_engines(result: LaunchResult, out: Console, *, verbose: bool) -> None:
-    """Print the engines of an emulated device: where the user asked for them, or waited.
-
-    The counts of ``--stats`` are those of the interpreter.
-    """
-    is_long = result.milliseconds > _LONG
-    is_counted = result.watched is not None and result.watched.statistics is not None
-    for each in result.engines:
-        is_expected = each.engine == "compile" or not (is_long or is_counted)
-        if each.is_default and is_expected and not verbose:
-            continue
-        engine = "compiled" if each.engine == "compile" else "interpreted"
-        some = "" if each.reason is None else f": {each.reason}"
-        out.print(Text(f"{each.kernel}: {engine}{some}", style="dim"), soft_wrap=True)
 
 
 def _show_steps(result: LaunchResult, out: Console, *, quiet: bool, verbose: bool) -> None:

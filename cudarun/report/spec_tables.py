@@ -9,6 +9,7 @@ from rich.text import Text
 
 from cudarun.report.console import print_unfolded, table
 from cudarun.report.detector_tables import show_findings, show_proof, show_statistics
+from cudarun.report.engine_lines import show_engines, show_engines_of_error
 from cudarun.report.folding import fold_command
 from cudarun.report.launch_tables import show_asked, show_failures
 from cudarun.report.notes import remarks
@@ -32,11 +33,13 @@ class SpecTable:
     Args:
         out: The console.
         quiet: Only failed cases and the totals; no notes.
+        verbose: The engines of emulated devices, too.
     """
 
-    def __init__(self, out: Console, *, quiet: bool) -> None:
+    def __init__(self, out: Console, *, quiet: bool, verbose: bool = False) -> None:
         self._out = out
         self._quiet = quiet
+        self._verbose = verbose
         self._remarks: dict[tuple[str, str], list[str]] = {}  # and the cases that each is about
 
     def add(self, case: CaseReport) -> None:
@@ -54,6 +57,8 @@ class SpecTable:
         if case.reason is not None:
             line.append(f"  {_first_line(case.reason)}")
         self._out.print(line, soft_wrap=True)
+        if self._verbose:
+            self._show_engines(case)
         if not self._quiet:
             self._show_asked(case)
         if case.verdict == "failed":
@@ -89,6 +94,12 @@ class SpecTable:
         if candidate.reason is not None:
             line.append(f"; {candidate.failures[0]}: {_first_line(candidate.reason)}")
         self._out.print(line, soft_wrap=True)
+
+    def _show_engines(self, case: CaseReport) -> None:
+        if case.result is not None:
+            show_engines(case.result, self._out, verbose=True)
+        elif case.error is not None:
+            show_engines_of_error(case.error, self._out, verbose=True)
 
     def _show_asked(self, case: CaseReport) -> None:
         if case.result is not None:

@@ -156,7 +156,7 @@ class TableRenderer(Renderer):
     def _cases(self) -> SpecTable:
         from cudarun.report.spec_tables import SpecTable
 
-        return SpecTable(self._out, quiet=self._quiet)
+        return SpecTable(self._out, quiet=self._quiet, verbose=self._verbose)
 
     @cached_property
     def _fleet(self) -> FleetTable:

@@ -197,7 +197,8 @@ class KernelEngine:
     """The engine that executed a kernel on an emulated device.
 
     Attributes:
-        kernel: The kernel.
+        kernel: The kernel's name.
+        demangled: Its name in C++ spelling.
         engine: ``"interpret"`` or ``"compile"``.
         reason: Why it was interpreted, or some of its blocks (also the option or variable that
             selects the interpreter), or why a compiled kernel can have other results than an
@@ -206,6 +207,7 @@ class KernelEngine:
     """
 
     kernel: str
+    demangled: str
     engine: str
     reason: str | None
     is_default: bool = False
@@ -238,7 +240,8 @@ class LaunchResult(KernelLaunch):
         state: The result of ``--stateless``; ``None`` without.
         copies: The contents of all buffers, if a program requests them.
         baseline: The comparison with ``--baseline``; ``None`` without.
-        engines: The engines of an emulated device, by kernel; empty for a GPU.
+        engines: The engines of an emulated device, by kernel, also of kernels that kernels
+            launched; empty for a GPU.
     """
 
     device: DeviceInfo

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.commands.limits import at_a_limit
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conftest import Run
 
 SAXPY = (
@@ -18,6 +22,11 @@ SAXPY = (
 GRIDS = Path(__file__).parents[1] / "emulator/children/grids.ptx"
 PARENT = ("launch", str(GRIDS), "-k", "fine", "-d", "cpu", "--threads", "1", "u32[16]", "u32[16]")
 
+SCALE = (
+    *("launch", "samples/scale.ptx", "-k", "example::scale<float>", "-d", "cpu"),
+    *("--threads", "4", "f32[4]:ones", "2", "4"),
+)
+
 
 def test_the_default_is_named_in_the_document_and_by_verbose(run: Run) -> None:
     pytest.importorskip("llvmlite")
@@ -25,7 +34,7 @@ def test_the_default_is_named_in_the_document_and_by_verbose(run: Run) -> None:
     (outcome,) = json.loads(ran.out)["outcomes"]
     reason = "it takes less time than compiling"
     assert outcome["result"]["engines"] == [
-        {"kernel": "saxpy", "engine": "interpret", "reason": reason}
+        {"kernel": "saxpy", "demangled": "saxpy", "engine": "interpret", "reason": reason}
     ]
     assert reason not in run(*SAXPY).out
     assert run(*SAXPY, "-v").out.splitlines().count(f"saxpy: interpreted: {reason}") == 1
@@ -103,3 +112,99 @@ def test_a_compiled_kernel_with_detectors(run: Run) -> None:
     assert ran.code == 0
     assert ran.out.splitlines()[1] == "saxpy: compiled"
     assert "PASS no race" in ran.out
+
+
+FAULT = (
+    *("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "n", "a=2", "x=f32[1]:iota"),
+    *("y=f32[1]:ones", "n=i32:1000"),
+)
+ENDLESS = ("launch", "samples/endless.ptx", "-d", "cpu", "--threads", "1024", "i32[1024]:zeros")
+
+
+@pytest.mark.parametrize(
+    ("engine", "line"),
+    [
+        ("compile", "saxpy: compiled"),
+        ("auto", "saxpy: interpreted: the launch ended before the compiled code was ready"),
+        ("interpret", "saxpy: interpreted: --cpu-engine interpret"),
+    ],
+)
+def test_a_launch_that_faults_names_its_engine(run: Run, engine: str, line: str) -> None:
+    pytest.importorskip("llvmlite")
+    ran = run(*FAULT, "--cpu-engine", engine)
+    assert (ran.code, ran.out.splitlines()) == (5, [line])
+    assert run(*FAULT, "--cpu-engine", engine, "-q").out == ""
+    document = run(*FAULT, "--cpu-engine", engine, "--json").document
+    _, _, reason = line.partition("interpreted: ")
+    expected = [
+        {
+            "kernel": "saxpy",
+            "demangled": "saxpy",
+            "engine": "compile" if engine == "compile" else "interpret",
+            "reason": reason or None,
+        }
+    ]
+    assert document["outcomes"][0]["error"]["engines"] == expected
+    assert document["error"]["engines"] == expected
+
+
+def test_the_default_engine_of_a_fault_is_named_by_verbose(run: Run) -> None:
+    assert run(*FAULT).out == ""
+    assert run(*FAULT, "-v").out.startswith("saxpy: interpreted: ")
+
+
+def test_a_launch_that_times_out_names_its_engine(run: Run) -> None:
+    ran, _ = at_a_limit(
+        lambda limit: run(*ENDLESS, "--timeout", str(limit), "--cpu-engine", "interpret"),
+        lambda ran: "blocks have finished" in ran.err,
+    )
+    assert ran.code == 6
+    assert ran.out.splitlines() == ["endless: interpreted: --cpu-engine interpret"]
+
+
+SPEC = """
+[defaults]
+image = "samples/saxpy.ptx"
+threads = "n"
+
+[[launch]]
+name = "passes"
+args = ["a=2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100"]
+
+[[launch]]
+name = "faults"
+args = ["a=2", "x=f32[1]:iota", "y=f32[1]:ones", "n=i32:100"]
+"""
+
+
+def test_verbose_names_the_engine_of_each_case(run: Run, put: Callable[..., str]) -> None:
+    spec = "launch", "--spec", put("engines.toml", SPEC.encode()), "-d", "cpu"
+    chosen = *spec, "--cpu-engine", "interpret"
+    line = "saxpy: interpreted: --cpu-engine interpret"
+    lines = run(*chosen, "-v").out.splitlines()
+    passes = next(n for n, each in enumerate(lines) if each.startswith("passed  passes on cpu"))
+    faults = next(n for n, each in enumerate(lines) if each.startswith("failed  faults on cpu"))
+    assert (lines[passes + 1], lines[faults + 1]) == (line, line)
+    assert line not in run(*chosen).out
+    assert "saxpy: interpreted: " in run(*spec, "-v").out
+    passed, failed = run(*spec, "--json").document["cases"]
+    assert passed["result"]["engines"][0]["engine"] == "interpret"
+    assert failed["error"]["engines"][0]["engine"] == "interpret"
+
+
+def test_kernels_that_kernels_launch_are_named_too(run: Run) -> None:
+    document = run(*PARENT, "--json", "--cpu-engine", "interpret").document
+    engines = document["outcomes"][0]["result"]["engines"]
+    assert engines[0]["kernel"] == "fine"
+    assert len(engines) > 1
+
+
+def test_a_template_has_its_name_of_the_source(run: Run) -> None:
+    ran = run(*SCALE, "--cpu-engine", "interpret")
+    headline, engine = ran.out.splitlines()[:2]
+    name = "void example::scale<float>(float*, float, int)"
+    assert headline.startswith(f"{name}  grid")
+    assert engine == f"{name}: interpreted: --cpu-engine interpret"
+    document = run(*SCALE, "--cpu-engine", "interpret", "--json").document
+    (each,) = document["outcomes"][0]["result"]["engines"]
+    assert (each["kernel"], each["demangled"]) == ("_ZN7example5scaleIfEEvPT_S1_i", name)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from cudarun.emulator import execution
-from cudarun.emulator.engines import AUTO, COMPILE, ENGINE_VARIABLE, Engines, NotCompiled
+from cudarun.emulator.engines import AUTO, COMPILE, ENGINE_VARIABLE, INTERPRET, Engines, NotCompiled
 from cudarun.emulator.machine.launch import Launch
 
 REPORT_VARIABLE = "COMPILED_ENGINE_REPORT"
@@ -33,13 +33,16 @@ class CountingEngines(Engines):
         on_progress: Callable[[float], object],
         interpret: Callable[[Launch, Callable[[float], object]], None],
     ) -> None:
+        reason = ""
         try:
             super().run(launch, on_progress, interpret)
-        except NotCompiled:
+        except NotCompiled as refused:
+            reason = refused.reason
             interpret(launch, on_progress)
         finally:
-            note = self.notes[launch.kernel.name]
-            counts[re.sub(r" \(PTX line \d+\)", "", f"{note.engine} {note.reason}".strip())] += 1
+            note = self.notes.get(launch.kernel.name)
+            what = f"{INTERPRET} {reason}" if note is None else f"{note.engine} {note.reason}"
+            counts[re.sub(r" \(PTX line \d+\)", "", what.strip())] += 1
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -86,6 +86,10 @@ def error_record(error: CudarunError) -> ErrorRecord:
             record["findings"] = finding_records(error.findings)
         if error.statistics:
             record["statistics"] = statistics_record(error.statistics)
+    if error.engines:
+        from cudarun.report.documents.engines import engine_records
+
+        record["engines"] = engine_records(error.engines)
     for place in _PLACES:
         if place in error.context:
             record[place] = error.context[place]

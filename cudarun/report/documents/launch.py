@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from cudarun.report.documents.devices import device_record
+from cudarun.report.documents.engines import engine_records
 from cudarun.report.documents.errors import diagnostic_records, error_record, head, optional_error
 from cudarun.report.documents.values import number, plain
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         BufferRecord,
         CheckRecord,
         FigureRecord,
-        KernelEngineRecord,
         KernelLaunchRecord,
         LaunchDocument,
         LaunchOutcomeRecord,
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from cudarun.report.types import (
         BufferResult,
         DeviceOutcome,
-        KernelEngine,
         KernelLaunch,
         LaunchPlan,
         LaunchReport,
@@ -138,18 +137,13 @@ def result_record(result: LaunchResult) -> LaunchResultRecord:
         "input_sets": _runs(result.input_sets),
         "state": None if result.state is None else _state(result.state),
         "baseline": None if result.baseline is None else _baseline(result.baseline),
-        "engines": [_engine(each) for each in result.engines],
+        "engines": engine_records(result.engines),
     }
     if result.watched is not None:
         from cudarun.report.documents.detectors import watched_record  # few launches have it
 
         record["watched"] = watched_record(result.watched)
     return record
-
-
-def _engine(each: KernelEngine) -> KernelEngineRecord:
-    engine: Literal["interpret", "compile"] = "compile" if each.engine == "compile" else "interpret"
-    return {"kernel": each.kernel, "engine": engine, "reason": each.reason}
 
 
 def _step(step: StepResult) -> ProgramStepRecord:

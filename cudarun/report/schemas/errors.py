@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NotRequired, TypedDict
 
 from cudarun.report.schemas.detectors import DetectorFindingRecord, StatisticsRecord
+from cudarun.report.schemas.engines import KernelEngineRecord
 from cudarun.report.schemas.values import Version
 
 
@@ -73,6 +74,7 @@ class ErrorRecord(TypedDict):
         warnings: Diagnostics from before the error.
         findings: What detectors found before the error.
         statistics: What was counted before the error.
+        engines: The engines that ran kernels of an emulated device before the error.
         file: The file.
         kernel: The kernel.
         argument: The argument of the kernel.
@@ -102,6 +104,7 @@ class ErrorRecord(TypedDict):
     warnings: NotRequired[list[DiagnosticRecord]]
     findings: NotRequired[list[DetectorFindingRecord]]
     statistics: NotRequired[StatisticsRecord]
+    engines: NotRequired[list[KernelEngineRecord]]
     file: NotRequired[str]
     kernel: NotRequired[str]
     argument: NotRequired[str]

@@ -6,6 +6,7 @@ from typing import Literal, TypedDict
 
 from cudarun.report.schemas.detectors import SanitizerRecord, WatchedRecord
 from cudarun.report.schemas.devices import DeviceRecord
+from cudarun.report.schemas.engines import KernelEngineRecord
 from cudarun.report.schemas.errors import DiagnosticRecord, ErrorRecord, Head
 from cudarun.report.schemas.values import Extent, Number, Value
 
@@ -336,22 +337,6 @@ class ProgramStepRecord(KernelLaunchRecord):
     timing: TimingRecord | None
 
 
-class KernelEngineRecord(TypedDict):
-    """The engine that executed a kernel on an emulated device.
-
-    Attributes:
-        kernel: The kernel.
-        engine: interpret or compile.
-        reason: Why it was interpreted, or some of its blocks (also the option or variable that
-            selects the interpreter), or why a compiled kernel can have other results than an
-            interpreted one; null for any other compiled kernel.
-    """
-
-    kernel: str
-    engine: Literal["interpret", "compile"]
-    reason: str | None
-
-
 class LaunchResultRecord(KernelLaunchRecord):
     """A launch on a device that came back; of a program, the kernel is that of the last step.
 
@@ -375,7 +360,8 @@ class LaunchResultRecord(KernelLaunchRecord):
         input_sets: The last timed run of each of several input sets, likewise.
         state: The result of --stateless; null without.
         baseline: The comparison with --baseline; null without.
-        engines: The engines of an emulated device, by kernel; empty for a GPU.
+        engines: The engines of an emulated device, by kernel, also of kernels that kernels
+            launched; empty for a GPU.
     """
 
     device: DeviceRecord

@@ -11,11 +11,12 @@ from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, RequestError
 from cudarun.records import dataclass
 from cudarun.report.run_types import SeededRun, TimingResult
-from cudarun.report.types import KernelEngine, LaunchResult, StepResult
+from cudarun.report.types import LaunchResult, StepResult
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.copies import write_copies
 from cudarun.session.launch.detection import DetectorResults, detecting, detector_report
+from cudarun.session.launch.engines import engines_of
 from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable
 from cudarun.session.launch.outputs import check_on_device, check_saving
@@ -117,30 +118,7 @@ def run_on(
         steps=_step_rows(ran),
         input_sets=tuple(SeededRun(seed, each.failures) for seed, each in sets),
         copies=() if request.copies is None else write_copies(request.copies, ran.buffers),
-        engines=_engines(session, ran, request.engine),
-    )
-
-
-def _engines(session: Session, ran: _Launch, selected: str | None) -> tuple[KernelEngine, ...]:
-    """Return the engine of each kernel, if the device has several.
-
-    Args:
-        session: The session that launched the kernels.
-        ran: The launch.
-        selected: The engine of ``--cpu-engine``; ``None`` for that of the environment.
-    """
-    option = f"--cpu-engine {selected}" if selected else "CUDARUN_CPU_ENGINE=interpret"
-    notes = {note.kernel: note for note in session.driver.traits.engine_notes()}
-    names = dict.fromkeys(step.kernel.name for step in ran.steps)
-    found = (notes[name] for name in names if name in notes)
-    return tuple(
-        KernelEngine(
-            note.kernel,
-            note.engine,
-            note.reason or (option if note.engine == "interpret" else None),
-            note.is_default,
-        )
-        for note in found
+        engines=engines_of(session.driver, ran.steps, request.engine),
     )
 
 
@@ -209,8 +187,7 @@ def _run(
     specs = all_buffers(steps)
     seen = DetectorResults()
     ran: _Launch | None = None
-    if request.engine is not None or request.cpu_threads is not None:
-        session.driver.traits.select_engine(request.engine, request.cpu_threads)
+    session.driver.traits.select_engine(request.engine, request.cpu_threads)
     try:
         with detecting(session.driver, request.detection, session.progress) as seen:
             steps = tuple(step.located() for step in steps)
@@ -247,6 +224,7 @@ def _run(
             if named is None:
                 error.hint = error.hint or "to find the step, run without --graph and --repeat"
             step = named or steps[-1]
+            error.engines = engines_of(session.driver, steps, request.engine)
             explain_fault(error, step.request.image, step.geometry, specs, addresses)
             until_then = detector_report(request.detection, seen, specs, addresses)
             if until_then is not None:

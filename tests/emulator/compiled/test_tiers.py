@@ -15,7 +15,8 @@ from cudarun.emulator import tiers
 from cudarun.emulator.compiled import background, engine
 from cudarun.emulator.compiled.background import CompilerProcess
 from cudarun.emulator.compiled.lanes.operators import Untraceable
-from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, SHORT
+from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET
+from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import launch as launches
 from tests.emulator.compiled.engines import device
 
@@ -100,7 +101,35 @@ def test_launches_of_one_kernel_count_together() -> None:
     found, notes = launched(text, AUTO, 5, 3)
     assert found == launched(text, INTERPRET, 5, 3)[0]
     assert [note.engine for note in notes] == [INTERPRET, COMPILE, COMPILE]
-    assert notes[0].reason == SHORT
+    assert notes[0].reason == tiers.SHORT
+
+
+@pytest.mark.usefixtures("eager")
+def test_the_engine_of_a_launch_that_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last block faults, in the first batch of a grid or after others."""
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
+    faults = "setp.eq.u32 %p, %r1, LAST; @%p st.global.u32 [%a1], 1;"
+    notes = {}
+    for last in (3, 99):
+        text = LOOP.replace("FIRST", faults.replace("LAST", str(last))).replace("BODY", "")
+        made, engines = device(text, AUTO)
+        place = made.buffer(np.zeros(6400, "u4"))
+        with pytest.raises(DeviceFault):
+            made.launch("sums", (100,), (64,), place)
+        note = engines.notes["sums"]
+        notes[last] = note.engine, note.reason
+    assert notes[3] == (INTERPRET, "the launch ended before the compiled code was ready")
+    assert notes[99] == (COMPILE, "")
+
+
+@pytest.mark.usefixtures("eager")
+def test_a_last_batch_that_has_changed_memory_stays_interpreted() -> None:
+    text = LOOP.replace("FIRST", "red.global.add.u32 [%a2], 1;").replace("BODY", "")
+    _, (note,) = launched(text, AUTO, 5)
+    assert note.engine == INTERPRET
+    assert note.reason == (
+        "its running blocks had changed memory before the compiled code was ready"
+    )
 
 
 @pytest.mark.usefixtures("eager")

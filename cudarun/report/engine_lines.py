@@ -1,0 +1,54 @@
+"""The lines that name the engines of an emulated device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from cudarun.errors import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cudarun.errors import CudarunError
+    from cudarun.report.types import KernelEngine, LaunchResult
+
+_LONG = 5000  # milliseconds from which on a user wants to know why a launch takes so long
+
+
+def show_engines(result: LaunchResult, out: Console, *, verbose: bool) -> None:
+    """Print the engines of a launch, where the user asked for them, or waited.
+
+    The counts of ``--stats`` are those of the interpreter.
+    """
+    is_long = result.milliseconds > _LONG
+    is_counted = result.watched is not None and result.watched.statistics is not None
+    _show(result.engines, out, interpreted=is_long or is_counted, verbose=verbose)
+
+
+def show_engines_of_error(error: CudarunError, out: Console, *, verbose: bool) -> None:
+    """Print the engines of a launch that failed, likewise; of a timeout, why it is interpreted."""
+    is_late = error.exit_code == ExitCode.OUT_OF_TIME
+    is_counted = error.statistics is not None
+    _show(error.engines, out, interpreted=is_late or is_counted, verbose=verbose)
+
+
+def _show(
+    engines: Sequence[KernelEngine], out: Console, *, interpreted: bool, verbose: bool
+) -> None:
+    """Print engines.
+
+    Args:
+        engines: The engine of each kernel. Those that the user has selected are printed.
+        out: The console.
+        interpreted: Print kernels that are interpreted by default, too.
+        verbose: Print all.
+    """
+    for each in engines:
+        is_wanted = verbose or (interpreted and each.engine == "interpret") or not each.is_default
+        if is_wanted:
+            engine = "compiled" if each.engine == "compile" else "interpreted"
+            some = "" if each.reason is None else f": {each.reason}"
+            out.print(Text(f"{each.demangled}: {engine}{some}", style="dim"), soft_wrap=True)

@@ -89,6 +89,17 @@ def standing() -> str | None:
     return None if process.launch is None else describe_thread_states(process.launch)
 
 
+def is_compiling() -> bool:
+    """Return whether the running kernel waits to be compiled; called as `standing` is."""
+    return process.launch is not None and process.launch.is_compiling
+
+
+def was_refused_by_engine() -> bool:
+    """Return whether ``compile`` has refused a kernel that cannot be compiled since the last call."""
+    refused, process.engines.has_refused = process.engines.has_refused, False
+    return refused
+
+
 def watch(
     detect: Collection[str] = (),
     *,

@@ -173,8 +173,9 @@ class Engines:
             from cudarun.emulator.compiled.engine import compilation_of  # slow to import
 
             in_order = self.in_order and not launch.is_serial
-            compilation = compilation_of(launch, in_order=in_order)
-            compilation.complete()
+            with launch.compiling():
+                compilation = compilation_of(launch, in_order=in_order)
+                compilation.complete()
             reason = compilation.reason
             if not reason and launch.observer.detectors:
                 self._note(launch, COMPILE)

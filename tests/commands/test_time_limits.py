@@ -13,6 +13,7 @@ import pytest
 from cudarun.commands import launch
 from cudarun.commands.spec_file import read_spec
 from cudarun.session.driver.target import Target
+from tests.commands.conftest import Ran
 from tests.commands.limits import at_a_limit
 from tests.support import command_tree
 from tests.support.processes import PATIENCE
@@ -138,3 +139,42 @@ def test_an_mbarrier_that_waits_for_a_copy(
     after = ran.err.partition(tested)[2].splitlines()
     assert "at PTX line 17: mbarrier.try_wait.parity.shared.b64 %done, [%bar], 0;" in after[1]
     assert after[2] == f"  |     {pending} and 4096 bytes of copies are pending"
+
+
+COMPILES_FOR_EVER = """
+import sys, time
+import cudarun.emulator.compiled.jit as jit
+from cudarun.cli import main
+jit._compiled = lambda *given: time.sleep(1e6)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_a_limit_that_passes_while_a_kernel_is_compiled(tmp_path: Path) -> None:
+    pytest.importorskip("llvmlite")
+    image = os.fspath(ROOT / "samples/endless.ptx")
+
+    def attempt(limit: int) -> Ran:
+        done = subprocess.run(
+            [
+                *(sys.executable, "-c", COMPILES_FOR_EVER, "launch", image, "-d", "cpu"),
+                *("--threads", "1", "i32[1]:zeros", "--cpu-engine", "compile"),
+                *("--timeout", str(limit)),
+            ],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": os.fspath(ROOT), "CUDARUN_CACHE": "off"},
+            timeout=PATIENCE,
+        )
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    ran, limit = at_a_limit(attempt, lambda ran: "compiled" in ran.err)
+    assert (ran.code, ran.out) == (6, "")  # no engine has run it
+    lines = [line for line in ran.err.splitlines() if not line.startswith("  in ")]
+    assert lines == [
+        f"error: timed out after {limit} s (--timeout {limit}) while the kernel was being "
+        "compiled; the worker was killed",
+        "  | kernel endless: it is being compiled; 0 of 1 blocks have finished",
+        "hint: raise --timeout, or interpret the kernel: --cpu-engine interpret",
+    ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.compiled.background import CompilerProcess
 from cudarun.emulator.compiled.cores import run_blocks
-from cudarun.emulator.compiled.jit import stored_object
+from cudarun.emulator.compiled.jit import interruptible_object_file, stored_object
 from cudarun.emulator.compiled.kernels import CompiledKernel, KernelModule
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.observation import Suspicion
@@ -63,7 +63,8 @@ class KernelCompilation:
     def complete(self) -> None:
         """Compile and load the kernel, unless this has been done."""
         if self.kernel is None and not self.reason:
-            self.kernel = CompiledKernel(self._module)
+            data = interruptible_object_file(self._module.text.text())
+            self.kernel = CompiledKernel(self._module, data)
 
     def begin(self) -> None:
         """Begin to compile in another process, or load the kernel if the cache has it."""

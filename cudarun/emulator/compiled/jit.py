@@ -99,6 +99,30 @@ def object_file(text: str, level: int = _LEVEL, cache: ResultCache | None = None
     return found
 
 
+def interruptible_object_file(text: str) -> bytes:
+    """Return the object file of a module; a signal's handler can end the wait for LLVM.
+
+    LLVM itself goes on in its thread, and a process waits for that thread when it exits.
+    """
+    answers: list[bytes] = []
+    failures: list[BaseException] = []
+    ended = threading.Event()
+
+    def work() -> None:
+        try:
+            answers.append(object_file(text))
+        except BaseException as failure:
+            failures.append(failure)
+        finally:
+            ended.set()
+
+    threading.Thread(target=work, name="LLVM").start()
+    ended.wait()
+    for failure in failures:
+        raise failure
+    return answers[0]
+
+
 def stored_object(text: str, level: int = _LEVEL, cache: ResultCache | None = None) -> bytes | None:
     """Return the object file of a module in the cache; ``None`` if there is none."""
     return (_cache(cache).load(_key(text, level)) or {}).get(_OBJECT)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from math import prod
 from typing import TYPE_CHECKING, Any, Protocol
@@ -124,6 +125,7 @@ class Launch:
         running: The batch that is being executed.
         find_running: Returns that of compiled code.
         ended: A lower bound of the number of completed blocks.
+        is_compiling: Whether it waits for its kernel to be compiled.
         repetition: The repetition by the interpreter if the launch faults, or ``None``.
         hands_over: Returns whether another engine runs the blocks that have not run; the argument
             has the basic blocks that the running batch has executed, by their numbers.
@@ -172,6 +174,7 @@ class Launch:
         self.running: Batch | None = None
         self.find_running: Callable[[], Batch | None] | None = None
         self.ended = 0
+        self.is_compiling = False
         self.hands_over: Callable[[Collection[int]], bool] = _never
         self.repetition: RepeatedLaunch | None = None
         self._symbols = symbols
@@ -227,6 +230,15 @@ class Launch:
         config, symbols = self.config, tuple(self._symbols.values())
         shape = (config.grid, config.block, config.cluster, config.dynamic_shared)
         return config.parameters, shape, self.grid_workspace, self.device, symbols
+
+    @contextmanager
+    def compiling(self) -> Iterator[None]:
+        """Note that it waits for its kernel to be compiled."""
+        self.is_compiling = True
+        try:
+            yield
+        finally:
+            self.is_compiling = False
 
     def begin_again(self) -> None:
         """Discard what blocks have printed and how many have ended."""

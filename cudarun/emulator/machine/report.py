@@ -69,7 +69,9 @@ def describe_thread_states(launch: Launch) -> str:
 
     Diverged threads wait at different instructions; those with the most threads are listed.
     """
-    lines = [f"kernel {launch.kernel.name}: {launch.ended} of {launch.blocks} blocks have finished"]
+    compiling = "it is being compiled; " if launch.is_compiling else ""
+    blocks = f"{launch.ended} of {launch.blocks} blocks have finished"
+    lines = [f"kernel {launch.kernel.name}: {compiling}{blocks}"]
     batch = launch.running if launch.find_running is None else launch.find_running()
     if batch is None:
         return lines[0]

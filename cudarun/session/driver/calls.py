@@ -38,7 +38,6 @@ _SUCCESS, _NOT_FOUND, _NOT_READY, _NOT_SUPPORTED = 0, 500, 600, 801
 # Calls on an image or its contents that have no name argument: the code needs the symbol.
 _OF_CODE = ("cuFunc", "cuKernel", "cuLaunch", "cuLibraryLoad", "cuModuleLoad")
 _DOCTOR = "find the cause with 'cudarun devices --doctor'"
-_NOT_COMPILED = "cannot be compiled"  # in the log of the emulated device
 _INTERPRET = "interpret the kernel: --cpu-engine auto"
 _UNLINKED = "the image has undefined symbols; link it: cudarun link FILE… -o OUT"
 _LOGS_SINCE = 12090
@@ -109,7 +108,7 @@ class Driver(DriverCalls):
             kind = ImageRefused  # type: ignore[assignment]
         elif number == _NOT_FOUND and name.startswith(_OF_CODE):
             kind, hint = ImageRefused, _UNLINKED  # type: ignore[assignment]
-        elif number == _NOT_SUPPORTED and _NOT_COMPILED in self._said:
+        elif number == _NOT_SUPPORTED and self.traits.was_refused_by_engine():
             hint = _INTERPRET
         status, text = self.module.cuGetErrorString(result)
         words = text.decode() if int(status) == 0 else "unknown error"

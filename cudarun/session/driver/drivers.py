@@ -103,6 +103,7 @@ class DriverTraits:
         on_progress: Sets a function that is called with the completed part of a running kernel.
         detectors: Instruments kernels with detectors; ``None`` unless `has_detectors`.
         thread_states: Reports the thread states of a running kernel; ``None`` if unsupported.
+        is_compiling: Returns whether a kernel that is to run is being compiled.
         never_written: Marks memory, by address and size, as never written.
         unwritten_bytes: Returns 1 for each byte of marked memory, by address and size, that nothing
             has written since; ``None`` where the driver does not know.
@@ -114,6 +115,8 @@ class DriverTraits:
         select_engine: Selects the engine of the emulator and the number of its threads; ``None``
             for those of the environment. A GPU has none.
         engine_notes: Returns the engine of each kernel that was launched; empty for a GPU.
+        was_refused_by_engine: Returns whether a launch was refused, since the last call, because
+            the selected engine cannot run its kernel.
         find_logs: Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
         allocate_at: Allocates memory at addresses, by address and size, and returns what frees it;
             ``None`` where addresses must be reserved.
@@ -133,6 +136,7 @@ class DriverTraits:
     on_progress: Callable[[Callable[[float], object]], None] = _ignore
     detectors: KernelDetectors | None = None
     thread_states: Callable[[], str | None] | None = None
+    is_compiling: Callable[[], bool] = bool
     never_written: Callable[[int, int], None] = _keep
     unwritten_bytes: Callable[[int, int], npt.NDArray[np.uint8]] | None = None
     never_written_array: Callable[[Handle], None] = _keep_array
@@ -141,6 +145,7 @@ class DriverTraits:
     unchecked_kernels: Callable[[Handle], int] = _all_checked
     select_engine: Callable[[str | None, int | None], None] = _no_engine
     engine_notes: Callable[[], list[EngineNote]] = list
+    was_refused_by_engine: Callable[[], bool] = bool
     find_logs: Callable[[], LogCalls | None] = _no_logs
     allocate_at: Callable[[Sequence[tuple[int, int]]], Callable[[], None]] | None = None
     alias_object: Callable[[int, int], None] | None = None
@@ -194,6 +199,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             on_progress=emulator.on_progress,
             detectors=emulator,
             thread_states=emulator.standing,
+            is_compiling=emulator.is_compiling,
             never_written=emulator.never_written,
             unwritten_bytes=emulator.unwritten_bytes,
             never_written_array=emulator.never_written_array,
@@ -202,6 +208,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             unchecked_kernels=emulator.unchecked_kernels,
             select_engine=emulator.select_engine,
             engine_notes=emulator.engine_notes,
+            was_refused_by_engine=emulator.was_refused_by_engine,
             find_logs=lambda: logs,
             allocate_at=emulator.allocate_at,
             alias_object=emulator.alias_object,

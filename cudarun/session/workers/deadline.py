@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 OVERDUE = signal.SIGALRM
 """The signal to a worker whose time limit has passed."""
 
+_COMPILING = "raise --timeout, or interpret the kernel: --cpu-engine interpret"
+
 
 @contextmanager
 def time_limit(seconds: float | None, work: str) -> Iterator[None]:
@@ -66,7 +68,10 @@ def stopped_when_overdue(driver: Driver) -> Iterator[None]:
         return
 
     def stop(_number: int, _frame: FrameType | None) -> NoReturn:
-        raise OutOfTime("the time limit has passed", log=thread_states())
+        error = OutOfTime("the time limit has passed", log=thread_states())
+        if driver.traits.is_compiling():
+            error.cause, error.hint = "the kernel was being compiled", _COMPILING
+        raise error
 
     before = signal.signal(OVERDUE, stop)
     try:

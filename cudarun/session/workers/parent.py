@@ -281,8 +281,12 @@ class WorkerProcess(Generic[S]):
             )
         error = reported if isinstance(reported, OutOfTime) else OutOfTime("")
         limit = f"{self._limit:g} s"
-        error.what = f"timed out after {limit} (--timeout {self._limit:g}); the worker was killed"
-        error.hint = "check the kernel for an endless loop, or raise --timeout"
+        during = f" while {error.cause}" if error.cause else ""
+        error.cause = None
+        error.what = (
+            f"timed out after {limit} (--timeout {self._limit:g}){during}; the worker was killed"
+        )
+        error.hint = error.hint or "check the kernel for an endless loop, or raise --timeout"
         return error
 
     def _answer(self) -> tuple[Any, CudarunError | None] | None:

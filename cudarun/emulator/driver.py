@@ -95,7 +95,7 @@ def is_compiling() -> bool:
 
 
 def was_refused_by_engine() -> bool:
-    """Return whether ``compile`` has refused a kernel that cannot be compiled since the last call."""
+    """Return whether ``compile`` has refused a kernel since the last call of this function."""
     refused, process.engines.has_refused = process.engines.has_refused, False
     return refused
 

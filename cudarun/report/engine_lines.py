@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from cudarun.errors import ExitCode
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -29,10 +27,8 @@ def show_engines(result: LaunchResult, out: Console, *, verbose: bool) -> None:
 
 
 def show_engines_of_error(error: CudarunError, out: Console, *, verbose: bool) -> None:
-    """Print the engines of a launch that failed, likewise; of a timeout, why it is interpreted."""
-    is_late = error.exit_code == ExitCode.OUT_OF_TIME
-    is_counted = error.statistics is not None
-    _show(error.engines, out, interpreted=is_late or is_counted, verbose=verbose)
+    """Print the engines of a launch that failed, likewise; how long it took is not known."""
+    _show(error.engines, out, interpreted=error.statistics is not None, verbose=verbose)
 
 
 def _show(

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from cudarun.errors import CudarunError, DeviceFailed, OutOfTime
 from cudarun.report.launch_tables import show_launch
 from cudarun.report.types import DeviceOutcome, KernelEngine, LaunchReport
 from tests.report.test_documents import RESULT
@@ -43,14 +42,3 @@ def test_engines_are_named_where_they_were_selected_or_are_slow(
     engine: KernelEngine, milliseconds: float, lines: list[str]
 ) -> None:
     assert shown(engine, milliseconds) == [f"k: {line}" for line in lines]
-
-
-@pytest.mark.parametrize(
-    ("error", "lines"), [(DeviceFailed("a fault"), 0), (OutOfTime("timed out"), 1)]
-)
-def test_a_timeout_says_why_a_kernel_is_interpreted(error: CudarunError, lines: int) -> None:
-    error.engines = (KernelEngine("_Z1kv", "k", "interpret", MISSING, is_default=True),)
-    report = LaunchReport("x.ptx", None, (DeviceOutcome("cpu", None, error, None, None),))
-    out = io.StringIO()
-    show_launch(report, Console(file=out, width=200), quiet=False)
-    assert out.getvalue().splitlines() == [f"k: interpreted: {MISSING}"] * lines

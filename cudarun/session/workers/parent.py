@@ -269,7 +269,9 @@ class WorkerProcess(Generic[S]):
         if self._grace_end is not None and self._limit is not None:
             return Outcome(None, self._out_of_time(answer and answer[1]), self._output())
         if answer is None:
-            return Outcome(None, WorkerDied(_cause_of_death(self._reap())), self._output())
+            status = self._reap()
+            error = WorkerDied(_cause_of_death(status), hint=_memory_limit(status))
+            return Outcome(None, error, self._output())
         return Outcome(*answer, self._output())
 
     def _out_of_time(self, reported: CudarunError | None) -> OutOfTime:
@@ -407,3 +409,15 @@ def _cause_of_death(status: int) -> str:
         return f"the worker process exited with status {status} before it returned a result"
     name = signal.Signals(-status).name
     return f"the worker process was killed by signal {-status} ({name})"
+
+
+def _memory_limit(status: int) -> str | None:
+    """Return a hint if a library may have ended a worker because its memory is limited."""
+    if status < 0 and -status != signal.SIGABRT:
+        return None
+    import resource  # few workers die
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return None
+    return f"its memory is limited to {limit >> 10} KiB: raise the limit with ulimit -v"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import faulthandler
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -111,6 +112,27 @@ def test_a_crash_of_native_code_is_a_report() -> None:
 
     [outcome] = supervise([crash])
     assert str(outcome.error) == "the worker process was killed by signal 11 (SIGSEGV)"
+
+
+@pytest.mark.parametrize("end", [lambda: os._exit(1), os.abort])
+def test_a_worker_that_dies_of_limited_memory(
+    end: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenBLAS exits and LLVM aborts where they get no memory."""
+
+    def die() -> None:
+        faulthandler.disable()
+        end()
+
+    [outcome] = supervise([die])
+    assert outcome.error is not None
+    assert outcome.error.hint is None
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (120000 << 10, -1))
+    [outcome] = supervise([die])
+    assert outcome.error is not None
+    assert outcome.error.hint == (
+        "its memory is limited to 120000 KiB: raise the limit with ulimit -v"
+    )
 
 
 def test_a_worker_that_leaves_without_an_answer() -> None:

@@ -53,7 +53,14 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     virtual_memory,
 )
 from cudarun.emulator.api.calls import CALLS
-from cudarun.emulator.engines import MODES, MOST_THREADS, EngineNote, Engines
+from cudarun.emulator.engines import (
+    MODES,
+    MOST_THREADS,
+    Compiler,
+    EngineNote,
+    Engines,
+    installed_compiler,
+)
 from cudarun.emulator.execution import execute
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.jit import newest_ptx as newest_ptx
@@ -87,6 +94,11 @@ def standing() -> str | None:
     ``None`` if no kernel runs.
     """
     return None if process.launch is None else describe_thread_states(process.launch)
+
+
+def compiler() -> Compiler:
+    """Return the compiler of kernels on this machine; it is imported."""
+    return installed_compiler()
 
 
 def is_compiling() -> bool:

@@ -71,6 +71,33 @@ class EngineNote:
     is_default: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """The compiler of kernels, as it is installed on this machine.
+
+    Attributes:
+        version: The version of llvmlite; empty if it is not installed.
+        processor: The processor that code is compiled for, by LLVM's name.
+        has_avx512: Whether code uses AVX-512; otherwise AVX2.
+        missing: A feature that compiled code needs and this processor lacks; empty without one.
+    """
+
+    version: str
+    processor: str = ""
+    has_avx512: bool = False
+    missing: str = ""
+
+
+def installed_compiler() -> Compiler:
+    """Return the compiler of this machine; it is imported."""
+    if find_spec("llvmlite") is None:
+        return Compiler("")
+    from cudarun.emulator.compiled import jit  # slow to import
+
+    processor, has_avx512 = jit.target_processor()
+    return Compiler(jit.version(), processor, has_avx512, jit.missing_feature() or "")
+
+
 class Engines:
     """Selects the engine of each launch.
 

@@ -54,6 +54,21 @@ def missing_feature() -> str | None:
     return next((each for each in _NEEDED[_target_name()] if f"+{each}" not in present), None)
 
 
+def target_processor() -> tuple[str, bool]:
+    """Return the processor that code is compiled for, and whether code uses its AVX-512."""
+    _, processor, features = _target()
+    present = features.split(",")
+    has_avx512 = all(f"+{each}" in present for each in _NEEDED["x86-64-v4"])
+    return processor, has_avx512 or processor == "x86-64-v4"
+
+
+def version() -> str:
+    """Return the version of llvmlite."""
+    import llvmlite
+
+    return str(llvmlite.__version__)
+
+
 class MachineCode:
     """The machine code of a module, from the cache of earlier processes if it is there.
 

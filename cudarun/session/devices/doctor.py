@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cudarun.bindings import toolkit_installation
 from cudarun.records import dataclass
@@ -17,6 +18,7 @@ from cudarun.report.doctor_types import DoctorFinding, DoctorReport
 from cudarun.session.devices.probes import (
     DriverLibrary,
     DriverStart,
+    load_compiler,
     load_driver,
     load_nvjitlink,
     load_nvrtc,
@@ -27,6 +29,9 @@ from cudarun.session.driver.visibility import VARIABLE, gpus_listed
 from cudarun.session.workers.parent import Outcome
 from cudarun.session.workers.pool import call_in_worker
 
+if TYPE_CHECKING:
+    from cudarun.session.driver.drivers import Compiler
+
 Version = tuple[int, int]
 
 _OLDEST_DRIVER = (12, 0)  # CUDA driver API: libraries (cuLibrary*) since 12.0
@@ -35,6 +40,8 @@ _NVIDIA = "0x10de"  # PCI vendor id
 _INSTALL = "install NVIDIA's driver from your distribution or https://www.nvidia.com/drivers"
 _CONTAINER = "start the container with GPUs: docker run --gpus all"
 _BY_CPU = "without a GPU, -d cpu runs PTX on the emulated device"
+_TARGET = "CUDARUN_CPU_TARGET"
+_REINSTALL = "pip install --force-reinstall llvmlite"
 
 # CUDA driver API, enum CUresult: frequent errors of cuInit and cuDevicePrimaryCtxRetain.
 _REMEDIES = {
@@ -74,6 +81,7 @@ def check_machine(timeout: float | None = None, machine: Machine | None = None) 
     loaded: Outcome[DriverLibrary | str] = call_in_worker(load_driver, limit)
     driver = loaded.value.version if isinstance(loaded.value, DriverLibrary) else None
     installed = _installed("cuda-bindings")
+    emulator: Outcome[int] = call_in_worker(start_emulator, limit)
     return DoctorReport(
         (
             hardware(where),
@@ -92,7 +100,8 @@ def check_machine(timeout: float | None = None, machine: Machine | None = None) 
                 driver,
                 installed,
             ),
-            emulated(call_in_worker(start_emulator, limit)),
+            emulated(emulator),
+            *((compiler(call_in_worker(load_compiler, limit)),) if emulator.value else ()),
         )
     )
 
@@ -234,8 +243,32 @@ def emulated(asked: Outcome[int]) -> DoctorFinding:
     """Check that ``-d cpu`` works."""
     if asked.value is None:
         why = asked.error.log if asked.error and asked.error.log else str(asked.error)
-        return DoctorFinding("device cpu", "wrong", why, "unset CUDARUN_CPU_DEVICES")
+        remedy = (asked.error and asked.error.hint) or "unset CUDARUN_CPU_DEVICES"
+        return DoctorFinding("device cpu", "wrong", why, remedy)
     return DoctorFinding("device cpu", "well", f"{asked.value} emulated, PTX only")
+
+
+def compiler(asked: Outcome[Compiler]) -> DoctorFinding:
+    """Check that kernels of ``-d cpu`` can be compiled, and for which processor."""
+    subject, found = "llvmlite", asked.value
+    target = os.environ.get(_TARGET)
+    if found is None:
+        says = f"kernels of device cpu cannot be compiled: {asked.error}"
+        return DoctorFinding(subject, "note", says, _REINSTALL)
+    if not found.version:
+        says = "not installed: device cpu interprets all kernels"
+        return DoctorFinding(subject, "note", says, "pip install 'cudarun[fast]'")
+    if found.missing:
+        says = f"{found.version}: device cpu interprets all kernels: no {found.missing} for "
+        says += f"{_TARGET}={target}" if target else f"processor {found.processor}"
+        return DoctorFinding(subject, "note", says, f"unset {_TARGET}" if target else "")
+    vectors = "AVX-512" if found.has_avx512 else "AVX2"
+    chosen = f" ({_TARGET})" if target else ""
+    return DoctorFinding(
+        subject,
+        "well",
+        f"{found.version} compiles for {found.processor} with {vectors}{chosen}",
+    )
 
 
 def _started(asked: Outcome[DriverStart]) -> Iterator[DoctorFinding]:

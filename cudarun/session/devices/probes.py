@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from enum import IntEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.session.driver.drivers import Compiler
 
 Version = tuple[int, int]
 
@@ -72,6 +76,15 @@ def start_emulator(_: None) -> int:
     driver = Driver(choose_driver("cpu"))
     driver.cuInit(0)
     return int(driver.cuDeviceGetCount())
+
+
+def load_compiler(_: None) -> Compiler:
+    """Return the compiler of emulated kernels."""
+    from cudarun.session.driver.drivers import choose_driver
+
+    load = choose_driver("cpu").traits.compiler
+    assert load is not None, "the emulated device has one"
+    return load()
 
 
 def load_nvrtc(_: None) -> Version:

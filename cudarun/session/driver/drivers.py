@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
     from cudarun.emulator.detectors.statistics import MemoryTraffic as MemoryTraffic
     from cudarun.emulator.detectors.statistics import Statistics as Statistics
     from cudarun.emulator.detectors.touched_memory import TouchedMemory as TouchedMemory
+    from cudarun.emulator.engines import Compiler as Compiler
     from cudarun.emulator.engines import EngineNote as EngineNote
     from cudarun.images.versions import Version
     from cudarun.session.driver.protocol import Handle
@@ -112,6 +113,7 @@ class DriverTraits:
             since; ``None`` where the driver does not know.
         compile_on_demand: Lets the driver compile each kernel of a long PTX text when it is used.
         unchecked_kernels: Returns the number of kernels of a library that it has not compiled.
+        compiler: Returns the compiler of the emulator's kernels; ``None`` for a GPU.
         select_engine: Selects the engine of the emulator and the number of its threads; ``None``
             for those of the environment. A GPU has none.
         engine_notes: Returns the engine of each kernel that was launched; empty for a GPU.
@@ -143,6 +145,7 @@ class DriverTraits:
     unwritten_array: Callable[[Handle], npt.NDArray[np.uint8]] | None = None
     compile_on_demand: Callable[[], None] = _compile_whole
     unchecked_kernels: Callable[[Handle], int] = _all_checked
+    compiler: Callable[[], Compiler] | None = None
     select_engine: Callable[[str | None, int | None], None] = _no_engine
     engine_notes: Callable[[], list[EngineNote]] = list
     was_refused_by_engine: Callable[[], bool] = bool
@@ -186,7 +189,10 @@ def choose_driver(name: DriverName) -> DriverChoice:
         invalid = Engines.invalid_variable()
         if invalid is not None:
             variable, expected = invalid
-            raise RequestError(f"{variable}={os.environ[variable]}: expected {expected}")
+            raise RequestError(
+                f"{variable}={os.environ[variable]}: expected {expected}",
+                hint=f"unset {variable}",
+            )
         traits = DriverTraits(
             guard_bytes=0,
             clock="wall time of the emulation",
@@ -206,6 +212,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             unwritten_array=emulator.unwritten_array,
             compile_on_demand=emulator.compile_on_demand,
             unchecked_kernels=emulator.unchecked_kernels,
+            compiler=emulator.compiler,
             select_engine=emulator.select_engine,
             engine_notes=emulator.engine_notes,
             was_refused_by_engine=emulator.was_refused_by_engine,

@@ -6,15 +6,17 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from cudarun.errors import RequestError
-from cudarun.report.doctor_types import DoctorFinding
+from cudarun.emulator.engines import Compiler
+from cudarun.errors import RequestError, WorkerDied
+from cudarun.report.doctor_types import DoctorFinding, State
 from cudarun.session.devices import doctor
 from cudarun.session.devices.doctor import Machine
-from cudarun.session.devices.probes import DriverLibrary
+from cudarun.session.devices.probes import DriverLibrary, load_compiler
 from cudarun.session.workers.parent import Outcome
 from tests.support.processes import PATIENCE
 
@@ -147,6 +149,77 @@ def test_a_driver_too_old() -> None:
 
 
 # --- libraries that are loaded -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("found", "target", "finding"),
+    [
+        (
+            Compiler("0.50.0", "znver4", has_avx512=True),
+            None,
+            ("well", "0.50.0 compiles for znver4 with AVX-512", ""),
+        ),
+        (
+            Compiler("0.50.0", "x86-64-v3"),
+            "x86-64-v3",
+            ("well", "0.50.0 compiles for x86-64-v3 with AVX2 (CUDARUN_CPU_TARGET)", ""),
+        ),
+        (
+            Compiler(""),
+            None,
+            (
+                "note",
+                "not installed: device cpu interprets all kernels",
+                "pip install 'cudarun[fast]'",
+            ),
+        ),
+        (
+            Compiler("0.50.0", "nehalem", missing="avx2"),
+            None,
+            (
+                "note",
+                "0.50.0: device cpu interprets all kernels: no avx2 for processor nehalem",
+                "",
+            ),
+        ),
+        (
+            Compiler("0.50.0", "x86-64-v4", missing="avx512f"),
+            "x86-64-v4",
+            (
+                "note",
+                "0.50.0: device cpu interprets all kernels: no avx512f for "
+                "CUDARUN_CPU_TARGET=x86-64-v4",
+                "unset CUDARUN_CPU_TARGET",
+            ),
+        ),
+    ],
+)
+def test_the_compiler_of_device_cpu(
+    found: Compiler,
+    target: str | None,
+    finding: tuple[State, str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("CUDARUN_CPU_TARGET", raising=False)
+    if target is not None:
+        monkeypatch.setenv("CUDARUN_CPU_TARGET", target)
+    assert doctor.compiler(Outcome(found, None)) == DoctorFinding("llvmlite", *finding)
+
+
+def test_a_compiler_that_cannot_be_loaded() -> None:
+    error = WorkerDied("internal error: OSError: libllvmlite.so: no such file")
+    found = doctor.compiler(Outcome(None, error))
+    assert found.state == "note"
+    assert found.says == f"kernels of device cpu cannot be compiled: {error}"
+
+
+def test_the_compiler_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("llvmlite")
+    monkeypatch.setenv("CUDARUN_CPU_TARGET", "x86-64-v3")
+    found = load_compiler(None)
+    assert found.version == version("llvmlite")
+    assert (found.processor, found.has_avx512) == ("x86-64-v3", False)
+
 
 DRIVER = """
 #include <stdio.h>

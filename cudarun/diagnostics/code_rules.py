@@ -13,6 +13,19 @@ _STANDARD_HEADER = re.compile(r"[a-z_]+")  # <vector>: only standard headers hav
 _INCLUDE_OF_SYSTEM = re.compile(r"\s*#\s*include\s*<")
 _MISSING_HEADER = r'(?:could not|cannot) open source file "([^"]+)"'
 _MISSING_FOR_HOST_COMPILER = r"fatal error: ([^:\n]+): No such file or directory"
+_HEADER_OF_CUDA = re.compile(  # those of NVIDIA's wheels that `toolkit_installation` names
+    r"(?:cccl|cooperative_groups|crt|cub|cuda|nv|thrust)/.*"
+    r"|(?:builtin_types|channel_descriptor|common_functions|cooperative_groups|cuComplex|cuda"
+    r"|cuda(?:EGL|GL|VDPAU|Profiler)?(?:Typedefs)?|cudaProfiler|cudart_platform"
+    r"|cuda_(?:awbarrier|pipeline)(?:_helpers|_primitives)?"
+    r"|cuda_(?:bf16|fp4|fp6|fp8|fp16|tf32|tile|occupancy|runtime|runtime_api|device_runtime_api)"
+    r"|cuda_(?:(?:egl|gl|vdpau)_interop|(?:surface|texture)_types|profiler_api)"
+    r"|device_(?:atomic_functions|double_functions|functions|launch_parameters|types)"
+    r"|driver_(?:functions|types)|host_config|host_defines|library_types"
+    r"|math_(?:constants|functions)|mma|nvJitLink|nvrtc"
+    r"|sm_\d\d_(?:atomic_functions|intrinsics)"
+    r"|(?:surface|texture)_(?:(?:indirect_|fetch_)?functions|types)|vector_(?:functions|types))\.hp*"
+)
 HOST_FUNCTION = "is considered a host function"
 """A part of NVRTC's error for a function of the host."""
 _DEVICE_CODE_ALONE = (
@@ -118,20 +131,19 @@ def missing_host_header(diagnostic: Diagnostic) -> str | None:
 
 def missing_header(case: RefusalFacts) -> Explanation | None:
     """Explain a header that NVRTC or nvcc's host compiler does not find."""
-    if match := case.match(_MISSING_FOR_HOST_COMPILER):
-        return Explanation(
-            f"nvcc did not find {match[1]} in any include directory.", "add its directory with -I"
-        )
-    match = case.match(_MISSING_HEADER)
+    compiler, match = "nvcc", case.match(_MISSING_FOR_HOST_COMPILER)
+    if match is None:
+        compiler, match = "NVRTC", case.match(_MISSING_HEADER)
     if match is None:
         return None
-    if _STANDARD_HEADER.fullmatch(match[1]):
+    header = match[1]
+    if compiler == "NVRTC" and _STANDARD_HEADER.fullmatch(header):
         return Explanation(
-            f"NVRTC compiles device code only, and <{match[1]}> is a host header.",
+            f"NVRTC compiles device code only, and <{header}> is a host header.",
             _DEVICE_CODE_ALONE,
         )
-    return Explanation(
-        f"NVRTC did not find {match[1]} in any include directory.",
-        "add its directory with -I; CUDA's own headers come from CUDA_HOME, or with "
-        + toolkit_installation(case.place.cuda),
-    )
+    remedy = "add its directory: -I DIR"
+    if _HEADER_OF_CUDA.fullmatch(header):
+        installation = toolkit_installation(case.place.cuda)
+        remedy = f"it is CUDA's: set CUDA_HOME to a toolkit, or {installation}"
+    return Explanation(f"{compiler} did not find {header} in any include directory.", remedy)

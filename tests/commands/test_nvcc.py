@@ -324,7 +324,7 @@ def test_a_header_that_is_nowhere(run: Run, program: Path) -> None:
     assert ran.code == 4
     assert "program.cu:1:10: fatal: none.h: No such file or directory" in ran.err
     assert (
-        "nvcc did not find none.h in any include directory.\nhint: add its directory with -I\n"
+        "nvcc did not find none.h in any include directory.\nhint: add its directory: -I DIR\n"
         in ran.err
     )
 

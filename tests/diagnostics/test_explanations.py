@@ -344,8 +344,21 @@ GOLDEN = [
         contents=FileSummary(ImageKind.CUDA_SOURCE),
         cuda_error=None,
         reason="NVRTC did not find cuda_fp16.h in any include directory.",
-        remedy="add its directory with -I; CUDA's own headers come from CUDA_HOME, or with "
-        f"{toolkit_installation((13, 0))}",
+        remedy=f"it is CUDA's: set CUDA_HOME to a toolkit, or {toolkit_installation((13, 0))}",
+    ),
+    *(
+        Golden(
+            f"a header of the user that {compiler} does not find",
+            log=log,
+            contents=FileSummary(ImageKind.CUDA_SOURCE),
+            cuda_error=None,
+            reason=f"{compiler} did not find cuda_utils.h in any include directory.",
+            remedy="add its directory: -I DIR",
+        )
+        for compiler, log in (
+            ("NVRTC", 'a.cu(1): catastrophic error: cannot open source file "cuda_utils.h"\n'),
+            ("nvcc", "a.cu:1:10: fatal error: cuda_utils.h: No such file or directory\n"),
+        )
     ),
     Golden(
         "a header that NVRTC 12 does not find",
@@ -355,8 +368,7 @@ GOLDEN = [
         contents=FileSummary(ImageKind.CUDA_SOURCE),
         cuda_error=None,
         reason="NVRTC did not find cuda_fp16.h in any include directory.",
-        remedy="add its directory with -I; CUDA's own headers come from CUDA_HOME, or with "
-        f"{toolkit_installation((12, 9))}",
+        remedy=f"it is CUDA's: set CUDA_HOME to a toolkit, or {toolkit_installation((12, 9))}",
     ),
 ]
 
@@ -412,3 +424,49 @@ def test_code_that_runs_here_is_not_explained_as_code_for_another_gpu() -> None:
         H200, FileSummary(ImageKind.CUBIN, (Architecture(False, 90, "a"),)), NO_BINARY
     )
     assert explain(case) is None
+
+
+def header_remedy(header: str) -> str:
+    """The remedy for a header that NVRTC does not find."""
+    log = f'a.cu(1): catastrophic error: cannot open source file "{header}"\n'
+    explained = explain(RefusalFacts(
+        place=JITLINK, contents=None, cuda_error=None, target=None,
+        diagnostics=parse_log(log), log=log,
+    ))  # fmt: skip
+    assert explained is not None
+    return explained.remedy
+
+
+@pytest.mark.parametrize(
+    ("header", "is_of_cuda"),
+    [
+        ("cuda.h", True),
+        ("cuda_fp16.h", True),
+        ("cuda_bf16.hpp", True),
+        ("cuda_runtime.h", True),
+        ("cudaTypedefs.h", True),
+        ("cudaEGLTypedefs.h", True),
+        ("cuComplex.h", True),
+        ("cooperative_groups.h", True),
+        ("cooperative_groups/reduce.h", True),
+        ("cuda_pipeline_primitives.h", True),
+        ("device_launch_parameters.h", True),
+        ("math_constants.h", True),
+        ("mma.h", True),
+        ("vector_types.h", True),
+        ("texture_fetch_functions.h", True),
+        ("cub/block/block_reduce.cuh", True),
+        ("cuda/std/array", True),
+        ("nv/target", True),
+        ("thrust/device_vector.h", True),
+        ("common.h", False),
+        ("cuda_utils.h", False),
+        ("cuda_fp16_helpers.h", False),
+        ("device_helpers.h", False),
+        ("cutlass/cutlass.h", False),
+        ("helper_cuda.h", False),
+        ("math_functions.cuh", False),
+    ],
+)
+def test_only_headers_of_cuda_are_looked_for_in_the_toolkit(header: str, is_of_cuda: bool) -> None:
+    assert ("CUDA_HOME" in header_remedy(header)) is is_of_cuda

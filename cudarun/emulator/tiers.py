@@ -38,7 +38,7 @@ SHORT = "it takes less time than compiling"
 
 _FOUND = "the detectors had findings before the compiled code was ready"
 _CHANGED = "its running blocks had changed memory before the compiled code was ready"
-_UNFINISHED = "the launch ended before the compiled code was ready"
+_UNFINISHED = "the launch ended before the kernel was compiled"
 
 INTERPRET, COMPILE = "interpret", "compile"
 

@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cudarun.errors import CudarunError
+    from cudarun.report.spec_types import CaseReport
     from cudarun.report.types import KernelEngine, LaunchResult
 
 _LONG = 5000  # milliseconds from which on a user wants to know why a launch takes so long
 
 
 def show_engines(result: LaunchResult, out: Console, *, verbose: bool) -> None:
-    """Print the engines of a launch, where the user asked for them, or waited.
+    """Print the engines of a launch where the user asked for them, or waited.
 
     The counts of ``--stats`` are those of the interpreter.
     """
@@ -29,6 +30,13 @@ def show_engines(result: LaunchResult, out: Console, *, verbose: bool) -> None:
 def show_engines_of_error(error: CudarunError, out: Console, *, verbose: bool) -> None:
     """Print the engines of a launch that failed, likewise; how long it took is not known."""
     _show(error.engines, out, interpreted=error.statistics is not None, verbose=verbose)
+
+
+def show_engines_of_case(case: CaseReport, out: Console) -> None:
+    """Print the engines of a case of a spec below its line."""
+    found = case.result or case.error
+    for each in found.engines if found is not None else ():
+        out.print(Text("  ") + _line(each), soft_wrap=True)
 
 
 def _show(
@@ -43,8 +51,11 @@ def _show(
         verbose: Print all.
     """
     for each in engines:
-        is_wanted = verbose or (interpreted and each.engine == "interpret") or not each.is_default
-        if is_wanted:
-            engine = "compiled" if each.engine == "compile" else "interpreted"
-            some = "" if each.reason is None else f": {each.reason}"
-            out.print(Text(f"{each.demangled}: {engine}{some}", style="dim"), soft_wrap=True)
+        if verbose or (interpreted and each.engine == "interpret") or not each.is_default:
+            out.print(_line(each), soft_wrap=True)
+
+
+def _line(each: KernelEngine) -> Text:
+    engine = "compiled" if each.engine == "compile" else "interpreted"
+    some = "" if each.reason is None else f": {each.reason}"
+    return Text(f"{each.demangled}: {engine}{some}", style="dim")

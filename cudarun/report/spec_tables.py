@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cudarun.report.console import print_unfolded, table
 from cudarun.report.detector_tables import show_findings, show_proof, show_statistics
-from cudarun.report.engine_lines import show_engines, show_engines_of_error
+from cudarun.report.engine_lines import show_engines_of_case
 from cudarun.report.folding import fold_command
 from cudarun.report.launch_tables import show_asked, show_failures
 from cudarun.report.notes import remarks
@@ -58,7 +58,7 @@ class SpecTable:
             line.append(f"  {_first_line(case.reason)}")
         self._out.print(line, soft_wrap=True)
         if self._verbose:
-            self._show_engines(case)
+            show_engines_of_case(case, self._out)
         if not self._quiet:
             self._show_asked(case)
         if case.verdict == "failed":
@@ -94,12 +94,6 @@ class SpecTable:
         if candidate.reason is not None:
             line.append(f"; {candidate.failures[0]}: {_first_line(candidate.reason)}")
         self._out.print(line, soft_wrap=True)
-
-    def _show_engines(self, case: CaseReport) -> None:
-        if case.result is not None:
-            show_engines(case.result, self._out, verbose=True)
-        elif case.error is not None:
-            show_engines_of_error(case.error, self._out, verbose=True)
 
     def _show_asked(self, case: CaseReport) -> None:
         if case.result is not None:

@@ -166,6 +166,8 @@ def test_the_driver_refuses_what_cannot_be_compiled(
     values: Any = ((memory,), (None,))
     (result,) = cuda.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, 0, values, 0)
     assert result == cuda.CUresult.CUDA_ERROR_NOT_SUPPORTED
+    assert cuda.engine_notes() == []
+    assert [cuda.was_refused_by_engine() for _ in range(2)] == [True, False]
     cuda.select_engine(AUTO)
     (result,) = cuda.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, 0, values, 0)
     assert result == 0

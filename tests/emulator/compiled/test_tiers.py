@@ -118,7 +118,7 @@ def test_the_engine_of_a_launch_that_faults(monkeypatch: pytest.MonkeyPatch) -> 
             made.launch("sums", (100,), (64,), place)
         note = engines.notes["sums"]
         notes[last] = note.engine, note.reason
-    assert notes[3] == (INTERPRET, "the launch ended before the compiled code was ready")
+    assert notes[3] == (INTERPRET, "the launch ended before the kernel was compiled")
     assert notes[99] == (COMPILE, "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -87,6 +88,39 @@ def test_faults_of_shared_operations(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warp_code, "_MOST_INLINE", 0)
     fault = check_equal_fault(large(30), (1,), (32,), np.zeros(10, "u4"))
     assert "st.global" in fault
+
+
+LOADS = f"""{HEADER}.visible .entry sum(.param .u64 in, .param .u64 out) {{
+    .reg .b64 %a<3>; .reg .b32 %r<5>; .reg .b32 %t;
+    ld.param.u64 %a0, [in];
+    ld.param.u64 %a2, [out];
+    mov.u32 %t, %tid.x;
+    mad.wide.u32 %a1, %t, 16, %a0;
+    ld.global.u32 %r0, [%a1+4];
+    ld.global.u32 %r1, [%a1+8];
+    ld.global.u32 %r2, [%a1+12];
+    mad.lo.u32 %r3, %r0, 3, %r1;
+    mad.lo.u32 %r4, %r3, 5, %r2;
+    mad.wide.u32 %a1, %t, 4, %a2;
+    st.global.u32 [%a1], %r4;
+    ret;
+}}"""
+
+
+def test_loads_that_share_a_function_have_their_own_faults(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(warp_code, "_MOST_INLINE", 0)
+    program = compile_module(parse(LOADS))
+    text = KernelModule(program.code["sum"], program).text.text()
+    records = re.search(r"@records = .*", text)
+    assert records is not None
+    functions = re.findall(r"@(operation\d+)", records[0])
+    assert max(map(functions.count, functions)) == 3
+    out = np.zeros(32, "u4")
+    check_equal(LOADS, (1,), (32,), np.arange(128, dtype="u4"), out)
+    fault = check_equal_fault(LOADS, (1,), (32,), np.arange(126, dtype="u4"), out)
+    assert "ld.global.u32 %r1, [%a1+8];" in fault
 
 
 def test_registers_that_are_needed_together_have_places_of_their_own() -> None:

@@ -1,9 +1,9 @@
 """Time the compilation of the kernels of a PTX file, the largest first.
 
 ``python benchmarks/compile_times.py FILE.ptx… [--largest N] [--kernel PATTERN]``. Needs llvmlite,
-no GPU. The figures are processor time of this thread, the minimum of ``--repeat`` runs: *prepare*
-makes the text of the LLVM module from the decoded kernel, in the process that launches; *LLVM*
-turns it to machine code, in another process, while the kernel is interpreted.
+no GPU. The figures are processor time of this thread. *prepare* makes the text of the LLVM module
+from the decoded kernel, in the process that launches; *LLVM* turns it to machine code, in another
+process, while the kernel is interpreted.
 """
 
 from __future__ import annotations
@@ -26,28 +26,25 @@ from cudarun.ptx.parser import parse
 T = TypeVar("T")
 
 
-def seconds(action: Callable[[], T], repeat: int) -> tuple[float, T]:
-    """Return the least processor time of this thread for an action, and its last result."""
-    found = []
-    for _ in range(repeat):
-        started = time.thread_time()
-        result = action()
-        found.append(time.thread_time() - started)
-    return min(found), result
+def seconds(action: Callable[[], T]) -> tuple[float, T]:
+    """Return the processor time of this thread for an action, and its result."""
+    started = time.thread_time()
+    result = action()
+    return time.thread_time() - started, result
 
 
-def show(program: ModuleCode, name: str, repeat: int) -> None:
+def show(program: ModuleCode, name: str) -> None:
     """Print the line of a kernel."""
     function = program.code[name]
     try:
-        prepare, module = seconds(lambda: KernelModule(function, program, in_order=False), repeat)
+        prepare, module = seconds(lambda: KernelModule(function, program, in_order=False))
     except Untraceable as reason:
         print(f"{'':>10}  {name[:60]}: interpreted: {reason}", flush=True)
         return
     compiled = module.code.function
     operations = sum(len(block.operations) for block in compiled.blocks)
     text = module.text.text()
-    llvm, _ = seconds(lambda: _compiled(text, _machine(_LEVEL), _LEVEL), repeat)
+    llvm, _ = seconds(lambda: _compiled(text, _machine(_LEVEL), _LEVEL))
     cells = (f"{operations:>10,}", f"{len(compiled.blocks):>7,}", f"{prepare:>9.2f}",
              f"{llvm:>8.2f}", f"{len(text) / 1e6:>8.2f}")  # fmt: skip
     print(f"{''.join(cells)}  {name[:60]}", flush=True)
@@ -59,7 +56,6 @@ def main() -> int:
     parser.add_argument("file", type=Path, nargs="+")
     parser.add_argument("--largest", type=int, default=3, metavar="N")
     parser.add_argument("--kernel", type=re.compile, default=re.compile(""), metavar="PATTERN")
-    parser.add_argument("--repeat", type=int, default=1)
     options = parser.parse_args()
     print(f"{'operations':>10}{'blocks':>7}{'prepare s':>9}{'LLVM s':>8}{'text MB':>8}  kernel")
     for path in options.file:
@@ -70,7 +66,7 @@ def main() -> int:
             for name in names
         }
         for name in sorted(names, key=lambda name: -sizes[name])[: options.largest]:
-            show(program, name, options.repeat)
+            show(program, name)
     return 0
 
 

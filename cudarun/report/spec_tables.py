@@ -57,7 +57,7 @@ class SpecTable:
         if case.reason is not None:
             line.append(f"  {_first_line(case.reason)}")
         self._out.print(line, soft_wrap=True)
-        if self._verbose:
+        if self._verbose and not self._quiet:
             show_engines_of_case(case, self._out)
         if not self._quiet:
             self._show_asked(case)

@@ -126,6 +126,7 @@ class CompiledKernel:
         has_reductions: Whether it has integer reductions of global memory.
         has_assertions: Whether threads can report that an assertion failed.
         origins: The origin of each block of the code.
+        operations: The number of its operations.
         run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
         observation: What detectors need; ``None`` if none observes it.
         shared: The cache entries of accesses to shared memory, of each number of bytes.
@@ -139,6 +140,7 @@ class CompiledKernel:
         self.has_reductions = module.has_reductions
         self.has_assertions = has_assertions(module.code.function)
         self.origins = module.origins
+        self.operations = sum(len(block.operations) for block in module.code.function.blocks)
         self.observation = module.observation
         self.machine_code = MachineCode(module.text, data=data)
         self.run = _Run(self.machine_code.address("run"))

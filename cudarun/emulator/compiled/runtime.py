@@ -39,7 +39,8 @@ from cudarun.emulator.machine.threads import block_registers
 
 Array = npt.NDArray[Any]
 
-_FIRST_INTERVAL = 1 << 14  # jumps back
+_MOST_JUMPS = 1 << 14  # back, before the first tick
+_FIRST_OPERATIONS = 1 << 18  # of a warp, in some milliseconds
 _LEAST_INTERVAL = 64
 _TICK_SECONDS = 0.02
 _MOST_GROWTH = 8.0
@@ -53,6 +54,11 @@ def aligned_bytes(count: int) -> Array:
     memory = np.zeros(count + _CACHE_LINE, dtype=np.uint8)
     start = -memory.ctypes.data % _CACHE_LINE
     return memory[start : start + count]
+
+
+def first_interval(operations: int) -> int:
+    """Return the number of jumps back before the first tick, for a kernel of so many operations."""
+    return min(max(_FIRST_OPERATIONS // max(operations, 1), _LEAST_INTERVAL), _MOST_JUMPS)
 
 
 class CompiledRun:
@@ -82,7 +88,7 @@ class CompiledRun:
         self._launch = launch
         self._queue = queue
         self._on_tick = on_tick
-        self._interval = _FIRST_INTERVAL
+        self._interval = first_interval(kernel.operations)
         self._ticked = time.perf_counter()
         self._calling = 0  # the slot of the last callback
         self._failed = 0  # the block that raised the error

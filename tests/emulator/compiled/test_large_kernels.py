@@ -15,9 +15,10 @@ from cudarun.emulator.compiled.kernels import KernelModule
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, ModuleText
 from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters
 from cudarun.emulator.decode.module import compile_module
+from cudarun.emulator.engines import COMPILE
 from cudarun.emulator.machine.frame import each
 from cudarun.ptx.parser import parse
-from tests.emulator.compiled.engines import check_equal, check_equal_fault
+from tests.emulator.compiled.engines import check_equal, check_equal_fault, device
 from tests.emulator.device import HEADER
 
 STEPS = 700  # of some instructions each
@@ -140,3 +141,22 @@ def test_registers_that_are_needed_together_have_places_of_their_own() -> None:
 def _slots(block: BlockCode) -> set[int]:
     uses = [use for each_ in block.operations for use in (*each_.sources, *each_.destinations)]
     return {use.slot for use in uses if isinstance(use, RegisterUse)}
+
+
+def test_long_loops_serve_signals() -> None:
+    """Time limits and Ctrl-C wait for that."""
+    body = "mad.lo.u32 %r0, %r0, 1664525, %r1;\n" * 4500
+    text = f"""{HEADER}.visible .entry long_loop(.param .u64 out) {{
+    .reg .b64 %a; .reg .b32 %r<2>; .reg .pred %p;
+    ld.param.u64 %a, [out];
+    mov.u32 %r0, %tid.x; mov.u32 %r1, 0;
+    L: {body} add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 200; @%p bra L;
+    st.global.u32 [%a], %r0;
+    ret;
+    }}"""
+    made, _ = device(text, COMPILE)
+    reports: list[float] = []
+    real = made.execute
+    made.execute = lambda *given, **named: real(*given, **{**named, "on_progress": reports.append})
+    made.launch("long_loop", (1,), (1,), made.buffer(np.zeros(1, "u4")))
+    assert 0.0 in reports

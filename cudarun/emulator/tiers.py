@@ -199,10 +199,9 @@ class KernelTier:
         self.reason = slower_compiled(self._function)
         if self.reason:
             return
-        with launch.compiling():
-            compilation = compilation_of(launch, in_order=self._in_order)
-            if not compilation.reason and compilation.kernel is None:
-                compilation.begin()
+        compilation = compilation_of(launch, in_order=self._in_order)
+        if not compilation.reason and compilation.kernel is None:
+            compilation.begin()
         self.reason = compilation.reason
         if not self.reason:
             self._compilation = compilation

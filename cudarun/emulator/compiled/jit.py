@@ -131,7 +131,10 @@ def interruptible_object_file(text: str) -> bytes:
         finally:
             ended.set()
 
-    threading.Thread(target=work, name="LLVM").start()
+    try:
+        threading.Thread(target=work, name="LLVM").start()
+    except RuntimeError:  # this process can start no more threads
+        work()
     ended.wait()
     for failure in failures:
         raise failure

@@ -181,6 +181,7 @@ def test_an_ordinary_launch_has_guard_zones(recorder: Recorder) -> None:
 
 
 def test_an_emulated_kernel_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDARUN_CPU_ENGINE", "interpret")
     process.reset()
     told: list[tuple[str, float]] = []
     monkeypatch.setattr(Progress, "report", lambda self, what, done=0.0: told.append((what, done)))

@@ -206,6 +206,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     "engine",
     group=OptionGroup.CONTEXTS,
     scope=OptionScope.RUN,
+    of_result=True,
     type=click.Choice(["auto", "interpret", "compile"]),
     help="On cpu, interpret kernels, compile them (requires cudarun[fast]), or compile those "
     "for which it pays (auto).  [env var: CUDARUN_CPU_ENGINE; default: auto]",
@@ -214,6 +215,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     "--cpu-threads",
     group=OptionGroup.CONTEXTS,
     scope=OptionScope.RUN,
+    of_result=True,
     type=click.IntRange(1, 1024),
     metavar="N",
     help="On cpu, run the blocks of compiled kernels in up to N threads.  [env var: "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -190,6 +192,15 @@ def test_verbose_names_the_engine_of_each_case(run: Run, put: Callable[..., str]
     passed, failed = run(*spec, "--json").document["cases"]
     assert passed["result"]["engines"][0]["engine"] == "interpret"
     assert failed["error"]["engines"][0]["engine"] == "interpret"
+
+
+def test_a_failed_case_is_run_again_by_the_same_engine(run: Run, put: Callable[..., str]) -> None:
+    spec = "launch", "--spec", put("engines.toml", SPEC.encode()), "-d", "cpu"
+    ran = run(*spec, "--cpu-engine", "interpret", "--cpu-threads", "2")
+    [command] = re.findall(r"run again: cudarun (.*)", ran.out)
+    assert "--cpu-engine=interpret --cpu-threads=2" in command
+    again = run(*shlex.split(command), "-v")
+    assert "  saxpy: interpreted: --cpu-engine interpret" in again.out.splitlines()
 
 
 def test_kernels_that_kernels_launch_are_named_too(run: Run) -> None:

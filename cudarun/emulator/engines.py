@@ -202,7 +202,9 @@ class Engines:
             in_order = self.in_order and not launch.is_serial
             with launch.compiling():
                 compilation = compilation_of(launch, in_order=in_order)
-                compilation.complete()
+                if compilation.kernel is None and not compilation.reason:
+                    on_progress(0.0)
+                    compilation.complete()
             reason = compilation.reason
             if not reason and launch.observer.detectors:
                 self._note(launch, COMPILE)

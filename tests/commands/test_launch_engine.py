@@ -50,6 +50,17 @@ def test_a_compiled_kernel(run: Run) -> None:
     assert "PASS" in ran.out
 
 
+def test_compiling_is_a_step_of_the_first_launch(run: Run) -> None:
+    pytest.importorskip("llvmlite")
+    command = *SAXPY[:-2], "--times", "3", "--cpu-engine", "compile", "-v"
+    steps = [
+        step
+        for line in run(*command).err.splitlines()
+        for step in re.findall(r"^ +[\d.]+ s  ((?:running|compiling) .*)", line)
+    ]
+    assert steps == ["running saxpy", "compiling saxpy", "running saxpy"]
+
+
 def test_a_short_launch_is_interpreted(run: Run) -> None:
     pytest.importorskip("llvmlite")
     ran = run(*SAXPY, "--cpu-engine", "auto")

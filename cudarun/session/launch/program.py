@@ -122,7 +122,7 @@ class Program:
         """
         for launches in self.steps:
             with launches.step.errors_named():
-                milliseconds = self._timed(f"running {launches.step.kernel.demangled}", launches)
+                milliseconds = self._timed(launches.step.kernel.demangled, launches)
             self._exchange(launches)
             after(launches, milliseconds)
 
@@ -144,7 +144,7 @@ class Program:
             DeviceFailed: The driver refuses a launch, or a kernel faulted.
         """
         with self.captured() as graph:
-            milliseconds = self._timed(f"running a graph of {self.name}", graph.launch)
+            milliseconds = self._timed(f"a graph of {self.name}", graph.launch)
         self.exchange_all()
         return milliseconds
 
@@ -164,11 +164,15 @@ class Program:
         for launches in self.steps:
             self._exchange(launches)
 
-    def _timed(self, running: str, launch: Callable[[], object]) -> float:
+    def _timed(self, name: str, launch: Callable[[], object]) -> float:
         """Launch and wait; return the milliseconds of both."""
-        progress = self._session.progress
-        progress.report(running)
-        self._driver.traits.on_progress(lambda done: progress.report(running, done))
+        progress, traits = self._session.progress, self._driver.traits
+
+        def report(done: float) -> None:
+            progress.report(f"{'compiling' if traits.is_compiling() else 'running'} {name}", done)
+
+        report(0.0)
+        traits.on_progress(report)
         started = time.perf_counter()
         launch()
         self._driver.cuCtxSynchronize()

@@ -159,4 +159,4 @@ def test_long_loops_serve_signals() -> None:
     real = made.execute
     made.execute = lambda *given, **named: real(*given, **{**named, "on_progress": reports.append})
     made.launch("long_loop", (1,), (1,), made.buffer(np.zeros(1, "u4")))
-    assert 0.0 in reports
+    assert reports.count(0.0) > 1  # the first one is before it is compiled

@@ -68,6 +68,7 @@ class KernelTier:
         self._key = function, detect
         self._seconds = 0.0  # of interpreted launches
         self._threshold: float | None = None
+        self._is_remembered = False
         self._compilation: KernelCompilation | None = None
 
     def is_of(self, function: FunctionCode) -> bool:
@@ -175,8 +176,10 @@ class KernelTier:
         if not compilation.is_loaded():
             self.reason = compilation.reason
             return False
-        if not compilation.was_stored:
-            remember(*self._key)
+        if not self._is_remembered:
+            self._is_remembered = True  # an entry is written once, not with each launch
+            if not compilation.was_stored:
+                remember(*self._key)
         return True
 
     def _pays_from(self) -> float:

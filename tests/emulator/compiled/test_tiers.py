@@ -177,6 +177,16 @@ def test_what_an_earlier_process_compiled_is_known(
 
 
 @pytest.mark.usefixtures("eager")
+def test_a_kernel_is_remembered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not with each launch: writing the entry can take longer than a launch."""
+    remembered = []
+    monkeypatch.setattr(tiers, "remember", lambda function, detect: remembered.append(function))
+    _, notes = launched(PLAIN, AUTO, 5, 3)
+    assert [note.engine for note in notes] == [COMPILE] * 3
+    assert len(remembered) == 1
+
+
+@pytest.mark.usefixtures("eager")
 def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "_PROGRAM", "raise SystemExit(1)")
     _, (note,) = launched(PLAIN, AUTO, 5)

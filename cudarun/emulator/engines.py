@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 
 from cudarun.emulator.machine.launch import Launch
@@ -237,6 +237,11 @@ def _unsuitable(launch: Launch) -> str:
 
         if launch.blocks > MOST_BLOCKS:
             return "detectors observe as many blocks in the interpreter"
-    if find_spec("llvmlite") is None:
+    if not _has_compiler():
         return "llvmlite is not installed (pip install 'cudarun[fast]')"
     return ""
+
+
+@cache  # looking for a package takes as long as a part of a short launch
+def _has_compiler() -> bool:
+    return find_spec("llvmlite") is not None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LOADING = 0.3  # seconds, so that importing the compiler and loading a kernel is a small part
 _COMPILING = 0.1  # seconds that it takes to compile a kernel without instructions
 _PER_OPERATION = 0.003  # seconds that every instruction adds
-_LARGE, _PER_CALL = 0.5, 0.0002  # the same for large kernels, whose instructions are calls
+_LARGE, _PER_CALL = 0.5, 0.0002  # the same for large kernels, whose instructions are data
 _INTERVAL = 0.002  # seconds between decisions
 _MOST_TIERS = 256
 _SAVED_BYTES = 32 << 20  # of memory: copied in 10 ms before a launch with detectors

@@ -345,7 +345,7 @@ def test_a_launch_comes_after_the_one_before() -> None:
 
 
 def test_results_are_what_they_are_without() -> None:
-    body = "st.shared.u32 [%s], %t; ld.shared.u32 %v1, [%o]; st.global.u32 [%m], %v1;"
+    body = "st.shared.u32 [%s], %t; bar.sync 0; ld.shared.u32 %v1, [%o]; st.global.u32 [%m], %v1;"
     results = []
     for options in ({}, {"observer": DetectorObserver(["race", "uninit"], count=True)}):
         device = Device(KERNEL.format(body=body), **options)

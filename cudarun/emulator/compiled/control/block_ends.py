@@ -85,8 +85,8 @@ class BlockEnds:
         code.label(every)
         self._schedule.proceed(branch.target, block.index, mask)
         code.label(some)
-        nobody = code.scalar(f"icmp eq i32 {taken}, 0")
-        code.line(f"br i1 {nobody}, label %{none}, label %{both}")
+        uniform = code.scalar(f"icmp eq i32 {taken}, 0")
+        code.line(f"br i1 {uniform}, label %{none}, label %{both}")
         code.label(none)
         self._schedule.proceed(branch.otherwise, block.index, mask)
         code.label(both)
@@ -98,12 +98,7 @@ class BlockEnds:
         index = self._registers.source(branch.index)
         beyond = code.compare("uge", index, splat("i32", len(branch.targets)))
         wrong = code.to_mask(code.binary("and", beyond, self._registers.mask))
-        inside, outside = code.fresh("inside"), code.fresh("outside")
-        good = code.scalar(f"icmp eq i32 {wrong}, 0")
-        code.line(f"br i1 {good}, label %{inside}, label %{outside}")
-        code.label(outside)
-        self.fail(block, mask)
-        code.label(inside)
+        self._fail_unless(code.scalar(f"icmp eq i32 {wrong}, 0"), block, mask)
         targets: dict[int, str] = {}
         for number, target in enumerate(branch.targets.tolist()):
             here = code.compare("eq", index, splat("i32", number))
@@ -121,12 +116,7 @@ class BlockEnds:
             same = code.compare("eq", pointer, self._registers.source(function))
             targets[first] = code.to_mask(code.binary("and", same, self._registers.mask))
             left = code.scalar(f"xor i32 {left}, {targets[first]}")
-        known, unknown = code.fresh("known"), code.fresh("unknown")
-        good = code.scalar(f"icmp eq i32 {left}, 0")
-        code.line(f"br i1 {good}, label %{known}, label %{unknown}")
-        code.label(unknown)
-        self.fail(block, mask)
-        code.label(known)
+        self._fail_unless(code.scalar(f"icmp eq i32 {left}, 0"), block, mask)
         if targets:
             self._schedule.diverge(targets, block.index, mask)
         else:
@@ -139,13 +129,17 @@ class BlockEnds:
         needed = str(check.needed)
         if self._has_frames:
             needed = code.scalar(f"add i64 {code.scalar('load i64, ptr %STACK')}, {needed}")
-        room = code.scalar(f"icmp ule i64 {needed}, {limit}")
-        fits, over = code.fresh("fits"), code.fresh("over")
-        code.line(f"br i1 {room}, label %{fits}, label %{over}")
-        code.label(over)
-        self.fail(block, mask)
-        code.label(fits)
+        self._fail_unless(code.scalar(f"icmp ule i64 {needed}, {limit}"), block, mask)
         self._schedule.proceed(check.target, block.index, mask)
+
+    def _fail_unless(self, good: str, block: BlockCode, mask: str) -> None:
+        """Raise the fault of a terminator if a condition is false."""
+        code = self._code
+        valid, invalid = code.fresh("valid"), code.fresh("invalid")
+        code.line(f"br i1 {good}, label %{valid}, label %{invalid}")
+        code.label(invalid)
+        self.fail(block, mask)
+        code.label(valid)
 
     def fail(self, block: BlockCode, mask: str) -> None:
         """Call back to raise the fault of a terminator, which reads its operands."""

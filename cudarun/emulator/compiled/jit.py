@@ -119,26 +119,16 @@ def interruptible_object_file(text: str) -> bytes:
 
     LLVM itself goes on in its thread, and a process waits for that thread when it exits.
     """
-    answers: list[bytes] = []
-    failures: list[BaseException] = []
-    ended = threading.Event()
+    from concurrent.futures import ThreadPoolExecutor  # only where a launch waits for LLVM
 
-    def work() -> None:
-        try:
-            answers.append(object_file(text))
-        except BaseException as failure:
-            failures.append(failure)
-        finally:
-            ended.set()
-
+    threads = ThreadPoolExecutor(1, "LLVM")
     try:
-        threading.Thread(target=work, name="LLVM").start()
+        compiled = threads.submit(object_file, text)
     except RuntimeError:  # this process can start no more threads
-        work()
-    ended.wait()
-    for failure in failures:
-        raise failure
-    return answers[0]
+        return object_file(text)
+    finally:
+        threads.shutdown(wait=False)
+    return compiled.result()
 
 
 def stored_object(text: str, level: int = _LEVEL, cache: ResultCache | None = None) -> bytes | None:

@@ -48,6 +48,7 @@ class SharedOperations:
         self._accesses = accesses
         self._words: list[str] = []  # of the records
         self._first = 0  # word of the block
+        self._entered = ""  # the function of its first operation
         self._names: dict[str, str] = {}  # by the code
         self._known: dict[Hashable, _NumberedFunction] = {}  # by what determines the code
         with code.separately():
@@ -69,8 +70,10 @@ class SharedOperations:
             name, numbers = found
             values = [number.value for number in numbers]
             if isinstance(operation, Action):
-                assert self._accesses is not None
+                assert self._accesses is not None, "actions have no key without it"
                 values = self._accesses.numbers_of(operation, numbers)
+        if self._first == len(self._words):
+            self._entered = name
         self._words.append(_address(name))
         self._words += map(str, [*(registers.in_state[slot] for slot in slots), *values])
 
@@ -81,10 +84,9 @@ class SharedOperations:
         code, first = self._code, self._first
         self._words.append(_address(_LAST))
         self._first = len(self._words)
-        name = self._words[first].partition("@")[2].partition(" ")[0]
         record = f"getelementptr (i64, ptr @{_RECORDS}, i64 {first})"
         given = f"ptr %ctx, i32 %warp, ptr %state, i32 {mask}, ptr {record}"
-        answer, on = code.scalar(f"call i1 @{name}({given})"), code.fresh("on")
+        answer, on = code.scalar(f"call i1 @{self._entered}({given})"), code.fresh("on")
         code.line(f"br i1 {answer}, label %fault, label %{on}, !prof !2")
         code.label(on)
 

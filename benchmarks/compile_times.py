@@ -9,6 +9,7 @@ process, while the kernel is interpreted.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 import time
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from cudarun.emulator.compiled.jit import _LEVEL, _compiled, _machine
+from cudarun.emulator.compiled.jit import object_file
 from cudarun.emulator.compiled.kernels import KernelModule
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.decode.module import compile_module
@@ -44,7 +45,7 @@ def show(program: ModuleCode, name: str) -> None:
     compiled = module.code.function
     operations = sum(len(block.operations) for block in compiled.blocks)
     text = module.text.text()
-    llvm, _ = seconds(lambda: _compiled(text, _machine(_LEVEL), _LEVEL))
+    llvm, _ = seconds(lambda: object_file(text))
     cells = (f"{operations:>10,}", f"{len(compiled.blocks):>7,}", f"{prepare:>9.2f}",
              f"{llvm:>8.2f}", f"{len(text) / 1e6:>8.2f}")  # fmt: skip
     print(f"{''.join(cells)}  {name[:60]}", flush=True)
@@ -57,6 +58,7 @@ def main() -> int:
     parser.add_argument("--largest", type=int, default=3, metavar="N")
     parser.add_argument("--kernel", type=re.compile, default=re.compile(""), metavar="PATTERN")
     options = parser.parse_args()
+    os.environ["CUDARUN_CACHE"] = "off"
     print(f"{'operations':>10}{'blocks':>7}{'prepare s':>9}{'LLVM s':>8}{'text MB':>8}  kernel")
     for path in options.file:
         program = compile_module(parse(path.read_text()))

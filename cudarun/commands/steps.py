@@ -34,6 +34,7 @@ class LaunchCommand(GroupedCommand):
             self._merge(ctx, step)
             later.append(step)
         ctx.params[STEPS] = tuple(later)
+        ctx.color = ctx.find_root().color  # --color can be given in any step, too
         return rest
 
     def _merge(self, ctx: click.Context, step: click.Context) -> None:
@@ -43,6 +44,8 @@ class LaunchCommand(GroupedCommand):
                 continue
             name = option.name
             if step.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+                continue
+            if not option.expose_value:  # it has no value here: its callback did everything
                 continue
             value = step.params[name]
             if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:

@@ -121,6 +121,12 @@ def test_options_of_the_program_in_any_step(run: Run, tmp_path: Path) -> None:
     assert np.array_equal(np.load(tmp_path / "x.npy"), 2 * np.arange(10, dtype=np.float32))
 
 
+def test_colours_are_asked_for_in_any_step(run: Run) -> None:
+    failing = (*FILL, "--check", "x == 0")
+    assert "\x1b[" in run(*launch(*failing, *TOTAL, "--color")).out
+    assert "\x1b[" not in run(*launch(*failing, "--color", *TOTAL, "--no-color")).out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

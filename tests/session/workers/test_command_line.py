@@ -126,6 +126,7 @@ spoiled = st.one_of(
 @example([["--"], ["-d", "cpu"]], "1")
 @example([["--then"], ["--"], ["--then"], ["-d", "cpu"]], None)
 @example([["-d", "--then"]], None)
+@example([["--then"], ["--color"]], None)
 @example([["--kernel="], ["--together"]], None)
 def test_it_reads_what_click_reads(written: list[list[str]], variable: str | None) -> None:
     words = [word for each in written for word in each]

@@ -1,4 +1,7 @@
-"""The emulated device in this process: cases prepared for launches, by the driver API."""
+"""The emulated device in this process: cases prepared for launches, by the driver API.
+
+The environment variable ``CUDARUN_CHECKOUT`` names another checkout whose device is used.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,11 @@ import numpy as np
 from emulator_cases import BUFFER, TENSOR_MAP, Case
 from timing import ROOT, Failed
 
-sys.path.insert(0, os.fspath(ROOT))
+sys.path.insert(0, os.environ.get("CUDARUN_CHECKOUT", os.fspath(ROOT)))
 
 from cudarun.emulator import driver
 
+CHECKOUT = "CUDARUN_CHECKOUT"
 _FLOAT16, _SWIZZLE_128B, _L2_128B = 6, 3, 2
 
 

@@ -1,7 +1,7 @@
 """The engines of the emulated device: processor time of kernels interpreted and compiled.
 
-Usage: ``python benchmarks/engines.py [--repeat N] [--target TARGET]… [--no-opencl] [--no-cores]
-[--detect NAMES] [--compile-times] [NAME…]``. Needs llvmlite, no GPU.
+Usage: ``python benchmarks/engines.py [--repeat N] [--target TARGET]… [--before CHECKOUT]
+[--no-opencl] [--no-cores] [--detect NAMES] [--compile-times] [NAME…]``. Needs llvmlite, no GPU.
 
 Each kernel is launched on both engines in turn, in one process and one thread, and its memory must
 be equal after both; compiled for this processor (``native``), and in another process for any with
@@ -14,6 +14,9 @@ process of its own (``opencl_kernels.py``), if they are installed (``apt-get ins
 pocl-opencl-icd``); the figure is the processor time of all threads. PoCL checks no access. Oclgrind
 runs once, and not the larger matrices. Ratios are those to the first target: above 1, compiled
 kernels are faster. At the end, ``cores.py`` compares one and two threads.
+
+``--before CHECKOUT`` also times the interpreter of another checkout, which may have no compiled
+engine, in a process of its own. The ratios of compiled kernels are then to that interpreter.
 
 ``--detect NAMES`` launches with these detectors on both engines.
 
@@ -37,12 +40,13 @@ from ctypes.util import find_library
 from pathlib import Path
 
 import numpy as np
-from emulated_device import Device, NotCompiled
+from emulated_device import CHECKOUT, Device, NotCompiled
 from emulator_cases import FULL, Case, agrees, engine_cases
 from timing import Failed
 
 HERE = Path(__file__).resolve().parent
 ENGINES = ("interpret", "compile")
+BEFORE = "before"
 TARGETS = ["native", "x86-64-v3"]
 WARMUP = 2
 _LONG = 1000  # ms
@@ -70,7 +74,11 @@ def milliseconds(action: Callable[[], object]) -> float:
 
 
 def measured(
-    device: Device, case: Case, repeat: int, detect: Sequence[str] = ()
+    device: Device,
+    case: Case,
+    repeat: int,
+    detect: Sequence[str] = (),
+    engines: Sequence[str] = ENGINES,
 ) -> dict[str, float]:
     """Return the time of a case by engine; a kernel may not be compiled.
 
@@ -79,19 +87,21 @@ def measured(
         case: The case.
         repeat: The number of turns.
         detect: The names of the detectors that observe each launch.
+        engines: The engines to time; of a device with one engine, that one.
 
     Raises:
         Failed: The engines do not agree, or the answer is wrong.
     """
     device.observe(detect)
     launch = device.prepared(case)
-    times: dict[str, list[float]] = {engine: [] for engine in ENGINES}
+    times: dict[str, list[float]] = {engine: [] for engine in engines}
     answers: dict[str, np.ndarray] = {}
     for turn in range(repeat):
         for engine in times.copy():
             if turn and engine == "interpret" and min(times[engine]) > _LONG:
                 continue
-            device.select(engine)
+            if len(engines) > 1:
+                device.select(engine)
             launch.reset()
             try:
                 spent = milliseconds(launch.run)
@@ -153,19 +163,26 @@ def others(name: str, repeat: int) -> dict[str, float]:
     return found
 
 
-def columns(ours: Mapping[str, Mapping[str, float]], theirs: Mapping[str, float]) -> Row:
+def columns(
+    ours: Mapping[str, Mapping[str, float]],
+    theirs: Mapping[str, float],
+    before: float | None = None,
+) -> Row:
     """Return the times of a case, and the ratios, by the heads of the columns.
 
     Args:
         ours: The times of the engines by the target of the compiler.
         theirs: The times of other platforms.
+        before: The time of the interpreter of another checkout.
     """
     interpreted = min(times["interpret"] for times in ours.values())
     row = {"interpret": interpreted}
+    if before is not None:
+        row |= {BEFORE: before, f"{BEFORE} ratio": before / interpreted}
     for target, times in ours.items():
         if "compile" in times:
             row[target] = times["compile"]
-            row[f"{target} ratio"] = times["interpret"] / times["compile"]
+            row[f"{target} ratio"] = (before or times["interpret"]) / times["compile"]
     best = next(iter(ours.values())).get("compile")
     for platform, spent in theirs.items():
         row[platform] = spent
@@ -196,7 +213,8 @@ def geometric_means(rows: Sequence[Row]) -> Row:
 
 def show_engines(names: Iterable[str], options: argparse.Namespace) -> None:
     """Print a line for each case, and the geometric means of the ratios."""
-    heads = ["interpret", *options.target, *([] if options.no_opencl else OPENCL)]
+    heads = ["interpret", *([BEFORE] if options.before else []), *options.target]
+    heads += [] if options.no_opencl else OPENCL
     print(f"processor time of a launch, ms; minimum of {options.repeat}")
     titles = [f"{head:>11}" if head == "interpret" else f"{head:>11}{'ratio':>8}" for head in heads]
     print(" " * 20 + "".join(titles))
@@ -207,8 +225,12 @@ def show_engines(names: Iterable[str], options: argparse.Namespace) -> None:
             target: json.loads(in_process(name, *words, CUDARUN_CPU_TARGET=target))
             for target in options.target
         }
+        before = None
+        if options.before:
+            interpreter = in_process(name, *words, "--one-engine", **{CHECKOUT: options.before})
+            before = json.loads(interpreter)["interpret"]
         theirs = {} if options.no_opencl else others(name, options.repeat)
-        rows.append(columns(ours, theirs))
+        rows.append(columns(ours, theirs, before))
         print(line(name, rows[-1], heads), flush=True)
     print(line("geometric mean", geometric_means(rows), heads))
     for platform in OPENCL:
@@ -224,12 +246,14 @@ def main() -> int:
     add = parser.add_argument
     add("--repeat", type=int, default=5, help="launches counted; default: %(default)s")
     add("--target", action="append", help=f"CUDARUN_CPU_TARGET; default: {', '.join(TARGETS)}")
+    add("--before", metavar="CHECKOUT", help="time the interpreter of another checkout, too")
     add("--no-opencl", action="store_true", help="leave Oclgrind and PoCL out")
     add("--no-cores", action="store_true", help="leave the comparison of two threads out")
     add("--detect", metavar="NAMES", default="", help="launch with detectors")
     add("--compile-times", action="store_true", help="show first launches instead")
     add("--first", action="store_true", help=argparse.SUPPRESS)
     add("--measure", action="store_true", help=argparse.SUPPRESS)
+    add("--one-engine", action="store_true", help=argparse.SUPPRESS)
     add("name", nargs="*", help="kernels to time; default: all")
     options = parser.parse_args()
     options.target = options.target or TARGETS
@@ -243,7 +267,9 @@ def main() -> int:
             print(milliseconds(launch.run))
         elif options.measure:
             detect = options.detect.split(",") if options.detect else ()
-            print(json.dumps(measured(Device(), cases[names[0]](), options.repeat, detect)))
+            engines = ENGINES[:1] if options.one_engine else ENGINES
+            case = cases[names[0]]()
+            print(json.dumps(measured(Device(), case, options.repeat, detect, engines)))
         elif options.compile_times:
             show_compile_times(names)
         else:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 
 import numpy as np
 
@@ -141,10 +140,12 @@ class _BlockThreads:
     def _start_another(self) -> None:
         name = f"blocks {len(self._others)}"
         other = threading.Thread(target=self._run_other, name=name, daemon=True)
-        with suppress(RuntimeError):  # this process can start no more threads
+        self._others.append(other)  # before it starts: it can start the next one
+        try:
             other.start()
-            self._others.append(other)
-            self._queue.threads = 1 + len(self._others)
+        except RuntimeError:  # this process can start no more threads
+            self._others.remove(other)
+        self._queue.threads = 1 + len(self._others)
 
     def _compare(self, lead: CompiledRun) -> None:
         """Compare reductions beside other threads with those in one thread, and choose."""

@@ -144,6 +144,22 @@ def test_without_threads(monkeypatch: pytest.MonkeyPatch, four_threads: list[str
     assert len({*four_threads}) == 1
 
 
+def test_no_more_threads_than_permitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that runs before the one that starts it goes on does not start another."""
+    started = []
+    start = threading.Thread.start
+
+    def start_and_wait(thread: threading.Thread) -> None:
+        started.append(thread)
+        start(thread)
+        thread.join()
+
+    monkeypatch.setattr(threading.Thread, "start", start_and_wait)
+    file, grid, block, given = CASES["saxpy"]
+    run((SAMPLES / f"{file}.ptx").read_text(), 2, grid, block, *given, kernel="saxpy")
+    assert len(started) == 1
+
+
 REDUCTION = """.visible .entry reduce(.param .u64 a, .param .u64 b, .param .u32 mask) {{
     .reg .b32 %r<8>; .reg .b64 %a<4>, %d<2>; .reg .pred %p;
     ld.param.u64 %a0, [a]; ld.param.u64 %a1, [b]; ld.param.u32 %r7, [mask];

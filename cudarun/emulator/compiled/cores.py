@@ -48,7 +48,9 @@ def run_blocks(
         DeviceFault: A thread caused a fault, or there is a deadlock.
     """
     wait = resident_blocks(kernel, launch) > launch.cluster_blocks  # for one another
-    queue = BlockQueue(first, launch.blocks, launch.blocks if wait else launch.cluster_blocks)
+    unit = launch.blocks if wait else launch.cluster_blocks
+    seconds = None if kernel.has_reductions else kernel.block_seconds
+    queue = BlockQueue(first, launch.blocks, unit, seconds)
     if wait or not kernel.is_parallel:
         threads = 1
     threads = max(min(threads, launch.blocks_in_memory // launch.cluster_blocks), 1)
@@ -84,6 +86,8 @@ class _BlockThreads:
         if self._kernel.has_reductions and self._most > 1:
             queue.chunk_seconds = TRIAL_SECONDS
         try:
+            if queue.is_known:
+                self._start_others()
             while lead.run():
                 self._report()
                 self._compare(lead)
@@ -97,6 +101,7 @@ class _BlockThreads:
         finally:
             self._join()
         launch.find_running = None
+        self._kernel.block_seconds = queue.spent()
         if queue.fault is not None:
             raise queue.fault
         self._report()

@@ -130,6 +130,7 @@ class CompiledKernel:
         run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
         observation: What detectors need; ``None`` if none observes it.
         shared: The cache entries of accesses to shared memory, of each number of bytes.
+        block_seconds: The processor time of a block in the last launch, if it is known.
         recent: The addresses of the allocations that cache entries had last, by their numbers.
         fixed: The values that the last launch fixed, after what determines them.
     """
@@ -145,6 +146,7 @@ class CompiledKernel:
         self.machine_code = MachineCode(module.text, data=data)
         self.run = _Run(self.machine_code.address("run"))
         self.shared = _entries_of_shared_memory(module.code.sites.entries)
+        self.block_seconds: float | None = None
         self.recent: dict[int, int] = {}
         self.fixed: tuple[object, npt.NDArray[np.uint8]] = None, np.empty(0, np.uint8)
 

@@ -22,6 +22,7 @@ class BlockQueue:
         first: The number of the first block.
         end: The number of blocks of the launch.
         unit: The number of blocks that one thread runs together.
+        seconds: The processor time of a block in an earlier launch; ``None`` if it is not known.
 
     Attributes:
         actions: Held while an instruction is executed by the interpreter's code.
@@ -32,7 +33,7 @@ class BlockQueue:
         threads: The number of threads.
     """
 
-    def __init__(self, first: int, end: int, unit: int = 1) -> None:
+    def __init__(self, first: int, end: int, unit: int = 1, seconds: float | None = None) -> None:
         self.actions = threading.RLock()
         self.chunk_seconds = CHUNK_SECONDS
         self.completed = self._ended = first
@@ -43,8 +44,9 @@ class BlockQueue:
         self._end = end
         self._unit = unit
         self._lowest = end  # of the faulting blocks
-        self._seconds: float | None = None  # per block
-        self.is_known = False
+        self._seconds = seconds  # per block
+        self._measured = 0.0  # seconds of the blocks after the first
+        self.is_known = seconds is not None
         self._started = time.perf_counter()
 
     def take(self) -> tuple[int, int]:
@@ -73,14 +75,21 @@ class BlockQueue:
         with self._lock:
             self._ended += count
             self.completed = max(self.completed, self._ended)
-            least = _COLD_SECONDS if self._seconds is None else TRIAL_SECONDS / 2
-            self.is_known = self.is_known or seconds >= least
+            if self._seconds is None:
+                self.is_known = seconds >= _COLD_SECONDS
+            else:
+                self._measured += seconds
+                self.is_known = self.is_known or self._measured >= TRIAL_SECONDS / 2
             self._seconds = seconds / count
 
     def reach(self, lowest: int) -> None:
         """Record the lowest block that has not ended of those that a thread runs."""
         if self.threads == 1:
             self.completed = max(self.completed, lowest)
+
+    def spent(self) -> float | None:
+        """Return the processor time of a block, if it is known."""
+        return self._seconds if self.is_known else None
 
     def left(self) -> tuple[int, float]:
         """Return how many blocks have not begun, and the seconds that they are expected to take.

@@ -160,6 +160,22 @@ def test_no_more_threads_than_permitted(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(started) == 1
 
 
+def test_the_speed_of_short_blocks_becomes_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    blocks = BlockQueue(0, 100_000)
+    spent = iter((1e-6, 2e-4, 2e-4))  # of the first block, and of as many as a thread takes
+    while not blocks.is_known:
+        _, count = blocks.take()
+        blocks.complete(count, next(spent))
+    assert blocks.left()[1] > 0
+
+
+def test_a_launch_begins_with_the_speed_of_the_last_one() -> None:
+    blocks = BlockQueue(0, 100, seconds=0.5)
+    assert blocks.left() == (100, 50.0)
+    assert blocks.spent() == 0.5
+
+
 REDUCTION = """.visible .entry reduce(.param .u64 a, .param .u64 b, .param .u32 mask) {{
     .reg .b32 %r<8>; .reg .b64 %a<4>, %d<2>; .reg .pred %p;
     ld.param.u64 %a0, [a]; ld.param.u64 %a1, [b]; ld.param.u32 %r7, [mask];

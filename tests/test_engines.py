@@ -79,20 +79,20 @@ def test_other_buffers_of_a_sample_are_found(monkeypatch: pytest.MonkeyPatch) ->
     assert found.different == ["reduce"]
 
 
-def test_the_page_lists_what_is_interpreted() -> None:
+def test_the_page_lists_what_is_not_compared() -> None:
     some = Comparison("some", ["a"], ["b"], [], {"c": "no rule", "d": "a loop", "e": "no rule"})
     other = Comparison("other", ["f"], [], ["g"], {})
     text = page.section("chapter", [some, other], "today")
     assert text == (
-        "| chapter | cases | compiled | interpreted |\n"
+        "| chapter | cases | compared | not compared |\n"
         "|---|---|---|---|\n"
         "| `some` | 5 | 2 (40.0 %) | 3 |\n"
         "| `other` | 2 | 2 (100.0 %) | 0 |\n"
         "| **all** | 7 | 4 (57.1 %) | 3 |\n"
         "\n"
-        "Run on both engines: 3 of 4 compiled cases (today); 1 gave different bits.\n"
+        "Run on both engines: 3 of 4 cases (today); 1 gave different bits.\n"
         "\n"
-        "Interpreted, by reason:\n"
+        "Not compared, by reason:\n"
         "\n"
         "- no rule (2): `c`, `e`\n"
         "- **different** (1): `g`\n"

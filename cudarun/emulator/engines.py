@@ -20,6 +20,7 @@ from cudarun.emulator.tiers import (
     Interpret,
     is_copied_quickly,
     noted,
+    order_reason,
     tier_of,
 )
 from cudarun.processors import available_cores
@@ -28,9 +29,6 @@ from cudarun.records import dataclass
 AUTO = "auto"
 MODES = (AUTO, INTERPRET, COMPILE)
 MOST_THREADS = 1024
-
-ORDER = "results can depend on the order of warps"
-"""What ``compile`` says of kernels that ``auto`` interprets for this reason."""
 
 ENGINE_VARIABLE = "CUDARUN_CPU_ENGINE"
 THREADS_VARIABLE = "CUDARUN_CPU_THREADS"
@@ -213,7 +211,7 @@ class Engines:
                 return
             if not reason:
                 order = "" if launch.is_serial else compilation.visible_order
-                self._note(launch, COMPILE, order and f"{ORDER} ({order})")
+                self._note(launch, COMPILE, order_reason(order))
                 compilation.run(launch, on_progress, interpret, threads=self.threads)
                 return
         self.has_refused = True

@@ -2,6 +2,9 @@
 
 The interpreter starts at once. Another process compiles, and compiled code runs the blocks that the
 interpreter has not run. Nothing of the compiler is imported for launches that end before.
+
+Results of some kernels can show the order of the warps, which is another one in compiled code. The
+work of the interpreter decides about these, not its time, so that they are the same in every run.
 """
 
 from __future__ import annotations
@@ -22,10 +25,14 @@ _LOADING = 0.3  # seconds, so that importing the compiler and loading a kernel i
 _COMPILING = 0.1  # seconds that it takes to compile a kernel without instructions
 _PER_OPERATION = 0.003  # seconds that every instruction adds
 _LARGE, _PER_CALL = 0.5, 0.0002  # the same for large kernels, whose instructions are data
+_WORK_SECONDS = 1.8e-9  # that the interpreter takes for a unit of `Launch.work`
 _INTERVAL = 0.002  # seconds between decisions
 _MOST_TIERS = 256
 _SAVED_BYTES = 32 << 20  # of memory: copied in 10 ms before a launch with detectors
 _SAVED_PER_THREAD = 64  # or as many bytes for each thread: copied faster than it runs
+
+ORDER = "results can depend on the order of warps"
+"""The reason why a compiled kernel can have other results than an interpreted one."""
 
 MUCH_MEMORY = "copying its memory for detectors takes long"
 """The reason of launches with detectors that cannot be repeated."""
@@ -36,6 +43,7 @@ SUSPECTED = "compiled code found accesses that detectors may report"
 SHORT = "it takes less time than compiling"
 """The reason of ``auto`` for a launch that compiled code would not make shorter."""
 
+_RUNNING = "all its blocks were running before it was known to take longer than compiling"
 _FOUND = "the detectors had findings before the compiled code was ready"
 _CHANGED = "its running blocks had changed memory before the compiled code was ready"
 _UNFINISHED = "the launch ended before the kernel was compiled"
@@ -55,18 +63,21 @@ class KernelTier:
     Args:
         function: The kernel.
         detect: The names of the detectors that observe it.
-        in_order: Whether it is interpreted if it can see the order of the warps.
+        shows_order: Whether its results may show the order of the warps.
 
     Attributes:
         reason: Why it cannot be compiled; empty if this is not known.
     """
 
-    def __init__(self, function: FunctionCode, detect: frozenset[str], *, in_order: bool) -> None:
+    def __init__(
+        self, function: FunctionCode, detect: frozenset[str], *, shows_order: bool
+    ) -> None:
         self.reason = ""
-        self._in_order = in_order
+        self._shows_order = shows_order
         self._function = function
         self._key = function, detect
         self._seconds = 0.0  # of interpreted launches
+        self._due = 0.0  # when all of them have taken so long, the kernel has been compiled
         self._threshold: float | None = None
         self._is_remembered = False
         self._compilation: KernelCompilation | None = None
@@ -102,9 +113,10 @@ class KernelTier:
         if self.reason or not self.hands_over(launch, 0, 0):
             first = self._interpret(launch, on_progress, interpret, note)
         if first < launch.blocks:
-            some = f"the first {first} of {launch.blocks} blocks were interpreted" if first else ""
-            note(COMPILE, some)
             assert self._compilation is not None
+            some = f"the first {first} of {launch.blocks} blocks were interpreted" if first else ""
+            order = order_reason(self._compilation.visible_order) if self._shows_order else ""
+            note(COMPILE, "; ".join(filter(None, [some, order])))
             self._compilation.run(launch, on_progress, interpret, first, threads)
 
     def _interpret(
@@ -115,18 +127,28 @@ class KernelTier:
         note: Note,
     ) -> int:
         """Interpret a launch until compiled code can take over; return the first block for it."""
-        started = time.perf_counter()
-        launch.hands_over = _Decision(self, launch, started)
-        other = _UNFINISHED
+        clock = self._clock(launch)
+        started = clock()
+        launch.hands_over = _Decision(self, launch, clock)
+        has_ended = False
         try:
             first = interpret(launch, on_progress)
-            other = SHORT
+            has_ended = True
         finally:
-            self._seconds += time.perf_counter() - started
-            if self._compilation is not None and self._compilation.kernel is not None:
-                other = _FOUND if launch.observer.detectors else _CHANGED
-            note(INTERPRET, self.reason or other)
+            elapsed = clock() - started
+            self._seconds += elapsed
+            note(INTERPRET, self.reason or self._why_interpreted(launch, elapsed, has_ended))
         return first
+
+    def _why_interpreted(self, launch: Launch, elapsed: float, has_ended: bool) -> str:
+        """Return why no compiled code has taken over a launch."""
+        compilation = self._compilation
+        if compilation is not None and compilation.kernel is not None:
+            return _FOUND if launch.observer.detectors else _CHANGED
+        if not has_ended:
+            return _UNFINISHED
+        is_late = compilation is None and elapsed >= self._pays_from()
+        return _RUNNING if is_late else SHORT
 
     def _run_observed(
         self,
@@ -157,22 +179,37 @@ class KernelTier:
         if not self._compilation.run_observed(launch, on_progress, again, restore):
             self.reason = SUSPECTED
 
-    def hands_over(self, launch: Launch, rest: float, elapsed: float) -> bool:
+    def _clock(self, launch: Launch) -> Callable[[], float]:
+        """Return what measures the seconds of an interpreted launch."""
+        if self._shows_order:
+            return lambda: _WORK_SECONDS * launch.work
+        return time.perf_counter
+
+    def hands_over(
+        self, launch: Launch, rest: float, elapsed: float, executed: Collection[int] = ()
+    ) -> bool:
         """Return whether compiled code can run the rest of a launch; begin to compile if it pays.
 
         Args:
             launch: The launch.
             rest: The seconds that interpreting the rest is expected to take.
             elapsed: The seconds since the launch began.
+            executed: The basic blocks of the running batch so far; it would start again.
         """
         expected = max(rest, self._seconds + elapsed if self._seconds else 0)
         if self._compilation is None:
             if expected < _LOADING or expected < self._pays_from():
                 return False
             self._begin(launch)
+            self._due = self._seconds + elapsed + self._compile_seconds()
         compilation = self._compilation
         if compilation is None:
             return False
+        if self._shows_order:
+            if self._seconds + elapsed < self._due or has_changed_memory(launch, executed):
+                return False
+            with launch.compiling():
+                compilation.wait()
         if not compilation.is_loaded():
             self.reason = compilation.reason
             return False
@@ -186,14 +223,17 @@ class KernelTier:
         """Return the seconds of interpretation from which on compiling pays."""
         if self._threshold is None:
             self._threshold = _LOADING
-            if not is_known(*self._key):
-                operations = sum(len(block.operations) for block in self._function.blocks)
-                compiling = _COMPILING + min(
-                    _PER_OPERATION * operations, _LARGE + _PER_CALL * operations
-                )
+            if self._shows_order:
+                self._threshold += 2 * self._compile_seconds()
+            elif not is_known(*self._key):
                 alone = available_cores() == 1
-                self._threshold += 2 * compiling if alone else compiling
+                self._threshold += (1 + alone) * self._compile_seconds()
         return self._threshold
+
+    def _compile_seconds(self) -> float:
+        """Return the seconds that compiling is expected to take."""
+        operations = sum(len(block.operations) for block in self._function.blocks)
+        return _COMPILING + min(_PER_OPERATION * operations, _LARGE + _PER_CALL * operations)
 
     def _begin(self, launch: Launch) -> None:
         from cudarun.emulator.compiled.actions import slower_compiled  # slow to import
@@ -202,12 +242,18 @@ class KernelTier:
         self.reason = slower_compiled(self._function)
         if self.reason:
             return
-        compilation = compilation_of(launch, in_order=self._in_order)
+        compilation = compilation_of(launch, in_order=False)
         if not compilation.reason and compilation.kernel is None:
             compilation.begin()
         self.reason = compilation.reason
         if not self.reason:
             self._compilation = compilation
+            self._shows_order = self._shows_order and bool(compilation.visible_order)
+
+
+def order_reason(visible_order: str) -> str:
+    """Return the reason that the note of a compiled kernel has if its order can be seen."""
+    return f"{ORDER} ({visible_order})" if visible_order else ""
 
 
 def noted(interpret: Interpret, note: Note) -> Interpret:
@@ -227,33 +273,35 @@ def is_copied_quickly(launch: Launch) -> bool:
     return used <= max(_SAVED_BYTES, _SAVED_PER_THREAD * threads)
 
 
+def has_changed_memory(launch: Launch, executed: Collection[int]) -> bool:
+    """Return whether a batch can have changed what is not its own in some basic blocks."""
+    from cudarun.emulator.machine.effects import changes_memory  # few launches need it
+
+    return any(changes_memory(launch.locate(number)[1]) for number in executed)
+
+
 class _Decision:
     """The question of the interpreter whether compiled code takes over, in one launch."""
 
-    def __init__(self, tier: KernelTier, launch: Launch, started: float) -> None:
+    def __init__(self, tier: KernelTier, launch: Launch, clock: Callable[[], float]) -> None:
         self._tier = tier
         self._launch = launch
-        self._started = started
-        self._next = started + _INTERVAL
+        self._clock = clock
+        self._started = self._ended_at = clock()
+        self._next = self._started + _INTERVAL
         self._ended = 0
-        self._ended_at = started
 
     def __call__(self, executed: Collection[int]) -> bool:
-        now = time.perf_counter()
+        now = self._clock()
         if now < self._next or self._tier.reason:
             return False
-        answer = self._tier.hands_over(self._launch, self._rest(now), now - self._started)
-        self._next = time.perf_counter() + _INTERVAL
+        rest, elapsed = self._rest(now), now - self._started
+        answer = self._tier.hands_over(self._launch, rest, elapsed, executed)
+        self._next = self._clock() + _INTERVAL
         observer = self._launch.observer
         if observer.detectors:  # compiled code begins again; with findings, in vain
             return answer and not observer.has_findings
-        return answer and not self._has_changed_memory(executed)
-
-    def _has_changed_memory(self, executed: Collection[int]) -> bool:
-        """Return whether a batch can have changed what is not its own."""
-        from cudarun.emulator.machine.effects import changes_memory  # few launches need it
-
-        return any(changes_memory(self._launch.locate(number)[1]) for number in executed)
+        return answer and not has_changed_memory(self._launch, executed)
 
     def _rest(self, now: float) -> float:
         """Return the seconds that the blocks that have not ended are expected to take."""
@@ -265,6 +313,15 @@ class _Decision:
             return since  # nothing is known: as long again
         left = launch.blocks - self._ended
         return abs((self._ended_at - self._started) * left / self._ended - since)
+
+
+def may_show_order(launch: Launch) -> bool:
+    """Return whether results of a kernel, or of a function that it may call, can show an order."""
+    from cudarun.emulator.machine.effects import can_show_order  # imports what kernels import
+
+    program = launch.program
+    called = (each for name, each in program.code.items() if name not in program.kernels)
+    return any(map(can_show_order, (launch.kernel_function, *called)))
 
 
 # --- what earlier processes compiled --------------------------------------------------------------
@@ -302,12 +359,13 @@ _tiers: dict[tuple[object, ...], KernelTier] = {}  # the last one used is the la
 
 def tier_of(launch: Launch) -> KernelTier:
     """Return the tier of the kernel of a launch, and of its detectors."""
-    function, in_order = launch.kernel_function, not launch.is_serial
+    function = launch.kernel_function
     detect = launch.observer.detectors or frozenset()
-    key = id(function), in_order, detect
+    key = id(function), launch.is_serial, detect
     tier = _tiers.pop(key, None)
     if tier is None or not tier.is_of(function):
-        tier = KernelTier(function, detect, in_order=in_order)
+        shows_order = not (detect or launch.is_serial) and may_show_order(launch)
+        tier = KernelTier(function, detect, shows_order=shows_order)
     _tiers[key] = tier
     if len(_tiers) > _MOST_TIERS:
         del _tiers[next(iter(_tiers))]

@@ -15,7 +15,7 @@ from tools.engines.recorded import chapters
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "evidence" / "engines.md"
 COMMAND = "python -m tools.engines --write"
 
-_HEAD = "| {} | cases | compiled | interpreted |\n|---|---|---|---|"
+_HEAD = "| {} | cases | compared | not compared |\n|---|---|---|---|"
 _RAN = "Run on both engines: "
 _LISTED = re.compile(r"^- (?P<reason>.+?) \((?P<count>\d+)\): (?P<names>.*)$", re.MULTILINE)
 
@@ -70,8 +70,8 @@ def section(what: str, compared: Sequence[Comparison], run: str) -> str:
     )
     ran = equal + different
     share = f" of {ran + untested:,}" if untested else ""
-    line = f"{_RAN}{ran:,}{share} compiled cases ({run}); {different:,} gave different bits."
-    return f"{table(what, compared)}\n\n{line}\n\nInterpreted, by reason:\n\n{listed(compared)}"
+    line = f"{_RAN}{ran:,}{share} cases ({run}); {different:,} gave different bits."
+    return f"{table(what, compared)}\n\n{line}\n\nNot compared, by reason:\n\n{listed(compared)}"
 
 
 def this_run(commit: str | None = None) -> str:

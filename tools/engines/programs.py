@@ -6,7 +6,8 @@ import os
 import tempfile
 from pathlib import Path
 
-from cudarun.emulator.engines import COMPILE, ENGINE_VARIABLE, INTERPRET, ORDER
+from cudarun.emulator.engines import COMPILE, ENGINE_VARIABLE, INTERPRET
+from cudarun.emulator.tiers import ORDER
 from tests.support import programs
 from tools.engines.comparison import Comparison, Part
 

@@ -15,7 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cudarun.emulator.engines import COMPILE, ENGINE_VARIABLE, INTERPRET, ORDER
+from cudarun.emulator.engines import COMPILE, ENGINE_VARIABLE, INTERPRET
+from cudarun.emulator.tiers import ORDER
 from tests.support.forked_processes import run_command
 from tests.support.samples_readme import README, ROOT, Sample, samples
 from tools.engines.comparison import Comparison, Part

@@ -62,6 +62,10 @@ class CompilerProcess:
         """Return whether it has ended."""
         return self._process.poll() is not None
 
+    def wait(self) -> None:
+        """Wait until it has ended; signals are served."""
+        self._process.wait()
+
     def result(self) -> bytes | None:
         """Return the object file after its end; ``None`` if it failed. Call this once."""
         size = os.fstat(self._target).st_size

@@ -79,6 +79,11 @@ class KernelCompilation:
         except OSError as problem:
             self.reason = f"the compiler cannot be started: {problem}"
 
+    def wait(self) -> None:
+        """Wait until the other process has compiled the kernel."""
+        if self._process is not None:
+            self._process.wait()
+
     def is_loaded(self) -> bool:
         """Return whether the kernel can be launched; load it if its compilation has ended."""
         if self.kernel is None and self._process is not None and self._process.has_ended():

@@ -6,9 +6,10 @@ from cudarun.emulator.code import Action, FunctionCode, Operation
 from cudarun.emulator.compiled.access.reductions import Reduction, is_of_global_memory, reduction_of
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction, BulkTransfer
+from cudarun.emulator.machine.bulk_copies import BulkTransfer
+from cudarun.emulator.machine.effects import BULK_REDUCTIONS
 from cudarun.emulator.machine.mbarriers import BarrierChange, Initialize, Wait
-from cudarun.emulator.machine.tensor_copies import TensorReduction, TensorStore
+from cudarun.emulator.machine.tensor_copies import TensorStore
 from cudarun.emulator.machine.transfers import (
     AsynchronousCopy,
     MemoryLoad,
@@ -17,7 +18,6 @@ from cudarun.emulator.machine.transfers import (
 )
 from cudarun.emulator.machine.warps import WarpAction
 
-_REDUCTIONS = (AsyncReduction, BulkReduction, TensorReduction)
 _COPIES = (AsynchronousCopy, BulkTransfer, TensorStore)
 _BARRIERS = (BarrierChange, Initialize, Wait)
 
@@ -53,7 +53,7 @@ def _is_independent(operation: Operation) -> bool:
         return all(_is_of_a_block(each) or not each.strong for each in action.accesses)
     if isinstance(action, Atomic):
         return not is_of_global_memory(action) or reduction_of(action) is not None
-    if isinstance(action, _REDUCTIONS):
+    if isinstance(action, BULK_REDUCTIONS):
         return False
     return isinstance(action, (*_COPIES, *_BARRIERS, NoEffect, WarpAction))
 

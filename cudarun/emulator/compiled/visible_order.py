@@ -14,9 +14,7 @@ from cudarun.emulator.compiled.access.reductions import reduction_of
 from cudarun.emulator.compiled.control.waiting import blocks_in_loops
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction
-from cudarun.emulator.machine.system import free, malloc, vprintf
-from cudarun.emulator.machine.tensor_copies import TensorReduction
+from cudarun.emulator.machine.effects import BULK_REDUCTIONS, OUTPUTS
 
 _GRID_WORKSPACE = {"%envreg1", "%envreg2"}  # its address
 
@@ -39,11 +37,11 @@ def check_order(function: FunctionCode) -> None:
             if not isinstance(operation, Action):
                 continue
             action = operation.action
-            if isinstance(action, BulkReduction | AsyncReduction | TensorReduction):
+            if isinstance(action, BULK_REDUCTIONS):
                 ordered.setdefault("bulk", []).append(operation)
                 if block.index in loops:
                     raise Untraceable("a bulk reduction in a loop")
-            if action in (vprintf, malloc, free):
+            if action in OUTPUTS:
                 ordered.setdefault("output", []).append(operation)
                 if block.index in loops:
                     raise Untraceable("printf or malloc in a loop")
@@ -52,7 +50,9 @@ def check_order(function: FunctionCode) -> None:
                 if reduction_of(action) is None:
                     ordered.setdefault(space, []).append(operation)
                     if block.index in loops:
-                        raise Untraceable("an atomic operation in a loop whose result is used")
+                        raise Untraceable(
+                            "an atomic operation in a loop, of floats or with a used result"
+                        )
                 else:
                     others[space] = others.get(space, 0) + 1
     for space, operations in ordered.items():

@@ -25,6 +25,7 @@ from cudarun.emulator.machine.clusters import ClusterBarrier
 from cudarun.emulator.machine.control import FunctionCall
 from cudarun.emulator.machine.frame import Frame
 from cudarun.emulator.machine.lanes import Indices, Lanes
+from cudarun.emulator.machine.launch import OPERATION_WORK
 from cudarun.emulator.machine.report import describe_deadlock
 from cudarun.emulator.machine.scratch import Scratch
 from cudarun.emulator.machine.spaces import WINDOWS
@@ -154,6 +155,7 @@ class Batch:
             active.dirty |= block.writes
         active.block = block
         self._visited.add(active.path[-1])
+        self.launch.work += len(block.operations) * (OPERATION_WORK + active.width)
         active.code = active.frame.code(active, block)
 
     def proceed(self, active: Active, target: int) -> None:

@@ -1,10 +1,13 @@
-"""The instructions that change what outlives a batch, so that a batch cannot start again."""
+"""The instructions that change what outlives a batch, and those whose order can be seen."""
 
 from __future__ import annotations
 
-from cudarun.emulator.code import Action, BlockCode, Operation
+from cudarun.emulator.code import Action, BlockCode, FunctionCode, Operation
 from cudarun.emulator.machine.access import MemoryAction
 from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction
+from cudarun.emulator.machine.system import free, malloc, vprintf
+from cudarun.emulator.machine.tensor_copies import TensorReduction
 from cudarun.emulator.machine.transfers import (
     AsynchronousCopy,
     MemoryLoad,
@@ -15,6 +18,21 @@ from cudarun.emulator.machine.warps import WarpAction
 
 _OWN = frozenset({"shared", "local", "param"})
 _DECLARED = (Atomic, AsynchronousCopy, MemoryLoad, MemoryStore, WarpAction)
+
+OUTPUTS = (vprintf, malloc, free)
+BULK_REDUCTIONS = (BulkReduction, AsyncReduction, TensorReduction)
+
+
+def can_show_order(function: FunctionCode) -> bool:
+    """Return whether a function has an operation that several warps execute in some order."""
+    return any(
+        isinstance(operation, Action)
+        and (
+            isinstance(operation.action, (Atomic, *BULK_REDUCTIONS)) or operation.action in OUTPUTS
+        )
+        for block in function.blocks
+        for operation in block.operations
+    )
 
 
 def changes_memory(block: BlockCode) -> bool:

@@ -34,6 +34,9 @@ Array = npt.NDArray[Any]
 
 DEFAULT_STACK = 1024
 DEFAULT_PRINTF_FIFO = 8650752
+OPERATION_WORK = 4096  # of an operation, besides its lanes
+_PRODUCT_WORK = 8  # of an element of a matrix that is multiplied by another one and added
+_CALL_WORK = 16384  # of a lane's call of printf, malloc or free
 _LOCAL_LIMIT = 512 << 10
 _LARGEST_BATCH = 1 << 16
 _SMALLEST_BATCH = 1 << 10
@@ -125,6 +128,8 @@ class Launch:
         running: The batch that is being executed.
         find_running: Returns that of compiled code.
         ended: A lower bound of the number of completed blocks.
+        work: The work of the interpreter so far, in lanes that an operation of one value takes
+            about 2 ns for. Unlike the time that it took, it is the same in every run.
         is_compiling: Whether it waits for its kernel to be compiled.
         repetition: The repetition by the interpreter if the launch faults, or ``None``.
         hands_over: Returns whether another engine runs the blocks that have not run; the argument
@@ -174,6 +179,7 @@ class Launch:
         self.running: Batch | None = None
         self.find_running: Callable[[], Batch | None] | None = None
         self.ended = 0
+        self.work = 0
         self.is_compiling = False
         self.hands_over: Callable[[Collection[int]], bool] = _never
         self.repetition: RepeatedLaunch | None = None
@@ -240,10 +246,18 @@ class Launch:
         finally:
             self.is_compiling = False
 
+    def count_products(self, count: int) -> None:
+        """Count the multiplications of an operation on matrices as work."""
+        self.work += _PRODUCT_WORK * count
+
+    def count_calls(self, count: int) -> None:
+        """Count calls of functions of the device, one per lane, as work."""
+        self.work += _CALL_WORK * count
+
     def begin_again(self) -> None:
         """Discard what blocks have printed and how many have ended."""
         self.printed.take()
-        self.ended = 0
+        self.ended = self.work = 0
         self.running = self.find_running = None
         self.hands_over = _never
         self.repetition = None

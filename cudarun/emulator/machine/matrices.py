@@ -135,6 +135,7 @@ class Multiply(MatrixAction):
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Multiply the matrices of all warps."""
         slots = self.slots(active)
+        active.batch.launch.count_products(active.count // WARP * self.m * self.n * self.k)
         a_count, b_count, c_count = self.counts
         a = self._left(self.together(active, slots, sources[:a_count]), self.types["a"])
         b_registers = sources[a_count : a_count + b_count]
@@ -443,6 +444,7 @@ class WarpMultiply(MatrixAction):
             table = self.together(active, slots, registers)
             matrices.append(numbers(held.matrix(table), self.types[which]))
         a, b, c = matrices
+        active.batch.launch.count_products(a.size * b.shape[-1])
         result = multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite,
                             mode=self.mode)  # fmt: skip
         target = destinations[0].dtype

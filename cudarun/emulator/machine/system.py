@@ -28,6 +28,7 @@ _LONGEST_STRING = 1 << 16
 
 def vprintf(active: Active, sources: Arrays, destinations: Arrays) -> None:
     """Format and buffer the text, in lane order; return the number of arguments."""
+    active.batch.launch.count_calls(active.count)
     formats, arguments = sources
     texts: dict[int, bytes] = {}
     for index in range(active.count):
@@ -45,6 +46,7 @@ def vprintf(active: Active, sources: Arrays, destinations: Arrays) -> None:
 
 def malloc(active: Active, sources: Arrays, destinations: Arrays) -> None:
     """Allocate blocks of the device heap; return null if it is exhausted."""
+    active.batch.launch.count_calls(active.count)
     heap = active.batch.launch.config.heap
     for index, size in enumerate(sources[0]):
         address = heap.allocate(int(size)) if heap is not None else 0
@@ -54,6 +56,7 @@ def malloc(active: Active, sources: Arrays, destinations: Arrays) -> None:
 
 def free(active: Active, sources: Arrays, destinations: Arrays) -> None:
     """Free blocks; any other address is a fault."""
+    active.batch.launch.count_calls(active.count)
     heap = active.batch.launch.config.heap
     for index, address in enumerate(sources[0]):
         if heap is None or not heap.free(int(address)):

@@ -136,6 +136,8 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Multiply the matrices of all warpgroups."""
         self._check_whole(active)
+        products = active.count // WARPGROUP * self.m * self.n * self.k
+        active.batch.launch.count_products(products)
         rest = sources[self.accumulators :]
         c = self._accumulator(sources[: self.accumulators])
         if self.left_registers:

@@ -59,7 +59,7 @@ ORDERED = "atom.global.add.u32 %r1, [%a0], 1; red.global.add.u32 [%a0], %r1;"
 REASONS = {
     "{.reg .b32 %l; mov.u32 %l, 0; L: atom.global.add.u32 %r1, [%a2], %l; add.u32 %l, %l, 1; "
     ".reg .pred %p; setp.lt.u32 %p, %l, 3; @%p bra L; mov.u32 %r0, %r1;}": "an atomic operation "
-    "in a loop whose result is used",
+    "in a loop, of floats or with a used result",
     ORDERED: "atomic operations whose order can be seen",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def test_launches_of_one_kernel_count_together() -> None:
     found, notes = launched(text, AUTO, 5, 3)
     assert found == launched(text, INTERPRET, 5, 3)[0]
     assert [note.engine for note in notes] == [INTERPRET, COMPILE, COMPILE]
-    assert notes[0].reason == tiers.SHORT
+    assert notes[0].reason == tiers._RUNNING
 
 
 @pytest.mark.usefixtures("eager")
@@ -130,6 +131,74 @@ def test_a_last_batch_that_has_changed_memory_stays_interpreted() -> None:
     assert note.reason == (
         "its running blocks had changed memory before the compiled code was ready"
     )
+
+
+ORDERED = """.visible .entry tickets(.param .u64 out, .param .u64 counter) {
+    .reg .b32 %r<6>; .reg .b64 %a<4>; .reg .pred %p;
+    ld.param.u64 %a0, [out]; ld.param.u64 %a3, [counter];
+    mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x;
+    mad.lo.u32 %r0, %r1, %r2, %r0;
+    mul.wide.u32 %a1, %r0, 4;
+    add.u64 %a2, %a0, %a1;
+    mov.u32 %r3, 0;
+L:  atom.global.add.u32 %r4, [%a3], 1;
+    add.u32 %r3, %r3, 1;
+    setp.lt.u32 %p, %r3, 20;
+    @%p bra L;
+    st.global.u32 [%a2], %r4;
+    ret;
+}"""
+
+
+def tickets(mode: str, blocks: int = 100, times: int = 2) -> tuple[list[bytes], list[str]]:
+    """The last ticket of each thread after each launch of a counter, and the notes."""
+    made, engines = device(ORDERED, mode, in_order=False)
+    found, notes = [], []
+    for _ in range(times):
+        place, counter = made.buffer(np.zeros(blocks * 64, "u4")), made.buffer(np.zeros(1, "u4"))
+        made.launch("tickets", (blocks,), (64,), place, counter)
+        assert made.read(counter, "u4", 1) == [20 * 64 * blocks]
+        found.append(made.read(place, "u4", blocks * 64).tobytes())
+        note = engines.notes["tickets"]
+        notes.append(f"{note.engine} {note.reason}")
+    return found, notes
+
+
+@pytest.fixture
+def by_work(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let compiled code take over a launch of several batches after some of them."""
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
+    monkeypatch.setattr(tiers, "_WORK_SECONDS", 1.0)
+    monkeypatch.setattr(tiers, "_LOADING", 1000.0)
+    monkeypatch.setattr(tiers, "_COMPILING", 400_000.0)
+
+
+@pytest.mark.usefixtures("by_work")
+def test_visible_order_is_the_same_in_every_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whether the machine is fast or slow, and whether the machine code is in the cache."""
+    monkeypatch.delenv("CUDARUN_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    first = tickets(AUTO)
+    assert first[1] == [
+        "compile the first 64 of 100 blocks were interpreted; results can depend on the order of "
+        "warps (an atomic operation in a loop, of floats or with a used result)",
+        "compile results can depend on the order of "
+        "warps (an atomic operation in a loop, of floats or with a used result)",
+    ]
+    assert first[0] != tickets(INTERPRET)[0]  # it is visible
+    for step in (0, 1_000):
+        monkeypatch.setattr(tiers, "_tiers", {})
+        monkeypatch.setattr(engine, "_compilations", {})
+        monkeypatch.setattr(time, "perf_counter", count(0, step).__next__)
+        assert tickets(AUTO) == first
+
+
+@pytest.mark.usefixtures("by_work")
+def test_a_running_batch_of_visible_order_is_not_run_again() -> None:
+    _, notes = tickets(AUTO, blocks=32, times=4)
+    assert [note.partition(" ")[0] for note in notes] == [INTERPRET, INTERPRET, INTERPRET, COMPILE]
 
 
 @pytest.mark.usefixtures("eager")

@@ -45,5 +45,5 @@ def test_the_barrier_of_a_grid_shows_no_order() -> None:
 @pytest.mark.parametrize("address", ["add.u64 %a1, %a1, %a0;", "ld.global.u64 %a1, [%a1];"])
 def test_other_addresses_can_show_it(address: str) -> None:
     made, _ = device(GRID.replace("ADDRESS", address), COMPILE)
-    with pytest.raises(NotCompiled, match="in a loop whose result is used"):
+    with pytest.raises(NotCompiled, match="in a loop, of floats or with a used result"):
         made.launch("exchange", (6,), (64,), made.buffer(np.zeros(6, "u4")), cooperative=True)

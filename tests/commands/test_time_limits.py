@@ -176,5 +176,6 @@ def test_a_limit_that_passes_while_a_kernel_is_compiled(tmp_path: Path) -> None:
         f"error: timed out after {limit} s (--timeout {limit}) while the kernel was being "
         "compiled; the worker was killed",
         "  | kernel endless: it is being compiled; 0 of 1 blocks have finished",
-        "hint: raise --timeout, or interpret the kernel: --cpu-engine interpret",
+        "hint: raise --timeout, or interpret the kernel: --cpu-engine interpret, or "
+        "CUDARUN_CPU_ENGINE=interpret",
     ]

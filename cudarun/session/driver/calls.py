@@ -38,7 +38,7 @@ _SUCCESS, _NOT_FOUND, _NOT_READY, _NOT_SUPPORTED = 0, 500, 600, 801
 # Calls on an image or its contents that have no name argument: the code needs the symbol.
 _OF_CODE = ("cuFunc", "cuKernel", "cuLaunch", "cuLibraryLoad", "cuModuleLoad")
 _DOCTOR = "find the cause with 'cudarun devices --doctor'"
-_INTERPRET = "interpret the kernel: --cpu-engine auto"
+_INTERPRET = "interpret the kernel: --cpu-engine auto, or CUDARUN_CPU_ENGINE=auto"
 _UNLINKED = "the image has undefined symbols; link it: cudarun link FILE… -o OUT"
 _LOGS_SINCE = 12090
 _NAME_BYTES = 256

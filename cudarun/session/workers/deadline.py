@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 OVERDUE = signal.SIGALRM
 """The signal to a worker whose time limit has passed."""
 
-_COMPILING = "raise --timeout, or interpret the kernel: --cpu-engine interpret"
+_COMPILING = (
+    "raise --timeout, or interpret the kernel: --cpu-engine interpret, or "
+    "CUDARUN_CPU_ENGINE=interpret"
+)
 
 
 @contextmanager

@@ -26,14 +26,14 @@ from emulated_device import Device, PreparedLaunch
 from emulator_cases import Case, Sizes, agrees, engine_cases
 from timing import Failed
 
-ELEMENTS = 1 << 22
+ELEMENTS = 1 << 24
 SIDES = {
     "matmul_naive_1024": 512,
     "matmul_tiled_1024": 512,
     "saxpy": 512,
     "reduce": 512,
     "histogram": 512,
-    "mandelbrot": 1024,
+    "mandelbrot": 2048,
     "mma_1024": 512,
     "attention": 1024,
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Build the programs of kernels.toml, run each under the recorder, and keep the PTX beside the recordings.
+# Build the programs of kernels.toml on all cores, run each under the recorder, and keep the PTX beside the recordings.
 # SOURCES has the checkouts cutlass, flash-attention and ThunderKittens; Triton and PyTorch are installed.
 set -uo pipefail
 sources=$(realpath "$1") to=$(realpath -m "$2") here=$(dirname "$(realpath "$0")")
@@ -36,8 +36,11 @@ record() {
         >"$to/log/$name.run" 2>&1 || echo "failed: $name"
 }
 
-python3 - "$here/kernels.toml" <<'PYTHON' >"$to/plan.sh"
-import shlex, sys, tomllib
+export -f build
+python3 - "$here/kernels.toml" 3>"$to/builds" >"$to/records.sh" <<'PYTHON'
+import os, shlex, sys, tomllib
+
+builds = os.fdopen(3, "w")
 
 for each in tomllib.load(open(sys.argv[1], "rb"))["program"]:
     name, kind = each["name"], each["kind"]
@@ -52,8 +55,9 @@ for each in tomllib.load(open(sys.argv[1], "rb"))["program"]:
     built = each.get("program", name)
     if built == name or each.get("arguments") == ["0"]:
         build = [built, kind, each["architecture"], each["source"], *each.get("flags", [])]
-        print(f"build {shlex.join(build)}")
+        print(f"build {shlex.join(build)}", file=builds)
     print(f"record {shlex.join(run)} $to/bin/{built} {shlex.join(each.get('arguments', []))}")
 PYTHON
+xargs --delimiter='\n' --max-procs="$(nproc)" -I{} bash -c {} <"$to/builds"
 # shellcheck source=/dev/null
-source "$to/plan.sh"
+source "$to/records.sh"

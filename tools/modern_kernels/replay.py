@@ -1,7 +1,8 @@
 """Replay recorded launches on the emulated device, and compare device memory bit for bit.
 
 A recording is a folder of the recorder (``recorder.c``): ``launchN``, ``imageN``, and PTX beside
-them. Its addresses are kept: pointers in parameters, structs and tensor maps stay valid.
+them. Its addresses are kept: pointers in parameters, structs and tensor maps stay valid. The
+environment variable ``CUDARUN_CPU_ENGINE`` selects the engine.
 """
 
 from __future__ import annotations
@@ -104,7 +105,10 @@ def replay(recording: Recording) -> dict[str, Any]:
     _launch(recording, kernel, device)
     _checked(cuda.cuCtxSynchronize())
     ran = time.process_time()
+    (note,) = (each for each in cuda.engine_notes() if each.kernel == recording.kernel)
     return _compared(recording) | {
+        "engine": note.engine,
+        "reason": note.reason,
         "load_s": round(loaded - started, 2),
         "run_s": round(ran - loaded, 2),
         "MiB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,

@@ -190,3 +190,25 @@ def test_initial_values_and_addresses_in_them() -> None:
     assert [(p.width, p.mask) for p in variables["part"].relocations] == [(1, 0xFF), (1, 0xFF00)]
     assert variables["shared_one"].managed
     assert variables["elsewhere"].linkage == "extern"
+
+
+SHUFFLE = "shfl.sync.bfly.b32 %r0, %r0, 1, 31, {};"
+
+
+@pytest.mark.parametrize(
+    ("lines", "synchronizing"),
+    [
+        ([SHUFFLE.format(-1)] * 3, 1),
+        ([SHUFFLE.format(-1), "add.u32 %r0, %r0, 1;", "vote.sync.all.pred %p, %p, -1;"], 1),
+        ([SHUFFLE.format(-1), SHUFFLE.format("0xff"), SHUFFLE.format(-1)], 3),
+        ([SHUFFLE.format(-1), SHUFFLE.format("%r1"), SHUFFLE.format(-1)], 3),
+        ([SHUFFLE.format(-1), "L:", SHUFFLE.format(-1), "@%p bra L;"], 2),
+        ([SHUFFLE.format(-1), "@%p add.u32 %r0, %r0, 1;", SHUFFLE.format(-1)], 2),
+        ([SHUFFLE.format(-1), "@%p ret;", SHUFFLE.format(-1)], 2),
+        ([SHUFFLE.format(-1), "bar.sync 0;", SHUFFLE.format(-1)], 2),
+    ],
+)
+def test_whole_warps_synchronize_once_in_a_block(lines: list[str], synchronizing: int) -> None:
+    program = compile_module(parse(HEADER + BODY.format("\n".join(lines))))
+    blocks = program.code["test"].blocks
+    assert sum(block.sync_mask is not None for block in blocks) == synchronizing

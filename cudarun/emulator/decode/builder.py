@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cudarun.emulator.code import BlockCode, Operation, Terminator, Use
+from cudarun.emulator.code import BlockCode, ConstantUse, Operation, Terminator, Use
 from cudarun.emulator.machine.control import Jump
 
 # Called when all labels are bound: maps label numbers to block numbers.
 Ending = Callable[[Callable[[int], int]], Terminator]
+
+_EVERY_LANE = 0xFFFFFFFF
 
 
 class BlockBuilder:
@@ -41,7 +43,17 @@ class BlockBuilder:
         self._labels[number] = len(self._blocks)
 
     def split(self, sync_mask: Use | None = None, sync_warps: int = 1) -> None:
-        """Start a block here, with a synchronization mask if given; the open one falls through."""
+        """Start a block here, with a synchronization mask if given; the open one falls through.
+
+        The open block goes on if it has begun with whole warps, and only whole warps are needed:
+        nothing in a block lets lanes diverge or exit.
+        """
+        if (
+            sync_warps == self._sync_warps == 1
+            and _is_whole(sync_mask)
+            and _is_whole(self._sync_mask)
+        ):
+            return
         if self._operations or self._names or self._sync_mask is not None:
             after = self.next
             self.end(lambda _: Jump(after))
@@ -69,3 +81,10 @@ class BlockBuilder:
             )
             for index, (operations, ending, sync_mask, sync_warps, names) in enumerate(ended)
         ]
+
+
+def _is_whole(sync_mask: Use | None) -> bool:
+    """Return whether a member mask has all lanes of a warp."""
+    return (
+        isinstance(sync_mask, ConstantUse) and int(sync_mask.value[0]) & _EVERY_LANE == _EVERY_LANE
+    )

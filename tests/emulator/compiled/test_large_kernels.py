@@ -124,6 +124,39 @@ def test_loads_that_share_a_function_have_their_own_faults(
     assert "ld.global.u32 %r1, [%a1+8];" in fault
 
 
+PRODUCTS = f"""{HEADER}.visible .entry products(.param .u64 out) {{
+    .reg .b64 %a<3>; .reg .b32 %t; .reg .b32 %h<4>; .reg .f32 %f<4>;
+    ld.param.u64 %a0, [out];
+    mov.u32 %t, %tid.x;
+    mad.lo.u32 %h0, %t, 65537, 0x3C003C00;
+    add.u32 %h1, %h0, %t;
+    add.u32 %h2, %h1, 65537;
+    mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;
+    mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {{%f0,%f1,%f2,%f3}}, {{%h0,%h1}}, {{%h2}},
+        {{%f0,%f1,%f2,%f3}};
+    mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {{%f0,%f1,%f2,%f3}}, {{%h1,%h2}}, {{%h0}},
+        {{%f0,%f1,%f2,%f3}};
+    mad.wide.u32 %a1, %t, 16, %a0;
+    st.global.v4.f32 [%a1], {{%f0,%f1,%f2,%f3}};
+    ret;
+}}"""
+
+
+@pytest.mark.parametrize("threads", [32, 16])
+def test_products_share_a_function(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    """Each has a callback of its own, which executes it in a warp with fewer threads."""
+    monkeypatch.setattr(warp_code, "_MOST_INLINE", 0)
+    program = compile_module(parse(PRODUCTS))
+    module = KernelModule(program.code["products"], program)
+    places = [site.work.site for site in module.code.sites.sites if site.work.site is not None]
+    assert [each.line for each in places if each.name.startswith("mma")] == [12, 14]
+    records = re.search(r"@records = .*", module.text.text())
+    assert records is not None
+    first, second = re.findall(r"@(operation\d+)", records[0])[-6:-4]
+    assert first == second
+    check_equal(PRODUCTS, (1,), (threads,), np.zeros(128, "f4"))
+
+
 def test_registers_that_are_needed_together_have_places_of_their_own() -> None:
     program = compile_module(parse(large(60)))
     function = program.code["large"]

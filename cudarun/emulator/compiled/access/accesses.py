@@ -274,13 +274,17 @@ class AccessCode:
         return self.sites.add(site)
 
     def numbers_of(self, operation: Action, numbers: Sequence[NumberParameter]) -> list[int]:
-        """Return the numbers of a load or store whose code there is, with other numbers."""
-        action = operation.action
-        assert isinstance(action, MemoryLoad | MemoryStore)
-        (access,) = action.accesses
-        entry = self.sites.new_entry(access)
-        site = self.site(operation, tuple(map(lane_type, operation.destinations)), (entry,))
-        own = {"entry": entry * layout.CACHE_BYTES, "site": site, "offset": access.offset}
+        """Return the numbers of an instruction whose code there is, with other numbers.
+
+        It is a load, a store, or an instruction on registers that can call back.
+        """
+        own: dict[str, int] = {}
+        entries: tuple[int, ...] = ()
+        if isinstance(operation.action, MemoryLoad | MemoryStore):
+            (access,) = operation.action.accesses
+            entries = (self.sites.new_entry(access),)
+            own = {"entry": entries[0] * layout.CACHE_BYTES, "offset": access.offset}
+        own["site"] = self.site(operation, tuple(map(lane_type, operation.destinations)), entries)
         return [
             own.get(number.role, number.value) % (1 << int(number.kind[1:])) for number in numbers
         ]

@@ -14,6 +14,7 @@ from cudarun.emulator.code import Action, ConstantUse, Lanewise, RegisterUse, Us
 from cudarun.emulator.compiled.access.accesses import AccessCode
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, NumberParameter
 from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.machine.matrices import Multiply, WarpMultiply
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 
 _PARAMETERS = "ptr %ctx, i32 %warp, ptr %state, i32 %mask"
@@ -31,8 +32,8 @@ class SharedOperations:
     Args:
         code: The code that calls them.
         registers: The registers, whose memory is in the warp's state.
-        accesses: The code of loads and stores, each of which has numbers of its own; ``None`` if
-            detectors observe them, which tell them apart by more.
+        accesses: The code of accesses and of calls of the interpreter, each of which has numbers of
+            its own; ``None`` if detectors observe accesses, which tell them apart by more.
         enter: Adds the code that defines the values that all code of a warp can use.
     """
 
@@ -105,7 +106,11 @@ class SharedOperations:
         kind: Hashable
         if isinstance(operation, Lanewise):
             kind = operation.function
-        elif self._accesses is not None and isinstance(operation.action, MemoryLoad | MemoryStore):
+        elif self._accesses is None:
+            return None
+        elif isinstance(operation.action, Multiply | WarpMultiply):
+            kind = operation.site.name
+        elif isinstance(operation.action, MemoryLoad | MemoryStore):
             action = operation.action
             (access,) = action.accesses
             kind = (

@@ -293,8 +293,8 @@ class _Decision:
 
     def __call__(self, executed: Collection[int]) -> bool:
         now = self._clock()
-        if now < self._next or self._tier.reason:
-            return False
+        if (now < self._next and executed) or self._tier.reason:
+            return False  # asked too often, but between two batches, when most can take over
         rest, elapsed = self._rest(now), now - self._started
         answer = self._tier.hands_over(self._launch, rest, elapsed, executed)
         self._next = self._clock() + _INTERVAL

@@ -12,6 +12,7 @@ from cudarun.emulator.compiled.access.clusters import ClusterOperations
 from cudarun.emulator.compiled.access.copies import CopyCode
 from cudarun.emulator.compiled.access.fragment_transfers import FragmentTransfers
 from cudarun.emulator.compiled.access.tensor_copies import TensorCopies
+from cudarun.emulator.compiled.clocks import ClockReads
 from cudarun.emulator.compiled.lanes.lowering import LaneFunctions
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
 from cudarun.emulator.compiled.products.matrices import MatrixCode
@@ -111,7 +112,6 @@ CALLED_ACTIONS: tuple[type, ...] = (
     InGlobalOrConst,
     IsType,
     Query,
-    ReadMoment,
     StackAllocate,
     StackRestore,
     StackSave,
@@ -163,6 +163,7 @@ def action_rules(
         Reduce: warps.reduce,
         ActiveMask: warps.active_mask,
         Elect: warps.elect,
+        ReadMoment: ClockReads(code, registers).read,
         LoadMatrix: copies.load_matrix,
         StoreMatrix: copies.store_matrix,
         Multiply: matrices.multiply,

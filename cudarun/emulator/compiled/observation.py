@@ -17,6 +17,7 @@ import numpy.typing as npt
 from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
 from cudarun.emulator.compiled.access.shadow import WORD
+from cudarun.emulator.compiled.actions import action_name
 from cudarun.emulator.compiled.control.barriers import are_counted
 from cudarun.emulator.compiled.control.waiting import WaitingLoops
 from cudarun.emulator.compiled.control.waits import WaitPoints
@@ -31,6 +32,7 @@ from cudarun.emulator.machine.access import (
     Section,
 )
 from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.clock import ReadMoment
 from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatrixTransfer
 from cudarun.emulator.machine.spaces import InGlobalOrConst
 from cudarun.emulator.machine.transfers import (
@@ -59,7 +61,7 @@ _OBSERVED = (
     StoreMatrix,
     WarpMatrixTransfer,
 )
-_OTHERS = (NoEffect, WarpAction, InGlobalOrConst)
+_OTHERS = (NoEffect, WarpAction, InGlobalOrConst, ReadMoment)
 _NOT_OBSERVED = (Fence, WarpgroupAction)
 
 
@@ -138,14 +140,14 @@ def _check(operation: Action) -> None:
     Raises:
         Untraceable: It does not.
     """
-    action, name = operation.action, operation.site.name
+    action = operation.action
     if isinstance(action, MemoryAction):
         is_observed = isinstance(action, _OBSERVED) and not any(map(_orders, action.accesses))
         is_observed &= not any(access.dtype.kind == "V" for access in action.accesses)
     else:
         is_observed = isinstance(action, _OTHERS) and not isinstance(action, _NOT_OBSERVED)
     if not is_observed:
-        raise Untraceable(f"instruction {name} with detectors")
+        raise Untraceable(f"{action_name(operation)} with detectors")
 
 
 def _orders(access: Access) -> bool:

@@ -14,17 +14,23 @@ Array = npt.NDArray[Any]
 
 
 class ReadMoment:
-    """A read of one of them. The emulated device's clock ticks once per nanosecond."""
+    """A read of one of them. The emulated device's clock ticks once per nanosecond.
+
+    Attributes:
+        is_global: Whether it reads the time of day.
+        is_high: Whether it reads the upper 32 of 64 bits.
+    """
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.is_global = "globaltimer" in name
+        self.is_high = name.endswith("_hi")
 
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
     ) -> None:
         """Write the time to the register, the same for all lanes."""
-        now = time.time_ns() if "globaltimer" in self.name else time.perf_counter_ns()
-        if self.name.endswith("_hi"):
+        now = time.time_ns() if self.is_global else time.perf_counter_ns()
+        if self.is_high:
             now >>= 32
         (destination,) = destinations
         destination[...] = now & ((1 << 8 * destination.itemsize) - 1)

@@ -202,26 +202,22 @@ class Reduce(WarpAction):
     ) -> None:
         """Reduce; lanes of a warp may be in groups with different masks."""
         value, masks = sources
-        ufunc, identity = _REDUCTIONS[self.words["op"]]
-        if identity is None:
-            limits = np.iinfo(value.dtype)
-            identity = limits.max if self.words["op"] == "min" else limits.min
-        slots = self.slots(active)
-        for mask in np.unique(masks):
-            group = np.flatnonzero(masks == mask)
-            fill = np.array(identity % (1 << 32), dtype=np.uint32).view(value.dtype)
-            table = self.spread(active, slots[group], value[group], fill)
-            total = ufunc.reduce(table, axis=1, dtype=value.dtype)
-            destinations[0][group] = total[slots[group] // WARP]
+        ufunc = _REDUCTIONS[self.words["op"]]
+        warps = self.slots(active) // WARP
+        _, groups = np.unique(warps << WARP | masks, return_inverse=True)
+        order = np.argsort(groups, kind="stable")
+        starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+        totals = ufunc.reduceat(value[order], starts, dtype=value.dtype)
+        np.copyto(destinations[0], totals[groups])
 
 
-_REDUCTIONS: dict[str, tuple[np.ufunc, int | None]] = {
-    "add": (np.add, 0),
-    "min": (np.minimum, None),
-    "max": (np.maximum, None),
-    "and": (np.bitwise_and, -1),
-    "or": (np.bitwise_or, 0),
-    "xor": (np.bitwise_xor, 0),
+_REDUCTIONS: dict[str, np.ufunc] = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
 }
 
 

@@ -171,6 +171,17 @@ def test_a_parent_cannot_run_without_its_children() -> None:
     assert [name for name in kernels if kernels[name].unimplemented] == ["large", "small"]
 
 
+def test_a_kernel_of_another_module_is_no_child() -> None:
+    declared = ".extern .entry elsewhere(.param .u64 p);\n.visible .entry large("
+    text = TEXT.replace(".visible .entry large(", declared)
+    text = text.replace("bar.sync \t0;", "mov.u64 %rd1, elsewhere;")
+    assert ", elsewhere;" in text
+    assert ".extern .entry" in text
+    kernels = compile_module(parse(text)).kernels
+    assert "large" in kernels
+    assert "elsewhere" not in kernels
+
+
 def test_functions_are_declared_as_the_device_has_them() -> None:
     text = TEXT.replace(
         "\t.param .align 4 .b8 __cudaCDP2GetParameterBufferV2_param_1[12]",

@@ -21,7 +21,7 @@ class CallGraph:
 
     def __init__(self, code: dict[str, FunctionCode], kernels: Set[str]) -> None:
         self._code = code
-        self._kernels = kernels
+        self._kernels = kernels & code.keys()  # without those that another module defines
         self._callable = code.keys() - kernels - SYSTEM_FUNCTIONS.keys()
         self._pointed = tuple(name for name in code if name in self._callable)
         self._callees = {name: self._called_by(function) for name, function in code.items()}

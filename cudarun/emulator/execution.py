@@ -205,7 +205,7 @@ def _run(launch: Launch, on_progress: Callable[[float], object]) -> int:
             if begun and not running and launch.hands_over(()):
                 break
             batch = idle.pop() if idle else Batch(launch, size)
-            blocks = min(size, launch.blocks - begun)
+            blocks = min(launch.batch_size(size), launch.blocks - begun)
             batch.begin(begun, blocks)
             begun += blocks
             running.appendleft((batch, batch.run()))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import FunctionCode
@@ -29,7 +30,11 @@ _WORK_SECONDS = 1.8e-9  # that the interpreter takes for a unit of `Launch.work`
 _INTERVAL = 0.002  # seconds between decisions
 _MOST_TIERS = 256
 _SAVED_BYTES = 32 << 20  # of memory: copied in 10 ms before a launch with detectors
+_SAVED_AT_FIRST = 16 << 20  # the same before the first launch of a kernel without them
 _SAVED_PER_THREAD = 64  # or as many bytes for each thread: copied faster than it runs
+_TIMES_AS_FAST = 4  # compiled code, at least: whether it pays to run a part of a launch again
+_BATCHES, _LEAST_LANES = 8, 1024  # the batches instead of one that has to end first, and their size
+_BATCH_SECONDS = 0.25
 
 ORDER = "results can depend on the order of warps"
 """The reason why a compiled kernel can have other results than an interpreted one."""
@@ -45,7 +50,7 @@ SHORT = "it takes less time than compiling"
 
 _RUNNING = "all its blocks were running before it was known to take longer than compiling"
 _FOUND = "the detectors had findings before the compiled code was ready"
-_CHANGED = "its running blocks had changed memory before the compiled code was ready"
+_CHANGED = "its last blocks were running, and had changed memory, before it was compiled"
 _UNFINISHED = "the launch ended before the kernel was compiled"
 
 INTERPRET, COMPILE = "interpret", "compile"
@@ -77,6 +82,7 @@ class KernelTier:
         self._function = function
         self._key = function, detect
         self._seconds = 0.0  # of interpreted launches
+        self._launches = 0  # of them
         self._due = 0.0  # when all of them have taken so long, the kernel has been compiled
         self._threshold: float | None = None
         self._is_remembered = False
@@ -129,7 +135,10 @@ class KernelTier:
         """Interpret a launch until compiled code can take over; return the first block for it."""
         clock = self._clock(launch)
         started = clock()
-        launch.hands_over = _Decision(self, launch, clock)
+        decision = _Decision(self, launch, clock, self._saved(launch))
+        launch.hands_over = decision
+        if not launch.observer.detectors:
+            launch.batch_size = decision.batch_size
         has_ended = False
         try:
             first = interpret(launch, on_progress)
@@ -137,8 +146,36 @@ class KernelTier:
         finally:
             elapsed = clock() - started
             self._seconds += elapsed
+            self._launches += 1
             note(INTERPRET, self.reason or self._why_interpreted(launch, elapsed, has_ended))
-        return first
+        if not decision.begins_again:
+            return first
+        decision.restore()
+        launch.begin_again()
+        return 0
+
+    def _saved(self, launch: Launch) -> Callable[[], None] | None:
+        """Copy the memory of a launch that may take long, if compiled code needs it to begin again.
+
+        Returns:
+            What restores the memory; ``None`` if it is not needed, or copying it takes long.
+        """
+        if launch.observer.detectors or launch.launches_grids or not self.holds_back():
+            return None
+        if not is_copied(launch, _SAVED_AT_FIRST):
+            return None
+        return snapshot(launch.memories, launch.config.heap)
+
+    def holds_back(self) -> bool:
+        """Return whether a running batch of a launch that may take long cannot begin again."""
+        are_short = self._seconds < _LOADING * self._launches
+        return not (self.reason or are_short) and self._changes_memory_early
+
+    @cached_property
+    def _changes_memory_early(self) -> bool:
+        from cudarun.emulator.machine.effects import changes_memory_early
+
+        return changes_memory_early(self._function)
 
     def _why_interpreted(self, launch: Launch, elapsed: float, has_ended: bool) -> str:
         """Return why no compiled code has taken over a launch."""
@@ -186,7 +223,11 @@ class KernelTier:
         return time.perf_counter
 
     def hands_over(
-        self, launch: Launch, rest: float, elapsed: float, executed: Collection[int] = ()
+        self,
+        launch: Launch,
+        rest: float,
+        elapsed: float,
+        can_leave: Callable[[], bool] = lambda: True,
     ) -> bool:
         """Return whether compiled code can run the rest of a launch; begin to compile if it pays.
 
@@ -194,7 +235,7 @@ class KernelTier:
             launch: The launch.
             rest: The seconds that interpreting the rest is expected to take.
             elapsed: The seconds since the launch began.
-            executed: The basic blocks of the running batch so far; it would start again.
+            can_leave: Returns whether the interpreter can leave its running batch.
         """
         expected = max(rest, self._seconds + elapsed if self._seconds else 0)
         if self._compilation is None:
@@ -206,7 +247,7 @@ class KernelTier:
         if compilation is None:
             return False
         if self._shows_order:
-            if self._seconds + elapsed < self._due or has_changed_memory(launch, executed):
+            if self._seconds + elapsed < self._due or not can_leave():
                 return False
             with launch.compiling():
                 compilation.wait()
@@ -217,7 +258,7 @@ class KernelTier:
             self._is_remembered = True  # an entry is written once, not with each launch
             if not compilation.was_stored:
                 remember(*self._key)
-        return True
+        return can_leave()
 
     def _pays_from(self) -> float:
         """Return the seconds of interpretation from which on compiling pays."""
@@ -267,10 +308,14 @@ def noted(interpret: Interpret, note: Note) -> Interpret:
 
 
 def is_copied_quickly(launch: Launch) -> bool:
-    """Return whether copying the memory of a launch takes little of the time that it takes."""
+    """Return whether copying the memory of a launch with detectors takes little of its time."""
+    return is_copied(launch, _SAVED_BYTES)
+
+
+def is_copied(launch: Launch, most: int) -> bool:
+    """Return whether memory has so few bytes, or few for each thread."""
     used = sum(memory.used for memory in launch.memories)
-    threads = launch.blocks * launch.block_threads
-    return used <= max(_SAVED_BYTES, _SAVED_PER_THREAD * threads)
+    return used <= max(most, _SAVED_PER_THREAD * launch.blocks * launch.block_threads)
 
 
 def has_changed_memory(launch: Launch, executed: Collection[int]) -> bool:
@@ -281,12 +326,30 @@ def has_changed_memory(launch: Launch, executed: Collection[int]) -> bool:
 
 
 class _Decision:
-    """The question of the interpreter whether compiled code takes over, in one launch."""
+    """The question of the interpreter whether compiled code takes over, in one launch.
 
-    def __init__(self, tier: KernelTier, launch: Launch, clock: Callable[[], float]) -> None:
+    Args:
+        tier: The tier of its kernel.
+        launch: The launch.
+        clock: Measures its seconds.
+        restore: Restores the memory before the launch; ``None`` if it has not been saved.
+
+    Attributes:
+        begins_again: Whether compiled code begins again with the first block.
+    """
+
+    def __init__(
+        self,
+        tier: KernelTier,
+        launch: Launch,
+        clock: Callable[[], float],
+        restore: Callable[[], None] | None,
+    ) -> None:
+        self.begins_again = False
         self._tier = tier
         self._launch = launch
         self._clock = clock
+        self._restore = restore
         self._started = self._ended_at = clock()
         self._next = self._started + _INTERVAL
         self._ended = 0
@@ -296,12 +359,42 @@ class _Decision:
         if (now < self._next and executed) or self._tier.reason:
             return False  # asked too often, but between two batches, when most can take over
         rest, elapsed = self._rest(now), now - self._started
-        answer = self._tier.hands_over(self._launch, rest, elapsed, executed)
+
+        def can_leave() -> bool:
+            if self._launch.observer.detectors:  # compiled code begins again
+                return not self._launch.observer.has_findings  # otherwise in vain
+            if not has_changed_memory(self._launch, executed):
+                return True
+            pays = _TIMES_AS_FAST * rest > rest + elapsed
+            self.begins_again = pays and self._restore is not None
+            return self.begins_again
+
+        answer = self._tier.hands_over(self._launch, rest, elapsed, can_leave)
+        self.begins_again = self.begins_again and answer
         self._next = self._clock() + _INTERVAL
-        observer = self._launch.observer
-        if observer.detectors:  # compiled code begins again; with findings, in vain
-            return answer and not observer.has_findings
-        return answer and not has_changed_memory(self._launch, executed)
+        return answer
+
+    def restore(self) -> None:
+        """Restore the memory before the launch."""
+        assert self._restore is not None
+        self._restore()
+
+    def batch_size(self, most: int) -> int:
+        """Return the number of blocks of the next batch: few if it is long, and has to end first.
+
+        Args:
+            most: The largest number.
+        """
+        launch = self._launch
+        if self._restore is not None or not self._tier.holds_back():
+            return most
+        least = max(most // _BATCHES, _LEAST_LANES // launch.block_threads)
+        wanted = 0
+        if launch.ended:
+            self._rest(self._clock())
+            wanted = int(_BATCH_SECONDS * self._ended / max(self._ended_at - self._started, 1e-9))
+        blocks = min(max(wanted, least), most) // launch.cluster_blocks * launch.cluster_blocks
+        return max(blocks, launch.cluster_blocks)
 
     def _rest(self, now: float) -> float:
         """Return the seconds that the blocks that have not ended are expected to take."""

@@ -40,6 +40,16 @@ def changes_memory(block: BlockCode) -> bool:
     return any(_changes_memory(operation) for operation in block.operations)
 
 
+def changes_memory_early(function: FunctionCode) -> bool:
+    """Return whether a kernel can have changed memory when a thread jumps back, or returns."""
+    last = -1
+    for block in function.blocks:
+        if min(block.terminator.successors, default=block.index + 1) <= block.index:
+            last = block.index
+    calls = bool(function.calls) or function.indirect
+    return any(map(changes_memory, function.blocks if calls else function.blocks[: last + 1]))
+
+
 def _changes_memory(operation: Operation) -> bool:
     if not isinstance(operation, Action):
         return False

@@ -134,6 +134,7 @@ class Launch:
         repetition: The repetition by the interpreter if the launch faults, or ``None``.
         hands_over: Returns whether another engine runs the blocks that have not run; the argument
             has the basic blocks that the running batch has executed, by their numbers.
+        batch_size: Returns the number of blocks of the next batch, of the largest number.
         origin: The launch by a kernel; ``None`` for one by the host.
         children: The grids that it has launched and that have not run.
         constant_variables: Address and bytes of each ``.const`` variable of the module.
@@ -182,6 +183,7 @@ class Launch:
         self.work = 0
         self.is_compiling = False
         self.hands_over: Callable[[Collection[int]], bool] = _never
+        self.batch_size: Callable[[int], int] = _largest
         self.repetition: RepeatedLaunch | None = None
         self._symbols = symbols
         self.constant_variables = tuple(
@@ -259,7 +261,7 @@ class Launch:
         self.printed.take()
         self.ended = self.work = 0
         self.running = self.find_running = None
-        self.hands_over = _never
+        self.hands_over, self.batch_size = _never, _largest
         self.repetition = None
 
     @property
@@ -347,6 +349,10 @@ class Launch:
 
 def _never(executed: Collection[int]) -> bool:
     return False
+
+
+def _largest(size: int) -> int:
+    return size
 
 
 def _round_up(value: int, multiple: int) -> int:

@@ -64,7 +64,15 @@ def test_compiled_code_runs_the_rest(monkeypatch: pytest.MonkeyPatch, text: str)
     assert notes[1].reason == ""
 
 
-@pytest.mark.usefixtures("eager")
+@pytest.fixture
+def unsaved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No memory is copied before a launch, and no batch is small because of that."""
+    monkeypatch.setattr(tiers, "_SAVED_AT_FIRST", 0)
+    monkeypatch.setattr(tiers, "_SAVED_PER_THREAD", 0)
+    monkeypatch.setattr(tiers, "_BATCHES", 1)
+
+
+@pytest.mark.usefixtures("eager", "unsaved")
 def test_a_batch_that_has_changed_memory_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
     text = LOOP.replace("FIRST", "red.global.add.u32 [%a2], 1;").replace(
@@ -123,13 +131,48 @@ def test_the_engine_of_a_launch_that_faults(monkeypatch: pytest.MonkeyPatch) -> 
     assert notes[99] == (COMPILE, "")
 
 
+CHANGING = LOOP.replace("FIRST", "red.global.add.u32 [%a2], 1;").replace("BODY", "")
+
+
 @pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("blocks", [5, 100])
+def test_a_launch_whose_memory_is_saved_begins_again(
+    monkeypatch: pytest.MonkeyPatch, blocks: int
+) -> None:
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
+    found, notes = launched(CHANGING, AUTO, blocks, 2)
+    assert found == launched(CHANGING, INTERPRET, blocks, 2)[0]
+    assert [(note.engine, note.reason) for note in notes] == [(COMPILE, "")] * 2
+
+
+def test_short_launches_are_not_saved_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = []
+    monkeypatch.setattr(tiers, "_tiers", {})
+    monkeypatch.setattr(tiers, "snapshot", lambda *given: saved.append(given))
+    _, notes = launched(CHANGING, AUTO, 5, 3)
+    assert [note.engine for note in notes] == [INTERPRET] * 3
+    assert len(saved) == 1
+    launched(PLAIN, AUTO, 5)  # whose batches can begin again without it
+    assert len(saved) == 1
+
+
+@pytest.mark.usefixtures("eager", "unsaved")
+def test_batches_are_small_until_compiled_code_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
+    monkeypatch.setattr(tiers, "_BATCHES", 8)
+    monkeypatch.setattr(tiers, "_LEAST_LANES", 64)
+    found, (note,) = launched(CHANGING, AUTO, 100)
+    assert found == launched(CHANGING, INTERPRET, 100)[0]
+    assert (note.engine, note.reason) == (COMPILE, "the first 4 of 100 blocks were interpreted")
+
+
+@pytest.mark.usefixtures("eager", "unsaved")
 def test_a_last_batch_that_has_changed_memory_stays_interpreted() -> None:
-    text = LOOP.replace("FIRST", "red.global.add.u32 [%a2], 1;").replace("BODY", "")
+    text = CHANGING
     _, (note,) = launched(text, AUTO, 5)
     assert note.engine == INTERPRET
     assert note.reason == (
-        "its running blocks had changed memory before the compiled code was ready"
+        "its last blocks were running, and had changed memory, before it was compiled"
     )
 
 
@@ -195,7 +238,7 @@ def test_visible_order_is_the_same_in_every_run(
         assert tickets(AUTO) == first
 
 
-@pytest.mark.usefixtures("by_work")
+@pytest.mark.usefixtures("by_work", "unsaved")
 def test_a_running_batch_of_visible_order_is_not_run_again() -> None:
     _, notes = tickets(AUTO, blocks=32, times=4)
     assert [note.partition(" ")[0] for note in notes] == [INTERPRET, INTERPRET, INTERPRET, COMPILE]

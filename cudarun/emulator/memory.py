@@ -13,7 +13,7 @@ import mmap
 import threading
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -233,12 +233,19 @@ class Memory:
                 return freed
         return None
 
-    def neighbors(self, address: int) -> tuple[Allocation | None, Allocation | None]:
-        """Return the live allocations before and after an address outside of all."""
+    def neighbors(
+        self, address: int, skipped: Collection[int] = ()
+    ) -> tuple[Allocation | None, Allocation | None]:
+        """Return the live allocations before and after an address outside of all.
+
+        Args:
+            address: The address.
+            skipped: The addresses of allocations that do not count.
+        """
         index = bisect_right(self._live, address, key=_base)
-        before = self._live[index - 1] if index else None
-        after = self._live[index] if index < len(self._live) else None
-        return before, after
+        before = (each for each in reversed(self._live[:index]) if each.base not in skipped)
+        after = (each for each in self._live[index:] if each.base not in skipped)
+        return next(before, None), next(after, None)
 
     def mark_unwritten(self, address: int, size: int) -> None:
         """Count bytes of one allocation as never written, whatever they contain."""

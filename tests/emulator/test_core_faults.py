@@ -64,6 +64,20 @@ def test_distance_to_the_nearest_allocation(step: int, words: str) -> None:
     assert words in fault(device, "fill", (1,), (32,), out, step).report
 
 
+@pytest.mark.parametrize(
+    ("used", "words"), [(False, "the end of 64 bytes"), (True, "before 1 bytes")]
+)
+def test_variables_that_the_kernel_does_not_use_are_not_the_nearest(used: bool, words: str) -> None:
+    """As the function objects of libcu++, which are empty variables in many modules."""
+    text = STORE.replace(".visible .entry", ".global .b8 empty[1];\n.visible .entry", 1)
+    if used:
+        text = text.replace("ret;", "mov.u64 %o, empty; ret;")
+    device = Device(text)
+    out = device.buffer(np.zeros(16, "u4"))
+    device.symbols["empty"] = device.memory.allocate(1, label="variable empty")
+    assert words in fault(device, "fill", (1,), (32,), out, 400).report
+
+
 def test_an_access_that_reaches_over_the_end() -> None:
     device = Device(
         STORE.replace("st.global.u32", "st.global.b64").replace("[%p+4], %t", "[%p+4], %o")

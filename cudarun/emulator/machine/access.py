@@ -378,8 +378,10 @@ class Access:
 
     def _nearest(self, active: Active, address: int) -> str:
         best: tuple[int, str] | None = None
-        for memory in active.batch.launch.memories:
-            before, after = memory.neighbors(address)
+        launch = active.batch.launch
+        unused = launch.unused_variables
+        for memory in launch.memories:
+            before, after = memory.neighbors(address, unused)
             if before is not None:
                 text = f"is {_past(address - before.end)} the end of {_name(before)}"
                 best = min(best or (1 << 64, ""), (address - before.end, text))

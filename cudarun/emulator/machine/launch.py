@@ -277,6 +277,16 @@ class Launch:
             function.symbols & kernels for function in self.functions.values()
         )
 
+    @property
+    def unused_variables(self) -> set[int]:
+        """The addresses of the variables that neither its kernel nor a function refers to."""
+        kernels = self.program.kernels.keys() - {self.kernel.name}
+        used: set[str] = set()
+        for name, function in self.functions.items():
+            if name not in kernels:
+                used |= function.symbols
+        return {address for name, address in self._symbols.items() if name not in used}
+
     # --- code ------------------------------------------------------------------------------------
 
     def locate(self, number: int) -> tuple[FunctionCode, BlockCode]:

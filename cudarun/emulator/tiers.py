@@ -26,6 +26,8 @@ _LOADING = 0.3  # seconds, so that importing the compiler and loading a kernel i
 _COMPILING = 0.1  # seconds that it takes to compile a kernel without instructions
 _PER_OPERATION = 0.003  # seconds that every instruction adds
 _LARGE, _PER_CALL = 0.5, 0.0002  # the same for large kernels, whose instructions are data
+_PER_CHARACTER = 1.9e-6  # seconds that every character of the LLVM module adds, once there is one
+_PER_CHARACTER_WITH_RECORDS = 0.8e-6  # the same for large kernels
 _WORK_SECONDS = 1.8e-9  # that the interpreter takes for a unit of `Launch.work`
 _INTERVAL = 0.002  # seconds between decisions
 _MOST_TIERS = 256
@@ -86,6 +88,7 @@ class KernelTier:
         self._due = 0.0  # when all of them have taken so long, the kernel has been compiled
         self._threshold: float | None = None
         self._is_remembered = False
+        self._candidate: KernelCompilation | None = None  # that has not begun
         self._compilation: KernelCompilation | None = None
 
     def is_of(self, function: FunctionCode) -> bool:
@@ -241,7 +244,11 @@ class KernelTier:
         if self._compilation is None:
             if expected < _LOADING or expected < self._pays_from():
                 return False
-            self._begin(launch)
+            if self._candidate is None:
+                self._prepare(launch)
+            if self._candidate is None or expected < self._pays_from():
+                return False
+            self._begin(self._candidate)
             self._due = self._seconds + elapsed + self._compile_seconds()
         compilation = self._compilation
         if compilation is None:
@@ -273,10 +280,15 @@ class KernelTier:
 
     def _compile_seconds(self) -> float:
         """Return the seconds that compiling is expected to take."""
+        if self._candidate is not None:
+            characters, has_records = self._candidate.size
+            each = _PER_CHARACTER_WITH_RECORDS if has_records else _PER_CHARACTER
+            return _COMPILING + each * characters
         operations = sum(len(block.operations) for block in self._function.blocks)
         return _COMPILING + min(_PER_OPERATION * operations, _LARGE + _PER_CALL * operations)
 
-    def _begin(self, launch: Launch) -> None:
+    def _prepare(self, launch: Launch) -> None:
+        """Make the LLVM module: its size shows how long it takes to compile."""
         from cudarun.emulator.compiled.actions import slower_compiled  # slow to import
         from cudarun.emulator.compiled.engine import compilation_of
 
@@ -284,7 +296,12 @@ class KernelTier:
         if self.reason:
             return
         compilation = compilation_of(launch, in_order=False)
-        if not compilation.reason and compilation.kernel is None:
+        self.reason = compilation.reason
+        if not self.reason:
+            self._candidate, self._threshold = compilation, None
+
+    def _begin(self, compilation: KernelCompilation) -> None:
+        if compilation.kernel is None:
             compilation.begin()
         self.reason = compilation.reason
         if not self.reason:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import FunctionCode
@@ -59,6 +59,11 @@ class KernelCompilation:
             self.visible_order = self._module.visible_order
         except Untraceable as reason:
             self.reason = str(reason)
+
+    @cached_property
+    def size(self) -> tuple[int, bool]:
+        """The characters of the LLVM module, and whether its operations are records."""
+        return len(self._module.text.text()), self._module.has_records
 
     def complete(self) -> None:
         """Compile and load the kernel, unless this has been done."""

@@ -20,7 +20,8 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     from cudarun.emulator.compiled.engine import KernelCompilation
 
     monkeypatch.setattr(tiers, "_LOADING", 1e-9)
-    for name in ("_COMPILING", "_PER_OPERATION", "_LARGE", "_PER_CALL", "_INTERVAL"):
+    costs = [name for name in vars(tiers) if name.startswith("_PER_")]
+    for name in ("_COMPILING", "_LARGE", "_INTERVAL", *costs):
         monkeypatch.setattr(tiers, name, 0)
     monkeypatch.setattr(tiers, "_tiers", {})
     monkeypatch.setattr(engine, "_compilations", {})

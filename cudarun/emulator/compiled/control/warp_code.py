@@ -123,12 +123,12 @@ class WarpCode:
         if operations > (_MOST_OPERATIONS if self.frames is None else MOST_OPERATIONS):
             raise Untraceable(f"a function of {operations} instructions")
         self._in_state = blocks * registers > _MOST_VALUES
-        self._is_large = self.frames is None and (self._in_state or operations > _MOST_INLINE)
-        self._in_state = self._in_state or self._is_large
+        self.is_large = self.frames is None and (self._in_state or operations > _MOST_INLINE)
+        self._in_state = self._in_state or self.is_large
         self._needed = self._needed_while_running()
         places: dict[int, int] = {}
         if self._in_state:
-            place = place_registers if self._is_large else own_places
+            place = place_registers if self.is_large else own_places
             places, kept = place(function, self._registers, self._used)
         else:
             kept = {slot: self._registers.bytes_of(slot) for slot in self._kept()}
@@ -152,7 +152,7 @@ class WarpCode:
         if self._in_state:
             every = self.state.registers
             self._registers.in_state = {slot: every[place] for slot, place in places.items()}
-        if self._is_large:
+        if self.is_large:
             repeated = self._accesses if observed is None else None
             self._shared = SharedOperations(self._code, self._registers, repeated, self._values)
             transitions = Transitions(self._code, self.state)
@@ -226,7 +226,7 @@ class WarpCode:
         The lowest block with waiting lanes runs, so that diverged lanes wait to run later ones.
         Those that wait for the return of others from an outlined function can be anywhere.
         """
-        if self._is_large:  # registers share memory with others that waiting lanes may need
+        if self.is_large:  # registers share memory with others that waiting lanes may need
             return [self._registers.shared] * len(self.function.blocks)
         slots, found = self._needed_to_continue(), []
         for block in reversed(self.function.blocks):
@@ -249,13 +249,13 @@ class WarpCode:
         for block in self.function.blocks:
             self._block(block)
         self._waits.check_warp_barriers()
-        if not self._is_large:
+        if not self.is_large:
             self._registers.needed = self._needed_to_continue()
         self.counted.continue_with_results(self.state, self._schedule)
         if self._calls:
             self._calls.end()
         self._leave()
-        quick = self._is_large and len(self.function.blocks) > _MOST_OPTIMIZED
+        quick = self.is_large and len(self.function.blocks) > _MOST_OPTIMIZED
         head = f"define internal i32 @step({_PARAMETERS}) noinline {'optnone ' * quick}#0 {{"
         code.module.define("step", "\n".join([head, *code.lines, "}"]))
         if self._shared is not None:

@@ -171,7 +171,6 @@ DEFAULTS = {
     "PRINTF_FIFO_SIZE": 8650752,
     "MALLOC_HEAP_SIZE": 8388608,
     "DEV_RUNTIME_PENDING_LAUNCH_COUNT": 2048,
-    "PERSISTING_L2_CACHE_SIZE": 11796480,
 }
 
 
@@ -181,6 +180,13 @@ def limit(cuda, name):
 
 def test_default_limits(cuda, context):
     assert {name: cuda.cuCtxGetLimit(limit(cuda, name)) for name in DEFAULTS} == DEFAULTS
+
+
+def test_all_of_the_persisting_cache_is_the_default(cuda, device, context):
+    attributes = cuda.CUdevice_attribute
+    most = attributes.CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE
+    found = cuda.cuCtxGetLimit(limit(cuda, "PERSISTING_L2_CACHE_SIZE"))
+    assert found == cuda.cuDeviceGetAttribute(most, device)
 
 
 @pytest.mark.parametrize(

@@ -182,11 +182,17 @@ def test_default_limits(cuda, context):
     assert {name: cuda.cuCtxGetLimit(limit(cuda, name)) for name in DEFAULTS} == DEFAULTS
 
 
-def test_all_of_the_persisting_cache_is_the_default(cuda, device, context):
-    attributes = cuda.CUdevice_attribute
-    most = attributes.CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE
-    found = cuda.cuCtxGetLimit(limit(cuda, "PERSISTING_L2_CACHE_SIZE"))
-    assert found == cuda.cuDeviceGetAttribute(most, device)
+def test_the_persisting_cache_has_ten_parts(cuda, device, context):
+    """Three of them by default; an H100 has smaller ones than an H200."""
+    attribute = cuda.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE
+    most = cuda.cuDeviceGetAttribute(attribute, device)
+    part, persisting = most // 10, limit(cuda, "PERSISTING_L2_CACHE_SIZE")
+    assert cuda.cuCtxGetLimit(persisting) == 3 * part
+    for value, parts in ((0, 0), (1, 1), (part, 1), (part + 1, 2), (most, 10)):
+        cuda.cuCtxSetLimit(persisting, value)
+        assert cuda.cuCtxGetLimit(persisting) == parts * part
+    assert cuda.result("cuCtxSetLimit", persisting, most + 1) == "INVALID_VALUE"
+    assert cuda.cuCtxGetLimit(persisting) == most
 
 
 @pytest.mark.parametrize(

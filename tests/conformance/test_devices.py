@@ -66,6 +66,8 @@ def test_what_every_device_can_do(cuda, device):
     assert attribute(cuda, "UNIFIED_ADDRESSING", device) == 1
     assert attribute(cuda, "MANAGED_MEMORY", device) == 1
     assert attribute(cuda, "COOPERATIVE_LAUNCH", device) == 1
+    assert attribute(cuda, "TENSOR_MAP_ACCESS_SUPPORTED", device) == 1
+    assert attribute(cuda, "CAN_TEX2D_GATHER", device) == 1
     assert attribute(cuda, "TOTAL_CONSTANT_MEMORY", device) == 65536
     assert attribute(cuda, "MAX_SHARED_MEMORY_PER_BLOCK", device) == 49152
     assert attribute(cuda, "MULTIPROCESSOR_COUNT", device) >= 1

@@ -35,11 +35,14 @@ _DEFAULT_LIMITS: dict[CUlimit, int] = {
     CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY: 64,
     CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 11796480,
 }
-_STACK_UNIT = 16  # bytes; the size of a stack is a multiple
+_UNITS: dict[CUlimit, int] = {  # of which a limit is a multiple
+    CUlimit.CU_LIMIT_STACK_SIZE: 16,
+    CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 3932160,
+}
 _LARGEST: dict[CUlimit, int] = {
     CUlimit.CU_LIMIT_STACK_SIZE: 512 << 10,  # the maximum local memory per thread
     CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY: 128,
-    CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 11796480,
+    CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 39321600,
 }
 # After a kernel with one of the calls has run, the size is fixed.
 _FIXED_BY: dict[CUlimit, frozenset[str]] = {
@@ -80,12 +83,12 @@ class Limits:
                 f"{limit.name} cannot be set after a kernel that uses {used} has run",
             )
         largest = _LARGEST.get(limit)
-        if limit == CUlimit.CU_LIMIT_STACK_SIZE and value > _LARGEST[limit]:
+        unit = _UNITS.get(limit, 1)
+        if largest is not None and limit in _UNITS and value > largest:
             raise Refusal(
-                "INVALID_VALUE", f"a stack of {value} bytes exceeds the maximum of {largest}"
+                "INVALID_VALUE", f"{limit.name} of {value} exceeds the maximum of {largest}"
             )
-        if limit == CUlimit.CU_LIMIT_STACK_SIZE:
-            value = -(-value // _STACK_UNIT) * _STACK_UNIT
+        value = -(-value // unit) * unit
         self._values[limit] = value if largest is None else min(value, largest)
 
     def reset(self) -> None:

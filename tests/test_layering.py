@@ -108,7 +108,8 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "compiled": {
             *("code", "decode", "faults", "isa", "machine", "memory", "numerics", "program"),
         },
-        "tiers": {"code", "compiled", "machine", "memory"},
+        "known_kernels": {"code"},
+        "tiers": {"code", "compiled", "known_kernels", "machine", "memory"},
         "engines": {"compiled", "machine", "tiers"},
         "execution": {"engines", "faults", "machine", "memory", "program"},
         "detectors": {

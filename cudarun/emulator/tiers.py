@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import FunctionCode
+from cudarun.emulator.known_kernels import is_known, remember
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.memory import snapshot
 from cudarun.processors import available_cores
@@ -434,36 +435,6 @@ def may_show_order(launch: Launch) -> bool:
     program = launch.program
     called = (each for name, each in program.code.items() if name not in program.kernels)
     return any(map(can_show_order, (launch.kernel_function, *called)))
-
-
-# --- what earlier processes compiled --------------------------------------------------------------
-
-
-def is_known(function: FunctionCode, detect: frozenset[str]) -> bool:
-    """Return whether the cache has an entry for a kernel: its machine code is there, probably."""
-    from cudarun.result_cache import ResultCache, cache_folder
-
-    return ResultCache(cache_folder("kernels")).load(_key(function, detect)) is not None
-
-
-def remember(function: FunctionCode, detect: frozenset[str]) -> None:
-    """Add the entry of a kernel to the cache."""
-    from cudarun.result_cache import ResultCache, cache_folder
-
-    ResultCache(cache_folder("kernels")).store(_key(function, detect), {"compiled": b""})
-
-
-def _key(function: FunctionCode, detect: frozenset[str]) -> str:
-    import hashlib
-
-    from cudarun import __version__
-
-    head = f"{__version__} {function.name} {len(function.slots)} {sorted(detect)}"
-    digest = hashlib.sha256(head.encode())
-    for block in function.blocks:
-        for operation in block.operations:
-            digest.update(operation.site.text.encode())
-    return digest.hexdigest()
 
 
 _tiers: dict[tuple[object, ...], KernelTier] = {}  # the last one used is the last

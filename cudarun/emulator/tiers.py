@@ -406,7 +406,8 @@ class _Decision:
             most: The largest number.
         """
         launch = self._launch
-        if self._restore is not None or not self._tier.holds_back():
+        is_whole = launch.config.cooperative or self._restore is not None
+        if is_whole or not self._tier.holds_back():
             return most
         least = max(most // _BATCHES, _LEAST_LANES // launch.block_threads)
         wanted = 0

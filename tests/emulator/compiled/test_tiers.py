@@ -19,6 +19,7 @@ from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import launch as launches
+from cudarun.emulator.machine.batch import Batch
 from tests.emulator.compiled.engines import device
 
 LOOP = """.visible .entry sums(.param .u64 out) {
@@ -164,6 +165,29 @@ def test_batches_are_small_until_compiled_code_takes_over(monkeypatch: pytest.Mo
     found, (note,) = launched(CHANGING, AUTO, 100)
     assert found == launched(CHANGING, INTERPRET, 100)[0]
     assert (note.engine, note.reason) == (COMPILE, "the first 4 of 100 blocks were interpreted")
+
+
+@pytest.mark.usefixtures("unsaved")
+@pytest.mark.parametrize(("cooperative", "sizes"), [(True, [100]), (False, [12, 88])])
+def test_a_cooperative_launch_is_one_batch(
+    monkeypatch: pytest.MonkeyPatch, cooperative: bool, sizes: list[int]
+) -> None:
+    """Its blocks wait for one another."""
+    begun = []
+    begin = Batch.begin
+
+    def noted(batch: Batch, first: int, blocks: int) -> None:
+        begun.append(blocks)
+        begin(batch, first, blocks)
+
+    monkeypatch.setattr(Batch, "begin", noted)
+    monkeypatch.setattr(tiers, "_tiers", {})
+    monkeypatch.setattr(tiers, "_BATCHES", 8)
+    monkeypatch.setattr(tiers, "_LEAST_LANES", 64)
+    monkeypatch.setattr(tiers, "_BATCH_SECONDS", 1e9)
+    made, _ = device(CHANGING, AUTO)
+    made.launch("sums", (100,), (64,), made.buffer(np.zeros(6400, "u4")), cooperative=cooperative)
+    assert begun == sizes
 
 
 @pytest.mark.usefixtures("eager", "unsaved")

@@ -109,7 +109,8 @@ INSIDE: dict[str, dict[str, set[str]]] = {
             *("code", "decode", "faults", "isa", "machine", "memory", "numerics", "program"),
         },
         "known_kernels": {"code"},
-        "tiers": {"code", "compiled", "known_kernels", "machine", "memory"},
+        "costs": set(),
+        "tiers": {"code", "compiled", "costs", "known_kernels", "machine", "memory"},
         "engines": {"compiled", "machine", "tiers"},
         "execution": {"engines", "faults", "machine", "memory", "program"},
         "detectors": {

@@ -17,11 +17,12 @@ from cudarun.emulator.tiers import (
     COMPILE,
     INTERPRET,
     MUCH_MEMORY,
+    PROCESS_TIERS,
     Interpret,
+    Tiers,
     is_copied_quickly,
     noted,
     order_reason,
-    tier_of,
 )
 from cudarun.processors import available_cores
 from cudarun.records import dataclass
@@ -106,6 +107,7 @@ class Engines:
             of cores that this process may use.
         in_order: Whether ``"compile"`` refuses kernels that can see the order of the warps, too.
         is_default: Whether neither the program nor the environment selects the mode.
+        tiers: Those that ``"auto"`` decides by.
 
     Attributes:
         notes: The engine of the last launch of each kernel, by its name, also of a launch that
@@ -120,10 +122,12 @@ class Engines:
         *,
         in_order: bool = False,
         is_default: bool = False,
+        tiers: Tiers = PROCESS_TIERS,
     ) -> None:
         self.mode = mode
         self.in_order = in_order
         self.is_default = is_default
+        self.tiers = tiers
         self.threads = threads or available_cores()
         self.notes: dict[str, EngineNote] = {}
         self.has_refused = False
@@ -184,7 +188,7 @@ class Engines:
     ) -> None:
         """Interpret a launch until compiled code pays."""
         note = partial(self._note, launch)
-        tier_of(launch).run(launch, on_progress, interpret, self.threads, note)
+        self.tiers.of(launch).run(launch, on_progress, interpret, self.threads, note)
 
     def _compile(
         self,

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import FunctionCode
+from cudarun.emulator.costs import Clock, Costs
 from cudarun.emulator.known_kernels import is_known, remember
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.memory import snapshot
@@ -23,21 +24,12 @@ from cudarun.processors import available_cores
 if TYPE_CHECKING:
     from cudarun.emulator.compiled.engine import KernelCompilation
 
-_LOADING = 0.3  # seconds, so that importing the compiler and loading a kernel is a small part
-_COMPILING = 0.1  # seconds that it takes to compile a kernel without instructions
-_PER_OPERATION = 0.003  # seconds that every instruction adds
-_LARGE, _PER_CALL = 0.5, 0.0002  # the same for large kernels, whose instructions are data
-_PER_CHARACTER = 1.9e-6  # seconds that every character of the LLVM module adds, once there is one
-_PER_CHARACTER_WITH_RECORDS = 0.8e-6  # the same for large kernels
-_WORK_SECONDS = 1.8e-9  # that the interpreter takes for a unit of `Launch.work`
-_INTERVAL = 0.002  # seconds between decisions
 _MOST_TIERS = 256
 _SAVED_BYTES = 32 << 20  # of memory: copied in 10 ms before a launch with detectors
 _SAVED_AT_FIRST = 16 << 20  # the same before the first launch of a kernel without them
 _SAVED_PER_THREAD = 64  # or as many bytes for each thread: copied faster than it runs
 _TIMES_AS_FAST = 4  # compiled code, at least: whether it pays to run a part of a launch again
 _BATCHES, _LEAST_LANES = 8, 1024  # the batches instead of one that has to end first, and their size
-_BATCH_SECONDS = 0.25
 
 ORDER = "results can depend on the order of warps"
 """The reason why a compiled kernel can have other results than an interpreted one."""
@@ -69,6 +61,7 @@ class KernelTier:
     """The engine of a kernel's launches in this process, by the time that they take.
 
     Args:
+        tiers: The tiers of this process.
         function: The kernel.
         detect: The names of the detectors that observe it.
         shows_order: Whether its results may show the order of the warps.
@@ -78,9 +71,11 @@ class KernelTier:
     """
 
     def __init__(
-        self, function: FunctionCode, detect: frozenset[str], *, shows_order: bool
+        self, tiers: Tiers, function: FunctionCode, detect: frozenset[str], *, shows_order: bool
     ) -> None:
         self.reason = ""
+        self.costs = tiers.costs
+        self._tiers = tiers
         self._shows_order = shows_order
         self._function = function
         self._key = function, detect
@@ -172,7 +167,7 @@ class KernelTier:
 
     def holds_back(self) -> bool:
         """Return whether a running batch of a launch that may take long cannot begin again."""
-        are_short = self._seconds < _LOADING * self._launches
+        are_short = self._seconds < self.costs.loading * self._launches
         return not (self.reason or are_short) and self._changes_memory_early
 
     @cached_property
@@ -220,11 +215,11 @@ class KernelTier:
         if not self._compilation.run_observed(launch, on_progress, again, restore):
             self.reason = SUSPECTED
 
-    def _clock(self, launch: Launch) -> Callable[[], float]:
+    def _clock(self, launch: Launch) -> Clock:
         """Return what measures the seconds of an interpreted launch."""
         if self._shows_order:
-            return lambda: _WORK_SECONDS * launch.work
-        return time.perf_counter
+            return lambda: self.costs.per_work * launch.work
+        return self._tiers.clock
 
     def hands_over(
         self,
@@ -243,7 +238,7 @@ class KernelTier:
         """
         expected = max(rest, self._seconds + elapsed if self._seconds else 0)
         if self._compilation is None:
-            if expected < _LOADING or expected < self._pays_from():
+            if expected < self.costs.loading or expected < self._pays_from():
                 return False
             if self._candidate is None:
                 self._prepare(launch)
@@ -254,9 +249,9 @@ class KernelTier:
         compilation = self._compilation
         if compilation is None:
             return False
-        if self._shows_order:
-            if self._seconds + elapsed < self._due or not can_leave():
-                return False
+        if self._shows_order and (self._seconds + elapsed < self._due or not can_leave()):
+            return False
+        if self._shows_order or self._tiers.waits:
             with launch.compiling():
                 compilation.wait()
         if not compilation.is_loaded():
@@ -271,7 +266,7 @@ class KernelTier:
     def _pays_from(self) -> float:
         """Return the seconds of interpretation from which on compiling pays."""
         if self._threshold is None:
-            self._threshold = _LOADING
+            self._threshold = self.costs.loading
             if self._shows_order:
                 self._threshold += 2 * self._compile_seconds()
             elif not is_known(*self._key):
@@ -283,10 +278,8 @@ class KernelTier:
         """Return the seconds that compiling is expected to take."""
         if self._candidate is not None:
             characters, has_records = self._candidate.size
-            each = _PER_CHARACTER_WITH_RECORDS if has_records else _PER_CHARACTER
-            return _COMPILING + each * characters
-        operations = sum(len(block.operations) for block in self._function.blocks)
-        return _COMPILING + min(_PER_OPERATION * operations, _LARGE + _PER_CALL * operations)
+            return self.costs.of_module(characters, has_records=has_records)
+        return self.costs.of_operations(sum(len(each.operations) for each in self._function.blocks))
 
     def _prepare(self, launch: Launch) -> None:
         """Make the LLVM module: its size shows how long it takes to compile."""
@@ -360,7 +353,7 @@ class _Decision:
         self,
         tier: KernelTier,
         launch: Launch,
-        clock: Callable[[], float],
+        clock: Clock,
         restore: Callable[[], None] | None,
     ) -> None:
         self.begins_again = False
@@ -369,7 +362,7 @@ class _Decision:
         self._clock = clock
         self._restore = restore
         self._started = self._ended_at = clock()
-        self._next = self._started + _INTERVAL
+        self._next = self._started + tier.costs.interval
         self._ended = 0
 
     def __call__(self, executed: Collection[int]) -> bool:
@@ -391,7 +384,7 @@ class _Decision:
 
         answer = self._tier.hands_over(self._launch, rest, elapsed, can_leave)
         self.begins_again = self.begins_again and answer
-        self._next = self._clock() + _INTERVAL
+        self._next = self._clock() + self._tier.costs.interval
         return answer
 
     def restore(self) -> None:
@@ -413,7 +406,8 @@ class _Decision:
         wanted = 0
         if launch.ended:
             self._rest(self._clock())
-            wanted = int(_BATCH_SECONDS * self._ended / max(self._ended_at - self._started, 1e-9))
+            seconds = max(self._ended_at - self._started, 1e-9)
+            wanted = int(self._tier.costs.batch * self._ended / seconds)
         blocks = min(max(wanted, least), most) // launch.cluster_blocks * launch.cluster_blocks
         return max(blocks, launch.cluster_blocks)
 
@@ -438,19 +432,38 @@ def may_show_order(launch: Launch) -> bool:
     return any(map(can_show_order, (launch.kernel_function, *called)))
 
 
-_tiers: dict[tuple[object, ...], KernelTier] = {}  # the last one used is the last
+class Tiers:
+    """The tiers of kernels in a process, and how they measure and expect times.
+
+    Args:
+        costs: The expected times.
+        clock: Measures the times of launches.
+        waits: Whether the interpreter waits for the compiler once it pays to compile, so that
+            the moment at which compiled code takes over does not depend on the machine.
+    """
+
+    def __init__(
+        self, costs: Costs | None = None, clock: Clock = time.perf_counter, *, waits: bool = False
+    ) -> None:
+        self.costs = costs or Costs()
+        self.clock = clock
+        self.waits = waits
+        self._tiers: dict[tuple[object, ...], KernelTier] = {}  # the last one used is the last
+
+    def of(self, launch: Launch) -> KernelTier:
+        """Return the tier of the kernel of a launch, and of its detectors."""
+        function = launch.kernel_function
+        detect = launch.observer.detectors or frozenset()
+        key = id(function), launch.is_serial, detect
+        tier = self._tiers.pop(key, None)
+        if tier is None or not tier.is_of(function):
+            shows_order = not (detect or launch.is_serial) and may_show_order(launch)
+            tier = KernelTier(self, function, detect, shows_order=shows_order)
+        self._tiers[key] = tier
+        if len(self._tiers) > _MOST_TIERS:
+            del self._tiers[next(iter(self._tiers))]
+        return tier
 
 
-def tier_of(launch: Launch) -> KernelTier:
-    """Return the tier of the kernel of a launch, and of its detectors."""
-    function = launch.kernel_function
-    detect = launch.observer.detectors or frozenset()
-    key = id(function), launch.is_serial, detect
-    tier = _tiers.pop(key, None)
-    if tier is None or not tier.is_of(function):
-        shows_order = not (detect or launch.is_serial) and may_show_order(launch)
-        tier = KernelTier(function, detect, shows_order=shows_order)
-    _tiers[key] = tier
-    if len(_tiers) > _MOST_TIERS:
-        del _tiers[next(iter(_tiers))]
-    return tier
+PROCESS_TIERS = Tiers()
+"""Those of this process: engines that are selected one after another share what was compiled."""

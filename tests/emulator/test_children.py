@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from cudarun.emulator import driver as cuda
-from cudarun.emulator import tiers
 from cudarun.emulator.decode.module import compile_module
+from cudarun.emulator.engines import AUTO, Engines
 from cudarun.emulator.host.jit import compile_text
 from cudarun.emulator.host.process import Process, process
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse
+from tests.support.tiers import eager
 
 TEXT = (Path(__file__).parent / "children" / "grids.ptx").read_text()
 WORDS = 16
@@ -116,25 +117,12 @@ def test_a_parent_can_wait_for_its_child(run: Run) -> None:
     assert run("waits")[0] == 1
 
 
-def test_children_are_compiled(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_children_are_compiled(run: Run, fresh_process: Process) -> None:
     pytest.importorskip("llvmlite")
-    from cudarun.emulator.compiled.engine import KernelCompilation
-
-    for name, seconds in (("_LOADING", 1e-9), ("_COMPILING", 0), ("_PER_OPERATION", 0)):
-        monkeypatch.setattr(tiers, name, seconds)
-    is_loaded = KernelCompilation.is_loaded
-
-    def wait(compilation: KernelCompilation) -> bool:
-        if compilation._process is not None:
-            compilation._process._process.wait()
-        return is_loaded(compilation)
-
-    monkeypatch.setattr(KernelCompilation, "is_loaded", wait)
     wanted = run("fine")
-    for engine in ("interpret", "auto"):
-        cuda.select_engine(engine)
-        for _ in range(2):
-            assert run("fine") == wanted
+    fresh_process.engines = Engines(AUTO, tiers=eager())
+    for _ in range(2):
+        assert run("fine") == wanted
     engines = {note.kernel: note.engine for note in cuda.engine_notes()}
     assert engines == {"fine": "interpret", "put": "compile", "get": "compile"}
 

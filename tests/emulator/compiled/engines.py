@@ -14,14 +14,18 @@ from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.report import describe_thread_states
+from cudarun.emulator.tiers import Tiers
 from tests.emulator.device import Device
+from tests.support.tiers import eager
 
 Array = npt.NDArray[Any]
 
 
-def device(text: str, mode: str, *, in_order: bool = True) -> tuple[Device, Engines]:
-    """A device that executes its launches with one engine."""
-    engines = Engines(mode, in_order=in_order)
+def device(
+    text: str, mode: str, *, in_order: bool = True, tiers: Tiers | None = None
+) -> tuple[Device, Engines]:
+    """A device that executes its launches with one engine; ``auto`` is eager by default."""
+    engines = Engines(mode, in_order=in_order, tiers=tiers or eager())
     return Device(text, execute=partial(execute, engines=engines)), engines
 
 

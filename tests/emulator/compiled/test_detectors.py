@@ -14,6 +14,7 @@ from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, EngineNote, Engin
 from cudarun.emulator.execution import execute
 from tests.emulator.device import Device
 from tests.emulator.test_detectors_races import FOUND, KERNEL, SILENT
+from tests.support.tiers import eager
 
 WORDS = 4096
 Outcome = tuple[str, bytes, bytes]
@@ -24,7 +25,7 @@ def launched(
 ) -> tuple[Outcome, EngineNote]:
     """The findings and the memory after a launch, and the engine; half of the memory is written."""
     observer = DetectorObserver(detect.split(","))
-    engines = Engines(mode)
+    engines = Engines(mode, tiers=eager())
     made = Device(
         KERNEL.format(body=body),
         observer=observer,
@@ -156,7 +157,6 @@ def test_statistics_observe_the_interpreter() -> None:
     assert engines.notes["k"].reason == "statistics and proofs observe the interpreter"
 
 
-@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("second", ["[%m]", "[%z]"])
 def test_compiled_code_begins_again_after_the_interpreter(second: str) -> None:
     loop = f"""mov.u32 %v2, 0;

@@ -16,11 +16,14 @@ from cudarun.emulator import tiers
 from cudarun.emulator.compiled import background, engine
 from cudarun.emulator.compiled.background import CompilerProcess
 from cudarun.emulator.compiled.lanes.operators import Untraceable
+from cudarun.emulator.costs import Clock
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import launch as launches
 from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.tiers import Tiers
 from tests.emulator.compiled.engines import device
+from tests.support.tiers import eager, patient
 
 LOOP = """.visible .entry sums(.param .u64 out) {
     .reg .b32 %r<6>; .reg .b64 %a<3>; .reg .pred %p;
@@ -43,9 +46,11 @@ PLAIN = LOOP.replace("FIRST", "").replace("BODY", "")
 SMALL = 64 * 32  # lanes of a batch, so that launches have several
 
 
-def launched(text: str, mode: str, blocks: int, times: int = 1) -> tuple[bytes, list[Any]]:
+def launched(
+    text: str, mode: str, blocks: int, times: int = 1, tiers: Tiers | None = None
+) -> tuple[bytes, list[Any]]:
     """The memory after launches, and the note of each."""
-    made, engines = device(text, mode)
+    made, engines = device(text, mode, tiers=tiers)
     place = made.buffer(np.arange(blocks * 64, dtype="u4"))
     notes = []
     for _ in range(times):
@@ -54,7 +59,6 @@ def launched(text: str, mode: str, blocks: int, times: int = 1) -> tuple[bytes, 
     return made.read(place, "u4", blocks * 64).tobytes(), notes
 
 
-@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("text", [PLAIN, LOOP.replace("FIRST", "st.global.u32 [%a2], 1;")])
 def test_compiled_code_runs_the_rest(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
@@ -73,7 +77,7 @@ def unsaved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiers, "_BATCHES", 1)
 
 
-@pytest.mark.usefixtures("eager", "unsaved")
+@pytest.mark.usefixtures("unsaved")
 def test_a_batch_that_has_changed_memory_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
     text = LOOP.replace("FIRST", "red.global.add.u32 [%a2], 1;").replace(
@@ -87,14 +91,12 @@ def test_a_batch_that_has_changed_memory_is_not_run_again(monkeypatch: pytest.Mo
     )
 
 
-@pytest.mark.usefixtures("eager")
 def test_a_batch_that_has_changed_nothing_is_run_again() -> None:
     found, (note,) = launched(PLAIN, AUTO, 5)
     assert found == launched(PLAIN, INTERPRET, 5)[0]
     assert (note.engine, note.reason) == (COMPILE, "")
 
 
-@pytest.mark.usefixtures("eager")
 def test_a_kernel_of_thousands_of_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
     text = LOOP.replace("FIRST", "").replace("20;", "2;")
@@ -104,7 +106,6 @@ def test_a_kernel_of_thousands_of_instructions(monkeypatch: pytest.MonkeyPatch) 
     assert [note.engine for note in notes] == [COMPILE, COMPILE]
 
 
-@pytest.mark.usefixtures("eager")
 def test_launches_of_one_kernel_count_together() -> None:
     """A launch of one batch without a loop makes no decision; the next one does."""
     text = PLAIN.replace("@%p bra L;", "")
@@ -114,7 +115,6 @@ def test_launches_of_one_kernel_count_together() -> None:
     assert notes[0].reason == tiers._RUNNING
 
 
-@pytest.mark.usefixtures("eager")
 def test_the_engine_of_a_launch_that_faults(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last block faults, in the first batch of a grid or after others."""
     monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
@@ -135,7 +135,6 @@ def test_the_engine_of_a_launch_that_faults(monkeypatch: pytest.MonkeyPatch) -> 
 CHANGING = LOOP.replace("FIRST", "red.global.add.u32 [%a2], 1;").replace("BODY", "")
 
 
-@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("blocks", [5, 100])
 def test_a_launch_whose_memory_is_saved_begins_again(
     monkeypatch: pytest.MonkeyPatch, blocks: int
@@ -148,16 +147,15 @@ def test_a_launch_whose_memory_is_saved_begins_again(
 
 def test_short_launches_are_not_saved_again(monkeypatch: pytest.MonkeyPatch) -> None:
     saved = []
-    monkeypatch.setattr(tiers, "_tiers", {})
     monkeypatch.setattr(tiers, "snapshot", lambda *given: saved.append(given))
-    _, notes = launched(CHANGING, AUTO, 5, 3)
+    _, notes = launched(CHANGING, AUTO, 5, 3, patient())
     assert [note.engine for note in notes] == [INTERPRET] * 3
     assert len(saved) == 1
-    launched(PLAIN, AUTO, 5)  # whose batches can begin again without it
+    launched(PLAIN, AUTO, 5, tiers=patient())  # whose batches can begin again without it
     assert len(saved) == 1
 
 
-@pytest.mark.usefixtures("eager", "unsaved")
+@pytest.mark.usefixtures("unsaved")
 def test_batches_are_small_until_compiled_code_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
     monkeypatch.setattr(tiers, "_BATCHES", 8)
@@ -181,16 +179,14 @@ def test_a_cooperative_launch_is_one_batch(
         begin(batch, first, blocks)
 
     monkeypatch.setattr(Batch, "begin", noted)
-    monkeypatch.setattr(tiers, "_tiers", {})
     monkeypatch.setattr(tiers, "_BATCHES", 8)
     monkeypatch.setattr(tiers, "_LEAST_LANES", 64)
-    monkeypatch.setattr(tiers, "_BATCH_SECONDS", 1e9)
-    made, _ = device(CHANGING, AUTO)
+    made, _ = device(CHANGING, AUTO, tiers=eager(loading=1e30, batch=1e30))
     made.launch("sums", (100,), (64,), made.buffer(np.zeros(6400, "u4")), cooperative=cooperative)
     assert begun == sizes
 
 
-@pytest.mark.usefixtures("eager", "unsaved")
+@pytest.mark.usefixtures("unsaved")
 def test_a_last_batch_that_has_changed_memory_stays_interpreted() -> None:
     text = CHANGING
     _, (note,) = launched(text, AUTO, 5)
@@ -217,9 +213,12 @@ L:  atom.global.add.u32 %r4, [%a3], 1;
 }"""
 
 
-def tickets(mode: str, blocks: int = 100, times: int = 2) -> tuple[list[bytes], list[str]]:
+def tickets(
+    mode: str, blocks: int = 100, times: int = 2, clock: Clock | None = None
+) -> tuple[list[bytes], list[str]]:
     """The last ticket of each thread after each launch of a counter, and the notes."""
-    made, engines = device(ORDERED, mode, in_order=False)
+    tiers = eager(clock, per_work=1.0, loading=1000.0, compiling=400_000.0)
+    made, engines = device(ORDERED, mode, in_order=False, tiers=tiers)
     found, notes = [], []
     for _ in range(times):
         place, counter = made.buffer(np.zeros(blocks * 64, "u4")), made.buffer(np.zeros(1, "u4"))
@@ -231,20 +230,11 @@ def tickets(mode: str, blocks: int = 100, times: int = 2) -> tuple[list[bytes], 
     return found, notes
 
 
-@pytest.fixture
-def by_work(eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let compiled code take over a launch of several batches after some of them."""
-    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
-    monkeypatch.setattr(tiers, "_WORK_SECONDS", 1.0)
-    monkeypatch.setattr(tiers, "_LOADING", 1000.0)
-    monkeypatch.setattr(tiers, "_COMPILING", 400_000.0)
-
-
-@pytest.mark.usefixtures("by_work")
 def test_visible_order_is_the_same_in_every_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Whether the machine is fast or slow, and whether the machine code is in the cache."""
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
     monkeypatch.delenv("CUDARUN_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     first = tickets(AUTO)
@@ -256,14 +246,13 @@ def test_visible_order_is_the_same_in_every_run(
     ]
     assert first[0] != tickets(INTERPRET)[0]  # it is visible
     for step in (0, 1_000):
-        monkeypatch.setattr(tiers, "_tiers", {})
         monkeypatch.setattr(engine, "_compilations", {})
-        monkeypatch.setattr(time, "perf_counter", count(0, step).__next__)
-        assert tickets(AUTO) == first
+        assert tickets(AUTO, clock=count(0, step).__next__) == first
 
 
-@pytest.mark.usefixtures("by_work", "unsaved")
-def test_a_running_batch_of_visible_order_is_not_run_again() -> None:
+@pytest.mark.usefixtures("unsaved")
+def test_a_running_batch_of_visible_order_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
     _, notes = tickets(AUTO, blocks=32, times=4)
     assert [note.partition(" ")[0] for note in notes] == [INTERPRET, INTERPRET, INTERPRET, COMPILE]
 
@@ -280,7 +269,6 @@ L:  mbarrier.try_wait.parity.shared.b64 %done, [%bar], 0;
 }"""
 
 
-@pytest.mark.usefixtures("eager")
 def test_threads_that_wait_for_ever_stay_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The interpreter knows which objects they wait for, and how many arrivals are pending."""
     monkeypatch.setattr(engine.KernelCompilation, "run", lambda *given: pytest.fail("compiled"))
@@ -299,7 +287,6 @@ def test_threads_that_wait_for_ever_stay_interpreted(monkeypatch: pytest.MonkeyP
     assert engines.notes["stuck"].engine == INTERPRET
 
 
-@pytest.mark.usefixtures("eager")
 def test_what_cannot_be_compiled_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*given: object, **named: object) -> None:
         raise Untraceable("instruction sin.approx.f32")
@@ -311,39 +298,32 @@ def test_what_cannot_be_compiled_has_a_reason(monkeypatch: pytest.MonkeyPatch) -
 
 def test_short_launches_do_not_import_the_compiler() -> None:
     program = (
-        "import sys; from tests.emulator.compiled.test_tiers import launched, PLAIN;"
+        "import sys; from tests.emulator.compiled.test_tiers import launched, patient, PLAIN;"
         "[sys.modules.pop(name) for name in [*sys.modules]"
         " if name.startswith(('llvmlite', 'cudarun.emulator.compiled'))];"
-        "launched(PLAIN, 'auto', 5);"
+        "launched(PLAIN, 'auto', 5, tiers=patient());"
         "assert not [name for name in sys.modules"
         " if name.startswith(('llvmlite', 'cudarun.emulator.compiled'))]"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-@pytest.mark.usefixtures("eager")
 def test_what_an_earlier_process_compiled_is_known(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("CUDARUN_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(tiers, "_COMPILING", 1e9)
-    found, (note,) = launched(PLAIN, AUTO, 5)
+    found, (note,) = launched(PLAIN, AUTO, 5, tiers=eager(compiling=1e9))
     assert note.engine == INTERPRET
-    monkeypatch.setattr(tiers, "_COMPILING", 0)
-    monkeypatch.setattr(tiers, "_tiers", {})
     _, (note,) = launched(PLAIN, AUTO, 5)
     assert note.engine == COMPILE
-    monkeypatch.setattr(tiers, "_COMPILING", 1e9)  # it is in the cache now
-    monkeypatch.setattr(tiers, "_tiers", {})
     monkeypatch.setattr(engine, "_compilations", {})
     monkeypatch.setattr(background, "_PROGRAM", "raise SystemExit(1)")
-    again, (note,) = launched(PLAIN, AUTO, 5)
+    again, (note,) = launched(PLAIN, AUTO, 5, tiers=eager(compiling=1e9))  # it is in the cache now
     assert note.engine == COMPILE
     assert again == found
 
 
-@pytest.mark.usefixtures("eager")
 def test_a_kernel_is_remembered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not with each launch: writing the entry can take longer than a launch."""
     remembered = []
@@ -353,12 +333,10 @@ def test_a_kernel_is_remembered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(remembered) == 1
 
 
-@pytest.mark.usefixtures("eager")
 def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "_PROGRAM", "raise SystemExit(1)")
     _, (note,) = launched(PLAIN, AUTO, 5)
     assert (note.engine, note.reason) == (INTERPRET, "LLVM failed to compile it")
-    monkeypatch.setattr(tiers, "_tiers", {})
     monkeypatch.setattr(engine, "_compilations", {})
     monkeypatch.setattr(sys, "executable", "/nonexistent")
     _, (note,) = launched(PLAIN, AUTO, 5)

@@ -17,6 +17,7 @@ from cudarun.emulator.compiled.repetition import Repetition
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.machine.system import print_to_stderr
 from cudarun.emulator.memory import snapshot
 
 if TYPE_CHECKING:
@@ -158,8 +159,8 @@ class KernelCompilation:
         try:
             run_blocks(self.kernel, launch, on_progress, first, threads)
         except DeviceFault:
-            if launch.repetition is not None and launch.repetition.pays():
-                launch.repetition.run(partial(interpret, launch, on_progress))
+            if launch.repetition is not None:
+                print_to_stderr(launch.repetition.run(partial(interpret, launch, on_progress)))
             raise
 
 

@@ -3,12 +3,12 @@
 Compiled code runs warp after warp and reports the first fault of the first warp that has one. The
 interpreter runs an instruction for many blocks before the next one: the fault that comes first
 there may be that of another warp. Where memory is small, it is copied before a launch and restored
-after a fault.
+after a fault. The interpreter's work is limited, since other blocks may never end: not its time, so
+that the report is the same on every machine.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from cudarun.emulator.code import Action, FunctionCode
@@ -18,9 +18,7 @@ from cudarun.emulator.memory import snapshot
 
 _MOST_BYTES = 1 << 18  # copied in some microseconds
 _MOST_BYTES_OF_ASSERTIONS = 64 << 20
-_MOST_SECONDS = 0.1  # of compiled code; interpreting takes some ten times as long
-_MOST_TIMES = 40  # as long, and
-_LEAST_SECONDS = 0.5  # until the interpreter gives up: other blocks may never end
+_MOST_WORK = 1 << 30  # of the interpreter: about two seconds
 
 
 class Repetition:
@@ -33,8 +31,7 @@ class Repetition:
     def __init__(self, launch: Launch) -> None:
         self._launch = launch
         self._restore = snapshot(launch.memories, launch.config.heap)
-        self._began = time.process_time()
-        self._seconds: float | None = None
+        self._withheld = ""
 
     @classmethod
     def of(cls, launch: Launch, *, has_assertions: bool) -> Repetition | None:
@@ -48,14 +45,15 @@ class Repetition:
         used = sum(memory.used for memory in launch.memories)
         return cls(launch) if used <= most else None
 
-    def pays(self) -> bool:
-        """Return whether the launch is to be repeated; later calls give the same answer."""
-        if self._seconds is None:
-            self._seconds = time.process_time() - self._began
-        return self._seconds < _MOST_SECONDS
+    def withhold(self, text: str) -> None:
+        """Keep what the launch would print on stderr before its fault."""
+        self._withheld += text
 
-    def run(self, interpret: Callable[[], object]) -> None:
-        """Restore the memory, and interpret the launch for a limited time.
+    def run(self, interpret: Callable[[], object]) -> str:
+        """Restore the memory, and interpret the launch.
+
+        Returns:
+            What the launch has to print, if the interpreter did not get as far as the fault.
 
         Raises:
             DeviceFault: As the interpreter reports it.
@@ -63,9 +61,9 @@ class Repetition:
         launch = self._launch
         self._restore()
         launch.begin_again()
-        end = time.process_time() + max(_LEAST_SECONDS, _MOST_TIMES * (self._seconds or 0))
-        launch.hands_over = lambda _: time.process_time() > end
+        launch.hands_over = lambda _: launch.work > _MOST_WORK
         interpret()
+        return self._withheld
 
 
 def has_assertions(function: FunctionCode) -> bool:

@@ -60,11 +60,11 @@ _RESERVED_SHARED = {
 class RepeatedLaunch(Protocol):
     """A launch that the interpreter repeats if compiled code faults."""
 
-    def pays(self) -> bool:
-        """Return whether it is to be repeated; later calls give the same answer."""
+    def withhold(self, text: str) -> None:
+        """Keep what it would print on stderr."""
 
-    def run(self, interpret: Callable[[], object]) -> None:
-        """Restore the memory, and interpret the launch."""
+    def run(self, interpret: Callable[[], object]) -> str:
+        """Restore the memory, and interpret the launch; return what is left to print."""
 
 
 @dataclass(frozen=True, slots=True)

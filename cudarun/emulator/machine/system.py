@@ -83,12 +83,19 @@ def assertfail(active: Active, sources: Arrays, destinations: Arrays) -> None:
             f"{texts[1]}:{int(line[index])}: {texts[2]}: block: [{','.join(map(str, block))}], "
             f"thread: [{','.join(map(str, thread))}] Assertion `{texts[0]}` failed."
         )
+    text = "\n".join(lines) + "\n"
     repetition = active.batch.launch.repetition
-    if repetition is None or not repetition.pays():
-        text = "\n".join(lines) + "\n"
-        sys.stderr.write(visible(text) if sys.stderr.isatty() else text)
-        sys.stderr.flush()
+    if repetition is None:
+        print_to_stderr(text)
+    else:
+        repetition.withhold(text)
     raise active.fault(710, f"assertion failed: {lines[0]}", 0)
+
+
+def print_to_stderr(text: str) -> None:
+    """Print a text of a kernel; for a terminal without control characters."""
+    sys.stderr.write(visible(text) if sys.stderr.isatty() else text)
+    sys.stderr.flush()
 
 
 SYSTEM_FUNCTIONS: dict[str, RuntimeFunction] = {

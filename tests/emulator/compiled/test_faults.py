@@ -86,12 +86,24 @@ def test_the_fault_that_the_interpreter_meets_first_is_reported(condition: str, 
     assert where in report
 
 
+LOOP = "mov.u32 %r2, 9; again: sub.u32 %r2, %r2, 1; setp.ne.u32 %p, %r2, 0; @%p bra again;\n"
+
+
 def test_the_first_warp_is_reported_where_memory_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repetition, "_MOST_BYTES", 255)
     text = f"{HEAD}setp.lt.u32 %p, %r0, 32;{SEVERAL}"
     _, report, _ = launched(text, COMPILE, (2,), (64,), np.zeros(64, "u4"))
     assert "st.global.u32 [%a0+1024]" in report
     assert "block (0, 0, 0), thread (0, 0, 0)" in report
+
+
+def test_the_first_warp_is_reported_if_interpreting_takes_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(repetition, "_MOST_WORK", 0)
+    text = f"{HEAD}{LOOP}setp.lt.u32 %p, %r0, 32;{SEVERAL}"
+    _, report, _ = launched(text, COMPILE, (2,), (64,), np.zeros(64, "u4"))
+    assert "st.global.u32 [%a0+1024]" in report
 
 
 def test_a_repeated_launch_finds_the_memory_as_it_was() -> None:
@@ -126,6 +138,19 @@ def test_all_failed_assertions_are_printed_once(capsys: pytest.CaptureFixture[st
     printed = capsys.readouterr().err.splitlines()
     assert len(printed) == 2 * 2 * 33  # of both engines
     assert printed[:66] == printed[66:]
+
+
+def test_assertions_are_printed_if_interpreting_takes_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(repetition, "_MOST_WORK", 0)
+    _, report, _ = launched(
+        f"{ASSERTION}{HEAD}{ASSERTED}", COMPILE, (1,), (66,), np.zeros(64, "u4")
+    )
+    assert "assertion failed: false:7" in report
+    printed = capsys.readouterr().err.splitlines()
+    assert "false:7: false: block: [0,0,0], thread: [33,0,0] Assertion `false` failed." in printed
+    assert len({*printed}) == len(printed)
 
 
 def test_assertions_that_hold_are_compiled() -> None:

@@ -6,11 +6,12 @@ is none, and where the folder cannot be written nothing is cached.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,6 +36,14 @@ def cache_folder(name: str) -> Path | None:
     return Path(base) / "cudarun" / name if os.path.isabs(base) else None
 
 
+def digest_of(parts: Iterable[bytes]) -> str:
+    """Return the key of a result that depends on these parts, in this order."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(b"%d:" % len(part) + part)
+    return digest.hexdigest()
+
+
 class ResultCache:
     """Results by key.
 
@@ -46,6 +55,11 @@ class ResultCache:
     def __init__(self, folder: Path | None, limit: int = LIMIT) -> None:
         self._folder = folder
         self._limit = limit
+
+    @property
+    def is_on(self) -> bool:
+        """Whether results may be in it."""
+        return self._folder is not None
 
     def load(self, key: str) -> dict[str, bytes] | None:
         """Return the parts of a result; ``None`` where there is none."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cudarun.commands.nvcc_options import own_words
 from cudarun.report.folding import fold_command, folded
 
 if TYPE_CHECKING:
@@ -63,9 +64,16 @@ class HelpContext(click.Context):
 
 
 class Command(click.Command):
-    """A command whose help breaks no words."""
+    """A command whose help breaks no words, and which takes nvcc's options where it compiles."""
 
     context_class = HelpContext
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words of the command line."""
+        known = {name for each in self.params for name in (*each.opts, *each.secondary_opts)}
+        if "--compile-option" in known:
+            args = [*own_words(args, known)]
+        return super().parse_args(ctx, args)
 
 
 class GroupedCommand(Command):

@@ -6,7 +6,7 @@ refusal explains it.
 
 from __future__ import annotations
 
-from cudarun.diagnostics import code_rules, file_rules, target_rules
+from cudarun.diagnostics import code_rules, file_rules, header_rules, target_rules
 from cudarun.diagnostics.refusals import Explanation, RefusalFacts, Rule
 
 
@@ -16,7 +16,7 @@ def explain(case: RefusalFacts) -> Explanation | None:
 
 
 _RULES: tuple[Rule, ...] = (
-    code_rules.missing_header,
+    header_rules.missing_header,
     code_rules.host_code,
     file_rules.lto_ir,
     target_rules.no_machine_code,

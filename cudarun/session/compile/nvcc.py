@@ -10,7 +10,6 @@ text, the options, and the versions of nvcc and of the host compiler, which the 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -24,7 +23,7 @@ from cudarun.diagnostics.log_parser import parse_log
 from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.versions import Version
-from cudarun.result_cache import ResultCache, cache_folder
+from cudarun.result_cache import ResultCache, cache_folder, digest_of
 from cudarun.session.compile.task import NAME_EXPRESSIONS, CompileTask, with_relative_files
 from cudarun.session.image.diagnosis import diagnose
 from cudarun.session.image.image import Image
@@ -40,7 +39,6 @@ _DEFAULT_HOME = "/usr/local/cuda"
 _FLAGS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN")  # nvcc's own variables
 _CACHE_FORMAT = "1"
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _PREPROCESSING = "__CUDARUN_PREPROCESSING__"
 _VERSIONS = "__cudarun_versions"
 _VARIABLE = "__cudarun_kernel_"
@@ -122,7 +120,7 @@ class NvccCompiler:
 
     def _text(self, instantiate: Sequence[str]) -> bytes:
         lines = [
-            self._task.source.code.removeprefix(_BYTE_ORDER_MARK),
+            self._task.text,
             f'#line 1 "{NAME_EXPRESSIONS}"'.encode(),
             *(
                 b"__device__ auto %s%d = %s;" % (_VARIABLE.encode(), index, os.fsencode(name))
@@ -168,10 +166,7 @@ class NvccCompiler:
             *(os.environ.get(name, "") for name in _FLAGS),
             *instantiate,
         )
-        digest = hashlib.sha256()
-        for part in (*map(os.fsencode, described), text):
-            digest.update(b"%d:" % len(part) + part)
-        return digest.hexdigest()
+        return digest_of([*map(os.fsencode, described), text])
 
     # --- the program ---
 
@@ -243,7 +238,7 @@ class NvccCompiler:
 
     def _diagnostics(self, log: str) -> tuple[Diagnostic, ...]:
         """Parse the log; its lines of source are replaced by the source's own."""
-        text = self._task.source.code.decode("latin-1")
+        text = self._task.text.decode("latin-1")
         lines = text.split("\n")
         found = [
             _of_device_compiler(each, lines if each.file == self._task.source.origin else [])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,7 +15,10 @@ from cudarun.bindings import installed_version, is_missing_library, toolkit_inst
 from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.versions import Version
+from cudarun.result_cache import ResultCache, cache_folder
 from cudarun.session.compile.headers import standard_headers
+from cudarun.session.compile.nvrtc_inputs import cache_key
+from cudarun.session.compile.options import known_to_nvrtc
 from cudarun.session.compile.task import CompileTask, with_relative_files
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of
 from cudarun.session.image.image import Image
@@ -23,6 +26,10 @@ from cudarun.session.image.image import Image
 _A_HEADER_OF_CUDA = "cuda_fp16.h"
 _MATH = "math.h"
 _MACROS_OF_MATH = re.compile(rb"\b(?:INFINITY|NAN|HUGE_VALF?|M_[A-Z0-9_]+)\b")
+
+
+class UnknownToNvrtc(RequestError):
+    """An option or an architecture that NVRTC does not have."""
 
 
 def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Image:
@@ -34,25 +41,73 @@ def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Im
     """
     nvrtc = _nvrtc()
     options = [*_options(task)]
-    program = _program(nvrtc, task)
+    headers = standard_headers(task.folders)
+    cache = ResultCache(cache_folder("nvrtc"))
+    key = parts = None
+    if cache.is_on:
+        folders = headers_of_cuda()
+        preprocess = partial(_preprocess, nvrtc, task, headers, options)
+        key = cache_key(task, options, instantiate, folders, headers, preprocess)
+        parts = cache.load(key) if key else None
+    if parts is None:
+        parts = _compiled(nvrtc, task, headers, options, instantiate)
+        if key:
+            cache.store(key, parts)
+    log = parts["log"].decode(errors="replace")
+    if "code" not in parts:
+        raise _diagnosed(task, "the source does not compile", log)
+    names = parts["names"].decode().split("\n") if instantiate else []
+    lowered = dict(zip(instantiate, names, strict=True))
+    return task.result(
+        parts["code"],
+        parts["ptx"],
+        diagnostics_of(log, [task.source]),
+        lowered,
+    )
+
+
+def _preprocess(
+    nvrtc: ModuleType,
+    task: CompileTask,
+    headers: Mapping[str, str],
+    options: Sequence[str],
+    others: Sequence[str],
+) -> None:
+    words = [*map(os.fsencode, (*options, *others))]
+    program = _program(nvrtc, task, headers)
+    nvrtc.nvrtcCompileProgram(program, len(words), words)
+    nvrtc.nvrtcDestroyProgram(program)
+
+
+def _compiled(
+    nvrtc: ModuleType,
+    task: CompileTask,
+    headers: Mapping[str, str],
+    options: Sequence[str],
+    instantiate: Sequence[str],
+) -> dict[str, bytes]:
+    """Compile; return the log and, if the source compiles, the code, the PTX and the names."""
+    program = _program(nvrtc, task, headers)
     try:
         for name in instantiate:
             _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, os.fsencode(name)))
         result = nvrtc.nvrtcCompileProgram(program, len(options), [*map(os.fsencode, options)])[0]
-        log = _fetched(nvrtc, "ProgramLog", program).decode(errors="replace")
+        log = _fetched(nvrtc, "ProgramLog", program)
+        if result == nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION:
+            return {"log": log}
         if result != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise _refusal(nvrtc, task, log, result)
-        data = _fetched(nvrtc, task.form, program)
+            raise _refusal(nvrtc, task, log.decode(errors="replace"), result)
+        code = _fetched(nvrtc, task.form, program)
         ptx = b"" if task.form == "LTOIR" else _fetched(nvrtc, "PTX", program)
         if task.form == "PTX":
-            data = ptx = with_relative_files(ptx)
-        lowered = {
-            name: _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(name))).decode()
+            code = ptx = with_relative_files(ptx)
+        names = [
+            _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(name)))
             for name in instantiate
-        }
+        ]
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-    return task.result(data, ptx, diagnostics_of(log, [task.source]), lowered)
+    return {"log": log, "code": code, "ptx": ptx, "names": b"\n".join(names)}
 
 
 def is_installed() -> bool:
@@ -94,25 +149,23 @@ def _options(task: CompileTask) -> Iterator[str]:
         yield f"--include-path={path}"
     if _needs_math(task):
         yield f"--pre-include={_MATH}"
-    yield from task.options.options
+    yield "--device-int128"  # nvcc has it
+    yield from known_to_nvrtc(task.options.options)
 
 
 def _needs_math(task: CompileTask) -> bool:
     """Return whether a source uses macros of ``math.h``, which nvcc includes by itself."""
-    return bool(_MACROS_OF_MATH.search(task.source.code)) and _MATH in standard_headers(
-        task.folders
-    )
+    return bool(_MACROS_OF_MATH.search(task.text)) and _MATH in standard_headers(task.folders)
 
 
-def _program(nvrtc: ModuleType, task: CompileTask) -> Any:
+def _program(nvrtc: ModuleType, task: CompileTask, headers: Mapping[str, str]) -> Any:
     """Create the ``nvrtcProgram``, with the standard headers that the source's own folders lack."""
-    headers = standard_headers(task.folders)
     names = [name.encode() for name in headers]
     texts = [text.encode() for text in headers.values()]
     return _checked(
         nvrtc,
         nvrtc.nvrtcCreateProgram(
-            task.source.code, os.fsencode(task.source.origin), len(headers), texts, names
+            task.text, os.fsencode(task.source.origin), len(headers), texts, names
         ),
     )
 
@@ -135,20 +188,23 @@ def headers_of_cuda() -> tuple[str, ...]:
 
 def _refusal(nvrtc: ModuleType, task: CompileTask, log: str, result: object) -> CudarunError:
     source, target = task.source, task.target
-    does_not_compile = result == nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION
-    words = "the source does not compile" if does_not_compile else _checked_text(nvrtc, result)
-    if result == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
-        said = log.strip().removeprefix("nvrtc: error: ")
-        known = ", ".join(f"sm_{n}" for n in _checked(nvrtc, nvrtc.nvrtcGetSupportedArchs()))
-        hint = f"NVRTC {'.'.join(map(str, nvrtc_version()))} supports {known}"
-        about_target = "gpu-architecture" in said
-        return RequestError(
-            f"NVRTC: {said}{f': {target}' if about_target else ''}",
-            hint=hint if about_target else None,
-            origin=source.origin,
-        )
-    refused = ImageRefused(f"NVRTC: {words}", log=log.strip() or None, origin=source.origin)
-    return diagnose(refused, [source], LoadTarget("NVRTC", target.number, cuda=nvrtc_version()))
+    if result != nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
+        return _diagnosed(task, _checked_text(nvrtc, result), log)
+    said = log.strip().removeprefix("nvrtc: error: ")
+    known = ", ".join(f"sm_{n}" for n in _checked(nvrtc, nvrtc.nvrtcGetSupportedArchs()))
+    hint = f"NVRTC {'.'.join(map(str, nvrtc_version()))} supports {known}"
+    about_target = "gpu-architecture" in said
+    return UnknownToNvrtc(
+        f"NVRTC: {said}{f': {target}' if about_target else ''}",
+        hint=hint if about_target else None,
+        origin=source.origin,
+    )
+
+
+def _diagnosed(task: CompileTask, what: str, log: str) -> CudarunError:
+    refused = ImageRefused(f"NVRTC: {what}", log=log.strip() or None, origin=task.source.origin)
+    place = LoadTarget("NVRTC", task.target.number, cuda=nvrtc_version())
+    return diagnose(refused, [task.source], place)
 
 
 # --- the library ---------------------------------------------------------------------------------

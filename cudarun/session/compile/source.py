@@ -3,8 +3,8 @@
 Source is compiled to SASS for a GPU, because the PTX of a newer compiler may not load on an older
 driver, and to PTX for the emulated device.
 
-NVRTC compiles in the process, in a fraction of nvcc's time, but device code only. nvcc also
-compiles files with host code, whose device code is taken.
+NVRTC compiles in the process, in a fraction of nvcc's time, but device code only, and not all of
+CUDA's headers. nvcc also compiles files with host code, whose device code is taken.
 """
 
 from __future__ import annotations
@@ -15,13 +15,20 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
-from cudarun.diagnostics.code_rules import HOST_FUNCTION, missing_host_header
-from cudarun.diagnostics.entries import Diagnostic, notes
+from cudarun.diagnostics.code_rules import HOST_FUNCTION
+from cudarun.diagnostics.entries import notes
 from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.header_rules import header_source, missing_host_header
 from cudarun.errors import CudarunError, RequestError
 from cudarun.images.versions import Architecture, Version
 from cudarun.session.compile.nvcc import NVCC_INSTALLATION, NvccCompiler, find_nvcc
-from cudarun.session.compile.nvrtc import compile_with_nvrtc, is_installed
+from cudarun.session.compile.nvrtc import (
+    UnknownToNvrtc,
+    compile_with_nvrtc,
+    headers_of_cuda,
+    is_installed,
+)
+from cudarun.session.compile.options import with_named_target
 from cudarun.session.compile.task import NAME_EXPRESSIONS, CompileTask, Form
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel
@@ -52,7 +59,7 @@ def compile_source(
         RequestError: The compiler is not installed, or does not know an option, the architecture
             or the kernel to be instantiated.
     """
-    task = CompileTask(source, target, form, relocatable, newest_ptx)
+    task = with_named_target(CompileTask(source, target, form, relocatable, newest_ptx))
     if task.options.compiler == "nvcc":
         return _with_nvcc(task)
     if task.options.compiler == "nvrtc":
@@ -61,12 +68,13 @@ def compile_source(
         return _with_nvcc(task, "NVRTC is not installed")
     try:
         return _with_nvrtc(task)
-    except Diagnosed as refusal:
-        reason = _host_code(refusal.diagnostics)
+    except (Diagnosed, UnknownToNvrtc) as refusal:
+        reason = _limitation(refusal)
         if reason is None:
             raise
         if find_nvcc() is None:
-            refusal.hint = f"install nvcc, which compiles files with host code: {NVCC_INSTALLATION}"
+            if not _names_source(refusal):
+                refusal.hint = f"install nvcc, which may compile it: {NVCC_INSTALLATION}"
             raise
     return _with_nvcc(task, reason)
 
@@ -85,14 +93,35 @@ def _with_nvcc(task: CompileTask, reason: str | None = None) -> Image:
     return replace(image, warnings=(*notes([note]), *image.warnings))
 
 
-def _host_code(diagnostics: Sequence[Diagnostic]) -> str | None:
-    """Return the reason that NVRTC's refusal is one of host code, ``None`` if it is not."""
-    for each in diagnostics:
-        if each.is_serious and (header := missing_host_header(each)):
+def _limitation(refusal: Diagnosed | UnknownToNvrtc) -> str | None:
+    """Return the reason for which nvcc may compile what NVRTC refuses.
+
+    Returns:
+        The reason; ``None`` for an error in the source.
+    """
+    if isinstance(refusal, UnknownToNvrtc):
+        return refusal.what
+    folders = sorted(headers_of_cuda(), key=len, reverse=True)  # include/cccl before include
+    for each in refusal.diagnostics:
+        if not each.is_serious:
+            continue
+        if header := missing_host_header(each):
             return f"<{header}> is a host header"
-        if each.is_serious and re.search(HOST_FUNCTION, each.message):
+        if re.search(HOST_FUNCTION, each.message):
             return "it contains host functions"
+        file = each.file or ""
+        if folder := next((f for f in folders if file.startswith(f"{f}/")), None):
+            return f"NVRTC does not compile <{file[len(folder) + 1 :]}>"
+        if re.search(r"\bnvrtc\b|in JIT mode", each.message, re.IGNORECASE):
+            return "NVRTC refuses a part of it"
     return None
+
+
+def _names_source(refusal: Diagnosed | UnknownToNvrtc) -> bool:
+    """Return whether the hint of a refusal says where to get a missing header."""
+    diagnostics = refusal.diagnostics if isinstance(refusal, Diagnosed) else ()
+    headers = filter(None, map(missing_host_header, diagnostics))
+    return any(header_source(header, None) for header in headers)
 
 
 # --- kernels to be instantiated ------------------------------------------------------------------

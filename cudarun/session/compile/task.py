@@ -51,6 +51,11 @@ class CompileTask:
         return self.source.compilation or CompileOptions()
 
     @property
+    def text(self) -> bytes:
+        """The source without a byte order mark, which editors of Windows write."""
+        return self.source.code.removeprefix(b"\xef\xbb\xbf")
+
+    @property
     def folders(self) -> tuple[str, ...]:
         """The folders that are searched first for headers: those of ``-I``, and the source's."""
         return self.source.header_folders
@@ -89,7 +94,7 @@ class CompileTask:
         except ImageRefused:
             return None
         given = self.options
-        data, origin = self.source.code, self.source.origin
+        data, origin = self.text, self.source.origin
         return with_declarations(facts, data, origin, given.include, given.defines)
 
 

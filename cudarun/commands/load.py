@@ -24,6 +24,7 @@ from cudarun.commands.options import (
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
+from cudarun.images.kinds import ImageKind, identify
 from cudarun.report.renderer import Renderer, finish
 from cudarun.session.driver.target import Target
 from cudarun.session.load.parent import load, prefetch
@@ -67,7 +68,8 @@ _WAYS: dict[str, tuple[Via, ...]] = {
 @option(
     "--arch",
     metavar="ARCH",
-    help="With --offline: inspect only code for this target, such as sm_90 or compute_90.",
+    help="With --offline: inspect only code for this target, such as sm_90 or compute_90. A .cu is "
+    "compiled for it.",
 )
 @option(
     "--block",
@@ -106,15 +108,18 @@ def command(quiet: bool, offline: bool, **values: Any) -> int:
     if offline:
         with reading(where):
             return _offline(values, renderer, where, quiet=quiet)
-    if values.pop("arch") is not None:
-        raise RequestError(
-            "a device loads the code for its own architecture", hint="add --offline"
-        ).of(option="--arch")
+    if arch := values.pop("arch"):
+        values["compiler_options"] += (f"--gpu-architecture={arch}",)
 
     with WorkerPool() as pool:
         workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))
         with reading(where):
             request = _request(values, verbose=where.verbose)
+            kinds = {identify(each.data) for each in request.images} if arch else set()
+            if arch and ImageKind.CUDA_SOURCE not in kinds:
+                raise RequestError(
+                    "a device loads the code for its own architecture", hint="add --offline"
+                ).of(option="--arch")
         report = load(request, workers)
     return finish(report, renderer)
 
@@ -124,9 +129,10 @@ def _offline(values: Values, renderer: Renderer, where: Target, *, quiet: bool) 
     from cudarun.session.load.offline import load_offline
 
     limit = values["max_image"]
-    images = tuple(open_input(name, limit=limit) for name in values["images"])
+    sources = compilation(values)
+    images = tuple(open_input(name, sources, limit) for name in values["images"])
     details = where.verbose or renderer.owns_stdout
-    scope = OfflineScope(values["kernel"], values["arch"], details)
+    scope = OfflineScope(values["kernel"], values["arch"], details, where.timeout)
     return finish(load_offline(images, scope, progress_display(where, quiet=quiet)), renderer)
 
 

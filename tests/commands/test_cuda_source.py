@@ -335,7 +335,9 @@ def test_what_is_for_the_host(run: Run, tmp_path: Path, text: str, reason: str) 
     ],
 )
 def test_options_that_nvrtc_does_not_have(run: Run, tmp_path: Path, option: str, says: str) -> None:
-    ran = run("load", write(tmp_path, "__global__ void k() {}\n"), *CPU, option)
+    ran = run(
+        "load", write(tmp_path, "__global__ void k() {}\n"), *CPU, option, "--compiler", "nvrtc"
+    )
     assert ran.err.startswith(says)
     assert ran.code == 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,3 +147,23 @@ def test_offline_every_file_gets_its_turn(run: Run, put: Any) -> None:
     assert good["error"] is None
     assert bad["error"]["explanation"].startswith("The text ends in the middle of a statement")
     assert json.dumps(bad)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("nvidia") is None, reason="needs the extra 'toolkit'")
+def test_offline_cuda_source(run: Run, tmp_path: Path) -> None:
+    """It is compiled, and shows the parameters of the source; for a GPU also the registers."""
+    text = "__global__ void scale(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= N; }\n"
+    (tmp_path / "scale.cu").write_text(text)
+    [file] = offline(run, "scale.cu", "-DN=2")
+    assert (file["kind"], file["targets"], file["size"]) == ("CUDA source", ["sm_80"], len(text))
+    [kernel] = file["kernels"]
+    assert [each["name"] for each in kernel["parameters"]] == ["x", "n"]
+    assert kernel["registers"] is None
+    [file] = offline(run, "scale.cu", "-D", "N=2", "--arch", "sm_90")
+    [kernel] = file["kernels"]
+    assert file["targets"] == ["sm_90"]
+    assert [each["name"] for each in kernel["parameters"]] == ["x", "n"]
+    assert kernel["registers"] > 0
+    ran = run("load", "--offline", "scale.cu", "--compiler", "nvrtc")
+    assert ran.code == 4
+    assert 'scale.cu:1:83: error: identifier "N" is undefined' in ran.err

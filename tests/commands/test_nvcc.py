@@ -125,7 +125,7 @@ def test_files_without_host_code_are_for_nvrtc(run: Run, tmp_path: Path, program
     program.write_text('#include <cstdio>\nextern "C" __global__ void k(int *x) { *x = 3; }\n')
     ran = run("launch", "program.cu", *ONE, "x=i32[1]", "--check", "x == 3")
     assert (ran.code, ran.err) == (0, "")
-    assert not (tmp_path / "cache").exists()
+    assert not (tmp_path / "cache/cudarun/nvcc").exists()
 
 
 @beside_nvrtc

@@ -392,6 +392,35 @@ def test_the_explanation(golden: Golden) -> None:
     assert found.remedy == golden.remedy
 
 
+@pytest.mark.parametrize(
+    ("header", "cuda", "words"),
+    [
+        ("curand_kernel.h", 13, "pip install nvidia-curand"),
+        ("curand_kernel.h", 12, "pip install nvidia-curand-cu12"),
+        ("cublas_v2.h", 13, "pip install nvidia-cublas"),
+        ("cub/block/block_scan.cuh", 13, "pip install nvidia-cuda-cccl"),
+        ("cuda/std/array", 12, "pip install nvidia-cuda-cccl-cu12"),
+        ("cudnn.h", 12, "pip install nvidia-cudnn-cu12"),
+        ("nccl.h", 13, "pip install nvidia-nccl-cu13"),
+        ("cute/tensor.hpp", 13, "add -I cutlass/include"),
+        ("helper_math.h", 13, "add -I cuda-samples/Common"),
+        ("torch/extension.h", 13, "it is PyTorch's"),
+        ("helper.h", 13, "add its directory: -I DIR"),
+        ("my/cub.h", 13, "add its directory: -I DIR"),
+    ],
+)
+def test_where_a_header_comes_from(header: str, cuda: int, words: str) -> None:
+    for log in (
+        f'a.cu(1): catastrophic error: cannot open source file "{header}"\n',
+        f"a.cu:1:10: fatal error: {header}: No such file or directory\n",
+    ):
+        place = LoadTarget("NVRTC", 90, cuda=(cuda, 0))
+        found = explain(RefusalFacts(place, diagnostics=parse_log(log), log=log))
+        assert found is not None
+        assert found.remedy.endswith(words) or words.startswith(("add -I", "it is"))
+        assert words in found.remedy
+
+
 @pytest.mark.parametrize("target", [Architecture(False, 90), Architecture(False, 90, "a"), None])
 def test_a_target_that_the_device_runs_is_not_the_reason(target: Architecture | None) -> None:
     case = RefusalFacts(H200, contents=PTX, cuda_error="CUDA_ERROR_INVALID_SOURCE", target=target)

@@ -18,7 +18,10 @@ from cudarun.session.compile.task import CompileTask
 from cudarun.session.workers.shared_file import SharedFile
 
 _HAS_INCLUDE = re.compile(rb"has_include\w*\s*\(\s*[<\"]([^>\"\n]+)", re.IGNORECASE)
-_CHANGES = re.compile(rb"__(?:DATE|TIME|TIMESTAMP)__|__has_include\w*\s*\((?!\s*[<\"])")
+_CHANGES = re.compile(
+    rb"__(?:DATE|TIME|TIMESTAMP)__"
+    rb"|(?<!ifdef )(?<!defined )(?<!defined\()__has_include(?:_next)?\b(?!\s*\(\s*[<\"])"
+)
 """What can change although no file does, or depends on files that are not known."""
 
 

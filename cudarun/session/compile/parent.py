@@ -10,29 +10,34 @@ from cudarun.images.reader import read_image
 from cudarun.session.workers.pool import call_in_worker
 
 if TYPE_CHECKING:
+    from cudarun.images.versions import Architecture
     from cudarun.session.image.image import Image
 
 _COMMON_ARCHITECTURE = 80  # supported by every NVRTC of CUDA 11 to 13
 
 
-def compile_for_facts(source: Image, timeout: float | None = None) -> Image:
+def compile_for_facts(
+    source: Image, timeout: float | None = None, target: Architecture | None = None
+) -> Image:
     """Compile a source for no particular device, and read its facts.
 
     Args:
         source: The source.
         timeout: Seconds for the compiler.
+        target: The architecture, ``sm_90`` for machine code; by default a common one, as PTX.
 
     Raises:
         ImageRefused: The source does not compile.
         RequestError: NVRTC is not installed, or does not know the kernel to be instantiated.
         OutOfTime: Compilation took longer than ``timeout``.
     """
-    image = call_in_worker(partial(_compile, source), timeout, capture=False).unwrap()
+    image = call_in_worker(partial(_compile, source, target), timeout, capture=False).unwrap()
     return replace(image, facts=image.facts or read_image(image.data, image.origin, whole=False))
 
 
-def _compile(source: Image, _: None) -> Image:
+def _compile(source: Image, target: Architecture | None, _: None) -> Image:
     from cudarun.images.versions import Architecture
     from cudarun.session.compile.source import compile_source
 
-    return compile_source(source, Architecture(True, _COMMON_ARCHITECTURE), "PTX")
+    target = target or Architecture(True, _COMMON_ARCHITECTURE)
+    return compile_source(source, target, "PTX" if target.is_virtual else "CUBIN")

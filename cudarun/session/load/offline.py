@@ -25,6 +25,7 @@ from cudarun.images.reader import (
     unread_part,
 )
 from cudarun.images.summary import summarize
+from cudarun.images.versions import parse_target
 from cudarun.report.image_types import (
     FileReport,
     KernelReport,
@@ -78,9 +79,18 @@ def read_file(
 
 
 def _single(image: Image, kind: ImageKind, scope: OfflineScope) -> FileReport:
+    size = len(image.data)
+    if kind is ImageKind.CUDA_SOURCE:
+        from cudarun.session.compile.parent import compile_for_facts  # few files are source
+
+        image = compile_for_facts(image, scope.timeout, parse_target(scope.target or ""))
     usages = KernelUsages(image.data)
     usages.collect()  # while the text is read
     facts = read_image(image.data, image.origin, image.limit)
+    if image.facts is not None:  # with the parameters as the source declares them
+        declared = {kernel.name: kernel.parameters for kernel in image.facts.kernels}
+        kernels = (replace(each, parameters=declared[each.name]) for each in facts.kernels)
+        facts = replace(facts, kernels=tuple(kernels))
     if scope.target is not None and scope.target not in facts.targets:
         raise _no_code(image.origin, scope.target, facts.targets)
     if scope.kernel is not None:
@@ -89,7 +99,7 @@ def _single(image: Image, kind: ImageKind, scope: OfflineScope) -> FileReport:
         if not chosen:
             raise no_kernel(names, scope.kernel, image.origin)
         facts = _only(facts, chosen)
-    return _report(image, kind, facts, usages)
+    return replace(_report(image, kind, facts, usages), size=size)
 
 
 def _container(
@@ -223,7 +233,7 @@ def _report(
         externs=facts.externs,
         relocations=facts.relocations,
         parts=tuple(_part_report(part, reader) for part in facts.parts),
-        diagnostics=notes(reader.notes),
+        diagnostics=(*image.warnings, *notes(reader.notes)),
     )
 
 
@@ -321,6 +331,8 @@ def variable_report(variable: VariableFacts) -> VariableReport:
 
 def _diagnosed(error: ImageRefused, image: Image) -> CudarunError:
     """Return the error with the diagnostics of cudarun's own parser, with their positions."""
+    if isinstance(error, Diagnosed):  # by the compiler
+        return error
     diagnostics: tuple[Diagnostic, ...] = diagnostics_of(error.log or "", [image])
     case = RefusalFacts(
         LoadTarget("the offline reader", is_driver=False),

@@ -57,11 +57,13 @@ class OfflineScope:
         kernel: Only this kernel, in any of its spellings, with its details.
         target: Only code for this architecture: ``sm_90``, ``compute_90``.
         details: Read every kernel of a container. Otherwise they are only counted.
+        timeout: The time limit of compiling CUDA source in seconds.
     """
 
     kernel: str | None = None
     target: str | None = None
     details: bool = True
+    timeout: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -376,7 +376,7 @@ def test_auto_without_nvcc(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.explanation == (
         "NVRTC compiles device code only, and <vector> is a host header."
     )
-    assert "install nvcc, which compiles files with host code" in (caught.value.hint or "")
+    assert "install nvcc, which may compile it" in (caught.value.hint or "")
     assert "pip install nvidia-cuda-nvcc" in (caught.value.hint or "")
 
 
@@ -388,11 +388,44 @@ def test_auto_without_nvcc(monkeypatch: pytest.MonkeyPatch) -> None:
         ("#include <vector>\n", True),
         ('#include "none.h"\n', False),
         ("int main() {}\n", True),
+        ("__host__ void f() {}\n", True),
+        ("#include <cub/device/device_scan.cuh>\n", True),
+        ("#include <thrust/host_vector.h>\n", True),
+        ("#error not with NVRTC\n", True),
+        ("#error too old\n", False),
+        ("\ufeff", False),
+        ("__device__ __int128 i;\n", False),
         ("__device__ int f() { return missing; }\n", False),
         ("#ifndef __CUDACC_RTC__\n#include <vector>\nint main() {}\n#endif\n", False),
     ],
 )
-def test_what_auto_gives_to_nvcc(fake: FakeNvcc, text: str, calls_nvcc: bool) -> None:
+def test_what_auto_gives_to_nvcc(
+    fake: FakeNvcc, monkeypatch: pytest.MonkeyPatch, text: str, calls_nvcc: bool
+) -> None:
+    monkeypatch.setenv("CUDARUN_CACHE", "off")
     with suppress(Diagnosed):
         compiled(CompileOptions(), data=f"{text}__global__ void k() {{}}\n".encode())
     assert (fake.calls() != []) == calls_nvcc
+
+
+@pytest.mark.skipif(not is_installed(), reason="needs the extra 'toolkit'")
+@pytest.mark.parametrize(
+    ("options", "number"), [(("-Xcompiler=-Wall",), 90), (("--no-such",), 90), ((), 999)]
+)
+def test_options_that_nvrtc_does_not_know(
+    fake: FakeNvcc, options: tuple[str, ...], number: int
+) -> None:
+    """They are for nvcc, which knows them or says so."""
+    [note] = compiled(
+        CompileOptions(options=options), data=b"__global__ void k() {}", number=number
+    ).warnings
+    assert f": NVRTC: {'unrecognized option' if options else 'invalid value'}" in note.message
+
+
+@pytest.mark.skipif(not is_installed(), reason="needs the extra 'toolkit'")
+def test_a_known_header_that_nobody_has(fake: FakeNvcc, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its package is better advice than nvcc."""
+    monkeypatch.setattr(source, "find_nvcc", lambda: None)
+    with pytest.raises(Diagnosed) as caught:
+        compiled(CompileOptions(), data=b"#include <cutlass/gemm.h>\n__global__ void k() {}\n")
+    assert "github.com/NVIDIA/cutlass" in (caught.value.hint or "")

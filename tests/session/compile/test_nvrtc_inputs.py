@@ -1,0 +1,147 @@
+"""The cache of NVRTC's results: what a result depends on, and that nothing else compiles again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cudarun.diagnostics.errors import Diagnosed
+from cudarun.images.versions import Architecture
+from cudarun.session.compile import nvrtc
+from cudarun.session.compile.source import compile_source
+from cudarun.session.image.compilation import CompileOptions
+from cudarun.session.image.image import Image
+
+pytestmark = pytest.mark.skipif(not nvrtc.is_installed(), reason="needs the extra 'toolkit'")
+
+KERNEL = b'#include "value.h"\n__global__ void k(int *x) { *x = VALUE; }\n'
+
+Compile = Callable[..., tuple[Image, bool]]
+"""Compiles; also returns whether NVRTC did so."""
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Compile:
+    monkeypatch.setenv("XDG_CACHE_HOME", os.fspath(tmp_path / "cache"))
+    for name in ("CUDA_CACHE_DISABLE", "CUDARUN_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    runs: list[object] = []
+    really = nvrtc._compiled
+
+    def counted(*arguments: Any) -> dict[str, bytes]:
+        runs.append(arguments)
+        return really(*arguments)
+
+    monkeypatch.setattr(nvrtc, "_compiled", counted)
+
+    def compile_it(data: bytes = KERNEL, **options: Any) -> tuple[Image, bool]:
+        before = len(runs)
+        given = CompileOptions(compiler="nvrtc", **options)
+        source = Image("my kernel.cu", data, compilation=given)
+        image = compile_source(source, Architecture(True, 80), "PTX")
+        return image, len(runs) > before
+
+    return compile_it
+
+
+def header(folder: str, value: int) -> None:
+    Path(folder).mkdir(exist_ok=True)
+    (Path(folder) / "value.h").write_text(f"#define VALUE {value}\n")
+
+
+def test_a_result_is_reused(compiled: Compile) -> None:
+    header("in clude", 7)
+    text = KERNEL + b"template <int N> __global__ void t(int *x) { int unused; *x = N; }\n"
+    options = {"include": ("in clude",), "kernels": ("t<3>",)}
+    first, ran = compiled(text, **options)
+    assert ran
+    assert first.warnings
+    assert compiled(text, **options) == (first, False)
+    assert first.lowered == {"t<3>": "_Z1tILi3EEvPi"}
+
+
+def test_a_changed_header(compiled: Compile) -> None:
+    header("a", 7)
+    first, _ = compiled(include=("a", "b"))
+    header("a", 8)
+    second, ran = compiled(include=("a", "b"))
+    assert ran
+    assert first.data != second.data
+
+
+def test_a_header_that_appears_in_an_earlier_folder(compiled: Compile) -> None:
+    header("b", 7)
+    first, _ = compiled(include=("a", "b"))
+    header("a", 8)
+    assert compiled(include=("a", "b"))[0].data != first.data
+    os.unlink("a/value.h")
+    assert compiled(include=("a", "b")) == (first, False)
+
+
+def test_a_header_by_a_macro(compiled: Compile) -> None:
+    header("a", 7)
+    text = KERNEL.replace(b'"value.h"', b"NAME")
+    options = {"include": ("a",), "defines": ('NAME="value.h"',)}
+    first, _ = compiled(text, **options)
+    assert compiled(text, **options) == (first, False)
+    header("a", 8)
+    assert compiled(text, **options)[0].data != first.data
+
+
+@pytest.mark.parametrize("question", [b"__has_include", b"HAS"])
+def test_a_question_for_a_header(compiled: Compile, question: bytes) -> None:
+    text = (
+        b"#define HAS __has_include\n#if %s(<a/value.h>)\n#define VALUE 1\n#else\n#define VALUE 2\n"
+        b"#endif\n__global__ void k(int *x) { *x = VALUE; }\n" % question
+    )
+    first, _ = compiled(text)
+    header("a", 0)
+    assert compiled(text)[0].data != first.data
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"defines": ("OTHER",)},
+        {"standard": "c++20"},
+        {"options": ("--use_fast_math",)},
+        {"kernels": ("t<1>",)},
+    ],
+)
+def test_the_options(compiled: Compile, other: dict[str, object]) -> None:
+    text = b"template <int N> __global__ void t(int *x) { *x = N; }\n"
+    compiled(text)
+    assert compiled(text, **other)[1]
+
+
+def test_the_time(compiled: Compile) -> None:
+    text = b"__device__ char when[] = __TIME__;\n__global__ void k() {}\n"
+    assert [compiled(text)[1] for _ in range(2)] == [True, True]
+
+
+def test_a_refusal(compiled: Compile) -> None:
+    """It is stored, too, until what it depends on changes."""
+    header("a", 7)
+    with pytest.raises(Diagnosed) as first:
+        compiled(KERNEL.replace(b"VALUE", b"VALUE missing"), include=("a",))
+    with pytest.raises(Diagnosed) as second:
+        compiled(KERNEL.replace(b"VALUE", b"VALUE missing"), include=("a",))
+    assert first.value.diagnostics == second.value.diagnostics
+    with pytest.raises(Diagnosed):
+        compiled()
+    header(".", 8)
+    assert compiled()[1]
+
+
+def test_the_cache_is_off(
+    compiled: Compile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CUDARUN_CACHE", "off")
+    header(".", 7)
+    assert [compiled()[1] for _ in range(2)] == [True, True]
+    assert not (tmp_path / "cache").exists()

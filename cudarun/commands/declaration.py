@@ -111,7 +111,9 @@ _PATHS = {"FILE": "file", "EXE": "file", "DIR": "dir"}
 class OptionGroup(Enum):
     """A group of options in the help of ``launch``; the groups stand in this order."""
 
-    GEOMETRY = "Kernel and geometry"
+    FIRST = "First launch"
+    """The only ones that ``--help`` shows; ``--help-all`` shows the others, too."""
+    ATTRIBUTES = "Launch attributes"
     ARGUMENTS = "Arguments"
     PROGRAMS = "Programs"
     CHECKS = "Checks"

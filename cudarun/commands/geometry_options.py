@@ -11,7 +11,7 @@ from cudarun.session.driver.contexts import CACHE_CONFIGS
 GEOMETRY_OPTIONS = (
     option(
         "--threads",
-        group=OptionGroup.GEOMETRY,
+        group=OptionGroup.FIRST,
         scope=OptionScope.CASE,
         of_step=True,
         form=CaseForm.EXTENT,
@@ -21,7 +21,7 @@ GEOMETRY_OPTIONS = (
     ),
     option(
         "--grid",
-        group=OptionGroup.GEOMETRY,
+        group=OptionGroup.FIRST,
         scope=OptionScope.CASE,
         of_step=True,
         form=CaseForm.EXTENT,
@@ -30,7 +30,7 @@ GEOMETRY_OPTIONS = (
     ),
     option(
         "--block",
-        group=OptionGroup.GEOMETRY,
+        group=OptionGroup.FIRST,
         scope=OptionScope.CASE,
         of_step=True,
         form=CaseForm.EXTENT,
@@ -40,7 +40,7 @@ GEOMETRY_OPTIONS = (
     ),
     option(
         "--smem",
-        group=OptionGroup.GEOMETRY,
+        group=OptionGroup.FIRST,
         scope=OptionScope.CASE,
         of_step=True,
         form=CaseForm.COUNT,
@@ -49,7 +49,7 @@ GEOMETRY_OPTIONS = (
     ),
     option(
         "--cooperative",
-        group=OptionGroup.GEOMETRY,
+        group=OptionGroup.ATTRIBUTES,
         scope=OptionScope.CASE,
         of_step=True,
         form=CaseForm.FLAG,
@@ -58,7 +58,7 @@ GEOMETRY_OPTIONS = (
     ),
     option(
         "--cluster",
-        group=OptionGroup.GEOMETRY,
+        group=OptionGroup.ATTRIBUTES,
         scope=OptionScope.CASE,
         of_step=True,
         form=CaseForm.EXTENT,
@@ -67,7 +67,7 @@ GEOMETRY_OPTIONS = (
     ),
     option(
         "--carveout",
-        group=OptionGroup.GEOMETRY,
+        group=OptionGroup.ATTRIBUTES,
         scope=OptionScope.CASE,
         of_step=True,
         form=CaseForm.VALUE,
@@ -77,7 +77,7 @@ GEOMETRY_OPTIONS = (
     ),
     option(
         "--func-cache",
-        group=OptionGroup.GEOMETRY,
+        group=OptionGroup.ATTRIBUTES,
         scope=OptionScope.CASE,
         of_step=True,
         form=CaseForm.VALUE,
@@ -86,7 +86,7 @@ GEOMETRY_OPTIONS = (
     ),
     option(
         "--priority",
-        group=OptionGroup.GEOMETRY,
+        group=OptionGroup.ATTRIBUTES,
         scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=whole(-INT_MAX, INT_MAX),

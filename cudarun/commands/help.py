@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -77,21 +78,63 @@ class Command(click.Command):
 
 
 class GroupedCommand(Command):
-    """A command with the options of its help in groups."""
+    """A command with many options, in groups: ``--help`` shows the first, ``--help-all`` all."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, with ``--help-all`` at the end."""
+        from cudarun.commands.declaration import EarlyEffect, Option
+
+        everything = Option(
+            ["--help-all"],
+            early=EarlyEffect.NO_WORKER,
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=partial(_show, text=click.Context.get_help),
+            help="Show all options and exit.",
+        )
+        return [*super().get_params(ctx), everything]
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Return ``--help``, which shows the options of a first launch."""
+        found = super().get_help_option(ctx)
+        if found is not None:
+            found.callback = partial(_show, text=self._first_help)
+        return found
+
+    def _first_help(self, ctx: click.Context) -> str:
+        from cudarun.commands.declaration import OptionGroup
+
+        formatter = ctx.make_formatter()
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self._format_groups(ctx, formatter, (OptionGroup.FIRST, None))
+        return formatter.getvalue().rstrip("\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by `OptionGroup`, then those without one, such as ``--help``."""
-        from cudarun.commands.declaration import Option, OptionGroup
+        from cudarun.commands.declaration import OptionGroup
 
-        grouped: dict[OptionGroup | None, list[tuple[str, str]]] = {
-            group: [] for group in (*OptionGroup, None)
-        }
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
-            if record is not None:
-                group = parameter.group if isinstance(parameter, Option) else None
-                grouped[group].append(record)
-        for group, records in grouped.items():
+        self._format_groups(ctx, formatter, (*OptionGroup, None))
+
+    def _format_groups(
+        self,
+        ctx: click.Context,
+        formatter: click.HelpFormatter,
+        groups: Sequence[OptionGroup | None],
+    ) -> None:
+        parameters = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        for group in groups:
+            of_group = (each for each in parameters if getattr(each, "group", None) is group)
+            records = [record for each in of_group if (record := each.get_help_record(ctx))]
             if records:
                 with formatter.section("Help" if group is None else group.value):
                     formatter.write_dl(records)
+
+
+def _show(
+    ctx: click.Context, _: click.Parameter, wanted: bool, text: Callable[[click.Context], str]
+) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(text(ctx), color=ctx.color)
+        ctx.exit()

@@ -66,7 +66,7 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
             "--device",
             "devices",
             shell_complete=completion.devices,
-            group=OptionGroup.CONTEXTS,
+            group=OptionGroup.FIRST,
             scope=OptionScope.OVERRIDE,
             form=CaseForm.WORDS,
             early=EarlyEffect.DEVICES,

@@ -166,4 +166,4 @@ def test_offline_cuda_source(run: Run, tmp_path: Path) -> None:
     assert kernel["registers"] > 0
     ran = run("load", "--offline", "scale.cu", "--compiler", "nvrtc")
     assert ran.code == 4
-    assert 'scale.cu:1:83: error: identifier "N" is undefined' in ran.err
+    assert 'scale.cu:1:81: error: identifier "N" is undefined' in ran.err

@@ -46,6 +46,7 @@ OPTIONS = {
     "--graph": (False, "none"),
     "--grid": (True, "none"),
     "--help": (False, "no worker"),
+    "--help-all": (False, "no worker"),
     "--hot": (False, "none"),
     "--image": (True, "none"),
     "--include": (True, "none"),

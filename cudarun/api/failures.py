@@ -24,7 +24,7 @@ class Failure(Exception):
         ├── TimedOut          6   the time limit passed
         └── WorkerFailed      7   the worker process died, or an internal error
 
-    ``str()`` is the report as the command line prints it.
+    ``str()`` is the report, and the output of the kernel's ``printf``.
 
     Attributes:
         exit_code: The exit code of the command line.
@@ -45,7 +45,10 @@ class Failure(Exception):
 
     def __str__(self) -> str:
         report: str = self.args[0]
-        return report
+        return f"{report}\nprinted:\n{self.printed}" if self.printed else report
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
 
 class WrongResult(Failure):

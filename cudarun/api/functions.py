@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from cudarun.api.calls import answer_to
 from cudarun.api.failures import failure_of
 from cudarun.api.options import LaunchKeywords, LoadKeywords, add_options
-from cudarun.api.results import LaunchOutputs, LoadedImages, as_given, mapped
+from cudarun.api.results import LaunchOutputs, LoadedImages, as_given, mapped, parameters
 from cudarun.api.words import ArgumentValue, CommandWords
 
 if TYPE_CHECKING:
     from typing import Unpack
 
 ImageSource: TypeAlias = str | os.PathLike[str] | bytes
-"""The path of an image, or its contents."""
+"""The path of an image, or its contents: bytes, or a text with a newline."""
 
 TIMEOUT = 60.0
 """The time limit of a launch or a load in seconds, as of a case of a spec."""
@@ -49,7 +49,8 @@ def launch(
     fault, the next launch works. The arrays of the arguments stay unchanged.
 
     Args:
-        image: The path of a CUDA source, PTX, cubin or fatbin, or its contents.
+        image: The path of a CUDA source, PTX, cubin or fatbin, or its contents: bytes, or a text
+            with a newline.
         kernel: The kernel; optional if the image has one.
         args: The arguments, by the names of the parameters or in their order. An array is a
             buffer with its contents. A text has the syntax of ARG: ``"f32[n]:zeros"``. A Python
@@ -90,7 +91,10 @@ def launch(
         answer = answer_to(words, directory, copies=len(words.files) - 1)
         arrays = mapped(words.files[-1], answer.copies)
     if isinstance(args, Mapping):
-        arrays |= {name: as_given(array, args.get(name)) for name, array in arrays.items()}
+        given = args
+    else:
+        given = dict(zip(parameters(answer.document), args, strict=False))
+    arrays |= {name: as_given(array, given.get(name)) for name, array in arrays.items()}
     outputs = LaunchOutputs(answer.report, answer.document, arrays)
     if answer.code == 0:
         return outputs

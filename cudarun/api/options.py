@@ -1,6 +1,6 @@
 """The options of the Python API: those of the command line, as keywords.
 
-A keyword is the option's name with underscores, and ``shared`` is ``--smem``.
+A keyword is the option's name with underscores; ``shared`` is another name of ``smem``.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class LaunchKeywords(CompileKeywords, ContextKeywords, total=False):
     grid: Extent
     block: Extent
     cluster: Extent
+    smem: int | str
     shared: int | str
     cooperative: bool
     carveout: int
@@ -92,6 +93,7 @@ class LoadKeywords(CompileKeywords, ContextKeywords, total=False):
     lazy: bool
     block: Extent
     smem: int | str
+    shared: int | str
     optimize: int
     max_registers: int
     threads_per_block: int
@@ -104,7 +106,7 @@ class LoadKeywords(CompileKeywords, ContextKeywords, total=False):
 
 
 _NAMES = {"shared": "smem"}
-"""The options whose keyword has another name."""
+"""The other names of keywords."""
 _JOINED = {"threads", "grid", "block", "cluster", "detect", "ctx_flags"}
 """The options whose values are joined by commas."""
 
@@ -129,6 +131,8 @@ def add_options(
             near = get_close_matches(keyword, accepted, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise TypeError(f"{call}() got an unexpected keyword argument {keyword!r}{hint}")
+        if _NAMES.get(keyword) in given:
+            raise TypeError(f"{call}() got {keyword!r} and {_NAMES[keyword]!r}, which are the same")
         option = f"--{_NAMES.get(keyword, keyword).replace('_', '-')}"
         if value is None or value is False:
             continue

@@ -53,7 +53,8 @@ class LaunchOutputs(Mapping[str, Array]):
         return len(self._arrays)
 
     def __repr__(self) -> str:
-        return f"<LaunchOutputs {', '.join(self._arrays) or 'without buffers'}>"
+        printed = f", printed {self.printed!r}" if self.printed else ""
+        return f"<LaunchOutputs {', '.join(self._arrays) or 'without buffers'}{printed}>"
 
     @property
     def milliseconds(self) -> float | None:
@@ -119,6 +120,12 @@ def mapped(file: int, copies: Sequence[BufferCopy]) -> dict[str, Array]:
         else np.empty(copy.shape, copy.dtype)
         for copy in copies
     }
+
+
+def parameters(document: Mapping[str, Any]) -> list[str]:
+    """Return the names of the parameters of the kernel that was launched."""
+    results = [outcome["result"] for outcome in document.get("outcomes", ())]
+    return [each["name"] for result in results[:1] if result for each in result["parameters"]]
 
 
 def as_given(array: Array, given: object) -> Array:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from cudarun import machine
 from cudarun.api.messages import ApiAnswer, ApiCall
+from cudarun.api.spelling import errors_in, in_python
 from cudarun.api.words import filled
 from cudarun.cli import main
 from cudarun.errors import ExitCode
@@ -133,7 +134,14 @@ def _answer(call: ApiCall, files: Sequence[int], output: int) -> ApiAnswer:
         # In a column of a table, the columns after it stay aligned.
         text = text.replace(f"{path}  ", f"{name:{len(path)}}  ").replace(path, name)
         plain = plain.replace(path, name)
-    return ApiAnswer(code, text.rstrip(), json.loads(plain), renderer.found)
+    found = json.loads(plain)
+    is_of_python = not any(word.startswith("--spec") for word in call.words)
+    for error in errors_in(found) if is_of_python else ():
+        for key in error.keys() & {"message", "hint"}:
+            said = in_python(error[key])
+            text = text.replace(error[key], said)
+            error[key] = said
+    return ApiAnswer(code, text.rstrip(), found, renderer.found)
 
 
 def _prefetch(words: Sequence[str]) -> None:

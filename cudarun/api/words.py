@@ -71,7 +71,12 @@ class CommandWords:
         self.words += words
 
     def image(self, image: str | os.PathLike[str] | bytes) -> str:
-        """Return the word of an image: its path, or a file with its contents."""
+        """Return the word of an image: its path, or a file with its contents.
+
+        A text with a newline is the contents.
+        """
+        if isinstance(image, str) and "\n" in image:
+            image = image.encode()
         if isinstance(image, bytes | bytearray | memoryview):
             word = self.file("image")
             with os.fdopen(self.files[-1], "wb", closefd=False) as file:
@@ -107,6 +112,8 @@ class CommandWords:
             return value
         if isinstance(value, bool | int | float) and not isinstance(value, np.generic):
             return repr(int(value)) if isinstance(value, bool) else repr(value)
+        if np.ma.is_masked(value):
+            raise TypeError(f"{name}: a kernel has no masked elements; pass {name}.filled(…)")
         if not hasattr(value, "__array__"):
             raise TypeError(f"{name}: {type(value).__name__} is neither a number nor an array")
         array = np.asarray(value)

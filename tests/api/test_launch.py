@@ -278,3 +278,54 @@ def test_nothing_is_imported_before_use() -> None:
         capture_output=True, text=True, check=True, timeout=PATIENCE,
     )  # fmt: skip
     assert done.stdout.split() == []
+
+
+def test_complex_numbers_in_a_sequence_of_arguments() -> None:
+    """Outputs have the dtypes and shapes of the arrays, whether these are named or in order."""
+    source = "__global__ void k(float2 *x, int n, float2 *y)\n{ y[threadIdx.x] = x[threadIdx.x]; }"
+    x = np.array([[1 + 2j, 3j]], np.complex64)
+    y = np.zeros_like(x)
+    for args in ([x, 2, y], {"x": x, "n": 2, "y": y}):
+        outputs = cudarun.launch(source, device="cpu", threads=2, args=args)
+        np.testing.assert_array_equal(outputs["y"], x, strict=True)
+
+
+def test_masked_array() -> None:
+    masked = np.ma.masked_array([1, 2], [0, 1], dtype=np.int32)
+    with pytest.raises(TypeError, match=r"^x: a kernel has no masked elements; pass x\.filled"):
+        saxpy(args={"x": masked})
+    fine = np.ma.masked_array(np.ones(4, np.float32))
+    assert (
+        saxpy(args={"a": 2, "x": fine, "y": np.ones(4, np.float32), "n": 4})["y"].tolist()
+        == [3] * 4
+    )
+
+
+def test_printed_text_is_in_repr_and_report() -> None:
+    source = b'__global__ void k(int *x) { printf("x is %d\\n", *x); x[*x] = 1; }'
+    outputs = cudarun.launch(source, device="cpu", threads=1, args=[np.zeros(1, np.int32)])
+    assert repr(outputs) == "<LaunchOutputs x, printed 'x is 0\\n'>"
+    with pytest.raises(cudarun.ExecutionFailed, match="printed:\nx is 64\n") as caught:
+        cudarun.launch(source, device="cpu", threads=1, args=[np.full(1, 64, np.int32)])
+    assert repr(caught.value).startswith("ExecutionFailed('error: ")
+    assert "x is 64" in repr(pickle.loads(pickle.dumps(caught.value)))
+
+
+def test_shared_memory_has_two_names() -> None:
+    source = b"__global__ void k(int *x) { extern __shared__ int s[]; s[1] = 5; *x = s[1]; }"
+    for name in ("shared", "smem"):
+        options: Any = {name: 8}
+        assert (
+            cudarun.launch(source, device="cpu", threads=1, args=["x=i32[1]"], **options)["x"] == 5
+        )
+        cudarun.load(source, device="cpu", block=32, **options)
+    with pytest.raises(TypeError, match="'shared' and 'smem', which are the same"):
+        cudarun.launch(source, device="cpu", threads=1, smem=8, shared=8)
+
+
+def test_hints_are_in_the_words_of_python() -> None:
+    with pytest.raises(cudarun.InvalidRequest) as caught:
+        saxpy(args={"a": 2, "x": np.ones(4), "y": "f32[4]", "n": 4})
+    hint = "pass x.astype(np.float32)\nor pass the data unchanged with allow_type_mismatch=True"
+    assert caught.value.document["error"]["hint"] == hint
+    assert str(caught.value).endswith(f"hint: {hint}")

@@ -284,18 +284,20 @@ TERMINAL = {"print", "show", "save", "force"}
 """Options for what a program does with the arrays."""
 
 
-def keyword(option: click.Option, shared: str) -> str:
-    """The keyword of an option: its name with underscores, but for ``--smem``."""
-    name = option.opts[-1].removeprefix("--").replace("-", "_")
-    return shared if name == "smem" else name
+SYNONYMS = {"shared"}
+
+
+def keyword(option: click.Option) -> str:
+    """The keyword of an option: its name with underscores."""
+    return option.opts[-1].removeprefix("--").replace("-", "_")
 
 
 def test_keywords_of_the_python_api_are_options() -> None:
     of_load = [each for each in load.command.params if isinstance(each, click.Option)]
-    assert {keyword(each, "shared") for each in LAUNCH} >= LaunchKeywords.__optional_keys__
-    assert {keyword(each, "smem") for each in of_load} >= LoadKeywords.__optional_keys__
+    assert {*map(keyword, LAUNCH)} >= LaunchKeywords.__optional_keys__ - SYNONYMS
+    assert {*map(keyword, of_load)} >= LoadKeywords.__optional_keys__ - SYNONYMS
 
 
 def test_every_key_of_a_case_is_a_keyword_of_the_python_api() -> None:
-    keys = {keyword(each, "shared") for each in IN_CASES}
+    keys = {*map(keyword, IN_CASES)}
     assert keys - LaunchKeywords.__optional_keys__ == PARAMETERS | TERMINAL

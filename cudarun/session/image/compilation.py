@@ -19,7 +19,7 @@ class CompileOptions:
         standard: The language standard: ``c++17``.
         options: Other options in the compiler's spelling.
         kernels: Kernels with their template arguments, to be instantiated: ``ns::scale<float, 4>``.
-        compiler: ``auto`` is NVRTC, and nvcc for a file with code for the host.
+        compiler: ``auto`` is NVRTC, and nvcc for what NVRTC refuses.
     """
 
     include: tuple[str, ...] = ()

@@ -137,6 +137,7 @@ def main(
     with outer.scope(cleanup=False):
         try:
             begin()
+            _check_environment()
             code = cudarun.main(given, "cudarun", standalone_mode=False, parent=outer)
             sys.stdout.flush()
             return int(code or ExitCode.OK)
@@ -202,6 +203,13 @@ def _end(
         except OSError:
             _discard_output()
     return error.exit_code
+
+
+def _check_environment() -> None:
+    """Refuse a value that would silently be no choice; other variables are checked where used."""
+    name = "CUDARUN_CACHE"
+    if (value := os.environ.get(name, "")) not in ("", "on", "off"):
+        raise RequestError(f"{name}={value}: expected on, off", hint=f"unset {name}")
 
 
 def _document_name(args: Sequence[str]) -> str:

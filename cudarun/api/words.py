@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from cudarun.arguments.dtypes import element_type, scalar_type
 from cudarun.arguments.values import Bytes, Scalar
+from cudarun.session.workers.service import above_streams
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -91,7 +92,7 @@ class CommandWords:
         Args:
             name: The file's name in the report.
         """
-        self.files.append(os.memfd_create(f"cudarun-{name}"))
+        self.files.append(above_streams(os.memfd_create(f"cudarun-{name}")))
         self.names.append(name)
         return f"{_MARK}{len(self.files) - 1}{_MARK}"
 

@@ -29,8 +29,8 @@ def compile_options(function: F) -> F:
             type=click.Choice(["auto", "nvrtc", "nvcc"]),
             default="auto",
             show_default=True,
-            help="Compiler for a .cu; auto selects NVRTC, or nvcc for what NVRTC refuses: host code, "
-            "some headers.",
+            help="Compiler for a .cu; auto selects NVRTC, or nvcc for what NVRTC refuses, such as "
+            "host code.",
         ),
         option(
             "-I",

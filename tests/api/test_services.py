@@ -147,3 +147,41 @@ def test_a_service_that_is_killed() -> None:
         service._idle.append(_Killed())
     with pytest.raises(cudarun.WorkerFailed, match="ended with status -9 before"):
         cudarun.load(KERNEL, device="cpu")
+
+
+@pytest.mark.parametrize("closed", ["0", "0, 1, 2"])
+def test_a_program_without_standard_streams(mark: str, tmp_path: Path, closed: str) -> None:
+    result = tmp_path / "result"
+    run(
+        f"""
+        for number in ({closed},):
+            os.close(number)
+        result = str(launch(5))
+        with open({os.fspath(result)!r}, "w") as file:
+            file.write(result)
+        os._exit(0)
+        """,
+        mark,
+    )
+    assert result.read_text() == "5"
+
+
+def test_few_services_stay_after_many_calls_at_once(mark: str) -> None:
+    printed = run(
+        """
+        from cudarun.session.workers import service
+        many = service._MOST_IDLE + 2
+        together = threading.Barrier(many)
+        def call():
+            with service.service_process():
+                together.wait()
+        threads = [threading.Thread(target=call) for _ in range(many)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        print(len(service._all) == len(service._idle) == service._MOST_IDLE, launch(3))
+        """,
+        mark,
+    )
+    assert printed == "True 3\n"

@@ -182,3 +182,15 @@ def test_an_option_that_there_is_not(run: Run, args: tuple[str, ...], hint: str)
     error, shown = ran.err.splitlines()
     assert error.startswith("error: no such option '-")
     assert shown == f"hint: {hint}"
+
+
+@pytest.mark.parametrize("value", ["0", "offf", "OFF"])
+def test_a_value_of_the_cache_variable(run: Run, value: str) -> None:
+    """A value that would silently leave the caches on is refused."""
+    ran = run("devices", "-d", "cpu", env={"CUDARUN_CACHE": value})
+    assert (ran.code, ran.err.splitlines()) == (
+        2,
+        [f"error: CUDARUN_CACHE={value}: expected on, off", "hint: unset CUDARUN_CACHE"],
+    )
+    for allowed in ("on", "off", ""):
+        assert run("devices", "-d", "cpu", env={"CUDARUN_CACHE": allowed}).code == 0

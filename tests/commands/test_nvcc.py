@@ -393,7 +393,7 @@ def wait_for_end_of_nvcc(tmp_path: Path) -> None:
     """Wait for the end of nvcc and its child, which leave no files."""
     for pid in (tmp_path / "pids").read_text().split():
         wait_for_end(int(pid))
-    assert [*(tmp_path / "tmp").iterdir()] == []
+    wait_until(lambda: [*(tmp_path / "tmp").iterdir()] == [], "end of the folder")
 
 
 def test_ctrl_c_ends_nvcc_with_its_processes(tmp_path: Path) -> None:
@@ -404,6 +404,16 @@ def test_ctrl_c_ends_nvcc_with_its_processes(tmp_path: Path) -> None:
         process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     wait_for_end_of_nvcc(tmp_path)
+
+
+def test_sigkill_leaves_no_files(tmp_path: Path) -> None:
+    with hanging(tmp_path) as process:
+        wait_until((tmp_path / "pids").exists, "start of nvcc")
+        process.kill()
+    try:
+        wait_until(lambda: [*(tmp_path / "tmp").iterdir()] == [], "end of the folder")
+    finally:  # nvcc's own children are not cudarun's to end once it is killed
+        os.kill(int((tmp_path / "pids").read_text().split()[1]), signal.SIGKILL)
 
 
 def test_a_time_limit_ends_nvcc_with_its_processes(tmp_path: Path) -> None:

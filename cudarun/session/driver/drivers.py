@@ -172,13 +172,15 @@ def choose_driver(name: DriverName) -> DriverChoice:
     """Import the driver API of the given name (30–60 ms).
 
     Raises:
-        RequestError: The environment asks for an impossible number of emulated devices.
+        RequestError: A variable of the environment has a value that it cannot have.
     """
     if name == "cpu":
         from cudarun.emulator import driver as emulator
         from cudarun.emulator.api import logs
         from cudarun.emulator.engines import Engines
         from cudarun.emulator.host.devices import COUNT_VARIABLE, MOST_DEVICES, is_count
+        from cudarun.emulator.host.jit import PTX_VARIABLE
+        from cudarun.emulator.host.refusal import Refusal
 
         count = os.environ.get(COUNT_VARIABLE) or "1"
         if not is_count(count):
@@ -193,6 +195,10 @@ def choose_driver(name: DriverName) -> DriverChoice:
                 f"{variable}={os.environ[variable]}: expected {expected}",
                 hint=f"unset {variable}",
             )
+        try:
+            emulator.newest_ptx()
+        except Refusal as error:
+            raise RequestError(str(error), hint=f"unset {PTX_VARIABLE}") from None
         traits = DriverTraits(
             guard_bytes=0,
             clock="wall time of the emulation",

@@ -19,12 +19,11 @@ from contextlib import suppress
 SIZE = 16384  # bytes
 
 _HEADER = struct.Struct("=ddI")  # start of the phase, the part done, the length of the text
-_PROGRAM = struct.Struct("=iH")  # the process group, the length of the folder's path
+_PROGRAM = struct.Struct("=i")  # the process group
 _DEVICES = struct.Struct("=I")  # the length of their description
 _PROGRAM_START = 2048
 _DEVICES_START = 4096
 _MOST_TEXT = _PROGRAM_START - _HEADER.size
-_LONGEST_PATH = _DEVICES_START - _PROGRAM_START - _PROGRAM.size
 _MOST_DEVICES = SIZE - _DEVICES_START - _DEVICES.size
 
 
@@ -77,24 +76,7 @@ class Page:
 
     @program.setter
     def program(self, group: int) -> None:
-        _, length = _PROGRAM.unpack_from(self._memory, _PROGRAM_START)
-        _PROGRAM.pack_into(self._memory, _PROGRAM_START, group, length)
-
-    @property
-    def folder(self) -> str:
-        """The folder of the files of the worker's programs; empty for none."""
-        _, length = _PROGRAM.unpack_from(self._memory, _PROGRAM_START)
-        start = _PROGRAM_START + _PROGRAM.size
-        return os.fsdecode(self._memory[start : start + length])
-
-    @folder.setter
-    def folder(self, path: str) -> None:
-        data = os.fsencode(path)
-        if len(data) > _LONGEST_PATH:
-            data = b""
-        start = _PROGRAM_START + _PROGRAM.size
-        self._memory[start : start + len(data)] = data
-        _PROGRAM.pack_into(self._memory, _PROGRAM_START, self.program, len(data))
+        _PROGRAM.pack_into(self._memory, _PROGRAM_START, group)
 
     @property
     def devices(self) -> bytes:
@@ -112,16 +94,11 @@ class Page:
         _DEVICES.pack_into(self._memory, _DEVICES_START, len(data))  # last: now it is complete
 
     def end_program(self) -> None:
-        """Kill the program of a killed worker with its process group, and delete its folder."""
+        """Kill the program of a killed worker with its process group."""
         if group := self.program:
             self.program = 0
             with suppress(ProcessLookupError):
                 os.killpg(group, signal.SIGKILL)
-        if folder := self.folder:
-            self.folder = ""
-            import shutil  # only a worker that was killed leaves a folder
-
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 own: Page | None = None

@@ -18,6 +18,7 @@ from cudarun.session.workers.worker import die_with
 _TICKS = 8  # calls of `meanwhile` within a limit
 _TICK = 0.05  # seconds between calls of `is_stuck`
 _PATIENCE = 3.0  # seconds from SIGTERM to SIGKILL
+_DELETION = 'read -r _; for _ in 1 2 3 4 5; do rm -rf "$0" && exit; sleep 1; done'
 
 
 class SupervisedProgram:
@@ -191,16 +192,20 @@ def _note_in_page(group: int) -> None:
 
 @contextmanager
 def program_folder() -> Iterator[str]:
-    """Make a folder for the files of programs, and delete it; the parent of a killed worker does.
+    """Make a folder for the files of programs, and delete it however this process ends.
+
+    A shell does so as soon as a pipe closes that only this process holds. What a program that ends
+    later still creates, it deletes, too.
 
     Yields:
         The path.
     """
-    with tempfile.TemporaryDirectory(prefix="cudarun-") as folder:
-        if page.own is not None:
-            page.own.folder = folder
-        try:
-            yield folder
-        finally:
-            if page.own is not None:
-                page.own.folder = ""
+    folder = tempfile.mkdtemp(prefix="cudarun-")
+    with subprocess.Popen(
+        ["/bin/sh", "-c", _DELETION, folder],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ):
+        yield folder

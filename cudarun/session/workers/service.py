@@ -34,6 +34,9 @@ _BATCH = 200
 _PATIENCE = 10.0
 """Seconds for a service to end its workers."""
 
+_MOST_IDLE = 4
+"""Services that wait for a call; each takes 60 MiB."""
+
 _START = """\
 import sys
 sys.path.insert(0, {folder!r})
@@ -52,13 +55,15 @@ class ServiceProcess:
     """A service process of this process."""
 
     def __init__(self) -> None:
-        self._socket, calls = socket.socketpair()
-        life, self._life = os.pipe()
+        ends = (above_streams(each.detach()) for each in socket.socketpair())
+        self._socket, calls = (socket.socket(fileno=end) for end in ends)
+        life, self._life = map(above_streams, os.pipe())
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-X", "utf8", "-c", _start(calls.fileno(), life)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
+                stderr=None if _is_open(2) else subprocess.DEVNULL,
                 pass_fds=(calls.fileno(), life),
                 start_new_session=True,  # Ctrl-C is the program's
             )
@@ -114,6 +119,21 @@ class ServiceProcess:
             self._life = -1
 
 
+def above_streams(descriptor: int) -> int:
+    """Move a descriptor above those of the standard streams, which a program may have closed."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(descriptor)
+    return moved
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
 def _start(calls: int, life: int) -> str:
     """Return the program of a service process.
 
@@ -141,7 +161,12 @@ def service_process() -> Iterator[ServiceProcess]:
         process.end()
         raise
     with _lock:
-        _idle.append(process)
+        if is_kept := len(_idle) < _MOST_IDLE:
+            _idle.append(process)
+        else:
+            _all.discard(process)
+    if not is_kept:
+        process.end()
 
 
 def _take() -> ServiceProcess:

@@ -20,7 +20,7 @@ def timings_of(document: Any, origin: str) -> list[CaseTimings]:
         origin: The file, for messages.
 
     Raises:
-        RequestError: It is another document, or it has no times.
+        RequestError: It is another document, or it has no times of launches that passed.
     """
     schema = document.get("schema") if isinstance(document, dict) else None
     try:
@@ -39,7 +39,9 @@ def timings_of(document: Any, origin: str) -> list[CaseTimings]:
     except (KeyError, TypeError, AttributeError) as error:
         raise RequestError(f"{origin}: the document is incomplete: {error}") from None
     if not found:
-        raise RequestError(f"{origin} has no times", hint="measure with --repeat")
+        raise RequestError(
+            f"{origin} has no times of passed launches", hint="measure with --repeat"
+        )
     return found
 
 
@@ -109,6 +111,8 @@ def _verdict(found: TimeRatio, threshold: float) -> SpeedVerdict:
 
 
 def _of_launch(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
+    if document.get("exit_code", 0) != 0:  # a wrong result is not faster
+        return
     for outcome in document["outcomes"]:
         result = outcome["result"]
         if result is not None and result["timing"] is not None:
@@ -120,7 +124,9 @@ def _of_launch(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
 def _of_spec(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
     for case in document["cases"]:
         result = case["result"]
-        if result is not None and result["timing"] is not None:
+        if _has_failed(case) or result is None:
+            continue
+        if result["timing"] is not None:
             yield CaseTimings(case["name"], case["device"], _samples(result), _work(result))
 
 
@@ -130,11 +136,15 @@ def _of_fleet(document: Mapping[str, Any]) -> Iterator[CaseTimings]:
     for host in document["hosts"]:
         for gpu in host["gpus"]:
             for case in gpu["cases"]:
-                if case["milliseconds"] is not None:
+                if case["milliseconds"] is not None and not _has_failed(case):
                     place = case["name"], gpu["identity"]["name"]
                     found.setdefault(place, []).append(_time(case["milliseconds"]))
     for (name, kind), samples in found.items():
         yield CaseTimings(name, kind, tuple(samples))
+
+
+def _has_failed(case: Mapping[str, Any]) -> bool:
+    return case.get("verdict") == "failed"
 
 
 def _work(result: Mapping[str, Any]) -> dict[str, str]:

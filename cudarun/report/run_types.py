@@ -61,7 +61,8 @@ class BaselineResult:
         kernel: The kernel, as in the request.
         comparisons: One for each buffer, or for each member of its structs; left is the launch.
         timing: The times of the baseline; ``None`` without ``--repeat``.
-        speed: The comparison of the times, likewise.
+        speed: The comparison of the times; ``None`` also where they are those of an emulation, and
+            where the launch failed.
     """
 
     kernel: str

@@ -43,7 +43,12 @@ def show_timing(timing: TimingResult, out: Console) -> None:
 def show_speed(baseline: BaselineResult, out: Console) -> None:
     """Print how the times compare with those of the baseline, if there are any."""
     speed, timing = baseline.speed, baseline.timing
-    if speed is None or timing is None:
+    if timing is None:
+        return
+    runs = f"{len(timing.samples)} runs, median {duration(timing.median)}"
+    if speed is None:
+        reason = "no speed-up: emulated time is not GPU time, and a failed launch is not compared"
+        out.print(Text(f"baseline {baseline.kernel}: {runs}; {reason}"), soft_wrap=True)
         return
     if speed.is_significant:
         faster = speed.ratio >= 1
@@ -58,7 +63,6 @@ def show_speed(baseline: BaselineResult, out: Console) -> None:
         if speed.is_significant and speed.ratio < 1:
             low, high = 1 / high, 1 / low
         how_sure = f"{100 * speed.confidence:g} % interval {low:.3g} to {high:.3g}"
-    runs = f"{len(timing.samples)} runs, median {duration(timing.median)}"
     line += f"  ({how_sure}; baseline: {runs})"
     out.print(Text(line), soft_wrap=True)
 

@@ -66,6 +66,14 @@ def test_a_difference_by_chance_is_none(compared: Any) -> None:
     assert (ran.code, ran.document["cases"][0]["verdict"]) == (0, "no difference")
 
 
+def test_a_wrong_result_is_not_faster(compared: Any) -> None:
+    new = spec(a={"0": 0.1}, b={"0": 1})
+    new["cases"][0]["verdict"] = "failed"
+    ran = compared(spec(a={"0": 1}, b={"0": 1}), new, "--json")
+    assert [each["case"] for each in ran.document["cases"]] == ["b"]
+    assert ran.document["missing"] == [{"case": "a", "file": "old.json"}]
+
+
 def test_other_work_is_noted(compared: Any) -> None:
     new = spec(a={"0": 1})
     new["cases"][0]["result"] |= {

@@ -184,21 +184,14 @@ def test_candidates_in_a_list(run: Run, spec: Path) -> None:
     assert f"--candidate {HONEST}" in ran.document["cases"][0]["command"]
 
 
-def test_the_speeds_relative_to_the_baseline(run: Run, spec: Path) -> None:
+def test_emulated_times_give_no_speed(run: Run, spec: Path) -> None:
     timed = f'baseline = "../{HONEST}"\nrepeat = 2\nwarmup = 0'
     spec.write_text(SPEC.replace("block = 64", f"block = 64\n{timed}"))
     ran = judged(run, HONEST, ZEROS, words=("--format", "jsonl"))
     *cases, honest, zeros, _ = lines(ran)
-    ratios = [case["result"]["baseline"]["speed"]["ratio"] for case in cases[:2]]
-    assert honest["compared"] == 2
-    assert honest["ratio"] == pytest.approx((ratios[0] * ratios[1]) ** 0.5)
-    assert (zeros["ratio"], zeros["compared"]) == (None, 0)
-    words = judged(run, HONEST).out.splitlines()[-2]
-    assert re.fullmatch(
-        f"passed  {HONEST}  2 of 2 cases passed; [0-9.]+ × the speed of the baseline "
-        r"\(geometric mean of 2 cases\)",
-        words,
-    )
+    assert [case["result"]["baseline"]["speed"] for case in cases] == [None] * 4
+    assert (honest["ratio"], honest["compared"]) == (zeros["ratio"], zeros["compared"]) == (None, 0)
+    assert judged(run, HONEST).out.splitlines()[-2] == f"passed  {HONEST}  2 of 2 cases passed"
 
 
 def test_the_first_error_of_a_compiler_is_in_the_line_of_a_candidate(

@@ -283,7 +283,8 @@ class BaselineRecord(TypedDict):
         kernel: The kernel, as in the request.
         comparisons: One for each buffer, or for each member of its structs; left is the launch.
         timing: The times of the baseline; null without --repeat.
-        speed: The comparison of the times; null without --repeat.
+        speed: The comparison of the times; null without --repeat, on emulated devices, and where
+            the launch failed.
     """
 
     kernel: str

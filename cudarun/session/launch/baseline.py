@@ -20,12 +20,16 @@ class BaselineLaunches:
     Args:
         baseline: The baseline.
         launches: Launches its image.
+        measures_device: Whether times are those of a device; others are not compared.
     """
 
-    def __init__(self, baseline: BaselineLaunch, launches: Launches) -> None:
+    def __init__(
+        self, baseline: BaselineLaunch, launches: Launches, *, measures_device: bool
+    ) -> None:
         self._label = baseline.label
         self._request = baseline.request.without_checks()
         self._launches = launches
+        self._measures_device = measures_device
 
     def compare(self, request: LaunchRequest, own: Launches) -> LaunchResult:
         """Make a launch and that of the baseline with the same inputs, and compare.
@@ -54,11 +58,8 @@ class BaselineLaunches:
         compared = BaselineResult(self._label, result.reference.comparisons, None, None)
         if result.timing is not None:
             samples = tuple(sample for each in timings for sample in each.samples)
-            compared = replace(
-                compared,
-                timing=_joined(timings, samples),
-                speed=_speed(result.timing.samples, samples),
-            )
+            speed = _speed(result.timing.samples, samples) if self._measures_device else None
+            compared = replace(compared, timing=_joined(timings, samples), speed=speed)
         return replace(result, reference=None, baseline=compared)
 
     def _times(self, repeat: int) -> TimingResult | None:

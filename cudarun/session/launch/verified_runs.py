@@ -45,7 +45,11 @@ def run_verified(
     own = Launches(session, libraries, device)
     if request.baseline is None:
         return _VerifiedRuns(request, own).result()
-    others = BaselineLaunches(request.baseline, Launches(session, baseline, device))
+    others = BaselineLaunches(
+        request.baseline,
+        Launches(session, baseline, device),
+        measures_device=session.driver.traits.measures_device,
+    )
     return _VerifiedRuns(request, own, others).result()
 
 
@@ -66,7 +70,7 @@ class _VerifiedRuns:
         state = self._compared() if self._request.stateless else None
         first = runs[0] if runs and self._request.timing is None else self._run(self._request)
         failed = next((run for run in (first, *runs) if not run.passed), first)
-        return replace(
+        result = replace(
             first,
             buffers=failed.buffers,
             checks=failed.checks,
@@ -78,6 +82,10 @@ class _VerifiedRuns:
             state=state,
             baseline=_baseline(first.baseline, failed.baseline),
         )
+        if result.baseline is None or result.passed:
+            return result
+        # Nothing is faster that fails.
+        return replace(result, baseline=replace(result.baseline, speed=None))
 
     def _notes(self) -> Iterator[str]:
         several = self._request.seeds > 1 or self._request.stateless

@@ -1,0 +1,100 @@
+"""The comparison of times with a baseline, on a device whose times count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cudarun.arguments.dimensions import parse_extent
+from cudarun.arguments.grammar import parse_arguments
+from cudarun.arguments.statements import parse_check
+from cudarun.arguments.tolerance import Tolerance
+from cudarun.emulator.host.process import process
+from cudarun.images.reader import read_image
+from cudarun.report.run_types import BaselineResult, SpeedResult
+from cudarun.session.driver.selection import parse_devices
+from cudarun.session.driver.target import Target
+from cudarun.session.image.image import Image
+from cudarun.session.launch.request import BaselineLaunch, GeometryRequest, LaunchRequest, Timing
+from cudarun.session.launch.steps import load_libraries
+from cudarun.session.launch.verified_runs import run_verified
+from cudarun.session.workers.session import Session
+
+KERNELS = "".join(
+    f"""
+.visible .entry {name}(.param .u64 y)
+{{
+    .reg .u32 %r<3>;
+    .reg .u64 %p<3>;
+    ld.param.u64 %p1, [y];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %p2, %r1, 4;
+    add.u64 %p1, %p1, %p2;
+    mov.u32 %r2, {value};
+    st.global.u32 [%p1], %r2;
+    ret;
+}}
+"""
+    for name, value in (("seven", 7), ("also_seven", 7), ("eight", 8))
+)
+DATA = f".version 7.0\n.target sm_70\n.address_size 64\n{KERNELS}".encode()
+
+
+@pytest.fixture
+def measuring() -> Iterator[Session]:
+    """A session of the emulated device that counts as one whose times are those of a device."""
+    process.reset()
+    session = Session(Target(parse_devices("cpu")), parse_devices("cpu"))
+    session.driver.traits = replace(session.driver.traits, measures_device=True)
+    yield session
+    process.reset()
+
+
+def request(kernel: str, **fields: Any) -> LaunchRequest:
+    fields = {"checks": (), "seed": 0, "timing": Timing(repeat=4, warmup=0)} | fields
+    return LaunchRequest(
+        image=Image("k.ptx", DATA, read_image(DATA, "k.ptx")),
+        kernel=kernel,
+        geometry=GeometryRequest(block=parse_extent("4")),
+        arguments=parse_arguments(["y=u32[4]"]),
+        prints=(), saves=(), tolerance=Tolerance(), **fields,
+    )  # fmt: skip
+
+
+def speed(session: Session, baseline: str, **fields: Any) -> SpeedResult | None:
+    launch = request("seven", **fields)
+    launch = replace(launch, baseline=BaselineLaunch(baseline, request(baseline)))
+    assert launch.baseline is not None
+    libraries = load_libraries(session, launch), load_libraries(session, launch.baseline.request)
+    found = run_verified(session, libraries[0], launch, session.devices[0], None, libraries[1])
+    assert isinstance(found.baseline, BaselineResult)
+    return found.baseline.speed
+
+
+def test_times_of_equal_results_are_compared(measuring: Session) -> None:
+    found = speed(measuring, "also_seven", checks=(parse_check("y == 7"),))
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= found.ratio <= found.high
+    assert (found.confidence, 0 < found.p_value <= 1) == (0.95, True)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "fields"),
+    [
+        ("eight", {}),
+        ("also_seven", {"checks": (parse_check("y == 8"),)}),
+        ("also_seven", {"checks": (parse_check("y == y[9]"),)}),
+        ("also_seven", {"checks": (parse_check("y == 8"),), "seeds": 2}),
+        ("also_seven", {"checks": (parse_check("y >= 0"),), "check_strength": "fail"}),
+    ],
+    ids=["another result", "a failed check", "no check", "each seed", "a weak check"],
+)
+def test_nothing_that_fails_is_faster(
+    measuring: Session, baseline: str, fields: dict[str, Any]
+) -> None:
+    assert speed(measuring, baseline, **fields) is None

@@ -63,6 +63,10 @@ class LaunchKeywords(CompileKeywords, ContextKeywords, total=False):
     check_strength: Literal["off", "warn", "fail"]
     reference: str | int
     baseline: str
+    baseline_threads: Extent
+    baseline_grid: Extent
+    baseline_block: Extent
+    baseline_smem: int | str
     rtol: float
     atol: float
     equal_nan: bool
@@ -107,7 +111,8 @@ class LoadKeywords(CompileKeywords, ContextKeywords, total=False):
 
 _NAMES = {"shared": "smem"}
 """The other names of keywords."""
-_JOINED = {"threads", "grid", "block", "cluster", "detect", "ctx_flags"}
+_JOINED = {"threads", "grid", "block", "cluster", "detect", "ctx_flags", "baseline_threads",
+           "baseline_grid", "baseline_block"}  # fmt: skip
 """The options whose values are joined by commas."""
 
 

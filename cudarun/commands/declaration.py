@@ -27,11 +27,10 @@ class OptionScope(Enum):
     """The scope of an option of ``launch``, which decides where it is allowed."""
 
     CASE = auto()
-    """One launch: a key in a case of a spec; refused with ``--spec``."""
-    DEFAULT = auto()
-    """One launch: a key in a case of a spec; with ``--spec`` the default of all cases."""
+    """One launch: a key in a case of a spec; refused with ``--spec``. It describes the launch of
+    one kernel: its name, geometry, arguments, and what is expected of them."""
     OVERRIDE = auto()
-    """One launch: a key in a case of a spec; with ``--spec`` it overrides the key of all cases."""
+    """One launch: a key in a case of a spec; with ``--spec`` it replaces the key of all cases."""
     RUN = auto()
     """The whole run: allowed with ``--spec``, and no key, because cases cannot differ in it."""
     SINGLE = auto()
@@ -180,7 +179,7 @@ class Option(click.Option):
     @property
     def goes_with_spec(self) -> bool:
         """True if it is allowed with ``--spec``."""
-        return self.scope in (OptionScope.RUN, OptionScope.DEFAULT, OptionScope.OVERRIDE)
+        return self.scope in (OptionScope.RUN, OptionScope.OVERRIDE)
 
 
 def option(*names: str, **attributes: Any) -> Callable[[F], F]:

@@ -131,9 +131,8 @@ def _devices(text: str) -> str:
     "--timeout",
     type=not_negative,
     metavar="SECONDS",
-    default=CASE_TIMEOUT,
-    show_default=True,
-    help="Time limit of each phase of a case in seconds, as for launch.",
+    help="Time limit of each phase of a case in seconds, as for launch.  [default: that of the "
+    f"case, or {CASE_TIMEOUT:g}]",
 )
 @click.option(
     "--runs",
@@ -292,9 +291,10 @@ def _node() -> int:
     with tempfile.TemporaryDirectory(prefix="cudarun-fleet-") as folder:
         request = unpack(sys.stdin.buffer.read(), Path(folder))
         os.chdir(folder)
-        where = Target(parse_devices(request.devices), timeout=request.timeout, capture=True)
+        where = Target(parse_devices(request.devices), timeout=CASE_TIMEOUT, capture=True)
         values = {
             "seed": request.seed,
+            "timeout": request.timeout,
             "filter_text": request.filter_text,
             "allow_python": request.allow_python,
         }
@@ -307,8 +307,9 @@ def _node() -> int:
 def _cases(spec: str, names: Sequence[str], values: Values, where: Target) -> list[Case]:
     from cudarun.commands.spec_file import SpecOptions, read_spec
 
+    given = {name: values[name] for name in ("seed", "timeout") if values[name] is not None}
     options = SpecOptions(
-        allows_python=values["allow_python"], seed=values["seed"], overrides_devices=True
+        allows_python=values["allow_python"], overrides={"devices": where.devices, **given}
     )
     return read_spec(spec, names, where, options, values["filter_text"])
 

@@ -8,6 +8,24 @@ from cudarun.commands.declaration import CaseForm, OptionGroup, OptionScope, opt
 from cudarun.commands.numbers import INT_MAX, whole
 from cudarun.session.driver.contexts import CACHE_CONFIGS
 
+BASELINE_GEOMETRY = tuple(
+    option(
+        f"--baseline-{name}",
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.CASE,
+        form=form,
+        metavar=metavar,
+        help=f"--{name} of the kernel of --baseline.  [default: that of the launch]",
+    )
+    for name, form, metavar in (
+        ("threads", CaseForm.EXTENT, "X[,Y[,Z]]"),
+        ("grid", CaseForm.EXTENT, "X[,Y[,Z]]"),
+        ("block", CaseForm.EXTENT, "X[,Y[,Z]]"),
+        ("smem", CaseForm.COUNT, "BYTES"),
+    )
+)
+"""The geometry of the kernel of ``--baseline``, where it is not that of the launch."""
+
 GEOMETRY_OPTIONS = (
     option(
         "--threads",
@@ -68,7 +86,7 @@ GEOMETRY_OPTIONS = (
     option(
         "--carveout",
         group=OptionGroup.ATTRIBUTES,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         of_step=True,
         form=CaseForm.VALUE,
         type=whole(0, 100),
@@ -78,7 +96,7 @@ GEOMETRY_OPTIONS = (
     option(
         "--func-cache",
         group=OptionGroup.ATTRIBUTES,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         of_step=True,
         form=CaseForm.VALUE,
         type=click.Choice(CACHE_CONFIGS),
@@ -87,7 +105,7 @@ GEOMETRY_OPTIONS = (
     option(
         "--priority",
         group=OptionGroup.ATTRIBUTES,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.VALUE,
         type=whole(-INT_MAX, INT_MAX),
         metavar="N",
@@ -96,7 +114,7 @@ GEOMETRY_OPTIONS = (
     option(
         "--allow-type-mismatch",
         group=OptionGroup.ARGUMENTS,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         of_step=True,
         form=CaseForm.FLAG,
         is_flag=True,

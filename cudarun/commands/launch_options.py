@@ -12,7 +12,7 @@ import click
 
 from cudarun.commands import completion
 from cudarun.commands.declaration import CaseForm, F, OptionGroup, OptionScope, option
-from cudarun.commands.geometry_options import GEOMETRY_OPTIONS
+from cudarun.commands.geometry_options import BASELINE_GEOMETRY, GEOMETRY_OPTIONS
 from cudarun.commands.numbers import INT_MAX, not_negative, whole
 from cudarun.commands.options import stack
 from cudarun.session.driver.selection import ALL, Selector, parse_devices
@@ -110,7 +110,7 @@ _RESULTS = (
     option(
         "--check-strength",
         group=OptionGroup.CHECKS,
-        scope=OptionScope.DEFAULT,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.VALUE,
         type=click.Choice(["off", "warn", "fail"]),
         help="Report checks that also pass with the outputs replaced by zeros, their inputs or the "
@@ -119,7 +119,7 @@ _RESULTS = (
     option(
         "--seeds",
         group=OptionGroup.CHECKS,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.VALUE,
         type=whole(1, MAX_SEEDS),
         metavar="N",
@@ -131,7 +131,7 @@ _RESULTS = (
     option(
         "--stateless",
         group=OptionGroup.CHECKS,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.FLAG,
         is_flag=True,
         help="Launch the same inputs again after others, without restoring variables of the image, "
@@ -160,7 +160,7 @@ _RESULTS = (
         "--reference",
         shell_complete=completion.devices,
         group=OptionGroup.CHECKS,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.VALUE,
         type=_one_device,
         metavar="DEVICE",
@@ -169,17 +169,18 @@ _RESULTS = (
     option(
         "--baseline",
         group=OptionGroup.CHECKS,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.KERNEL,
         file=FileUse.INPUT,
         metavar="FILE[:KERNEL]",
         help="Make the same launch with another kernel, and compare all buffers; with --repeat, "
         "compare the times by a rank test. ':KERNEL' is another kernel of the same image.",
     ),
+    *BASELINE_GEOMETRY,
     option(
         "--rtol",
         group=OptionGroup.CHECKS,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         of_step=True,
         form=CaseForm.VALUE,
         type=not_negative,
@@ -189,7 +190,7 @@ _RESULTS = (
     option(
         "--atol",
         group=OptionGroup.CHECKS,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         of_step=True,
         form=CaseForm.VALUE,
         type=not_negative,
@@ -199,7 +200,7 @@ _RESULTS = (
     option(
         "--equal-nan",
         group=OptionGroup.CHECKS,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         of_step=True,
         form=CaseForm.FLAG,
         is_flag=True,
@@ -246,7 +247,7 @@ _RESULTS = (
     option(
         "--force",
         group=OptionGroup.OUTPUT,
-        scope=OptionScope.DEFAULT,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.FLAG,
         is_flag=True,
         help="Allow --save and --junit to overwrite existing files.",
@@ -269,7 +270,7 @@ _WATCH = (
         "--detect",
         shell_complete=completion.words(*DETECTORS, ALL_DETECTORS),
         group=OptionGroup.FIRST,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.WORDS,
         type=_detectors,
         metavar="WORDS",
@@ -279,7 +280,7 @@ _WATCH = (
     option(
         "--prove",
         group=OptionGroup.CHECKS,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.FLAG,
         is_flag=True,
         help="With --detect race, launch again without each barrier, fence and atomic, and report "
@@ -288,7 +289,7 @@ _WATCH = (
     option(
         "--stats",
         group=OptionGroup.OUTPUT,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.FLAG,
         is_flag=True,
         help="On cpu, count instructions, divergent branches, bytes per memory space and bank "
@@ -300,7 +301,7 @@ _TIMING = (
     option(
         "--repeat",
         group=OptionGroup.TIMING,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.VALUE,
         type=whole(1, INT_MAX),
         metavar="N",
@@ -309,7 +310,7 @@ _TIMING = (
     option(
         "--warmup",
         group=OptionGroup.TIMING,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.VALUE,
         type=whole(0, INT_MAX),
         metavar="N",
@@ -318,7 +319,7 @@ _TIMING = (
     option(
         "--input-sets",
         group=OptionGroup.TIMING,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.VALUE,
         type=whole(1, MAX_INPUT_SETS),
         metavar="N",
@@ -330,7 +331,7 @@ _TIMING = (
     option(
         "--hot",
         group=OptionGroup.TIMING,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.FLAG,
         is_flag=True,
         help="Do not flush L2 between the runs of --repeat.",
@@ -355,7 +356,7 @@ _TIMING = (
     option(
         "--profile",
         group=OptionGroup.TIMING,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.FLAG,
         is_flag=True,
         help="Launch once for a profiler, without guard zones and copies of unused outputs.",
@@ -391,7 +392,7 @@ _PROGRAM = (
     option(
         "--graph",
         group=OptionGroup.PROGRAMS,
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.FLAG,
         is_flag=True,
         help="Capture all launches as a CUDA graph, and launch that.",

@@ -90,14 +90,25 @@ def program_request(
     return replace(last, earlier=tuple(earlier), baseline=baseline)
 
 
-def baseline_image(values: Values) -> Values | None:
-    """Return the values that name the image of ``--baseline``; ``None`` without."""
+def baseline_values(values: Values) -> Values | None:
+    """Return the values of the launch of ``--baseline``; ``None`` without.
+
+    Raises:
+        RequestError: It names nothing, or is missing beside its geometry.
+    """
+    names = ("threads", "grid", "block", "smem")
+    own = {name: given for name in names if (given := values[f"baseline_{name}"]) is not None}
     if values["baseline"] is None:
+        for name in own:
+            option = f"--baseline-{name}"
+            raise RequestError(f"{option} requires --baseline").naming(option)
         return None
     image, _, kernel = values["baseline"].partition(":")
     if not (image or kernel):
         raise RequestError("':' names neither an image nor a kernel", option="--baseline")
-    return {**values, "image": image or values["image"], "kernel": kernel or None}
+    if own.keys() & {"threads", "grid"}:  # each sets the total size
+        own = {"threads": None, "grid": None, **own}
+    return {**values, "image": image or values["image"], "kernel": kernel or None, **own}
 
 
 def _baseline(
@@ -112,7 +123,7 @@ def _baseline(
         RequestError: The launch is a program, or an option or argument is invalid.
         ImageRefused: The image is empty or not an image.
     """
-    values = baseline_image(steps[-1])
+    values = baseline_values(steps[-1])
     if values is None:
         return None
     if len(steps) > 1:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,7 @@ from cudarun.commands.confinement import Confinement
 from cudarun.commands.declaration import Values
 from cudarun.commands.files import image_files, input_files, output_files, relocated_path
 from cudarun.commands.inputs import read_input
-from cudarun.commands.launch_options import Seed
-from cudarun.commands.launch_request import baseline_image, program_request
+from cudarun.commands.launch_request import baseline_values, program_request
 from cudarun.commands.options import context_values, reading
 from cudarun.commands.spec_matrix import (
     MATRIX,
@@ -54,7 +53,7 @@ from cudarun.commands.spec_words import (
 from cudarun.commands.text_files import DASH, read_text
 from cudarun.errors import ArgumentSyntaxError, CudarunError, ImageRefused, RequestError
 from cudarun.records import dataclass
-from cudarun.session.driver.target import ContextOptions, Target
+from cudarun.session.driver.target import Target
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
 from cudarun.session.launch.detection import check_detection
@@ -77,26 +76,20 @@ class SpecOptions:
     Attributes:
         python: The Python for functions of ``expect``.
         allows_python: The permission to run them: ``--allow-python``.
-        check_strength: The default of ``check_strength``.
         engine: The engine of emulated devices; ``None`` for that of the environment.
         cpu_threads: The most threads of its compiled code; ``None`` for that of the environment.
-        force: Let the outputs of all cases replace existing files.
+        overrides: The values that replace those of all cases, by the name of the parameter.
         confinement: The folder that no case leaves: ``--confine``.
-        seed: The seed of all cases, if given.
-        overrides_devices: Run cases with devices of their own on the given ones, too.
         words: These options on a command line, except the seed and the devices.
         candidates: The images that replace that of each case, one after the other.
     """
 
     python: str | None = None
     allows_python: bool = False
-    check_strength: str | None = None
     engine: str | None = None
     cpu_threads: int | None = None
-    force: bool = False
+    overrides: Values = field(default_factory=dict)
     confinement: Confinement | None = None
-    seed: Seed | None = None
-    overrides_devices: bool = False
     words: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
 
@@ -171,7 +164,7 @@ class _CaseReader:
         self.candidate = candidate
         self.text = text
         self.where = where
-        self.directory = Path() if _is_stream(text.path) else Path(text.path).parent
+        self.directory = spec_folder(text.path)
         self.rerun = _rerun(text.path, options)
         self._images: dict[tuple[str, CompileOptions, int | None], Image] = {}
         self._defaults = normalized(text.defaults)
@@ -304,12 +297,9 @@ class _CaseReader:
             refused = RequestError(message[:1].lower() + message[1:].rstrip("."))
             parameter = error.param if isinstance(error, click.BadParameter) else None
             raise refused.naming(*(parameter.opts[-1:] if parameter else ())) from error
-        is_given = context.get_parameter_source("devices") is ParameterSource.COMMANDLINE
-        if self.options.overrides_devices or not is_given:
+        if context.get_parameter_source("devices") is not ParameterSource.COMMANDLINE:
             context.params["devices"] = self.where.devices
-        if self.options.seed is not None:
-            context.params["seed"] = self.options.seed
-        return context.params
+        return context.params | self.options.overrides
 
     def build(
         self,
@@ -337,13 +327,12 @@ class _CaseReader:
         images: dict[str, Image] = {}
         refused: CudarunError | None = None
         for step in steps:
-            step["force"] = step["force"] or self.options.force
             if self.options.confinement is not None:
                 self.options.confinement.check_case(words.params, step, self.directory, devices)
                 step["compiler"] = "nvrtc"
             outputs += output_files(words.params, step, self.directory, devices)
             inputs += input_files(words.params, step, self.directory)
-            for values in filter(None, (step, baseline_image(step))):
+            for values in filter(None, (step, baseline_values(step))):
                 image, refusal = self.image(values, reason)
                 refused = refused or refusal
                 if image is not None:
@@ -356,7 +345,6 @@ class _CaseReader:
             check_outputs(outputs, inputs)
         else:
             outputs = []
-        options = context_values(whole)
         wanted = texts(own.get("requires", []))
         expected = own.get("expect_error")
         timeout = whole["timeout"]
@@ -370,7 +358,7 @@ class _CaseReader:
             devices=devices,
             inputs=tuple(inputs),
             outputs=tuple(outputs),
-            context=self.where.context if options == ContextOptions() else options,
+            context=context_values(whole),
             timeout=self.where.timeout if timeout is None else timeout or None,
             requires=tuple(map(parse_requirement, wanted)),
             expected=None if expected is None else parse_expected(str(expected)),
@@ -387,17 +375,16 @@ class _CaseReader:
 
     def _drawn_seed(self, values: Values, request: LaunchRequest | None) -> int | None:
         """Return the seed that the command line must repeat: one that the spec does not give."""
-        is_given = values["seed"] == "random" or self.options.seed is not None
+        is_given = values["seed"] == "random" or "seed" in self.options.overrides
         return request.seed if request is not None and request.is_random and is_given else None
 
     def request(
         self, steps: Sequence[Values], images: Mapping[str, Image], requires: Sequence[str]
     ) -> LaunchRequest:
         """Build the launch of a case; its detectors must be available on the devices."""
-        strength = steps[0]["check_strength"] or self.options.check_strength or "warn"
         common = {
             "python": self.options.python,
-            "check_strength": strength,
+            "check_strength": steps[0]["check_strength"] or "warn",
             "engine": self.options.engine,
             "cpu_threads": self.options.cpu_threads,
         }
@@ -468,6 +455,11 @@ def _replaced(normal: str, value: object, instance: Instance) -> object:
     if any(isinstance(each, str) and "\0" in each for each in texts(value)):
         raise RequestError(f"{normal} contains a NUL character")
     return value
+
+
+def spec_folder(path: str) -> Path:
+    """Return the base of relative paths in a spec."""
+    return Path() if _is_stream(path) else Path(path).parent
 
 
 def _is_stream(path: str) -> bool:

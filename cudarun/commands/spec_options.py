@@ -10,15 +10,16 @@ import click
 from click.core import ParameterSource
 
 from cudarun.commands.confinement import Confinement
-from cudarun.commands.declaration import Option, OptionScope
-from cudarun.commands.spec_file import (
-    SpecOptions,
-)
+from cudarun.commands.declaration import CaseForm, Option, OptionScope, Values
+from cudarun.commands.spec_file import SpecOptions, spec_folder
 from cudarun.commands.spec_words import (
     option_words,
 )
 from cudarun.commands.spec_writer import toml_value
 from cudarun.errors import RequestError
+
+_ADDED = ("devices", "seed")
+"""Options that the command line of a case has anyway."""
 
 
 def spec_options(context: click.Context) -> SpecOptions:
@@ -28,22 +29,25 @@ def spec_options(context: click.Context) -> SpecOptions:
         name for name in values if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
     words: list[str] = []
+    overrides: Values = {"force": True} if values["listed"] else {}  # a list writes nothing
     for option in context.command.params:
         if not isinstance(option, Option) or option.name is None or option.name not in given:
             continue
-        if option.of_result or option.scope is OptionScope.DEFAULT:
+        value = values[option.name]
+        is_override = option.scope is OptionScope.OVERRIDE
+        if is_override:
+            is_path = option.form in (CaseForm.PATHS, CaseForm.KERNEL)
+            folder = spec_folder(values["spec"])
+            overrides[option.name] = toml_value(option.form, value, folder) if is_path else value
+        if option.of_result or (is_override and option.name not in _ADDED):
             name = option.opts[-1].removeprefix("--")
-            value = toml_value(option.form, values[option.name], Path())
-            words += option_words(name, option, value, name)
+            words += option_words(name, option, toml_value(option.form, value, Path()), name)
     return SpecOptions(
         python=values["python"],
         allows_python=values["allow_python"] or values["listed"],  # a list runs nothing
-        check_strength=values["check_strength"],
         engine=values["engine"],
         cpu_threads=values["cpu_threads"],
-        seed=values["seed"] if "seed" in given else None,
-        overrides_devices="devices" in given,
-        force=values["force"] or values["listed"],  # a list writes nothing
+        overrides=overrides,
         confinement=None if values["confine"] is None else Confinement(values["confine"]),
         words=tuple(words),
         candidates=_candidates(values["candidates"]),

@@ -80,9 +80,7 @@ def by_name(options: list[click.Option]) -> Any:
 def test_every_option_of_launch_says_where_it_may_stand(option: click.Option) -> None:
     assert isinstance(option, Option)
     assert option.scope is not None
-    assert (option.form is not None) == (
-        option.scope in (OptionScope.CASE, OptionScope.DEFAULT, OptionScope.OVERRIDE)
-    )
+    assert (option.form is not None) == (option.scope in (OptionScope.CASE, OptionScope.OVERRIDE))
 
 
 def test_one_option_of_launch_names_the_devices_and_one_puts_them_together() -> None:

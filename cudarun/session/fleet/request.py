@@ -22,7 +22,7 @@ class NodeRequest:
         names: The names of the cases; all by default.
         filter_text: The expression of ``--filter``.
         seed: The seed of all cases; ``None`` for their own, none of which is random.
-        timeout: The time limit of each case in seconds.
+        timeout: The time limit of each case in seconds; ``None`` for their own.
         runs: The runs of each case on each GPU.
         soak: Repeat the runs for this number of seconds; 0 for one pass.
         allow_python: Run the Python functions that cases compare with.
@@ -34,7 +34,7 @@ class NodeRequest:
     names: tuple[str, ...]
     filter_text: str | None
     seed: int | None
-    timeout: float
+    timeout: float | None
     runs: int
     soak: float
     allow_python: bool

@@ -78,6 +78,25 @@ def test_specs_run_and_the_largest_exit_code_counts(repository: Path) -> None:
     assert (repository.parent / "output").read_text() == "junit=reports\n"
 
 
+def test_every_spec_has_a_report(repository: Path) -> None:
+    """Paths that differ in `/` and `-` only, and a spec named like the second report of another."""
+    wrong = f"{SPEC}expect_error = 700\n"
+    names = {"a/b.toml": wrong, "a-b.toml": SPEC, "a-b.toml-2": SPEC, "a/b-c.toml": wrong}
+    for name, text in names.items():
+        path = repository / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        shutil.copy(repository / "hello.ptx", repository / "a")
+    done = step(
+        "run.sh", repository, specs="\n".join(names), devices="cpu", arguments="", junit="reports"
+    )
+    assert done.returncode == 1
+    roots = [ElementTree.parse(each).getroot() for each in (repository / "reports").iterdir()]
+    assert {root.get("name"): root.get("failures") for root in roots} == {
+        name: str(int(text == wrong)) for name, text in names.items()
+    }
+
+
 @pytest.mark.parametrize(
     ("specs", "message"),
     [("", "the input specs is empty"), ("no/*.toml", "no spec file matches the input specs")],

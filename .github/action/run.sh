@@ -33,11 +33,18 @@ fi
 mkdir -p -- "$INPUT_JUNIT" || exit 2
 echo "junit=$INPUT_JUNIT" >> "$GITHUB_OUTPUT"
 largest=0
+declare -A reports=()
 for spec in "${specs[@]}"; do
     name=${spec#./}
+    stem=${name//\//-} # which a/b.toml and a-b.toml share
+    report=$stem
+    for ((number = 2; ${reports["$report"]:-0}; number++)); do
+        report=$stem-$number
+    done
+    reports["$report"]=1
     echo "::group::${spec//[$'\r\n']/ }"
     cudarun launch --spec "$spec" --device "$INPUT_DEVICES" --format github --force \
-        --junit "$INPUT_JUNIT/${name//\//-}.xml" ${arguments[@]+"${arguments[@]}"}
+        --junit "$INPUT_JUNIT/$report.xml" ${arguments[@]+"${arguments[@]}"}
     status=$?
     echo "::endgroup::"
     ((status > largest)) && largest=$status

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import ClassVar, Literal
 
@@ -23,7 +23,20 @@ VERDICTS: Mapping[ExitCode, GpuVerdict] = {
     ExitCode.OUT_OF_TIME: "hang",
     ExitCode.WORKER_DIED: "fault",
 }
-"""The verdict on a GPU by the largest exit code of its cases."""
+"""The verdict on a GPU by the exit code of its cases."""
+
+
+def overall(codes: Iterable[ExitCode]) -> ExitCode:
+    """Return the code of several results: the largest one of a failure.
+
+    A result that was not measured hides no failure, whatever its code. It counts where all others
+    are well.
+    """
+    return max(
+        codes,
+        key=lambda code: (VERDICTS[code] != "ok", VERDICTS[code] != "not measured", code),
+        default=ExitCode.NO_DEVICE,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +97,9 @@ class FleetGpu:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The largest code of its cases; that of no device where no case ran."""
+        """The overall code of its cases; that of no device where no case ran."""
         ran = [case.exit_code for case in self.cases if case.verdict != "skipped"]
-        own = max(ran, default=ExitCode.NO_DEVICE)
-        return max(own, ExitCode.CHECK_FAILED) if self.objections else own
+        return overall([*ran, *([ExitCode.CHECK_FAILED] if self.objections else [])])
 
     @property
     def verdict(self) -> GpuVerdict:
@@ -130,8 +142,8 @@ class NodeReport:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The largest code of its GPUs."""
-        return max((gpu.exit_code for gpu in self.gpus), default=ExitCode.NO_DEVICE)
+        """The overall code of its GPUs."""
+        return overall(gpu.exit_code for gpu in self.gpus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +166,8 @@ class FleetHost:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The largest code of its GPUs; that of no device where it was not measured."""
-        return max((gpu.exit_code for gpu in self.gpus), default=ExitCode.NO_DEVICE)
+        """The overall code of its GPUs; that of no device where it was not measured."""
+        return overall(gpu.exit_code for gpu in self.gpus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,10 +223,10 @@ class FleetReport:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The largest code of all hosts; not success where outputs differ without a majority."""
-        worst = max((host.exit_code for host in self.hosts), default=ExitCode.NO_DEVICE)
+        """The overall code of all hosts; not success where outputs differ without a majority."""
         differs = any(each.dissenting for each in self.consensus)
-        return max(worst, ExitCode.CHECK_FAILED) if differs else worst
+        codes = [host.exit_code for host in self.hosts]
+        return overall([*codes, *([ExitCode.CHECK_FAILED] if differs else [])])
 
     @property
     def counts(self) -> dict[GpuVerdict, int]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cudarun import __version__, machine
 from cudarun.errors import ExitCode, NoDevice
-from cudarun.report.fleet_types import Change, FleetCase, FleetGpu, NodeReport
+from cudarun.report.fleet_types import Change, FleetCase, FleetGpu, NodeReport, overall
 from cudarun.session.spec.parent import device_runs, run_spec
 
 if TYPE_CHECKING:
@@ -96,9 +96,11 @@ class _CaseRuns:
             self._skipped, self.reason = True, report.reason
             return
         self._count += 1
-        if report.verdict == "failed" and (not self._failed or report.exit_code > self._exit_code):
-            self._failed, self.reason = True, report.reason
-            self._exit_code = report.exit_code
+        if report.verdict == "failed":
+            code = overall((self._exit_code, report.exit_code))
+            if code is not self._exit_code or not self._failed:
+                self.reason = report.reason
+            self._failed, self._exit_code = True, code
         if report.result is None:
             return
         if len(self._times) < _MOST_TIMES:

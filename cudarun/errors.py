@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         "ArgumentSyntaxError",
         "CheckFailed",
         "DeviceFailed",
+        "ExpectationFailed",
         "ImageRefused",
         "Interrupted",
         "NoDevice",
@@ -337,6 +338,12 @@ class RequestError(CudarunError):
 
     kind: ClassVar[ErrorKind] = "RequestError"
     exit_code = ExitCode.UNUSABLE_REQUEST
+
+
+class ExpectationFailed(RequestError):
+    """The Python function of ``--expect`` failed or timed out: no result can be judged by it."""
+
+    kind = "ExpectationFailed"
 
 
 class ArgumentSyntaxError(RequestError):

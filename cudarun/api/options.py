@@ -71,6 +71,7 @@ class LaunchKeywords(CompileKeywords, ContextKeywords, total=False):
     atol: float
     equal_nan: bool
     python: Path
+    expect_timeout: float
     cpu_engine: Literal["auto", "interpret", "compile"]
     cpu_threads: int
     detect: str | Sequence[str]

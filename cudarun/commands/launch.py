@@ -353,10 +353,6 @@ def _refuse_several_devices(where: Target) -> None:
 def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
     """Run a spec: report each completed case, or one document."""
     _refuse_with_spec()
-    if values["confine"] is not None and values["allow_python"]:
-        raise RequestError(
-            "--confine and --allow-python cannot be combined: Python code can access any file"
-        ).naming("--confine", "--allow-python")
     where = target(values, capture=True, default_timeout=CASE_TIMEOUT)
     return _run_spec(values, where, renderer, quiet=quiet)
 

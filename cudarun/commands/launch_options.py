@@ -20,6 +20,8 @@ from cudarun.writing import FileUse
 
 WARMUP = 10
 """Warm-up runs before the timed ones."""
+EXPECT_TIMEOUT = 300.0
+"""The default of ``--expect-timeout`` in seconds."""
 MAX_SEEDS = 10_000
 """The most runs of ``--seeds``: the results of all of them are in the report."""
 MAX_INPUT_SETS = 1000
@@ -144,6 +146,18 @@ _RESULTS = (
         of_result=True,
         metavar="EXE",
         help="Run the functions of --expect with this Python interpreter.",
+    ),
+    option(
+        "--expect-timeout",
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.VALUE,
+        type=not_negative,
+        metavar="SECONDS",
+        default=EXPECT_TIMEOUT,
+        show_default=True,
+        help="Time limit of a function of --expect in seconds, for which --timeout does not count; "
+        "0 for no limit.",
     ),
     option(
         "--let",

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from cudarun.commands.baseline_request import baseline_values
 from cudarun.commands.declaration import Values
 from cudarun.commands.launch_options import SHOW_KINDS, WARMUP
 from cudarun.commands.python_functions import check_function
@@ -88,27 +89,6 @@ def program_request(
         raise RequestError(f"{option} and --graph cannot be combined").naming(option, "--graph")
     baseline = _baseline(steps, where, read_image, directory)
     return replace(last, earlier=tuple(earlier), baseline=baseline)
-
-
-def baseline_values(values: Values) -> Values | None:
-    """Return the values of the launch of ``--baseline``; ``None`` without.
-
-    Raises:
-        RequestError: It names nothing, or is missing beside its geometry.
-    """
-    names = ("threads", "grid", "block", "smem")
-    own = {name: given for name in names if (given := values[f"baseline_{name}"]) is not None}
-    if values["baseline"] is None:
-        for name in own:
-            option = f"--baseline-{name}"
-            raise RequestError(f"{option} requires --baseline").naming(option)
-        return None
-    image, _, kernel = values["baseline"].partition(":")
-    if not (image or kernel):
-        raise RequestError("':' names neither an image nor a kernel", option="--baseline")
-    if own.keys() & {"threads", "grid"}:  # each sets the total size
-        own = {"threads": None, "grid": None, **own}
-    return {**values, "image": image or values["image"], "kernel": kernel or None, **own}
 
 
 def _baseline(
@@ -223,7 +203,7 @@ def launch_request(
             replace(each, name=aliases.get(each.name, each.name))
             for each in (_expectation(text, directory) for text in values["expects"])
         ),
-        functions=FunctionRun(values["python"], _timeout(values, where)),
+        functions=FunctionRun(values["python"], values["expect_timeout"] or None),
         saves=tuple(
             replace(each, name=aliases.get(each.name, each.name))
             for each in (_save(text, where, directory) for text in values["saves"])

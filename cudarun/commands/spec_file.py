@@ -16,12 +16,13 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from cudarun.commands.baseline_request import baseline_values
 from cudarun.commands.compile_options import compilation
 from cudarun.commands.confinement import Confinement
 from cudarun.commands.declaration import Values
 from cudarun.commands.files import image_files, input_files, output_files, relocated_path
 from cudarun.commands.inputs import read_input
-from cudarun.commands.launch_request import baseline_values, program_request
+from cudarun.commands.launch_request import program_request
 from cudarun.commands.options import context_values, reading
 from cudarun.commands.spec_matrix import (
     MATRIX,

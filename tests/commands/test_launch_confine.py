@@ -172,11 +172,8 @@ def test_a_header_that_another_case_would_write(run: Run, inside: Path) -> None:
     assert "--save: in/later.bin is also an input of this command" in ran.err
 
 
-def test_it_is_for_specs_without_python_and_names_a_folder(run: Run, inside: Path) -> None:
+def test_it_is_for_specs_and_names_a_folder(run: Run, inside: Path) -> None:
     write(inside)
-    ran = run(*SPEC, "--allow-python")
-    assert ran.code == 2
-    assert ran.err.startswith("error: --confine and --allow-python cannot be combined: Python ")
     ran = run("launch", "samples/saxpy.ptx", "-d", "cpu", "--confine", ".")
     assert (ran.code, ran.err) == (2, "error: --confine requires --spec\n")
     ran = run("launch", "--spec", "in/cases.toml", "-d", "cpu", "--confine", "in/x.npy")

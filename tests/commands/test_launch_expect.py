@@ -184,14 +184,93 @@ def test_a_value_that_there_is_not_yet(run: Run) -> None:
     assert "TypeError: 'out' has no value before the launch\n" in ran.err
 
 
-def test_the_time_limit_is_the_launch_s(run: Run) -> None:
-    def attempt(limit: int) -> Ran:
-        return run(*SAXPY, "--expect", "y=ref.py:slow", "--timeout", str(limit))
+def test_the_time_limit_is_the_function_s(run: Run) -> None:
+    ran = run(*SAXPY, "--expect", "y=ref.py:slow", "--expect-timeout", "0.5", "--json")
+    error = ran.document["outcomes"][0]["error"]
+    assert (ran.code, error["kind"], error["exit_code"]) == (2, "ExpectationFailed", 2)
+    assert error["message"] == (
+        "--expect: ref.py:slow: the function timed out after 0.5 s (--expect-timeout 0.5)"
+    )
 
-    ran, limit = at_a_limit(attempt, lambda ran: "ref.py:slow" in ran.err)
-    assert ran.code == 6
-    message = f"error: --expect: ref.py:slow timed out after {limit} s (--timeout {limit})\n"
-    assert message in ran.err
+
+def test_a_slow_function_is_not_the_kernel_s_fault(run: Run, tmp_path: Path) -> None:
+    """The call takes longer than the limit of the launch, however slow the machine is."""
+
+    def attempt(limit: int) -> Ran:
+        text = FUNCTIONS.replace("time.sleep(600)", f"time.sleep({limit} + 0.5)\n    return x")
+        (tmp_path / "ref.py").write_text(text)
+        return run(*SAXPY, "--expect", "x=ref.py:slow", "--timeout", str(limit))
+
+    ran, _ = at_a_limit(attempt, lambda ran: ran.code != 6)
+    assert (ran.code, ran.out) == (0, f"PASS x == ref.py:slow{PASSED}")
+
+
+def test_an_endless_kernel_after_a_function_has_its_own_limit(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "cases.toml").write_text(
+        f"""[[launch]]
+image = "samples/saxpy.ptx"
+threads = 5
+args = {[*SAXPY[6:10]]}
+expect = "y=ref.py:saxpy"
+
+[[launch]]
+image = "samples/endless.ptx"
+threads = 1
+args = ["flag=i32[1]:zeros"]
+timeout = 1
+"""
+    )
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--allow-python", "--json")
+    assert [case["exit_code"] for case in ran.document["cases"]] == [0, 6]
+
+
+CASES = """
+[defaults]
+image = "samples/saxpy.ptx"
+threads = 5
+args = ["a=2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:5"]
+expect = "y=ref.py:counted"
+"""
+COUNTED = """
+import os
+
+print("imported", flush=True)
+calls = 0
+
+
+def counted(a, x, y):
+    global calls
+    calls += 1
+    print("call", calls, flush=True)
+    if calls == 2:
+        os._exit(3)
+    return a * x + y
+"""
+
+
+def test_a_process_lives_through_cases(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "ref.py").write_text(COUNTED)
+    (tmp_path / "cases.toml").write_text(CASES + "[[launch]]\n" * 4)
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--allow-python", "--json")
+    cases = ran.document["cases"]
+    assert [case["output"] for case in cases] == ["imported\ncall 1\n", "call 2\n"] * 2
+    assert [case["exit_code"] for case in cases] == [0, 2, 0, 2]
+    assert "ended with status 3 and no result" in cases[1]["error"]["message"]
+
+
+def test_a_confined_spec_calls_functions_where_the_user_allows_it(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "saxpy.ptx").write_bytes((tmp_path / "samples/saxpy.ptx").read_bytes())
+    (folder / "ref.py").write_text(FUNCTIONS)
+    text = CASES.replace("samples/", "").replace("counted", "saxpy") + "[[launch]]\n"
+    (folder / "cases.toml").write_text(text)
+    words = ("launch", "--spec", "in/cases.toml", "-d", "cpu", "--confine", "in")
+    assert run(*words).code == 2
+    assert run(*words, "--allow-python").code == 0
+    (folder / "cases.toml").write_text(text.replace("ref.py", "../ref.py"))
+    ran = run(*words, "--allow-python")
+    assert (ran.code, "is outside in" in ran.err) == (2, True)
 
 
 def test_small_floats_and_structs(run: Run, tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ class ErrorRecord(TypedDict):
         "ArgumentSyntaxError",
         "CheckFailed",
         "DeviceFailed",
+        "ExpectationFailed",
         "ImageRefused",
         "Interrupted",
         "NoDevice",

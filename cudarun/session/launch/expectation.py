@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,16 +18,19 @@ from cudarun.arguments.dtypes import Array, Values
 from cudarun.arguments.evaluation import Unwritten, nothing_unwritten
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.packing import BufferSpec
-from cudarun.errors import CudarunError, OutOfTime, RequestError
+from cudarun.errors import CudarunError, ExpectationFailed, RequestError
 from cudarun.report.check_types import CheckResult
 from cudarun.session.launch import function_call
+from cudarun.session.launch.function_process import call_function
 from cudarun.session.launch.reference import struct_members
 from cudarun.session.launch.request import BufferExpectation, LaunchRequest
-from cudarun.session.workers.program import SupervisedProgram
 from cudarun.session.workers.session import Session
 from cudarun.session.workers.shared_file import SharedFile
 
 _GOT, _EXPECTED = "got", "expected"
+_FOREVER = 1e9  # seconds
+_MARGIN = 60.0
+"""Seconds beyond the limit of a function in which its end is noticed."""
 
 
 def expected_arrays(
@@ -39,7 +41,7 @@ def expected_arrays(
     An array that there is not is an error instead.
 
     Args:
-        session: The session, whose time limit starts anew with each function.
+        session: The session, whose time limit starts anew after each function.
         request: The launch.
         buffers: Its buffers, and the variables to read.
         old: Arrays and numpy scalars by name, before the launch.
@@ -144,8 +146,8 @@ def _call(
 ) -> Mapping[str, Array]:
     """Call a function on the values from before the launch; return its arrays by name."""
     name = f"{Path(expectation.path).name}:{expectation.function}"
-    python, timeout = request.functions.python or sys.executable, request.functions.timeout
-    with SharedFile() as data, SharedFile() as outputs, SharedFile() as answer:
+    timeout = request.functions.timeout
+    with SharedFile() as data, SharedFile() as outputs:
         with open(data.path, "wb") as file:
             inputs = [
                 _written(file, each, np.asarray(value))
@@ -160,24 +162,19 @@ def _call(
             "wanted": wanted,
             "data": data.path,
             "outputs": outputs.path,
-            "answer": answer.path,
         }
         session.progress.report(f"calling {name}")
-        command = [python, str(function_call.__file__), json.dumps(task)]
+        # The time of the function does not count for the kernel.
+        session.progress.start_phase(_FOREVER if timeout is None else timeout + _MARGIN)
         try:
-            with SupervisedProgram(command) as program:
-                status = program.wait(timeout, meanwhile=session.progress.start_phase)
-        except OSError as error:
-            raise RequestError(f"{python}: {error.strerror}", option="--python") from error
-        session.progress.start_phase()
-        if status is None:
-            raise OutOfTime(f"{name} timed out after {timeout:g} s (--timeout {timeout:g})")
-        text = answer.read().decode()
-        if not text:
-            raise RequestError(f"{name}: {python} ended with status {status} and no result")
-        found = json.loads(text)
+            found = call_function(request.functions.python or sys.executable, task, timeout)
+        except ExpectationFailed as error:
+            raise error.of(operation=name) from None
+        finally:
+            session.progress.start_phase()
         if "error" in found:
-            raise RequestError(f"{name}: {found['error']}", log="".join(found["frames"]))
+            log = "".join(found["frames"])
+            raise ExpectationFailed(found["error"], log=log, operation=name)
         return dict(_read(outputs, found["arrays"]))
 
 

@@ -1,7 +1,8 @@
-"""A program that calls a Python function for ``--expect``, in a process of its own.
+"""A program that calls Python functions of a file for ``--expect``, in a process of its own.
 
-It runs under the user's Python, which may be older and needs numpy, but not cudarun: this file
-imports nothing of it. Arrays are passed in files, and the rest as JSON.
+It reads tasks, a line of JSON each, from the socket that is its stdin, and answers with a line.
+Arrays are passed in files. It runs under the user's Python, which may be older and needs numpy, but
+not cudarun: this file imports nothing of it.
 """
 
 from __future__ import annotations
@@ -11,23 +12,32 @@ import importlib.util
 import inspect
 import json
 import os
+import socket
 import sys
 import traceback
 from typing import Any, Callable  # noqa: UP035 - for older Pythons
 
 
 def main() -> None:
-    """Call the function that the first argument describes, and write the answer."""
-    task = json.loads(sys.argv[1])
-    answer: dict[str, Any] = {}
+    """Answer tasks until the other end is closed."""
+    connection = socket.socket(fileno=os.dup(0))
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    with connection.makefile("rw", encoding="ascii") as stream:
+        for line in stream:
+            answer = _answer(json.loads(line))
+            sys.stdout.flush()
+            sys.stderr.flush()
+            stream.write(json.dumps(answer) + "\n")
+            stream.flush()
+
+
+def _answer(task: dict[str, Any]) -> dict[str, Any]:
     try:
-        answer["arrays"] = _call(task)
+        return {"arrays": _call(task)}
     except BaseException as error:
         frames = traceback.extract_tb(error.__traceback__)
-        answer["error"] = f"{type(error).__name__}: {error}"
-        answer["frames"] = traceback.format_list([f for f in frames if f.filename != __file__])
-    with open(task["answer"], "w") as file:
-        json.dump(answer, file)
+        shown = traceback.format_list([f for f in frames if f.filename != __file__])
+        return {"error": f"{type(error).__name__}: {error}", "frames": shown}
 
 
 def _call(task: dict[str, Any]) -> list[dict[str, Any]]:
@@ -39,7 +49,7 @@ def _call(task: dict[str, Any]) -> list[dict[str, Any]]:
         count = int(np.prod(shape, dtype=np.int64))
         data = np.fromfile(task["data"], dtype, count, offset=each["offset"])
         values[each["name"]] = data.reshape(shape)[()]
-    function = _load(task["file"], task["function"])
+    function = functools.reduce(getattr, task["function"].split("."), _load(task["file"]))
     result = function(**_arguments(function, values, task["without_value"]))
     if not isinstance(result, dict):
         if len(task["wanted"]) > 1:
@@ -61,7 +71,8 @@ def _call(task: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def _load(path: str, name: str) -> Any:
+@functools.lru_cache(maxsize=None)  # noqa: UP033 - for older Pythons
+def _load(path: str) -> Any:
     sys.path[0] = os.path.dirname(path)
     stem = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(stem, path)
@@ -69,7 +80,7 @@ def _load(path: str, name: str) -> Any:
         raise ImportError(f"{path} is not a Python file")
     module = sys.modules[stem] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return functools.reduce(getattr, name.split("."), module)
+    return module
 
 
 def _arguments(

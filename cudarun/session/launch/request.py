@@ -173,7 +173,7 @@ class FunctionRun:
 
     Attributes:
         python: The Python that runs them; ``None`` for the one that runs cudarun.
-        timeout: The time limit in seconds.
+        timeout: The time limit of a call in seconds; ``None`` for none.
     """
 
     python: str | None = None

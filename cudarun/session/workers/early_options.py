@@ -41,6 +41,7 @@ OPTIONS = {
     "--dry-run": (False, "no worker"),
     "--equal-nan": (False, "none"),
     "--expect": (True, "none"),
+    "--expect-timeout": (True, "none"),
     "--fail-fast": (False, "none"),
     "--filter": (True, "none"),
     "--flops": (True, "none"),

@@ -190,8 +190,8 @@ class WorkerProcess(Generic[S]):
         left = self.seconds_left
         if left is None or self._limit is None or self._grace_end is not None:
             return left
-        # The limit may be nearer than it seems until the phase has started.
-        return left if self.page.phase_start is not None else min(left, self._limit)
+        # The limit may be nearer than it seems until the phase has started, or starts anew.
+        return min(left, self._limit)
 
     def fileno(self) -> int:
         """Return the descriptor that `select.poll` waits on."""

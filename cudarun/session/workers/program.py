@@ -15,7 +15,6 @@ from cudarun.session.workers import page
 from cudarun.session.workers.parent import STARTUP_LIMIT
 from cudarun.session.workers.worker import die_with
 
-_TICKS = 8  # calls of `meanwhile` within a limit
 _TICK = 0.05  # seconds between calls of `is_stuck`
 _PATIENCE = 3.0  # seconds from SIGTERM to SIGKILL
 _DELETION = 'read -r _; for _ in 1 2 3 4 5; do rm -rf "$0" && exit; sleep 1; done'
@@ -65,7 +64,6 @@ class SupervisedProgram:
         self,
         timeout: float | None,
         phase_start: Callable[[], float | None] | None = None,
-        meanwhile: Callable[[], object] | None = None,
     ) -> int | None:
         """Wait for the program's end; return its status, ``None`` if it was killed at its limit.
 
@@ -73,7 +71,6 @@ class SupervisedProgram:
             timeout: The time limit in seconds; ``None`` for none.
             phase_start: Returns the start of the limited phase, ``None`` before the first; by
                 default the limit applies to the whole run.
-            meanwhile: Called several times within the limit.
         """
         while True:
             start = phase_start() if phase_start else self._started
@@ -81,11 +78,8 @@ class SupervisedProgram:
                 return self._process.wait()
             end = self._started + STARTUP_LIMIT if start is None else start + timeout
             left = end - time.monotonic()
-            if meanwhile is not None:
-                meanwhile()
-            patience = min(left, timeout if meanwhile is None else timeout / _TICKS)
             try:
-                return self._process.wait(max(0.0, patience))
+                return self._process.wait(max(0.0, min(left, timeout)))
             except subprocess.TimeoutExpired:
                 if left > 0.0 or (phase_start and phase_start() != start):
                     continue
@@ -100,6 +94,10 @@ class SupervisedProgram:
     def status(self) -> int | None:
         """Return the status of the program; ``None`` while it runs."""
         return self._process.poll()
+
+    def ends_with_worker(self) -> None:
+        """Name this program as the one whose group ends with this worker."""
+        _note_in_page(self._process.pid)
 
     def end(self) -> None:
         """Kill the program and its process group."""

@@ -17,7 +17,14 @@ import click
 
 from cudarun import __version__
 from cudarun.commands.command_group import COMPLETION_VARIABLE, CommandGroup, usage_hint
-from cudarun.errors import CudarunError, ExitCode, Interrupted, RequestError, WorkerDied, of_system
+from cudarun.errors import (
+    CudarunError,
+    ExitCode,
+    InternalError,
+    Interrupted,
+    RequestError,
+    of_system,
+)
 from cudarun.process import StdoutError
 
 if TYPE_CHECKING:
@@ -163,8 +170,7 @@ def main(
             if COMPLETION_VARIABLE in os.environ:  # what cannot be completed is not
                 return ExitCode.OK
             traceback.print_exc()
-            message = f"internal error: {type(error).__name__}: {error}"
-            return end(WorkerDied(message, log=traceback.format_exc()), shown=True)
+            return end(InternalError(error), shown=True)
 
 
 def _end(

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         "DeviceFailed",
         "ExpectationFailed",
         "ImageRefused",
+        "InternalError",
         "Interrupted",
         "NoDevice",
         "OutOfTime",
@@ -402,10 +403,29 @@ class OutOfTime(CudarunError):
 
 
 class WorkerDied(CudarunError):
-    """The worker process ended without an answer, or encountered a bug in cudarun."""
+    """The worker process ended without an answer."""
 
-    kind = "WorkerDied"
+    kind: ClassVar[ErrorKind] = "WorkerDied"
     exit_code = ExitCode.WORKER_DIED
+
+
+class InternalError(WorkerDied):
+    """A bug in cudarun: an exception that is none of these, with its traceback.
+
+    Args:
+        error: The exception, which is being handled.
+    """
+
+    kind = "InternalError"
+
+    def __init__(self, error: Exception) -> None:
+        import traceback  # only a bug needs it
+
+        super().__init__(
+            f"internal error: {type(error).__name__}: {error}",
+            hint="this is an error in cudarun, not in the kernel: report it with its log",
+            log=traceback.format_exc(),
+        )
 
 
 class Interrupted(CudarunError):

@@ -90,6 +90,7 @@ class ErrorRecord(TypedDict):
         "DeviceFailed",
         "ExpectationFailed",
         "ImageRefused",
+        "InternalError",
         "Interrupted",
         "NoDevice",
         "OutOfTime",

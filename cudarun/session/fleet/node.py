@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from cudarun import __version__, machine
-from cudarun.errors import ExitCode, NoDevice
+from cudarun.errors import ExitCode, InternalError, NoDevice
 from cudarun.report.fleet_types import Change, FleetCase, FleetGpu, NodeReport, overall
 from cudarun.session.spec.parent import device_runs, run_spec
 
@@ -97,7 +97,9 @@ class _CaseRuns:
             return
         self._count += 1
         if report.verdict == "failed":
-            code = overall((self._exit_code, report.exit_code))
+            ours = isinstance(report.error, InternalError)  # which does not measure the GPU
+            code = ExitCode.UNUSABLE_REQUEST if ours else report.exit_code
+            code = overall((self._exit_code, code))
             if code is not self._exit_code or not self._failed:
                 self.reason = report.reason
             self._failed, self._exit_code = True, code

@@ -126,7 +126,6 @@ class KernelJob(Job[T]):
     def on(self, device: Device) -> T:
         """Launch."""
         self.session.enter(device)
-        self.session.prefetched()
         try:
             return self._launch(self._libraries, device)
         except CudarunError as error:

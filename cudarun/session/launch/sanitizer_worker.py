@@ -11,7 +11,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from cudarun.errors import CudarunError, WorkerDied
+from cudarun.errors import CudarunError, InternalError
 from cudarun.session.launch.steps import load_libraries
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers import page
@@ -66,12 +66,8 @@ def _launch(target: Target, request: LaunchRequest, progress: Progress) -> _Answ
         return label, result, None
     except CudarunError as error:
         return label, None, error.at(device=label)
-    except Exception as error:  # a bug in cudarun: the parent shows the traceback, exit code 7
-        import traceback
-
-        name = type(error).__name__
-        text = traceback.format_exc()
-        return label, None, WorkerDied(f"internal error: {name}: {error}", log=text)
+    except Exception as error:
+        return label, None, InternalError(error)
 
 
 if __name__ == "__main__":

@@ -145,7 +145,6 @@ class LoadJob(Job["_Loaded"]):
     def begin(self, session: Session) -> None:
         """Load the file as a library, before any context exists if there are several devices."""
         super().begin(session)
-        session.prefetched()
         from cudarun.session.load.worker import load_file
 
         self._examine = load_file(self._request, self._image, session, self._place)

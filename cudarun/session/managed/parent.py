@@ -67,7 +67,6 @@ def _observe(request: ManagedRequest, session: Session) -> ManagedReport:
     from cudarun.session.load.library import load_image
 
     library = load_image(session, request.image)
-    session.prefetched()
     session.progress.start_phase()
     from cudarun.session.managed.worker import inspect_variables
 

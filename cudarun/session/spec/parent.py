@@ -11,9 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from cudarun.errors import AddressOccupied, CudarunError, OutOfTime, WorkerDied, worst
+from cudarun.errors import (
+    AddressOccupied,
+    CudarunError,
+    InternalError,
+    OutOfTime,
+    WorkerDied,
+    worst,
+)
 from cudarun.session.driver.devices import describe
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.launch.parent import (
@@ -330,7 +337,7 @@ class DeviceRun:
             worker = self._at_work[place] = self.pool.acquire(place)
             self._show(place, where)
             worker.submit(_describe, timeout)
-            outcome = yield worker
+            outcome = yield from self._done(place)
             if outcome.value is None and isinstance(outcome.error, OutOfTime | WorkerDied):
                 self._discard(place)
                 return outcome
@@ -344,9 +351,8 @@ class DeviceRun:
 
     def _ask(self, place: _Place, job: Job[T], timeout: float | None) -> Steps[Outcome[T]]:
         """Run a job on the one device of the worker that is ready at ``place``."""
-        worker = self._at_work[place]
-        worker.submit(JobTask(job, reuse=True), timeout)
-        outcome: Outcome[JobOutcome[T]] = yield worker
+        self._at_work[place].submit(JobTask(job, reuse=True), timeout)
+        outcome: Outcome[JobOutcome[T]] = yield from self._done(place)
         done = outcome.value
         if done is None or not done.is_reusable:
             self._discard(place)
@@ -357,6 +363,14 @@ class DeviceRun:
         [on_device] = done.devices
         return Outcome(on_device.value, on_device.error, outcome.output)
 
+    def _done(self, place: _Place) -> Steps[Outcome[Any]]:
+        """Wait for the worker at a place; after a bug in cudarun, for another one."""
+        outcome = yield self._at_work[place]
+        if isinstance(outcome.error, InternalError):
+            self._at_work[place] = self.pool.repeat(self._at_work[place], outcome.error)
+            outcome = yield self._at_work[place]
+        return outcome
+
     def _discard(self, place: _Place) -> None:
         self.pool.discard(self._at_work.pop(place))
         self._ready.pop(place, None)
@@ -365,7 +379,6 @@ class DeviceRun:
 
 def _describe(session: Session) -> DeviceInfo:
     """Describe the worker's device, in the worker."""
-    session.prefetched()  # so that no case's time includes imports
     [device] = session.devices
     return describe(session.driver, device)
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.errors import NoDevice, RequestError
+from cudarun.errors import InternalError, NoDevice, RequestError
 from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import Target
 from cudarun.session.workers import prefork
@@ -109,6 +109,12 @@ class DeviceWorkers:
         if meanwhile is not None:
             meanwhile()
         outcomes = self._pool.gather(self._workers, self._display, discard=last)
+        for place, outcome in enumerate(outcomes):
+            if isinstance(outcome.error, InternalError):
+                self._workers[place] = self._pool.repeat(self._workers[place], outcome.error)
+                [outcomes[place]] = self._pool.gather(
+                    [self._workers[place]], self._display, discard=last
+                )
         answers = [
             answer
             for devices, outcome in zip(self._groups, outcomes, strict=True)

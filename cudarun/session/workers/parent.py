@@ -109,6 +109,7 @@ class WorkerProcess(Generic[S]):
         self.spec = spec
         self._received = bytearray()
         self._limit: float | None = None
+        self._task: Callable[[S], object] | None = None
         self._submitted = time.monotonic()
         self._grace_end: float | None = None
         self._retired = False
@@ -162,10 +163,15 @@ class WorkerProcess(Generic[S]):
             timeout: Seconds for each phase of the task; ``None``: unlimited. The time that the
                 process takes to start and to initialize does not count.
         """
-        self._limit = timeout
+        self._limit, self._task = timeout, task
         self._submitted = time.monotonic()
         self.page.clear_phase()
         self._send(task)
+
+    def take_over(self, other: WorkerProcess[S]) -> None:
+        """Submit the last task of another process, with its time limit."""
+        assert other._task is not None, "it had a task"
+        self.submit(other._task, other._limit)
 
     def _send(self, message: object) -> None:
         with suppress(BrokenPipeError):  # it has died, and `outcome` will report the reason

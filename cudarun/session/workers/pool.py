@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cudarun.errors import InternalError
 from cudarun.session.workers.parent import (
     AnyWorker,
     Outcome,
@@ -16,6 +18,7 @@ from cudarun.session.workers.parent import (
     settle,
 )
 from cudarun.session.workers.progress import displayed
+from cudarun.terminal import visible
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -98,6 +101,18 @@ class WorkerPool:
         self._at_work.remove(worker)
         worker.retire()
         self._ending.append(worker)
+
+    def repeat(self, worker: WorkerProcess[S], error: InternalError) -> WorkerProcess[S]:
+        """Return another worker, at work on the last task of one that met a bug in cudarun.
+
+        A bug that depends on the time or the state of a process does not meet the other one.
+        """
+        print(visible(f"note: {error.message}; repeated in another process"), file=sys.stderr)
+        if worker in self._at_work:
+            self.discard(worker)
+        other = self.acquire(worker.spec)
+        other.take_over(worker)
+        return other
 
     def call(
         self,

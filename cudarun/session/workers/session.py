@@ -24,13 +24,13 @@ class Session:
         target: The contexts to work in. That of a single device is created at once; with several
             devices, a library can be loaded before any context exists.
         selectors: The devices to work on, all of one driver.
-        prefetch: Called in a thread, because cuInit and the first context take 0.2 s in which the
-            interpreter is free to import.
+        prefetch: Imports what tasks need. It is called in a thread while cuInit, which takes 0.2 s,
+            leaves the interpreter free; no other import happens meanwhile, because a package such
+            as numpy can fail if two threads import it for the first time.
         progress: The progress report.
 
     Attributes:
         reserved: The addresses and sizes that are reserved for a recording.
-        prefetched: Waits for ``prefetch``; must be called before its imports are used.
 
     Raises:
         NoDevice: No driver, no device, or not the requested one.
@@ -57,9 +57,12 @@ class Session:
         if name == "cuda" and not target.trace:  # a trace shows the time of cuInit
             plain = target.context.kind == "primary" and not target.context.flags
             preinitialize(context=plain and shown is not None and len(shown.indices) == 1)
-        self.prefetched = Background(prefetch or (lambda: None)).result
         self.driver = Driver(choose_driver(name), trace=target.trace)
+        prefetched = Background(prefetch or (lambda: None)).result
+        if name != "cuda":  # whose cuInit imports nothing
+            prefetched()
         shown = self._initialize(shown)
+        prefetched()
         self.driver.version = self.driver.cuDriverGetVersion()
         self.devices = resolve(self.driver, selectors, shown)
         if target.capture:  # stdout is a document, which names the devices

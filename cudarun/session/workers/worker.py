@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 
-from cudarun.errors import CudarunError, WorkerDied, exhaustion
+from cudarun.errors import CudarunError, InternalError, exhaustion
 from cudarun.records import dataclass
 from cudarun.session.workers import page
 from cudarun.session.workers.progress import Progress
@@ -132,11 +132,7 @@ def attempt(function: Callable[[], T]) -> tuple[T | None, CudarunError | None]:
     except Exception as error:
         if (exhausted := exhaustion(error)) is not None:
             return None, exhausted
-        # A bug in cudarun: the parent shows the traceback, exit code 7.
-        import traceback
-
-        name = type(error).__name__
-        return None, WorkerDied(f"internal error: {name}: {error}", log=traceback.format_exc())
+        return None, InternalError(error)
 
 
 def send(pipe: int, message: object) -> None:

@@ -26,6 +26,8 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cudarun.terminal import one_line
+
 if TYPE_CHECKING:
     from typing import Literal, Self, TypedDict, Unpack
 
@@ -191,7 +193,7 @@ class CudarunError(Exception):
     @property
     def message(self) -> str:
         """The subjects and the description: ``--check: y == x: there is no buffer 'x'``."""
-        parts = [*(subject.shown for subject in self.subjects), self.what, self.cause]
+        parts = [*(one_line(subject.shown) for subject in self.subjects), self.what, self.cause]
         return shortened(": ".join(filter(None, parts)))
 
     @property

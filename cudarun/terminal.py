@@ -21,6 +21,18 @@ def visible(text: str) -> str:
     return _CONTROL.sub(_escape, text)
 
 
+_LINE_END = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+def one_line(text: str) -> str:
+    r"""Return a text without line ends, which are escapes: a name forges no line of a report.
+
+    >>> print(one_line("a\nb"))
+    a\x0ab
+    """
+    return _LINE_END.sub(_escape, text)
+
+
 def escaped(document: str) -> str:
     r"""Return a JSON document whose control characters are all escapes, C1 and bidirectional too.
 

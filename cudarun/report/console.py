@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 from typing import Any
 
@@ -17,6 +17,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from cudarun.report.terminal import shown
+from cudarun.terminal import one_line
 
 _SPACES_BEFORE_NEWLINE = re.compile(r" +(?=\n)")
 _INDENT = 4
@@ -30,8 +31,11 @@ class _Console(Console):
     def print(self, *objects: Any, soft_wrap: bool | None = None, **options: Any) -> None:
         """Print, with the control characters of others as escapes on a terminal.
 
-        With ``soft_wrap`` a line is folded only on a terminal, and no word is cut.
+        With ``soft_wrap`` it is one line, whatever names are in it. It is folded only on a
+        terminal, and no word is cut.
         """
+        if soft_wrap:
+            objects = tuple(_replaced(each, one_line) for each in objects)
         if soft_wrap and self.is_terminal:
             soft_wrap = False
         super().print(*map(_shown, objects), soft_wrap=soft_wrap, **options)
@@ -89,9 +93,14 @@ def _is_usable(name: str, value: str) -> bool:
 
 def _shown(part: Any) -> Any:
     """Return a text as it is shown on stdout; anything else unchanged."""
+    return _replaced(part, lambda text: shown(text, sys.stdout))
+
+
+def _replaced(part: Any, replace: Callable[[str], str]) -> Any:
+    """Return a text with other characters; anything else unchanged."""
     if isinstance(part, str):
-        return shown(part, sys.stdout)
-    if isinstance(part, Text) and (plain := shown(part.plain, sys.stdout)) != part.plain:
+        return replace(part)
+    if isinstance(part, Text) and (plain := replace(part.plain)) != part.plain:
         return Text(plain, style=part.style)
     return part
 

@@ -11,6 +11,7 @@ from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import LONGEST_EXCERPT, CudarunError, excerpt, shortened
 from cudarun.report.folding import folded, terminal_width
 from cudarun.report.terminal import shown
+from cudarun.terminal import one_line
 
 _COLORS = {"fatal": "red", "error": "red", "warning": "magenta", "info": "cyan", "note": "cyan"}
 
@@ -20,7 +21,7 @@ def show_error(error: CudarunError) -> None:
     where = ", ".join(f"{key} {value}" for key, value in error.context.items())
     _echo("error: ", str(error), fg="red", bold=True)
     if where:
-        _echo("", f"  in {where}")
+        _echo("", f"  in {one_line(where)}")
     if isinstance(error, Diagnosed) and error.diagnostics:
         for diagnostic in error.diagnostics:
             show_diagnostic(diagnostic)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -11,6 +13,7 @@ from cudarun.errors import ExitCode
 from cudarun.report.console import print_unfolded
 from cudarun.report.fleet_types import Consensus, FleetGpu, FleetHost, FleetReport, GpuVerdict
 from cudarun.report.timing_tables import duration
+from cudarun.terminal import one_line
 
 _STYLES: dict[GpuVerdict, str] = {
     "ok": "green",
@@ -22,6 +25,7 @@ _STYLES: dict[GpuVerdict, str] = {
 }
 _WIDTH = max(map(len, _STYLES))
 _UUID = len("GPU-01234567")
+_PLAIN = re.compile(r"[\w./ -]*")
 _MOST_NAMES = 8
 """The GPUs that are named in a line."""
 
@@ -67,11 +71,11 @@ class FleetTable:
                     self._out.print(Text(words, style="yellow"), soft_wrap=True)
         self._totals(report)
         if report.kept is not None:
-            again = f"cudarun fleet --node < {report.kept}"
+            again = f"cudarun fleet --node < {shlex.quote(report.kept)}"
             words = f"spec and inputs: {report.kept}; run again: {again}"
             self._out.print(Text(words), soft_wrap=True)
         for text in commands(report):
-            print_unfolded(self._out, Text(text))
+            print_unfolded(self._out, Text(one_line(text)))
 
     def _totals(self, report: FleetReport) -> None:
         counts = [f"{count} {verdict}" for verdict, count in report.counts.items() if count]
@@ -88,9 +92,12 @@ def commands(report: FleetReport) -> list[str]:
     if not sick:
         return []
     joined = ",".join(sick)
+    reason = f'"cudarun fleet {report.spec}"'
+    if not _PLAIN.fullmatch(report.spec):  # a shell reads more than a name between double quotes
+        reason = shlex.quote(f"cudarun fleet {report.spec}")
     return [
         f"--exclude={joined}",
-        f'scontrol update nodename={joined} state=drain reason="cudarun fleet {report.spec}"',
+        f"scontrol update nodename={joined} state=drain reason={reason}",
         f"kubectl cordon {' '.join(sick)}",
     ]
 

@@ -21,6 +21,7 @@ from cudarun.report.spec_types import (
     case_label,
 )
 from cudarun.report.timing_tables import duration
+from cudarun.terminal import one_line
 
 _WIDTH = 200  # wide enough that no row of a table is folded
 _NAMED = 3  # cases that the same remark is about
@@ -136,6 +137,7 @@ def show_failure(case: CaseReport, out: Console) -> None:
 
 def _show_rerun(command: str, out: Console) -> None:
     """Print a command that can be pasted, below its label where it does not fit beside it."""
+    command = one_line(command)
     line = f"  run again: {command}"
     if not out.is_terminal or len(line) <= out.width:
         print_unfolded(out, Text(line))
@@ -162,7 +164,7 @@ def show_cases(listing: SpecListing, out: Console, *, quiet: bool) -> None:
     rows = table("line", "case", "image", "kernel", "device")
     for case in listing.cases:
         cells = str(case.line), case.name, case.image, case.kernel or "", ",".join(case.devices)
-        rows.add_row(*map(Text, cells))
+        rows.add_row(*(Text(one_line(cell)) for cell in cells))
     out.print(rows)
     count = len(listing.cases)
     out.print(Text(f"{count} case{'s' * (count != 1)} of {listing.spec}"), soft_wrap=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from cudarun.decoding import InvalidDocument, decode
 from cudarun.errors import RequestError
 from cudarun.rank_test import TimeRatio, time_ratio
 from cudarun.report.compare_types import CaseTimings, ComparedCase, SpeedVerdict
@@ -164,6 +164,7 @@ def _samples(result: Mapping[str, Any]) -> tuple[float, ...]:
 
 
 def _time(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise TypeError(f"{value!r} is not a time")
-    return float(value)
+    try:
+        return decode(float, value)
+    except InvalidDocument:
+        raise TypeError(f"{value!r} is not a time") from None

@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "process": set(),
     "cli": {"commands", "process", "report", "session.devices.versions"},
     "commands": {
+        "decoding",
         "session",
         "report",
         "arguments",
@@ -41,6 +42,7 @@ MAY_IMPORT = {
     },
     "session": {
         "arguments",
+        "decoding",
         "diagnostics",
         "images",
         "parameters",
@@ -62,7 +64,7 @@ MAY_IMPORT = {
         "report.fleet_types",
         "writing",
     },
-    "timing_comparison": {"rank_test", "report.compare_types"},
+    "timing_comparison": {"decoding", "rank_test", "report.compare_types"},
     "report": {"diagnostics", "parameters", "ptx.errors", "writing"},
     "diagnostics": {"images"},
     "images": {"ptx", "parameters"},
@@ -71,6 +73,7 @@ MAY_IMPORT = {
     "ptx": set(),
     "bindings": set(),
     "collection": set(),
+    "decoding": set(),
     "errors": set(),
     "machine": set(),
     "processors": set(),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -12,6 +11,7 @@ from cudarun.commands.help import Command
 from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.commands.text_files import read_text
+from cudarun.decoding import InvalidDocument, parse
 from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
 from cudarun.report.terminal import pass_on
@@ -85,6 +85,6 @@ def command(old: str, new: str, threshold: float, **values: Any) -> int:
 
 def _document(path: str) -> Any:
     try:
-        return json.loads(read_text(path, "OLD and NEW", MAX_DOCUMENT))
-    except (ValueError, RecursionError):
+        return parse(read_text(path, "OLD and NEW", MAX_DOCUMENT))
+    except InvalidDocument:
         raise RequestError(f"{path} is not a JSON document") from None

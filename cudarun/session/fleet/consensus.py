@@ -13,7 +13,7 @@ from statistics import median
 
 from cudarun.errors import ExitCode
 from cudarun.records import dataclass
-from cudarun.report.fleet_types import Consensus, FleetCase, FleetGpu, FleetHost
+from cudarun.report.fleet_types import Consensus, FleetGpu, FleetHost
 
 _LEAST = 3
 """The least GPUs of a kind of which a minority can be named."""
@@ -53,9 +53,10 @@ def compare(hosts: Sequence[FleetHost]) -> FleetComparison:
         for case in gpu.cases:
             if case.verdict == "failed" and case.exit_code is not ExitCode.CHECK_FAILED:
                 continue  # no output, or not of all runs
-            for buffer in case.digests:
+            changed = {change.buffer for change in case.changes}
+            for buffer, digest in case.digests.items():
                 found = outputs.setdefault((kind, case.name, buffer), {})
-                found[place] = _digest(case, buffer)
+                found[place] = None if buffer in changed else digest
             if case.milliseconds is not None:
                 times.setdefault((kind, case.name), {})[place] = case.milliseconds
     objections: dict[_Place, list[str]] = {}
@@ -110,28 +111,29 @@ class _Agreement:
 
 
 def _agreement(digests: dict[_Place, str | None]) -> _Agreement:
-    """Return the agreement of GPUs; ``None`` for the digest of one that disagrees with itself."""
+    """Return the agreement of GPUs; ``None`` for the digest of one that disagrees with itself.
+
+    The majority is one of GPUs, which must not be outvoted by hosts: a single node can claim many.
+    """
     total = len(digests)
     known = Counter(digest for digest in digests.values() if digest is not None)
     is_deterministic = 2 * known.total() > total
     if not is_deterministic:
         return _Agreement(None, 0, total, is_deterministic)
     [(digest, count)] = known.most_common(1)
-    if count == total or (total >= _LEAST and 2 * count > total):
+    on_hosts = {(found, host) for (host, _), found in digests.items() if found is not None}
+    hosts = Counter(found for found, _ in on_hosts)
+    is_majority = total >= _LEAST and 2 * count > total and hosts[digest] == max(hosts.values())
+    if count == total or is_majority:
         return _Agreement(digest, count, total, is_deterministic)
     return _Agreement(None, 0, total, is_deterministic)
 
 
-def _digest(case: FleetCase, buffer: str) -> str | None:
-    changed = any(change.buffer == buffer for change in case.changes)
-    return None if changed else case.digests[buffer]
-
-
 def _outliers(measured: dict[_Place, float]) -> Iterable[tuple[_Place, str]]:
     """Yield the GPUs that are much slower than the others, with their times."""
-    if len(measured) < _LEAST:
-        return
     middle = median(measured.values())
+    if len(measured) < _LEAST or not middle:  # a time of zero is none
+        return
     deviation = median(abs(time - middle) for time in measured.values())
     limit = max(middle + _MOST_DEVIATIONS * _NORMAL * deviation, middle * _LEAST_RATIO)
     for place, time in measured.items():

@@ -14,7 +14,7 @@ MAX_HOSTS = 100_000
 _HOST = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.:@%-]*")
 _ITEM = re.compile(r"(?:[^,\[\]]|\[[^\[\]]*\])+")
 _PART = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")
-_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
+_RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?", re.ASCII)
 
 
 def parse_hosts(text: str) -> tuple[str, ...]:

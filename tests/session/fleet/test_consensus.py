@@ -46,6 +46,31 @@ def test_a_gpu_that_changes_its_output_is_named_where_the_others_do_not() -> Non
     )
 
 
+def test_a_node_with_many_gpus_does_not_outvote_several_nodes() -> None:
+    many = tuple(gpu(str(number), "q") for number in range(50))
+    honest = [FleetHost(name, 1.0, (gpu("0", "p"),)) for name in "abc"]
+    found = compare([FleetHost("liar", 1.0, many), *honest])
+    [consensus] = found.consensus
+    assert (consensus.agreeing, len(consensus.dissenting)) == (0, 53)  # neither is blamed
+    assert {each.verdict for host in found.hosts for each in host.gpus} == {"ok"}
+
+
+def test_times_of_zero_have_no_outliers() -> None:
+    times = (0.0, 0.0, 0.0, 1.0)
+    found = compare(on(*(gpu(str(n), "p", time=time) for n, time in enumerate(times))))
+    assert [each.slow for host in found.hosts for each in host.gpus] == [()] * 4
+
+
+def test_many_changes_take_no_longer_than_their_number() -> None:
+    """A document of 2 MB; comparing each digest with each change took minutes."""
+    names = [f"z{number}" for number in range(20_000)]
+    changes = tuple(Change(name, 2, ("a", "b")) for name in names)
+    case = FleetCase("c", "passed", None, ExitCode.OK, 1, 1.0, dict.fromkeys(names, "a"), changes)
+    host = FleetHost("a", 1.0, (FleetGpu(gpu("0", "p").identity, (case,)),))
+    found = compare([host])
+    assert (found.compared, len(found.consensus)) == (20_000, 20_000)
+
+
 def test_an_output_that_most_gpus_change_is_not_compared() -> None:
     changing = [gpu(label, label, changed=True) for label in "012"]
     found = compare(on(*changing, gpu("3", "p")))

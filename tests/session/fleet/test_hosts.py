@@ -45,6 +45,8 @@ def test_a_file(tmp_path: Path) -> None:
         ("gpu[3-1]", "'3-1' in 'gpu[3-1]' is not an ascending range"),
         ("gpu[0-99999999999]", "is not an ascending range of up to 100000"),
         ("gpu[0-999]x[0-999]", "more than 100000 hosts"),
+        (f"gpu[{'7' * 5001}]", "is not a number or a range"),
+        (f"gpu[1-{'7' * 5001}]", "is not a number or a range"),
         ("a,,b", "not a list of hosts"),
         ("@no-such-file", "no-such-file: No such file or directory"),
     ],

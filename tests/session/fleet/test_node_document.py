@@ -70,7 +70,23 @@ def test_a_document_is_read_as_it_was_written() -> None:
         (changed(("error",), {}), "the document is invalid at error.message"),
         (changed(("version",), "0.0.1"), f"cudarun 0.0.1 on the node, {__version__} here"),
         (changed(("gpus", 0, "cases", 0, "exit_code"), 99), "gpus[0].cases[0].exit_code"),
+        (changed(("gpus", 0, "cases", 0, "exit_code"), 130), "the result of case 'a'"),
         (changed(("gpus", 0, "cases", 0, "milliseconds"), float("nan")), "milliseconds"),
+        (changed(("gpus", 0, "cases", 0, "milliseconds"), 10**400), "milliseconds"),
+        (changed(("gpus", 0, "cases", 0, "milliseconds"), -1.0), "the result of case 'a'"),
+        (changed(("gpus", 0, "cases", 0, "runs"), 10**30), "gpus[0].cases[0].runs"),
+        (
+            changed(("gpus", 0, "cases", 0, "runs"), 7).replace(b"7", b"7" * 5001),
+            "the output is not a JSON document",
+        ),
+        (changed(("gpus",), DOCUMENT["gpus"] * 2), "'GPU-5af' is the uuid of two GPUs"),
+        (changed(("gpus", 0, "cases"), DOCUMENT["gpus"][0]["cases"] * 2), "the name of two cases"),
+        (
+            changed(
+                ("gpus", 0, "cases", 1, "changes"), 2 * DOCUMENT["gpus"][0]["cases"][1]["changes"]
+            ),
+            "'y' is the buffer of two changes",
+        ),
     ],
 )
 def test_what_is_no_result(data: bytes, message: str) -> None:

@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import sys
-import tempfile
 import time
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
@@ -27,6 +26,7 @@ from cudarun.report.terminal import pass_on, shown
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.fleet.request import RUNS, NodeRequest
+from cudarun.terminal import one_line
 from cudarun.writing import FileUse, check_outputs
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ HOST_TIMEOUT = 600.0
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)?")
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_LONGEST = 365 * 86400.0  # seconds
 
 
 def _duration(text: str | float) -> float:
@@ -55,7 +56,10 @@ def _duration(text: str | float) -> float:
     found = _DURATION.fullmatch(text)
     if found is None:
         raise click.BadParameter(f"'{text}' is not a time such as 90s, 30m or 1h")
-    return float(found[1]) * _SECONDS[found[2] or "s"]
+    seconds = float(found[1]) * _SECONDS[found[2] or "s"]
+    if seconds > _LONGEST:
+        raise click.BadParameter(f"'{text}' is longer than {_LONGEST / 86400:g} days")
+    return seconds
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -164,7 +168,8 @@ def _devices(text: str) -> str:
 @click.option(
     "--allow-python",
     is_flag=True,
-    help="Allow the nodes to run the Python functions that cases compare with.",
+    help="Allow the nodes, or with --node this machine, to run the Python functions that cases "
+    "compare with.",
 )
 @click.option(
     "--keep",
@@ -201,7 +206,7 @@ def command(spec: str | None, **values: Any) -> int:
     """
     if values["node"]:
         _refuse_beside_node(spec)
-        return _node()
+        return _node(allow_python=values["allow_python"])
     if values["raw_output"]:
         pass_on()
     renderer = chosen_renderer()
@@ -236,7 +241,7 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
         timeout=values["timeout"],
         runs=values["runs"],
         soak=values["soak"],
-        allow_python=values["allow_python"],
+        limit=values["host_timeout"] + values["soak"],
     )
     archive = pack(spec, (path for case in everything for path in case.inputs), node)
     hosts = transport.hosts
@@ -258,7 +263,7 @@ def _logged(add: Callable[[FleetHost], object]) -> Callable[[FleetHost], object]
     def log(host: FleetHost) -> None:
         what = host.problem or f"{len(host.gpus)} GPUs in {host.seconds:.1f} s"
         line = f"{time.monotonic() - started:8.3f} s  {host.host}: {what}"
-        click.echo(shown(line, sys.stderr), err=True)
+        click.echo(shown(one_line(line), sys.stderr), err=True)
         add(host)
 
     return log
@@ -271,34 +276,45 @@ def _transport(values: Values) -> Transport:
         RequestError: ``--hosts``, ``--via`` or the Ray cluster is unusable.
     """
     from cudarun.session.fleet.hosts import parse_hosts
-    from cudarun.session.fleet.transport import HostLimits, PrefixTransport, RayTransport
+    from cudarun.session.fleet.transport import NODE, HostLimits, PrefixTransport, RayTransport
 
     limits = HostLimits(values["jobs"], values["host_timeout"] + values["soak"])
+    program = (*values["program"], *NODE)
+    if values["allow_python"]:
+        program += ("--allow-python",)
     hosts = None if values["hosts"] is None else parse_hosts(values["hosts"])
     if values["via"] == (RAY,):
-        return RayTransport(hosts, values["program"], limits)
+        return RayTransport(hosts, program, limits)
     if hosts is None:
         raise click.UsageError("missing option '--hosts'", click.get_current_context())
-    return PrefixTransport(hosts, values["via"], values["program"], limits)
+    return PrefixTransport(hosts, values["via"], program, limits)
 
 
-def _node() -> int:
-    """Run the archive on stdin, and write the document of this machine."""
+def _node(*, allow_python: bool) -> int:
+    """Run the archive on stdin, and write the document of this machine.
+
+    Args:
+        allow_python: The user of this machine allows the Python functions of the archive.
+    """
     from cudarun.report.json import JsonRenderer
-    from cudarun.session.fleet.archive import unpack
+    from cudarun.session.fleet.archive import read_request, unpack
     from cudarun.session.fleet.node import run_node
+    from cudarun.session.workers.guardian import guarded_folder
 
-    with tempfile.TemporaryDirectory(prefix="cudarun-fleet-") as folder:
-        request = unpack(sys.stdin.buffer.read(), Path(folder))
+    data = sys.stdin.buffer.read()
+    limit = read_request(data).limit
+    with guarded_folder("cudarun-fleet-", sys.stdout.fileno(), limit) as folder:
+        request = unpack(data, Path(folder))
         os.chdir(folder)
         where = Target(parse_devices(request.devices), timeout=CASE_TIMEOUT, capture=True)
         values = {
             "seed": request.seed,
             "timeout": request.timeout,
             "filter_text": request.filter_text,
-            "allow_python": request.allow_python,
+            "allow_python": allow_python,
         }
         cases = _cases(request.spec, request.names, values, where)
+        _refuse_outputs(cases)
         report = run_node(cases, where, request.runs, request.soak)
         os.chdir("/")
     return finish(report, JsonRenderer())
@@ -338,7 +354,7 @@ def _refuse_beside_node(spec: str | None) -> None:
         each.opts[-1]
         for each in context.command.params
         if isinstance(each, click.Option)
-        and each.name not in ("node", "as_json")
+        and each.name not in ("node", "as_json", "allow_python")
         and context.get_parameter_source(each.name or "") is click.core.ParameterSource.COMMANDLINE
     ]
     if spec is not None or given:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import pytest
+
+from cudarun import __version__
+from cudarun.session.fleet.archive import pack
+from cudarun.session.fleet.request import NodeRequest
+from tests.support.processes import PATIENCE, PYTHON_PATH, wait_until
 
 if TYPE_CHECKING:
     from conftest import Ran, Run
@@ -126,6 +133,100 @@ def test_a_fault_is_the_gpus_and_shown_with_commands_to_paste(run: Run, spec: Pa
         'scontrol update nodename=gpu1 state=drain reason="cudarun fleet cases.toml"',
         "kubectl cordon gpu1",
     ]
+
+
+PYTHON = """
+import pathlib
+
+pathlib.Path("RAN").write_text("")
+
+
+def saxpy(x, y):
+    return 2 * x + y
+"""
+
+
+def archive(folder: Path, case: str, soak: float = 0.0) -> bytes:
+    """The archive of a spec, as somebody else could make it."""
+    (folder / "cases.toml").write_text(case)
+    (folder / "ref.py").write_text(PYTHON.replace('"RAN"', repr(str(folder / "RAN"))))
+    request = NodeRequest(__version__, "cpu", (), None, None, 60.0, 1, soak, soak + 600.0)
+    paths = [os.path.relpath(folder / name) for name in ("cases.toml", "saxpy.ptx", "ref.py")]
+    return pack(paths[0], paths[1:], request)
+
+
+def test_an_archive_runs_python_only_where_the_user_allows_it(run: Run, spec: Path) -> None:
+    data = archive(spec, SAXPY + 'expect = "y=ref.py:saxpy"\n')
+    ran = run("fleet", "--node", stdin=data)
+    assert (ran.code, ran.out) == (2, "")
+    assert "ref.py:saxpy requires running Python code" in ran.err
+    assert not (spec / "RAN").exists()
+    assert run("fleet", "--node", "--allow-python", stdin=data).code == 0
+    assert (spec / "RAN").exists()
+
+
+def test_an_archive_writes_no_file(run: Run, spec: Path) -> None:
+    data = archive(spec, SAXPY + f'save = "y={spec}/y.npy"\n')
+    ran = run("fleet", "--node", stdin=data)
+    assert (ran.code, "nodes send no files back" in ran.err) == (2, True)
+    assert not (spec / "y.npy").exists()
+
+
+def test_nodes_get_the_permission_of_the_command_line(run: Run, spec: Path) -> None:
+    (spec / "ref.py").write_text(PYTHON)
+    (spec / "cases.toml").write_text(SAXPY + 'expect = "y=ref.py:saxpy"\n')
+    ran = fleet(run, "gpu1", "--runs", "1", "--allow-python", devices="cpu")
+    assert ran.code == 0, ran.out
+
+
+def test_a_node_whose_reader_leaves_ends_and_leaves_nothing(spec: Path) -> None:
+    data = archive(spec, SAXPY, soak=3600.0)
+    temporary = spec / "temporary"
+    temporary.mkdir()
+    node = subprocess.Popen(
+        [sys.executable, "-m", "cudarun", "fleet", "--node"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env=os.environ | {"TMPDIR": str(temporary), "PYTHONPATH": PYTHON_PATH},
+    )  # fmt: skip
+    assert node.stdin is not None
+    assert node.stdout is not None
+    with node.stdin:
+        node.stdin.write(data)
+    wait_until(lambda: any(temporary.glob("*/cases.toml")), "start of the node")
+    node.stdout.close()
+    node.wait(PATIENCE)
+    wait_until(lambda: not any(temporary.iterdir()), "end of the folder")
+
+
+def test_a_name_forges_no_line(run: Run, spec: Path) -> None:
+    """Names in a node's document, with the lines of a report in them."""
+    forged = "cpu  ok\n3 ok, 1 wrong answer\nkubectl cordon good"
+    document = {
+        "schema": "cudarun/fleet-node/1", "version": __version__, "error": None,
+        "gpus": [{
+            "identity": {
+                "label": forged, "index": 0, "uuid": "GPU-1", "pci_bus_id": "", "name": "H200",
+                "serial": None, "driver_version": [13, 0],
+            },
+            "cases": [{
+                "name": forged, "verdict": "failed", "reason": forged, "exit_code": 1, "runs": 1,
+                "milliseconds": 0, "digests": {forged: forged}, "changes": [],
+            }],
+        }],
+    }  # fmt: skip
+    (spec / "node.json").write_text(json.dumps(document))
+    via = "sh -c 'cat > /dev/null; cat node.json' {host}"
+    for words in ((), ("-v",)):
+        ran = run("fleet", "cases.toml", "--hosts", "a,b", "--via", via, *words)
+        assert ran.code == 1
+        assert not any(
+            line.startswith(("3 ok", "kubectl cordon good"))
+            for line in (ran.out + ran.err).splitlines()
+        )
+        assert "a/cpu  ok\\x0a3 ok" in ran.out
+    (spec / "cases.toml").write_text(SAXPY.replace('"saxpy"', json.dumps(forged)))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu")
+    assert (ran.code, ran.err.count("\n"), "kubectl" in ran.err) == (2, 1, True)
 
 
 def test_one_case_of_several(run: Run, spec: Path) -> None:

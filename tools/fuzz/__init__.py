@@ -16,6 +16,7 @@ FUZZERS = {
     "specs": "Specs",
     "triton": "Triton",
     "npy": "Npy",
+    "nodes": "Nodes",
     "environment": "Environment",
     "signals": "Signals",
     "ptxas": "Ptxas",

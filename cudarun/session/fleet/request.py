@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields
 from typing import Any
 
+from cudarun.decoding import decode
 from cudarun.records import dataclass
 
 RUNS = 3
@@ -25,7 +26,7 @@ class NodeRequest:
         timeout: The time limit of each case in seconds; ``None`` for their own.
         runs: The runs of each case on each GPU.
         soak: Repeat the runs for this number of seconds; 0 for one pass.
-        allow_python: Run the Python functions that cases compare with.
+        limit: The seconds after which the node ends itself.
         spec: The spec, relative to the folder of the files.
     """
 
@@ -37,7 +38,7 @@ class NodeRequest:
     timeout: float | None
     runs: int
     soak: float
-    allow_python: bool
+    limit: float
     spec: str = ""
 
     def fields(self, spec: str) -> dict[str, Any]:
@@ -49,9 +50,9 @@ class NodeRequest:
         """Return the request of fields of JSON.
 
         Raises:
-            ValueError: Its fields are not those of this version.
+            ValueError: Its fields are not those of this version, or have other types.
         """
         known = {each.name for each in fields(cls)}
         if not isinstance(values, dict) or set(values) != known:
             raise ValueError("it was made by another version of cudarun")
-        return cls(**{**values, "names": tuple(values["names"])})
+        return decode(cls, values)

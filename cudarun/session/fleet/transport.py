@@ -45,7 +45,7 @@ class PrefixTransport:
     Args:
         hosts: The hosts.
         prefix: The words before the command; ``{host}`` in them is replaced by the host.
-        program: The words that run cudarun on a node.
+        program: The words that run `NODE` of cudarun on a node.
         limits: The limits.
 
     Raises:
@@ -78,7 +78,7 @@ class PrefixTransport:
         )
 
     def _command(self, host: str) -> tuple[str, ...]:
-        return (*(word.replace(HOST, host) for word in self._prefix), *self._program, *NODE)
+        return (*(word.replace(HOST, host) for word in self._prefix), *self._program)
 
 
 class RayTransport:
@@ -86,7 +86,7 @@ class RayTransport:
 
     Args:
         hosts: The names of the nodes; all by default.
-        program: The words that run cudarun on a node.
+        program: The words that run `NODE` of cudarun on a node.
         limits: The limits.
 
     Raises:
@@ -115,7 +115,7 @@ class RayTransport:
         return self._cluster.run(
             self.hosts,
             archive,
-            (*self._program, *NODE),
+            self._program,
             at_once=self._limits.at_once,
             timeout=self._limits.host_timeout,
             most_output=MAX_DOCUMENT,

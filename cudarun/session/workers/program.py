@@ -99,6 +99,10 @@ class SupervisedProgram:
         """Name this program as the one whose group ends with this worker."""
         _note_in_page(self._process.pid)
 
+    def terminate(self) -> None:
+        """Send SIGTERM to the program, if it runs: it passes it on, or ends in order."""
+        self._process.terminate()
+
     def end(self) -> None:
         """Kill the program and its process group."""
         with suppress(ProcessLookupError):

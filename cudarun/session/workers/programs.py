@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
+import select
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import chain
 from typing import IO
 
 from cudarun.records import dataclass
@@ -16,6 +21,15 @@ _INTERVAL = 0.01
 """Seconds between two looks at the running programs."""
 _MOST_ERRORS = 2000
 """The bytes at the end of a program's stderr that are kept."""
+_CHUNK = 1 << 16
+_PATIENCE = 3.0
+"""Seconds from SIGTERM to SIGKILL."""
+_DESCRIPTORS = 2
+"""Descriptors of a running program: its output and its stderr."""
+_RESERVED = 32
+"""Descriptors that are left to the rest of this process."""
+_SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN)
+"""The errors of the operating system that pass when other programs end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +68,11 @@ def run_programs(
         timeout: The time limit of each program in seconds.
         most_output: The most bytes of its stdout.
 
-    The programs that still run end with the iterator.
+    The programs that still run end with the iterator. Those for which descriptors or processes are
+    short wait for others to end.
     """
-    waiting = iter(commands)
+    waiting: Iterator[tuple[str, Sequence[str]]] = iter(commands)
+    at_once = max(1, min(at_once, _free_descriptors() // _DESCRIPTORS))
     running: dict[str, _Running] = {}
     with tempfile.TemporaryFile() as data, _ended(running):
         data.write(stdin)
@@ -67,6 +83,9 @@ def run_programs(
                 try:
                     running[name] = _Running(command, f"/proc/self/fd/{data.fileno()}")
                 except OSError as error:
+                    if error.errno in _SHORTAGES and running:
+                        waiting, at_once = chain([following], waiting), len(running)
+                        break
                     reason = f"{error.filename or command[0]}: {error.strerror}"
                     yield name, ProgramResult(None, b"", "", 0.0, reason)
             if not running:
@@ -80,67 +99,126 @@ def run_programs(
                 running.pop(name).end()
             yield from ended
             if not ended:
-                time.sleep(_INTERVAL)
+                _read_errors([*running.values()])
+
+
+def _free_descriptors() -> int:
+    """Return the number of files that this process can open for programs."""
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most == resource.RLIM_INFINITY:
+        return sys.maxsize
+    return int(most) - len(os.listdir("/proc/self/fd")) - _RESERVED
+
+
+def _read_errors(running: Sequence[_Running]) -> None:
+    """Read what programs write to stderr, for a moment."""
+    poll = select.poll()
+    by_descriptor = {each.errors: each for each in running if each.errors >= 0}
+    for descriptor in by_descriptor:
+        poll.register(descriptor, select.POLLIN)
+    for descriptor, _ in poll.poll(_INTERVAL * 1000):
+        by_descriptor[descriptor].read_errors()
 
 
 @contextmanager
 def _ended(running: dict[str, _Running]) -> Iterator[None]:
-    """End the programs that still run when the context is left."""
+    """End the programs that still run when the context is left: in order, if they react to it."""
     try:
         yield
     finally:
-        for each in running.values():
-            each.end()
+        try:
+            for each in running.values():
+                each.ask_to_end()
+            while any(each.is_ending() for each in running.values()):
+                _read_errors([*running.values()])
+        finally:
+            for each in running.values():
+                each.end()
 
 
 class _Running:
-    """A running program, with files for its output.
+    """A running program, with a file for its output and a pipe for its stderr.
 
     Args:
         command: Its words.
         stdin: The path of its input, which it opens for itself: it has an offset of its own.
+
+    Attributes:
+        errors: The descriptor that its stderr is read from; -1 at the end of it.
     """
 
     def __init__(self, command: Sequence[str], stdin: str) -> None:
+        self._tail = bytearray()
+        self._killed: str | None = None
+        self._asked: float | None = None
         self._stdout: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
-        self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
-        with open(stdin, "rb") as file:
-            self._program = SupervisedProgram(
-                command,
-                stdin=file.fileno(),
-                stdout=self._stdout.fileno(),
-                stderr=self._stderr.fileno(),
-            )
+        self.errors, errors = os.pipe()
+        os.set_blocking(self.errors, False)
+        try:
+            with open(stdin, "rb") as file:
+                self._program = SupervisedProgram(
+                    command, stdin=file.fileno(), stdout=self._stdout.fileno(), stderr=errors
+                )
+        except OSError:
+            os.close(self.errors)
+            self._stdout.close()
+            raise
+        finally:
+            os.close(errors)
 
     def result(self, timeout: float, most_output: int) -> ProgramResult | None:
         """Return the result of a program that has ended, or must; ``None`` while it runs."""
         status = self._program.status()
-        killed = None
         if os.fstat(self._stdout.fileno()).st_size > most_output:
-            killed = f"its output exceeds {most_output >> 20} MiB"
-        elif status is None and self._program.seconds > timeout:
-            killed = f"timed out after {timeout:g} s"
-        if status is None and killed is None:
-            return None
+            self._killed = f"its output exceeds {most_output >> 20} MiB"
+        elif status is None:
+            if self._program.seconds > timeout:
+                self._killed = f"timed out after {timeout:g} s"
+                self.ask_to_end()
+            if self._killed is None or self.is_ending():
+                return None
         seconds = self._program.seconds
         self._program.end()
+        self.read_errors()
         return ProgramResult(
-            None if killed else status,
-            b"" if killed else _contents(self._stdout, 0),
-            _contents(self._stderr, _MOST_ERRORS).decode(errors="replace"),
+            None if self._killed else status,
+            b"" if self._killed else _contents(self._stdout),
+            self._tail.decode(errors="replace"),
             seconds,
-            killed,
+            self._killed,
         )
+
+    def read_errors(self) -> None:
+        """Read what a full pipe has on stderr, and keep its end."""
+        with suppress(BlockingIOError):
+            if self.errors >= 0:
+                data = os.read(self.errors, _CHUNK)
+                self._tail = (self._tail + data)[-_MOST_ERRORS:]
+                if not data:
+                    os.close(self.errors)
+                    self.errors = -1
+
+    def ask_to_end(self) -> None:
+        """Send SIGTERM, once."""
+        if self._asked is None:
+            self._asked = time.monotonic()
+            self._program.terminate()
+
+    def is_ending(self) -> bool:
+        """Return whether the program has been asked to end, and still has time for it."""
+        asked = self._asked
+        is_early = asked is not None and time.monotonic() - asked < _PATIENCE
+        return is_early and self._program.status() is None
 
     def end(self) -> None:
         """Kill the program and close its files."""
         self._program.end()
         self._stdout.close()
-        self._stderr.close()
+        if self.errors >= 0:
+            os.close(self.errors)
+            self.errors = -1
 
 
-def _contents(file: IO[bytes], most: int) -> bytes:
-    """Return the contents of a file; its last ``most`` bytes, unless that is 0."""
-    size = os.fstat(file.fileno()).st_size
-    start = max(0, size - most) if most else 0
-    return os.pread(file.fileno(), size - start, start)
+def _contents(file: IO[bytes]) -> bytes:
+    """Return the contents of a file."""
+    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import zipfile
 from pathlib import Path
@@ -13,7 +14,7 @@ from cudarun.errors import RequestError
 from cudarun.session.fleet.archive import pack, unpack
 from cudarun.session.fleet.request import NodeRequest
 
-REQUEST = NodeRequest("1", "all", ("a",), None, 7, 60.0, 3, 0.0, allow_python=False)
+REQUEST = NodeRequest("1", "all", ("a",), None, 7, 60.0, 3, 0.0, 600.0)
 
 
 @pytest.fixture
@@ -54,6 +55,8 @@ def test_absolute_paths_are_refused(folder: Path) -> None:
         {},
         {"fleet.json": b"{}"},
         {"fleet.json": b"nothing"},
+        {"fleet.json": b"[" * 100_000},
+        {"fleet.json": b" " * 2_000_000},
         {"fleet.json": None, "files/../out": b"x"},
         {"fleet.json": None, "files//etc/out": b"x"},
         {"fleet.json": None, "other": b"x"},
@@ -70,6 +73,18 @@ def test_hostile_archives(folder: Path, members: dict[str, bytes | None]) -> Non
     with pytest.raises(RequestError, match="stdin is not an archive of cudarun fleet"):
         unpack(data.getvalue(), target)
     assert [each.name for each in folder.iterdir() if each.name == "out"] == []
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("limit", "soon"), ("runs", 1e9), ("names", "a"), ("seed", 10**400), ("allow_python", True)],
+)
+def test_a_request_of_other_types(folder: Path, field: str, value: object) -> None:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("fleet.json", json.dumps(REQUEST.fields("cases.toml") | {field: value}))
+    with pytest.raises(RequestError, match="stdin is not an archive of cudarun fleet"):
+        unpack(data.getvalue(), folder)
 
 
 def test_no_archive(tmp_path: Path) -> None:

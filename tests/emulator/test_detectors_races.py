@@ -11,6 +11,11 @@ from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.detectors.findings import DetectorFinding
 from tests.emulator.device import Device
 
+COPY_MAP = (
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned"
+    " [%z], [part], 128;"
+)
+
 # %t is the thread, %b the block; %s and %o are addresses in shared memory, of the thread's own word
 # and of the word of its neighbour %n; %g, %m and %h likewise in global memory; %z is its beginning.
 KERNEL = """
@@ -71,6 +76,10 @@ SILENT = {
         "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%v2], {%t, %t, %t, %t}; bar.sync 0; "
         "ld.shared.u32 %v1, [%o];"
     ),
+    "a map copied by a warp": (
+        f"st.shared.u32 [%s], %t; @%p2 {COPY_MAP} @%p2 ld.global.u32 %v1, [%g];"
+    ),
+    "a map copied by two warps": f"st.shared.u32 [%s], %t; bar.sync 0; {COPY_MAP}",
     "reads": "ld.global.u32 %v1, [%h]; ld.global.v2.u32 {%v1, %v2}, [%z];",
 }
 
@@ -126,6 +135,12 @@ FOUND = {
         "mov.u32 %v2, part; mad.lo.u32 %v2, %t, 16, %v2;\n ld.shared.u32 %v1, [%o];\n"
         " stmatrix.sync.aligned.m8n8.x4.shared.b16 [%v2], {%t, %t, %t, %t};",
         ("load", "store"),
+    ),
+    "a map copied by another warp": (
+        f"@%p2 st.shared.u32 [%s], %t;\n {COPY_MAP}", ("store", "load")
+    ),
+    "a copied map read by another warp": (
+        f"@%p2 {COPY_MAP}\n ld.global.u32 %v1, [%z];", ("store", "load")
     ),
     "generic addresses": ("st.u32 [%g], %t;\n ld.u32 %v1, [%h];", ("store", "load")),
 }

@@ -40,6 +40,9 @@ class Detector(Observer):
     def fence(self, active: Active, scope: str) -> None:
         """Handle a fence of active lanes."""
 
+    def collective(self, action: WarpAction, site: Site, active: Active, sources: Arrays) -> None:
+        """Handle a warp-synchronous operation, before active lanes execute it."""
+
 
 class InstrumentedAccess(Access):
     """An access that notifies detectors."""
@@ -84,7 +87,7 @@ def instrumented(operation: Action, to: Sequence[Detector]) -> ActionFunction:
     if isinstance(action, MemoryAction):
         run = _instrumented_accesses(action, operation.site, to)
     if isinstance(action, WarpAction) and action.waits_for:
-        run = _synchronizing(run, to, masked=action.waits_for == "mask")
+        run = _synchronizing(run, to, action, operation.site)
     return run
 
 
@@ -101,12 +104,17 @@ def _instrumented_accesses(
     return run
 
 
-def _synchronizing(run: ActionFunction, to: Sequence[Detector], *, masked: bool) -> ActionFunction:
+def _synchronizing(
+    run: ActionFunction, to: Sequence[Detector], action: WarpAction, site: Site
+) -> ActionFunction:
     def run_synchronized(active: Active, sources: Arrays, destinations: Arrays) -> None:
-        masks = sources[-1] if masked else None
+        masks = sources[-1] if action.waits_for == "mask" else None
         for detector in to:
+            detector.collective(action, site, active, sources)
             detector.warps_synchronize(active.batch, active.lanes, masks)
         run(active, sources, destinations)
+        for detector in to if action.is_joint else ():
+            detector.warps_synchronize(active.batch, active.lanes, None)
 
     return run_synchronized
 

@@ -11,7 +11,9 @@ from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.bulk_copies import read_chunks, write_chunks
 from cudarun.emulator.machine.tensor_boxes import CHUNK
 from cudarun.emulator.machine.tensor_maps import BYTES
+from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.transfers import Fence
+from cudarun.emulator.machine.warps import WarpAction
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -65,10 +67,14 @@ class AcquireMap(Fence):
         check_alignment(active, sources[0], self.offset, _ALIGNMENT)
 
 
-class CopyMap(MemoryAction):
-    """``tensormap.cp_fenceproxy``: a copy of a map from shared to global memory."""
+class CopyMap(WarpAction, MemoryAction):
+    """``tensormap.cp_fenceproxy``: a warp copies a map from shared to global memory."""
+
+    waits_for = "warp"
+    is_joint = True
 
     def __init__(self, words: Words) -> None:
+        super().__init__(words)
         to, origin = words.offsets
         self.accesses = (
             Access(words["to"], _WORD, 2, AccessKind.WRITE, to),
@@ -76,11 +82,15 @@ class CopyMap(MemoryAction):
         )
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Copy the maps of all lanes, which are the same in a warp."""
+        """Copy one map for each warp, by its first lane; the operands are uniform in a warp."""
         to, origin = (source.astype(np.uint64) for source in sources)
-        for chunk in range(0, BYTES, CHUNK):
-            data = read_chunks(self.accesses[1], active, origin + np.uint64(chunk))
-            write_chunks(self.accesses[0], active, to + np.uint64(chunk), data)
+        _, leaders = np.unique(self.slots(active) // WARP, return_index=True)
+        for leader in leaders:
+            one = active.some(np.array([leader]))
+            for chunk in range(0, BYTES, CHUNK):
+                at = np.array([chunk], dtype=np.uint64)
+                data = read_chunks(self.accesses[1], one, origin[leader] + at)
+                write_chunks(self.accesses[0], one, to[leader] + at, data)
 
 
 class ReplaceField(MemoryAction):

@@ -27,9 +27,11 @@ class WarpAction:
 
     Attributes:
         waits_for: ``"mask"``, ``"warp"`` or ``"warpgroup"``; empty without synchronization.
+        is_joint: Whether the lanes make one access together, which is an access of each of them.
     """
 
     waits_for: ClassVar[str] = "mask"
+    is_joint: ClassVar[bool] = False
 
     def __init__(self, words: Words) -> None:
         self.words = words

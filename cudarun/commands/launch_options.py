@@ -28,7 +28,7 @@ MAX_INPUT_SETS = 1000
 """The most sets of ``--input-sets``: each is a copy of all inputs on the device."""
 Seed: TypeAlias = int | Literal["random"]
 """The value of ``--seed``."""
-DETECTORS = ("race", "uninit")
+DETECTORS = ("race", "uninit", "sync")
 """The detectors of ``--detect``."""
 ALL_DETECTORS = "all"
 """All of them."""
@@ -289,7 +289,8 @@ _WATCH = (
         type=_detectors,
         metavar="WORDS",
         default="",
-        help="On cpu, detect data races (race), uninitialized reads (uninit), or both (all).",
+        help="On cpu, detect data races (race), uninitialized reads (uninit), synchronization "
+        "errors (sync), or all.",
     ),
     option(
         "--prove",

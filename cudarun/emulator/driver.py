@@ -121,7 +121,7 @@ def watch(
     """Observe all later launches; device memory that is allocated later is uninitialized.
 
     Args:
-        detect: The detectors: ``"race"``, ``"uninit"``.
+        detect: The detectors: ``"race"``, ``"uninit"``, ``"sync"``.
         count: Count instructions and accesses, too.
         prove: Launch again without each synchronizing instruction (see `variants`). It is called
             with a function that runs such a launch, limits its time, and returns false if it

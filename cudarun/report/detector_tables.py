@@ -23,11 +23,8 @@ from cudarun.report.detector_types import (
 from cudarun.report.notes import redundant
 
 _SHOWN = 10  # findings at different lines of the source
-_WORDS = {"race": "race in {space} memory", "uninit": "uninitialized read of {space} memory"}
-_MORE = {
-    "race": ("pair of PTX lines", "pairs of PTX lines"),
-    "uninit": ("PTX line", "PTX lines"),
-}
+_WORDS = {"race": "race in", "uninit": "uninitialized read of"}
+_MORE = {1: ("PTX line", "PTX lines"), 2: ("pair of PTX lines", "pairs of PTX lines")}
 _OUTCOMES = {
     "race": "race       ",
     "no race": "no race    ",
@@ -35,7 +32,18 @@ _OUTCOMES = {
     "timeout": "timed out  ",
     "not reached": "not reached",
 }
-_CLAIMS = {"race": "no race", "uninit": "no uninitialized reads"}
+_CLAIMS = {
+    "race": "no race",
+    "uninit": "no uninitialized reads",
+    "sync": "no synchronization errors",
+}
+_VERBS = {
+    "load": "read",
+    "store": "written",
+    "arrival": "reached",
+    "skip": "skipped",
+    "use": "used",
+}
 
 
 def show_watched(watched: DetectorReport, out: Console) -> None:
@@ -58,7 +66,7 @@ def show_findings(findings: Sequence[LaunchFinding], out: Console) -> None:
     groups: dict[object, list[LaunchFinding]] = {}
     for number, finding in enumerate(findings):
         sources = tuple(place.source for place in finding.places)
-        key = number if None in sources else (finding.kind, sources)
+        key = number if None in sources else (finding.kind, finding.problem, sources)
         groups.setdefault(key, []).append(finding)
     for first, *others in [*groups.values()][:_SHOWN]:
         _show_finding(first, others, out)
@@ -68,10 +76,8 @@ def show_findings(findings: Sequence[LaunchFinding], out: Console) -> None:
 
 def _show_finding(finding: LaunchFinding, others: Sequence[LaunchFinding], out: Console) -> None:
     """Print each access of a finding with its thread and its place in the code."""
-    size = "1 byte" if finding.nbytes == 1 else f"{finding.nbytes} bytes"
     line = failed()
-    line.append(_WORDS[finding.kind].format(space=finding.space))
-    line.append(f": {_name(finding)}, {size} at {finding.address:#x}")
+    line.append(_title(finding))
     count = finding.count + sum(other.count for other in others)
     if count > 1:
         line.append(f"  ({count} times)", style="dim")
@@ -82,12 +88,22 @@ def _show_finding(finding: LaunchFinding, others: Sequence[LaunchFinding], out: 
         where = _where(f"{place.source}{function}" if place.source else None, place)
         out.print(Text(f"    {where}"), soft_wrap=True)
     if others:
-        what = _MORE[finding.kind][len(others) > 1]
+        what = _MORE[len(finding.places)][len(others) > 1]
         out.print(Text(f"  and {len(others)} more {what} at these source lines"), soft_wrap=True)
+
+
+def _title(finding: LaunchFinding) -> str:
+    """Return the fault, with the bytes of its memory."""
+    if finding.kind == "sync" or finding.space == "register":
+        return finding.summary
+    size = "1 byte" if finding.nbytes == 1 else f"{finding.nbytes} bytes"
+    where = f"{_name(finding)}, {size} at {finding.address:#x}"
+    return f"{_WORDS[finding.kind]} {finding.space} memory: {where}"
 
 
 def _name(finding: LaunchFinding) -> str:
     """Return ``x[12]``, ``tile + 16``, or an offset alone."""
+    assert finding.memory is not None
     kind, _, name = finding.memory.rpartition(" ")
     if kind == "buffer" and finding.element is not None:
         return f"{name}[{finding.element}]"
@@ -97,8 +113,11 @@ def _name(finding: LaunchFinding) -> str:
 
 
 def _who(place: MemoryAccess) -> str:
-    verb = {"load": "read by", "store": "written by"}.get(place.access, f"{place.access} by")
-    return f"{verb} block {_triple(place.block)}, thread {_triple(place.thread)}"
+    verb = _VERBS.get(place.access, place.access)
+    text = f"{verb} by block {_triple(place.block)}, thread {_triple(place.thread)}"
+    if place.lanes is not None:
+        text += f", lanes {place.lanes:#010x}"
+    return text if place.members is None else f"{text}, member mask {place.members:#010x}"
 
 
 def _where(source: str | None, place: MemoryAccess | BankConflicts | ProvedOperation) -> str:
@@ -146,7 +165,7 @@ def _show_operation(each: ProvedOperation, others: int, out: Console) -> None:
     elif each.fault is not None:
         out.print(Text(f"    {each.fault}"), soft_wrap=True)
     if others:
-        what = _MORE["uninit"][others > 1]
+        what = _MORE[1][others > 1]
         out.print(Text(f"    and {others} more {what} at this source line"), soft_wrap=True)
 
 

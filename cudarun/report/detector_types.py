@@ -11,16 +11,19 @@ Coordinates = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class MemoryAccess:
-    """A memory access of a thread.
+    """A memory access of a thread, or its place in a synchronization error.
 
     Attributes:
-        access: Such as load, store or atomic operation.
+        access: Such as load, store or atomic operation; use of an undefined value; arrival at a
+            barrier or warp operation, or skip.
         function: The kernel or the function that it calls.
         ptx_line: The line of the PTX.
         ptx: The instruction.
         source: File and line of the CUDA source; ``None`` without line information.
         block: The thread's block.
         thread: The thread in its block.
+        lanes: Of a synchronization error, the lanes of the thread's warp that are there, as a mask.
+        members: Their member mask; ``None`` without one.
     """
 
     access: str
@@ -30,35 +33,46 @@ class MemoryAccess:
     source: str | None
     block: Coordinates
     thread: Coordinates
+    lanes: int | None = None
+    members: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchFinding:
-    """A fault that a detector found.
+    """A fault that a detector found. A synchronization error has no memory.
 
     Attributes:
-        kind: A data race, or a read of uninitialized memory.
+        kind: A data race, an uninitialized read, or a synchronization error.
         kernel: The kernel.
-        space: The state space.
-        memory: The buffer, the variable, or the allocation.
+        space: The state space, or register.
+        memory: The buffer, the variable, the allocation, or the register.
         offset: Bytes from its start.
         element: The element of a buffer; ``None`` where it is none.
-        address: The address in the state space.
+        address: The address in the state space; 0 of a register.
         nbytes: The number of bytes from there.
         places: The accesses; of a race both, the earlier first.
         count: How often threads did that at these lines of PTX; the other fields are of the first.
+        problem: The synchronization error.
     """
 
-    kind: Literal["race", "uninit"]
+    kind: Literal["race", "uninit", "sync"]
     kernel: str
-    space: str
-    memory: str
-    offset: int
+    space: str | None
+    memory: str | None
+    offset: int | None
     element: int | None
-    address: int
-    nbytes: int
+    address: int | None
+    nbytes: int | None
     places: tuple[MemoryAccess, ...]
     count: int
+    problem: str | None = None
+
+    @property
+    def summary(self) -> str:
+        """The fault in a few words."""
+        if self.kind == "sync":
+            return f"synchronization error: {self.problem}"
+        return f"{'race in' if self.kind == 'race' else 'uninitialized read of'} {self.memory}"
 
 
 @dataclass(frozen=True, slots=True)

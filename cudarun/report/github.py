@@ -190,8 +190,8 @@ def _of_findings(findings: Iterable[LaunchFinding]) -> Iterator[Annotation]:
     for finding in findings:
         accesses = [f"{each.access} at {_access_place(each.source, each.ptx_line)}"
                     for each in finding.places]  # fmt: skip
-        what = "data race in" if finding.kind == "race" else "uninitialized read of"
-        message = "\n".join([f"{what} {finding.memory}", *accesses])
+        summary = f"data {finding.summary}" if finding.kind == "race" else finding.summary
+        message = "\n".join([summary, *accesses])
         for place in reversed(finding.places):
             match = _PLACE.fullmatch(place.source or "")
             if match is not None:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 AFTER_OTHERS = "as before other launches"
 """The claim of ``--stateless`` about a buffer."""
-_KINDS = {"race": "race in", "uninit": "uninitialized read of"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +281,7 @@ class LaunchResult(KernelLaunch):
 
         The findings in a buffer or a variable are one failure.
         """
-        found = dict.fromkeys(f"{_KINDS[each.kind]} {each.memory}" for each in self.findings)
+        found = dict.fromkeys(each.summary for each in self.findings)
         guards = (f"guard zone of {b.name}" for b in self.buffers if b.guard_damage is not None)
         checks = (check.expression for check in self.checks if check.evaluated and not check.passed)
         weak = ("weak checks",) if self.weaknesses and self.weak_is_failure else ()

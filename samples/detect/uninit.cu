@@ -47,3 +47,17 @@ extern "C" __global__ void rotate(int* y, int shift) {
     for (int k = 0; k < 8; ++k) table[(k + shift) % 8] = k * k;
     y[threadIdx.x] = table[threadIdx.x % 8];
 }
+
+// --- a register: the sum does not begin with 0 ------------------------------------------------------------
+
+extern "C" __global__ void column_sums_unset(const float* x, float* y, int rows) {
+    float sum;
+    for (int row = 0; row < rows; ++row) sum += x[row * blockDim.x + threadIdx.x];
+    y[threadIdx.x] = sum;
+}
+
+extern "C" __global__ void column_sums(const float* x, float* y, int rows) {
+    float sum = 0;
+    for (int row = 0; row < rows; ++row) sum += x[row * blockDim.x + threadIdx.x];
+    y[threadIdx.x] = sum;
+}

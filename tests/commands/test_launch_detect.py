@@ -340,15 +340,72 @@ def test_write_spec_keeps_what_is_watched(run: Run, tmp_path: Path) -> None:
     assert run("launch", "--spec", "cases.toml", "-d", "cpu").code == 1
 
 
+# --- synchronization errors, and registers -------------------------------------------------------
+
+SYNC = ("launch", "samples/detect/sync.ptx", "-d", "cpu", "-q", "--detect", "all")
+
+
+def test_a_synchronization_error(run: Run) -> None:
+    launch = (*SYNC, "--block", "64", "x=i32[64]:iota", "y=i32[64]")
+    ran = run(*launch, "-k", "neighbors_divergent", "--json")
+    result = ran.document["outcomes"][0]["result"]
+    [found] = result["watched"]["findings"]
+    problem = "lanes of a warp at different barriers"
+    assert (ran.code, found["kind"], found["problem"], found["count"]) == (1, "sync", problem, 2)
+    assert (found["space"], found["memory"], found["address"]) == (None, None, None)
+    places = [(each["source"], each["lanes"], each["members"]) for each in found["places"]]
+    assert places == [("sync.cu:14", 0x55555555, None), ("sync.cu:11", 0xAAAAAAAA, None)]
+    assert run(*launch, "-k", "neighbors").code == 0
+
+
+DIVERGENT = """
+[[launch]]
+image = "samples/detect/sync.ptx"
+kernel = "neighbors_divergent"
+block = 64
+args = ["x=i32[64]:iota", "y=i32[64]"]
+detect = "sync"
+"""
+
+
+def test_a_synchronization_error_of_a_case(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "cases.toml").write_text(DIVERGENT)
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--junit", "cases.xml")
+    reason = "failed: synchronization error: lanes of a warp at different barriers"
+    assert (ran.code, reason in ran.out) == (1, True)
+    assert reason in (tmp_path / "cases.xml").read_text()
+
+
+def test_a_shuffle_from_a_lane_outside_the_mask(run: Run) -> None:
+    launch = (*SYNC, "--block", "32", "x=i32[32]:iota", "y=i32[32]")
+    ran = run(*launch, "-k", "half_sums_outside")
+    assert "lanes 0x0000ff00, member mask 0x0000ffff\n    sync.cu:33, PTX line 162: " in ran.out
+    assert (ran.code, run(*launch, "-k", "half_sums").code) == (1, 0)
+
+
+def test_an_unwritten_register(run: Run) -> None:
+    launch = (
+        *("launch", "samples/detect/uninit.ptx", "-d", "cpu", "-q", "--block", "32"),
+        *("--detect", "uninit", "x=f32[4,32]:ones", "y=f32[32]", "4"),
+    )
+    ran = run(*launch, "-k", "column_sums_unset", "--json")
+    result = ran.document["outcomes"][0]["result"]
+    [found] = result["watched"]["findings"]
+    assert (ran.code, found["space"], found["memory"]) == (1, "register", "register %f21")
+    assert [each["source"] for each in found["places"]] == ["uninit.cu:55", "uninit.cu:56"]
+    assert run(*launch, "-k", "column_sums").code == 0
+
+
 # --- all detectors, and misspelled ones ----------------------------------------------------------
 
 
 def test_all_detectors(run: Run, tmp_path: Path) -> None:
-    assert run(*RIGHT, "--detect", "all").out == "PASS no race, no uninitialized reads\n"
-    assert run(*RIGHT, "--detect", "uninit,all").out == "PASS no race, no uninitialized reads\n"
+    passed = "PASS no race, no uninitialized reads, no synchronization errors\n"
+    assert run(*RIGHT, "--detect", "all").out == passed
+    assert run(*RIGHT, "--detect", "uninit,all").out == passed
     (tmp_path / "cases.toml").write_text(SPEC.format(detect='"all"', more=""))
     cases = run("launch", "--spec", "cases.toml", "-d", "cpu", "--json").document["cases"]
-    assert cases[0]["result"]["watched"]["detect"] == ["race", "uninit"]
+    assert cases[0]["result"]["watched"]["detect"] == ["race", "uninit", "sync"]
 
 
 @pytest.mark.parametrize(("word", "meant"), [("races", "race"), ("unint", "uninit")])
@@ -356,6 +413,6 @@ def test_a_misspelled_detector(run: Run, word: str, meant: str) -> None:
     ran = run(*RACY, "--detect", word)
     assert ran.code == 2
     assert ran.err.startswith(
-        f"error: invalid value for '--detect': '{word}' is not one of race, uninit, all; "
+        f"error: invalid value for '--detect': '{word}' is not one of race, uninit, sync, all; "
         f"did you mean {meant}?\n"
     )

@@ -141,7 +141,7 @@ def test_a_kernel_without_synchronization(run: Run) -> None:
     )
     assert (ran.code, ran.out) == (
         0,
-        "PASS no race, no uninitialized reads\n"
+        "PASS no race, no uninitialized reads, no synchronization errors\n"
         "proof: the kernel has no barriers, fences or atomic operations\n",
     )
 

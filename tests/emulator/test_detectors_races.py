@@ -39,11 +39,23 @@ KERNEL = """
 """
 
 
-def races(
-    body: str, *, grid: int = 1, block: int = 64, kernel: str = KERNEL, **options: Any
+def races(body: str, **options: Any) -> list[DetectorFinding]:
+    return watched(body, ["race"], **options)
+
+
+def watched(
+    body: str,
+    detect: list[str],
+    *,
+    grid: int = 1,
+    block: int = 64,
+    kernel: str = KERNEL,
+    before: str = "",
+    **options: Any,
 ) -> list[DetectorFinding]:
-    watch = DetectorObserver(["race"])
-    device = Device(kernel.format(body=body), observer=watch, multiprocessors=4)
+    watch = DetectorObserver(detect)
+    text = before + kernel.format(body=body)
+    device = Device(text, observer=watch, multiprocessors=4)
     buffer = device.buffer(np.zeros(4096, np.uint32))
     device.launch("k", (grid,), (block,), buffer, **options)
     return watch.findings
@@ -137,10 +149,12 @@ FOUND = {
         ("load", "store"),
     ),
     "a map copied by another warp": (
-        f"@%p2 st.shared.u32 [%s], %t;\n {COPY_MAP}", ("store", "load")
+        f"@%p2 st.shared.u32 [%s], %t;\n {COPY_MAP}",
+        ("store", "load"),
     ),
     "a copied map read by another warp": (
-        f"@%p2 {COPY_MAP}\n ld.global.u32 %v1, [%z];", ("store", "load")
+        f"@%p2 {COPY_MAP}\n ld.global.u32 %v1, [%z];",
+        ("store", "load"),
     ),
     "generic addresses": ("st.u32 [%g], %t;\n ld.u32 %v1, [%h];", ("store", "load")),
 }

@@ -92,7 +92,8 @@ FOUND = {
     "atomic, its result wanted": ("atom.global.exch.b32 %v1, [%z], 1; st.global.u32 [%g], %v1;",
                                   "global", 4, 32),
     "atomic, on a vector": (
-        "st.global.v2.u32 [%z], {%t, %t};\n red.global.add.v4.f32 [%z], {%f1, %f1, %f1, %f1};",
+        "mov.f32 %f1, 0f00000000; st.global.v2.u32 [%z], {%t, %t};\n"
+        " red.global.add.v4.f32 [%z], {%f1, %f1, %f1, %f1};",
         "global", 8, 32,
     ),
     "atomic, of 128 bits": (

@@ -38,7 +38,7 @@ def test_programs(chapter: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(DEVICE != "cpu", reason="nobody can watch a GPU")
 @pytest.mark.parametrize("chapter", SHARING)
 def test_detectors_find_nothing_in_correct_programs(chapter: str, tmp_path: Path) -> None:
-    outcomes = programs.run(chapter, DEVICE, tmp_path, detect="race,uninit")
+    outcomes = programs.run(chapter, DEVICE, tmp_path, detect="race,uninit,sync")
     assert [(each.name, each.reason) for each in outcomes if each.verdict != "passed"] == []
 
 

@@ -21,6 +21,7 @@ ACCESSES = tuple(
     MemoryAccess(access, "f", ptx_line, "ld", source, (0, 0, 0), (0, 0, 0))
     for access, ptx_line, source in (("store", 5, "src/k.cu:11"), ("load", 6, None))
 )
+MASK = LaunchFinding("sync", "f", *[None] * 6, ACCESSES[:1], 1, "empty member mask")
 RACE = LaunchFinding("race", "f", "shared", "part", 0, None, 0, 4, ACCESSES, 1)
 
 
@@ -58,7 +59,7 @@ def test_a_case_is_annotated_in_the_spec_and_in_the_source(
 ) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     error = DeviceFailed("illegal address", log=LOG)
-    error.findings = (RACE,)
+    error.findings = (RACE, MASK)
     cases = (
         CaseReport("good", 1, "cpu", "passed"),
         CaseReport("a|b*", 7, "cpu", "failed", "fault\nmore", ExitCode.DEVICE_FAILED, error=error),
@@ -69,9 +70,11 @@ def test_a_case_is_annotated_in_the_spec_and_in_the_source(
     assert [line.rpartition("::")[0].partition("::fault")[0] for line in lines] == [
         "::error file=s.toml,line=7,title=a|b* on cpu",
         "::error file=src/k.cu,line=11,title=f",
+        "::error file=src/k.cu,line=11,title=f",
         "::error file=src/k.cu,line=10,title=DeviceFailed",
     ]
-    assert "store at src/k.cu:11%0Aload at PTX line 6" in lines[1]
+    assert "data race in part%0Astore at src/k.cu:11%0Aload at PTX line 6" in lines[1]
+    assert "::synchronization error: empty member mask%0Astore at src/k.cu:11" in lines[2]
     summary = (tmp_path / "summary.md").read_text()
     assert summary.startswith("### s.toml: 1 passed, 1 failed, 0 skipped\n\n| result |")
     assert "| failed | a\\|b\\* | cpu | 0.0 s | fault |\n" in summary

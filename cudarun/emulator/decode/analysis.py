@@ -220,6 +220,16 @@ def find_liveness(code: FunctionCode) -> None:
                 changed = True
 
 
+def unwritten_registers(code: FunctionCode) -> list[int]:
+    """Return the slots of registers that a path may read before it has written them."""
+    first = code.blocks[0].live_in if code.blocks else 0
+    return [
+        slot
+        for slot, register in enumerate(code.slots)
+        if first >> slot & 1 and register.role is Role.REGISTER and slot not in code.parameters
+    ]
+
+
 def _mask(slots: Iterable[int]) -> int:
     mask = 0
     for slot in slots:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FindingTable
@@ -13,9 +14,12 @@ from cudarun.emulator.detectors.grid_races import GridHistory, GridRaceDetector
 from cudarun.emulator.detectors.instrumentation import Detector, instrumented
 from cudarun.emulator.detectors.races import RaceDetector
 from cudarun.emulator.detectors.statistics import Statistics, StatisticsCounter
+from cudarun.emulator.detectors.sync_errors import SyncDetector
 from cudarun.emulator.detectors.synchronization import Removal, joint_sites
 from cudarun.emulator.detectors.touched_memory import TouchDetector, TouchedMemory
+from cudarun.emulator.detectors.undefined_values import UndefinedValueDetector
 from cudarun.emulator.detectors.uninitialized_reads import UninitializedReadDetector
+from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.observer import Observer
 
 if TYPE_CHECKING:
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.child_grids import ChildGrid
-    from cudarun.emulator.machine.frame import Code
+    from cudarun.emulator.machine.frame import Code, Frame
     from cudarun.emulator.machine.lanes import Lanes
     from cudarun.emulator.machine.launch import Launch
 
@@ -33,6 +37,7 @@ Array = npt.NDArray[Any]
 DETECTORS: dict[str, Callable[[Launch, FindingTable], Detector]] = {
     "race": RaceDetector,
     "uninit": UninitializedReadDetector,
+    "sync": SyncDetector,
 }
 """The detectors by name."""
 
@@ -93,6 +98,8 @@ class DetectorObserver(Observer):
             else:
                 self._history.order.begin(launch.origin)
             self._detectors.append(GridRaceDetector(launch, self._findings, self._history))
+        if not {"uninit", "sync"}.isdisjoint(self._detect):
+            self._detectors.append(UndefinedValueDetector(launch, self._findings, self._detect))
         if self.statistics is not None:
             self._detectors.append(StatisticsCounter(self.statistics))
         if self._touched is not None:
@@ -131,12 +138,12 @@ class DetectorObserver(Observer):
         for detector in self._detectors:
             detector.begin(batch, first_block, blocks)
 
-    def bound(self, batch: Batch, block: BlockCode, code: Code) -> Code:
+    def bound(self, frame: Frame, block: BlockCode, code: Code) -> Code:
         """See `Observer`."""
         if self._removal is not None:
             code = replace(code, terminator=self._removal.terminator(code.terminator))
         for detector in self._detectors:
-            code = detector.bound(batch, block, code)
+            code = detector.bound(frame, block, code)
         return code
 
     def timestamp(self) -> int:
@@ -162,7 +169,18 @@ class DetectorObserver(Observer):
 
     def warp_barrier(self, active: Active, masks: Use) -> None:
         """See `Observer`."""
+        for detector in self._detectors:
+            detector.warp_barrier(active, masks)
         self.warps_synchronize(active.batch, active.lanes, active.read(masks))
+
+    def warp_barriers(self, batch: Batch, released: Sequence[Arrival]) -> None:
+        """See `Observer`."""
+        for detector in self._detectors:
+            detector.warp_barriers(batch, released)
+        lanes = np.concatenate([lane_sets.indices(arrival.lanes) for arrival in released])
+        masks = np.concatenate([arrival.expected for arrival in released])
+        order = np.argsort(lanes)
+        self.warps_synchronize(batch, lanes[order], masks[order])
 
     def warps_synchronize(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
         """See `Observer`."""

@@ -12,20 +12,25 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch
 
 Coordinates = tuple[int, int, int]
-Kind = Literal["race", "uninit"]
+Kind = Literal["sync", "race", "uninit"]
+_KINDS = ("sync", "race", "uninit")  # the first ones can cause the others
 
 
 @dataclass(frozen=True, slots=True)
 class AccessSite:
     """One access by one thread: the instruction and the thread.
 
-    ``access`` is ``"load"``, ``"store"`` or ``"atomic operation"``.
+    ``access`` is ``"load"``, ``"store"`` or ``"atomic operation"``; or ``"use"`` of an undefined
+    value. Of an instruction that synchronizes it is ``"arrival"`` or ``"skip"``, ``lanes`` are
+    those of the thread's warp that did so, and ``members`` is their member mask.
     """
 
     access: str
     site: Site
     block: Coordinates
     thread: Coordinates
+    lanes: int | None = None
+    members: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +38,11 @@ class AccessedBytes:
     """A few bytes of memory, and the variable or allocation they are in.
 
     Attributes:
-        space: ``"global"``, ``"shared"`` or ``"local"``.
-        address: The address of the first byte in the space.
+        space: ``"global"``, ``"shared"``, ``"local"`` or ``"register"``.
+        address: The address of the first byte in the space; 0 of a register.
         size: Number of bytes.
-        name: The variable or allocation: ``variable counter``, ``cuMemAlloc``; may be empty.
+        name: The variable or allocation: ``variable counter``, ``cuMemAlloc``; may be empty. Or the
+            register: ``register %f1``.
         offset: Offset in the variable or allocation.
     """
 
@@ -52,18 +58,27 @@ class DetectorFinding:
     """A fault of a kernel.
 
     Attributes:
-        kind: ``"race"``, or ``"uninit"`` for an uninitialized read.
+        kind: ``"race"``, ``"uninit"`` for an uninitialized read, or ``"sync"``.
         kernel: The kernel.
-        memory: The memory of the first occurrence.
-        places: The earlier access and the later one; of an uninitialized read only that.
+        memory: The memory of the first occurrence; ``None`` for a synchronization error.
+        places: The earlier access and the later one; of an uninitialized read of memory only that.
         count: Number of occurrences at these instructions.
+        problem: The synchronization error.
     """
 
     kind: Kind
     kernel: str
-    memory: AccessedBytes
+    memory: AccessedBytes | None
     places: tuple[AccessSite, ...]
     count: int
+    problem: str = ""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What findings at the same instructions differ in, and these."""
+        memory = self.memory
+        register = memory.name if memory is not None and memory.space == "register" else ""
+        return (self.kind, self.problem or register, *(place.site for place in self.places))
 
 
 class FirstRace(Exception):
@@ -107,11 +122,19 @@ class FindingTable:
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def known(self, kind: Kind, sites: tuple[Site, ...], count: int) -> bool:
-        """Return whether there is a finding for these instructions, and add ``count`` to it."""
-        finding = self._found.get((kind, *sites))
+    def known(self, kind: Kind, sites: tuple[Site, ...], count: int, subject: str = "") -> bool:
+        """Return whether there is a finding for these instructions, and add ``count`` to it.
+
+        Args:
+            kind: The kind.
+            sites: The instructions.
+            count: The number of occurrences.
+            subject: The synchronization error, or the register.
+        """
+        key = (kind, subject, *sites)
+        finding = self._found.get(key)
         if finding is not None:
-            self._found[(kind, *sites)] = replace(finding, count=finding.count + count)
+            self._found[key] = replace(finding, count=finding.count + count)
         return finding is not None
 
     def tolerates(self, sites: tuple[Site, ...]) -> bool:
@@ -129,11 +152,11 @@ class FindingTable:
         """
         if self.stops and finding.kind == "race":
             raise FirstRace(finding)
-        self._found[(finding.kind, *(place.site for place in finding.places))] = finding
+        self._found[finding.key] = finding
 
     def most_important_first(self) -> list[DetectorFinding]:
-        """Return races before uninitialized reads, which races can cause; then by count."""
-        return sorted(self._found.values(), key=lambda f: (f.kind != "race", -f.count))
+        """Return findings by kind, causes before effects; then by count."""
+        return sorted(self._found.values(), key=lambda f: (_KINDS.index(f.kind), -f.count))
 
 
 def shared_name(launch: Launch, offset: int) -> tuple[str, int]:

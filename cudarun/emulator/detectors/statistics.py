@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.code import BlockCode, Site
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.frame import Code
+    from cudarun.emulator.machine.frame import Code, Frame
 
 Array = npt.NDArray[Any]
 
@@ -102,13 +102,13 @@ class StatisticsCounter(Detector):
 
     # --- instructions ----------------------------------------------------------------------------
 
-    def bound(self, batch: Batch, block: BlockCode, code: Code) -> Code:
+    def bound(self, frame: Frame, block: BlockCode, code: Code) -> Code:
         """Return code that counts its executions, and divergence at its end."""
         kinds = Counter(map(kind_of, block.instructions))
         terminator = code.terminator
         if isinstance(terminator, Branch) and "bra" in block.instructions[-1:]:
             terminator = _CountedBranch(terminator, self._statistics)
-        entries = [(self._executed, (batch, kinds)), *code.entries] if kinds else code.entries
+        entries = [(self._executed, (frame.batch, kinds)), *code.entries] if kinds else code.entries
         return replace(code, entries=entries, terminator=terminator)
 
     def _executed(self, batch: Batch, kinds: Counter[str]) -> None:

@@ -102,18 +102,12 @@ class Barriers:
                 self.arrivals.append(arrival.subset(~mask))
         self._reduce([arrival for arrival in released if arrival.result is not None])
         if barrier is None:
-            self._tell_of_warps(released)
+            self.batch.observer.warp_barriers(self.batch, released)
         else:
             self.batch.observer.barrier(self.batch, released)
         for arrival in released:
             if arrival.path is not None:
                 self.batch.wait(arrival.path, arrival.lanes)
-
-    def _tell_of_warps(self, released: list[Arrival]) -> None:
-        lanes = np.concatenate([lane_sets.indices(arrival.lanes) for arrival in released])
-        masks = np.concatenate([arrival.expected for arrival in released])
-        order = np.argsort(lanes)
-        self.batch.observer.warps_synchronize(self.batch, lanes[order], masks[order])
 
     def _blocks_complete(self, here: list[Arrival]) -> list[Mask]:
         threads = self.batch.threads

@@ -128,7 +128,7 @@ class Frame:
         condition = None
         if terminator.condition is not None:
             condition = view.stored(terminator.condition)
-        return self.batch.observer.bound(self.batch, block, Code(entries, condition, terminator))
+        return self.batch.observer.bound(self, block, Code(entries, condition, terminator))
 
     def view(self, active: Active, use: Use) -> Array:
         """Return the values of an operand for the members of the active lanes."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.child_grids import ChildGrid
-    from cudarun.emulator.machine.frame import Code
+    from cudarun.emulator.machine.frame import Code, Frame
     from cudarun.emulator.machine.launch import Launch
 
 Array = npt.NDArray[Any]
@@ -59,8 +59,8 @@ class Observer:
         """Return the action to execute instead of the operation's."""
         return operation.action
 
-    def bound(self, batch: Batch, block: BlockCode, code: Code) -> Code:
-        """Return the code to execute instead of a basic block's."""
+    def bound(self, frame: Frame, block: BlockCode, code: Code) -> Code:
+        """Return the code to execute instead of that of a basic block of a frame's function."""
         return code
 
     # --- synchronization -------------------------------------------------------------------------
@@ -77,6 +77,9 @@ class Observer:
 
     def warp_barrier(self, active: Active, masks: Use) -> None:
         """Handle a warp barrier of whole warps with these member masks."""
+
+    def warp_barriers(self, batch: Batch, released: Sequence[Arrival]) -> None:
+        """Handle the completion of warp barriers, in one or more warps."""
 
     def warps_synchronize(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
         """Handle the synchronization of lanes by member masks, or of whole warps."""

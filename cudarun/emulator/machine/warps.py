@@ -122,15 +122,19 @@ class Shuffle(WarpAction):
                 other = lowest | (amount & ~segment)
         return other, other <= highest
 
-    def _compute(self, active: Active, b: Array, c: Array) -> tuple[Array, Array]:
-        slots = self.slots(active)
-        lane = slots % WARP
+    def named(self, lane: Array, b: Array, c: Array) -> tuple[Array, Array]:
+        """Return the lane of its warp that each lane names, and whether it is in range."""
         amount, limit, segment = (
             (b & 31).astype(int),
             (c & 31).astype(int),
             (c >> 8).astype(int) & 31,
         )
-        other, in_range = self._pattern(lane, amount, limit, segment)
+        return self._pattern(lane, amount, limit, segment)
+
+    def _compute(self, active: Active, b: Array, c: Array) -> tuple[Array, Array]:
+        slots = self.slots(active)
+        lane = slots % WARP
+        other, in_range = self.named(lane, b, c)
         wanted = slots - lane + np.where(in_range, other, lane)
         place = self.spread(active, slots, np.arange(len(slots)), -1).reshape(-1)[wanted]
         return np.where(place < 0, np.arange(len(slots)), place), in_range

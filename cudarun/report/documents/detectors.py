@@ -12,11 +12,13 @@ if TYPE_CHECKING:
         DetectorReport,
         LaunchFinding,
         LaunchStatistics,
+        MemoryAccess,
         Proof,
     )
     from cudarun.report.sanitizer_types import SanitizerReport
     from cudarun.report.schemas.detectors import (
         DetectorFindingRecord,
+        MemoryAccessRecord,
         ProofRecord,
         SanitizerFindingRecord,
         SanitizerRecord,
@@ -57,32 +59,40 @@ def _proof(proof: Proof) -> ProofRecord:
 
 def finding_records(findings: Sequence[LaunchFinding]) -> list[DetectorFindingRecord]:
     """Return what detectors found."""
-    return [
-        {
-            "kind": finding.kind,
-            "kernel": finding.kernel,
-            "space": finding.space,
-            "memory": finding.memory,
-            "offset": finding.offset,
-            "element": finding.element,
-            "address": finding.address,
-            "nbytes": finding.nbytes,
-            "places": [
-                {
-                    "access": place.access,
-                    "function": place.function,
-                    "ptx_line": place.ptx_line,
-                    "ptx": place.ptx,
-                    "source": place.source,
-                    "block": place.block,
-                    "thread": place.thread,
-                }
-                for place in finding.places
-            ],
-            "count": finding.count,
-        }
-        for finding in findings
-    ]
+    return [_finding(finding) for finding in findings]
+
+
+def _finding(finding: LaunchFinding) -> DetectorFindingRecord:
+    record: DetectorFindingRecord = {
+        "kind": finding.kind,
+        "kernel": finding.kernel,
+        "space": finding.space,
+        "memory": finding.memory,
+        "offset": finding.offset,
+        "element": finding.element,
+        "address": finding.address,
+        "nbytes": finding.nbytes,
+        "places": [_place(place) for place in finding.places],
+        "count": finding.count,
+    }
+    if finding.problem is not None:
+        record["problem"] = finding.problem
+    return record
+
+
+def _place(place: MemoryAccess) -> MemoryAccessRecord:
+    record: MemoryAccessRecord = {
+        "access": place.access,
+        "function": place.function,
+        "ptx_line": place.ptx_line,
+        "ptx": place.ptx,
+        "source": place.source,
+        "block": place.block,
+        "thread": place.thread,
+    }
+    if place.lanes is not None:
+        record["lanes"], record["members"] = place.lanes, place.members
+    return record
 
 
 def statistics_record(statistics: LaunchStatistics) -> StatisticsRecord:

@@ -147,23 +147,27 @@ def _variant(
 def _finding(
     found: drivers.DetectorFinding, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
 ) -> LaunchFinding:
-    memory, offset, element = _words(found.memory.name), found.memory.offset, None
-    for spec in specs:
-        inside = found.memory.address - addresses[spec.name]
-        if found.memory.space == "global" and 0 <= inside < max(spec.nbytes, 1):
+    found_in, element = found.memory, None
+    memory = None if found_in is None else _words(found_in.name)
+    offset, address = (found_in.offset, found_in.address) if found_in else (None, None)
+    for spec in specs if found_in and found_in.space == "global" else ():
+        assert address is not None
+        inside = address - addresses[spec.name]
+        if 0 <= inside < max(spec.nbytes, 1):
             memory, offset = f"buffer {spec.name}", inside
             element = inside // spec.dtype().itemsize
     return LaunchFinding(
         kind=found.kind,
         kernel=demangle(found.kernel),
-        space=found.memory.space,
+        space=found_in.space if found_in else None,
         memory=memory,
         offset=offset,
         element=element,
-        address=found.memory.address,
-        nbytes=found.memory.size,
+        address=address,
+        nbytes=found_in.size if found_in else None,
         places=tuple(map(_place, found.places)),
         count=found.count,
+        problem=found.problem or None,
     )
 
 
@@ -183,6 +187,8 @@ def _place(place: drivers.AccessSite) -> MemoryAccess:
         source=site.source,
         block=place.block,
         thread=place.thread,
+        lanes=place.lanes,
+        members=place.members,
     )
 
 

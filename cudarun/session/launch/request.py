@@ -106,7 +106,7 @@ class Detection:
     """The detectors of a launch; false without any.
 
     Attributes:
-        detect: The detectors: ``race``, ``uninit``.
+        detect: The detectors: ``race``, ``uninit``, ``sync``.
         stats: Count instructions and accesses.
         prove: Launch again without each synchronizing instruction.
         limit: The time limit of each such launch in seconds; ``None`` for the default.

@@ -221,7 +221,7 @@ def refuse_emulated(target: Target) -> None:
     if any(selector.driver == "cpu" for selector in target.devices):
         raise RequestError(
             f"{PROGRAM} requires a GPU; cpu is emulated",
-            hint="cpu checks every access; add --detect race,uninit for data races and "
-            "uninitialized reads",
+            hint="cpu checks every access; add --detect race,uninit,sync for data races, "
+            "uninitialized reads and synchronization errors",
             option="--sanitize",
         )

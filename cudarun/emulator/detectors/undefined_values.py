@@ -1,0 +1,392 @@
+"""The detector of undefined values: of registers that nothing has written, and of wrong shuffles.
+
+As in Valgrind's memcheck, an undefined value may be copied and computed with; an error is its use
+as an address, in a branch, or in a store to global memory. Undefined bits are followed through
+registers, and through shared and local memory, by the same functions that move the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.code import Action, RegisterUse, SinkUse
+from cudarun.emulator.detectors.findings import (
+    AccessedBytes,
+    AccessSite,
+    DetectorFinding,
+    FindingTable,
+)
+from cudarun.emulator.detectors.footprints import footprints
+from cudarun.emulator.detectors.instrumentation import Detector
+from cudarun.emulator.detectors.sync_errors import all_take_part
+from cudarun.emulator.detectors.undefined_flow import UndefinedFlow
+from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.access import Access, MemoryAction, Piece, Section
+from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.control import IndexedBranch
+from cudarun.emulator.machine.frame import SparseFrame
+from cudarun.emulator.machine.threads import WARP
+from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
+from cudarun.emulator.machine.warpgroups import MultiplyAsync
+from cudarun.emulator.machine.warps import Shuffle
+from cudarun.emulator.numerics.temporaries import temporaries_of
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import BlockCode, Lanewise, Operation, Site, Use
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.frame import Code, Entry, Frame
+    from cudarun.emulator.machine.lanes import Indices
+    from cudarun.emulator.machine.launch import Launch
+
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+
+SOURCE = "shuffle from a lane that does not take part"
+
+# Instructions that move bits: the number of operands, and which of these say where to.
+_MOVES: dict[str, tuple[int, tuple[int, ...]]] = {
+    "selp": (3, (2,)),
+    "shl": (2, (1,)),
+    "shr": (2, (1,)),
+    "shf": (3, (2,)),
+    "prmt": (3, (2,)),
+    "bfe": (3, (1, 2)),
+    "bfi": (4, (2, 3)),
+}
+_LARGEST = 64  # bytes of an access, with room
+
+
+class _Registers:
+    """The undefined bits of the registers of a frame."""
+
+    def __init__(self, frame: Frame, flow: UndefinedFlow) -> None:
+        self.frame = frame
+        self.flow = flow
+        self._bits = SparseFrame(frame.batch, frame.function, frame.depth)
+
+    @property
+    def active(self) -> Active:
+        """The active lanes."""
+        assert self.frame.batch.active is not None
+        return self.frame.batch.active
+
+    @property
+    def lanes(self) -> Indices:
+        """The active lanes, by index in the batch."""
+        return lane_sets.indices(self.active.lanes)
+
+    def has(self, use: Use) -> bool:
+        """Return whether an operand may be undefined."""
+        return isinstance(use, RegisterUse) and use.slot in self.flow.reach
+
+    def read(self, use: Use) -> Array:
+        """Return the undefined bits of an operand for the active lanes, in its type."""
+        if isinstance(use, RegisterUse) and self.has(use):
+            return self._bits.register_values(use, self.lanes)
+        if isinstance(use, SinkUse):
+            return np.zeros(self.active.count, use.type.dtype)
+        return np.zeros_like(self.active.read(use))
+
+    def write(self, use: Use, values: Array, lanes: Indices | None = None) -> None:
+        """Set the undefined bits of a register, by default for the active lanes."""
+        if isinstance(use, RegisterUse) and self.has(use):
+            self._bits.write_registers(use, self.lanes if lanes is None else lanes, values)
+
+
+class UndefinedValueDetector(Detector):
+    """A detector of undefined values in one launch.
+
+    Args:
+        launch: The launch.
+        findings: The findings.
+        detect: The detectors: ``"uninit"`` for registers, ``"sync"`` for shuffles.
+    """
+
+    def __init__(self, launch: Launch, findings: FindingTable, detect: Collection[str]) -> None:
+        self._launch = launch
+        self._findings = findings
+        self._detect = detect
+        self._flows: dict[str, UndefinedFlow] = {}
+        self._registers: dict[Frame, _Registers] = {}
+        self._memory: dict[Section, Array] = {}  # the undefined bits
+        self._has_any = False
+
+    def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
+        """Forget the values in the shared memory of the blocks before."""
+        self._memory.pop(batch.section("shared"), None)
+
+    def bound(self, frame: Frame, block: BlockCode, code: Code) -> Code:
+        """Return code that also follows undefined values."""
+        function = frame.function
+        flow = self._flows.get(function.name)
+        if flow is None:
+            flow = self._flows[function.name] = UndefinedFlow.of(function, self._detect)
+        if not flow.reach:
+            return code
+        registers = self._registers.get(frame)
+        if registers is None:
+            registers = self._registers[frame] = _Registers(frame, flow)
+        counts = [1 + sum(map(_is_negated, each.sources)) for each in block.operations]
+        given = iter(code.entries)
+        entries = [*islice(given, len(code.entries) - sum(counts))]  # those of other detectors
+        if block.index == 0:
+            entries.append((self._enter, (registers,)))
+        for operation, count in zip(block.operations, counts, strict=True):
+            own = [*islice(given, count)]
+            if any(map(registers.has, (*operation.sources, *operation.destinations))):
+                step: Entry = self._follow, (registers, operation)
+                own = [*own, step] if _is(operation, MemoryStore) else [step, *own]
+            entries += own
+        terminator = block.terminator
+        use = terminator.index if isinstance(terminator, IndexedBranch) else terminator.condition
+        if use is not None and terminator.site is not None and registers.has(use):
+            entries.append((self._branch, (registers, use, terminator.site)))
+        return replace(code, entries=entries)
+
+    def _enter(self, registers: _Registers) -> None:
+        """Begin a function: registers that may be read before they are written are undefined."""
+        for origin in registers.flow.origins:
+            if origin.slot is not None:
+                use = RegisterUse(origin.slot, registers.frame.function.slots[origin.slot].type)
+                registers.write(use, _filled(registers.read(use), True))
+                self._has_any = True
+
+    # --- operations ------------------------------------------------------------------------------
+
+    def _follow(self, registers: _Registers, operation: Operation) -> None:
+        """Follow undefined values through an operation; only a store has been executed."""
+        if not self._has_any:
+            active = registers.active
+            is_shuffle = operation.site in registers.flow.shuffles
+            if not is_shuffle or all_take_part(active, active.read(operation.sources[-1])):
+                return
+        given = [registers.read(use) for use in operation.sources]
+        for use, bits in zip(operation.sources, given, strict=True):
+            _note_read(registers, use, operation.site, bits)
+        results = [registers.read(use) for use in operation.destinations]
+        action = operation.action if isinstance(operation, Action) else None
+        if isinstance(action, MemoryAction):
+            self._access(registers, operation, action, given, results)
+        elif isinstance(action, Shuffle):
+            self._shuffle(registers, operation, action, given, results)
+        elif isinstance(operation, Action):
+            for bits in results:
+                _filled(bits, _any(given))
+        else:
+            _compute(registers.active, operation, given, results)
+        for use, bits in zip(operation.destinations, results, strict=True):
+            registers.write(use, bits)
+
+    def _shuffle(
+        self,
+        registers: _Registers,
+        operation: Operation,
+        action: Shuffle,
+        given: list[Array],
+        results: list[Array],
+    ) -> None:
+        active, (_, b, c, *masks) = registers.active, map(registers.active.read, operation.sources)
+        action(active, (given[0], b, c, *masks), tuple(results))
+        unknown = _any(given[1:3])
+        for predicate in results[1:]:
+            _filled(predicate, unknown)
+        number = registers.flow.shuffles.get(operation.site)
+        if number is not None:
+            slots = action.slots(active)
+            lane, threads = slots % WARP, active.batch.threads
+            other, in_range = action.named(lane, b, c)
+            living = threads.warp_bits(np.flatnonzero(active.batch.alive))[slots // WARP]
+            partners = masks[0] & (living | 1 << lane)
+            wrong = in_range & ~_has_bit(partners, other) & _has_bit(masks[0], lane)
+            origin = registers.flow.origins[number]
+            if origin.place is None and wrong.any():
+                at = int(np.argmax(wrong))
+                lanes = int(action.bits(active, slots, wrong)[at])
+                place = threads.coordinates(active.lane(at))
+                origin.place = AccessSite("arrival", operation.site, *place, lanes, masks[0][at])
+            unknown = unknown | wrong
+        self._has_any |= bool(unknown.any())
+        results[0][unknown] = _ones(results[0])
+
+    def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
+        """Forget the undefined values that are overwritten."""
+        if access.writes and self._memory:
+            for part in footprints(access, active, addresses):
+                if isinstance(part.region, Section) and part.region in self._memory:
+                    places = part.offsets[:, None] + np.arange(access.bytes)
+                    self._memory[part.region][places] = 0
+
+    def _access(
+        self,
+        registers: _Registers,
+        operation: Operation,
+        action: MemoryAction,
+        given: list[Array],
+        results: list[Array],
+    ) -> None:
+        for bits in results:
+            _filled(bits, False)
+        if isinstance(action, MultiplyAsync):
+            return  # it begins with accumulators, which it may ignore
+        active, (address, *values) = registers.active, operation.sources
+        self._check(registers, address, operation.site, _any(given[:1]))
+        addresses = active.read(address)
+        outside = np.zeros(active.count, dtype=np.bool_)
+        if isinstance(action, Atomic):
+            outside[:] = True
+        elif isinstance(action, MemoryStore):
+            for part in footprints(action.accesses[0], active, addresses):
+                if part.space == "global":
+                    outside[slice(None) if part.positions is None else part.positions] = True
+        for use, bits in zip(values, given[1:], strict=True):
+            self._check(registers, use, operation.site, _any([bits]) & outside)
+        if isinstance(action, MemoryLoad | MemoryStore):
+            copy = action.with_accesses(partial(_BitAccess, memory=self._memory))
+            try:
+                copy(active, (addresses, *given[1:]), tuple(results))
+            except DeviceFault:
+                return  # which the operation raises, too
+
+    # --- uses ------------------------------------------------------------------------------------
+
+    def _branch(self, registers: _Registers, use: Use, site: Site) -> None:
+        """Check the condition of a branch."""
+        if self._has_any:
+            bits = registers.read(use)
+            _note_read(registers, use, site, bits)
+            self._check(registers, use, site, _any([bits]))
+
+    def _check(self, registers: _Registers, use: Use, site: Site, wrong: Mask) -> None:
+        """Report lanes that use an undefined value; then it counts as defined."""
+        if not wrong.any():
+            return
+        assert isinstance(use, RegisterUse)
+        lanes = registers.lanes[wrong]
+        bits = registers.read(use)[wrong]
+        registers.write(use, _filled(bits, False), lanes)
+        reach = registers.flow.reach[use.slot]
+        origins = (each for at, each in enumerate(registers.flow.origins) if reach >> at & 1)
+        origin = next((each for each in origins if each.place is not None), None)
+        if origin is None or origin.place is None:
+            return  # reached on a path without one
+        place = registers.active.batch.threads.coordinates(int(lanes[0]))
+        places = [origin.place, AccessSite("use", site, *place)]
+        memory, problem, register = None, SOURCE, ""
+        if origin.slot is not None:
+            slot = registers.frame.function.slots[origin.slot]
+            problem, register = "", f"register {slot.name}"
+            memory = AccessedBytes("register", 0, slot.type.bytes, register, 0)
+            places[0] = AccessSite("load", origin.place.site, *place)
+            places = places[: 1 if origin.place.site == site else 2]
+        sites = tuple(each.site for each in places)
+        if not self._findings.known(origin.kind, sites, len(lanes), problem or register):
+            name = self._launch.kernel.name
+            self._findings.add(
+                DetectorFinding(origin.kind, name, memory, tuple(places), len(lanes), problem)
+            )
+
+
+class _BitAccess(Access):
+    """An access to the undefined bits of shared and local memory; other memory has none."""
+
+    def __init__(self, access: Access, memory: dict[Section, Array]) -> None:
+        super().__init__(access.space, access.dtype, access.count, access.kind, access.offset)
+        self._access = access
+        self._memory = memory
+
+    def locate(self, active: Active, addresses: Array) -> list[Piece]:
+        """Locate the bits."""
+        self._access.find(active, addresses)
+        return [
+            Piece(*self._bits(part.region, part.offsets), part.positions)
+            for part in footprints(self._access, active, addresses)
+        ]
+
+    def _bits(self, region: object, offsets: Array) -> tuple[Array, Array]:
+        if not isinstance(region, Section) or region.name == "param":
+            return np.zeros(_LARGEST, dtype=np.uint8).view(self.dtype), np.zeros_like(offsets)
+        if region not in self._memory:
+            self._memory[region] = np.zeros(len(region.bytes), dtype=np.uint8)
+        return self._memory[region].view(self.dtype), offsets // self.dtype.itemsize
+
+
+def _note_read(registers: _Registers, use: Use, site: Site, bits: Array) -> None:
+    """Note the first read of an unwritten register."""
+    slot = use.slot if isinstance(use, RegisterUse) else None
+    for origin in registers.flow.origins if slot is not None else ():
+        if origin.slot == slot and origin.place is None and (wrong := _any([bits])).any():
+            place = registers.active.batch.threads.coordinates(
+                registers.active.lane(int(np.argmax(wrong)))
+            )
+            origin.place = AccessSite("load", site, *place)
+
+
+def _compute(active: Active, operation: Lanewise, given: list[Array], results: list[Array]) -> None:
+    """Compute the undefined bits of the results of an operation."""
+    opcode, *modifiers = operation.site.name.split(".")
+    count, places = _MOVES.get(opcode, (0, ()))
+    moves = count == len(given) or opcode == "mov"
+    if opcode == "cvt":  # between integers, without saturation
+        moves = all(word[0] in "bsu" and word[1:].isdigit() for word in modifiers)
+    if opcode in ("and", "or") and len(given) == 2:
+        a, b = (active.read(use) for use in operation.sources)
+        if opcode == "or":
+            a, b = ~a, ~b
+        results[0][...] = given[0] & (b | given[1]) | given[1] & a
+    elif moves:
+        values = [
+            active.read(use) if place in places else bits
+            for place, (use, bits) in enumerate(zip(operation.sources, given, strict=True))
+        ]
+        scratch = (np.empty_like(results[0], dtype) for dtype in temporaries_of(operation.function))
+        operation.function(*values, *results, *scratch)
+        unknown = _any([given[place] for place in places])
+        for bits in results:
+            bits[np.broadcast_to(unknown, len(bits))] = _ones(bits)
+    else:
+        for bits in results:
+            _filled(bits, _any(given))
+
+
+def _any(arrays: list[Array]) -> Mask:
+    """Return whether a lane has an undefined bit in one of some arrays."""
+    found: Mask = np.zeros(1, dtype=np.bool_)
+    for array in arrays:
+        rows = np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1)
+        found = found | rows.any(axis=1)
+    return found
+
+
+def _filled(bits: Array, wrong: Mask | bool) -> Array:
+    """Set all bits of some lanes, and clear those of the others."""
+    bits[...] = 0
+    bits[np.broadcast_to(wrong, len(bits))] = _ones(bits)
+    return bits
+
+
+def _ones(bits: Array) -> Any:
+    """Return an element of all ones."""
+    value = 1 if bits.dtype == np.bool_ else 0xFF
+    return np.full(bits.itemsize, value, dtype=np.uint8).view(bits.dtype)[0]
+
+
+def _has_bit(masks: Array, lanes: Array) -> Mask:
+    bits: Mask = (masks >> (lanes & WARP - 1).astype(np.uint32) & 1).astype(np.bool_)
+    return bits
+
+
+def _is(operation: Operation, kind: type) -> bool:
+    return isinstance(operation, Action) and isinstance(operation.action, kind)
+
+
+def _is_negated(use: Use) -> bool:
+    return isinstance(use, RegisterUse) and use.negated

@@ -124,6 +124,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
             "faults",
             "machine",
             "memory",
+            "numerics",
             "program",
         },
         "host": {"decode", "engines", "execution", "faults", "machine", "memory", "program"},
@@ -148,8 +149,9 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "warps": {"lanes", "state"},
         "independence": {"access"},
         "products": {"access", "lanes", "state"},
+        "sync_checks": {"access", "lanes", "state", "warps"},
         "actions": {"access", "clocks", "lanes", "products", "state", "warps"},
-        "control": {"access", "actions", "lanes", "products", "state"},
+        "control": {"access", "actions", "lanes", "products", "state", "sync_checks"},
         "observation": {"access", "actions", "control", "lanes", "state"},
         "visible_order": {"access", "control", "lanes"},
         "kernels": {

@@ -208,6 +208,10 @@ class Engines:
                     on_progress(0.0)
                     compilation.complete()
             reason = compilation.reason
+            if compilation.is_unobservable:
+                self._note(launch, INTERPRET, reason)
+                interpret(launch, on_progress)
+                return
             if not reason and launch.observer.detectors:
                 self._note(launch, COMPILE)
                 again = noted(interpret, partial(self._note, launch))

@@ -37,7 +37,7 @@ ORDER = "results can depend on the order of warps"
 MUCH_MEMORY = "copying its memory for detectors takes long"
 """The reason of launches with detectors that cannot be repeated."""
 
-SUSPECTED = "compiled code found accesses that detectors may report"
+SUSPECTED = "compiled code found operations that detectors may report"
 """The reason of launches that are repeated by the interpreter and its detectors."""
 
 SHORT = "it takes less time than compiling"

@@ -12,7 +12,7 @@ from cudarun.emulator.compiled.cores import run_blocks
 from cudarun.emulator.compiled.jit import interruptible_object_file, stored_object
 from cudarun.emulator.compiled.kernels import CompiledKernel, KernelModule
 from cudarun.emulator.compiled.lanes.operators import Untraceable
-from cudarun.emulator.compiled.observation import Suspicion
+from cudarun.emulator.compiled.observation import Suspicion, Unobservable
 from cudarun.emulator.compiled.repetition import Repetition
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.launch import Launch
@@ -37,6 +37,7 @@ class KernelCompilation:
 
     Attributes:
         reason: Why it cannot be compiled; empty if it can.
+        is_unobservable: Whether only the detectors are the reason.
         visible_order: What can see the order of the warps, if it is compiled nevertheless.
         kernel: The compiled kernel; ``None`` until it has been loaded.
         was_stored: Whether the cache of earlier processes had its machine code.
@@ -51,6 +52,7 @@ class KernelCompilation:
         detect: frozenset[str] = frozenset(),
     ) -> None:
         self.reason = ""
+        self.is_unobservable = False
         self.visible_order = ""
         self.kernel: CompiledKernel | None = None
         self.was_stored = False
@@ -60,6 +62,7 @@ class KernelCompilation:
             self.visible_order = self._module.visible_order
         except Untraceable as reason:
             self.reason = str(reason)
+            self.is_unobservable = isinstance(reason, Unobservable)
 
     @cached_property
     def size(self) -> tuple[int, bool]:

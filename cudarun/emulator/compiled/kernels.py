@@ -99,7 +99,8 @@ class KernelModule:
         observed = None if self.observation is None else self.observation.memory(module)
         with np.errstate(all="ignore"):
             depths = [len(origin.callers) + origin.is_outlined for origin in self.origins]
-            self.code = WarpCode(module, function, depths, observed)
+            has_sync = self.observation is not None and self.observation.finds_sync_errors
+            self.code = WarpCode(module, function, depths, observed, finds_sync_errors=has_sync)
             self.code.define()
         afters, cluster_afters = (
             [block.terminator.successors[0] for block in barriers]
@@ -108,7 +109,14 @@ class KernelModule:
         if self.code.counted.are_used:
             self.code.counted.define(module, self.code.state)
         is_observed = observed is not None
-        define_run(module, self.code.state, afters, cluster_afters, is_observed=is_observed)
+        define_run(
+            module,
+            self.code.state,
+            afters,
+            cluster_afters,
+            is_observed=is_observed,
+            finds_sync_errors=has_sync,
+        )
         self.text = module
         self.has_records = self.code.is_large
         self.is_parallel = are_blocks_independent(function)

@@ -24,6 +24,7 @@ from cudarun.emulator.compiled.control.waits import WaitPoints
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import ModuleText
 from cudarun.emulator.compiled.state import layout
+from cudarun.emulator.decode.analysis import unwritten_registers
 from cudarun.emulator.machine.access import (
     Access,
     AccessKind,
@@ -65,6 +66,10 @@ _OTHERS = (NoEffect, WarpAction, InGlobalOrConst, ReadMoment)
 _NOT_OBSERVED = (Fence, WarpgroupAction)
 
 
+class Unobservable(Untraceable):
+    """Compiled code could miss a finding of a detector: the launch is interpreted."""
+
+
 class Suspicion(Exception):
     """Compiled code has found that a detector may have a finding."""
 
@@ -77,10 +82,12 @@ class AccessObservation:
         unit: Bytes of the smallest access, at most those of a word of shadow memory.
         finds_unwritten: Whether uninitialized reads are to be found. They can depend on the order
             of threads if there are races, so that these are always found.
+        finds_sync_errors: Whether synchronization errors are to be found.
     """
 
     unit: int
     finds_unwritten: bool
+    finds_sync_errors: bool
 
     @classmethod
     def of(
@@ -94,21 +101,23 @@ class AccessObservation:
             has_local_calls: Whether it has local memory, and calls functions.
 
         Raises:
-            Untraceable: Compiled code could miss a finding.
+            Unobservable: Compiled code could miss a finding.
         """
         if are_counted(WaitPoints.of(function.blocks).barriers):
-            raise Untraceable("a barrier with a number or a result, with detectors")
+            raise Unobservable("a barrier with a number or a result, with detectors")
         finds_unwritten = "uninit" in detect
+        if finds_unwritten and unwritten_registers(function):
+            raise Unobservable("registers that may be read before they are written, with detectors")
         if finds_unwritten and has_local_calls:
-            raise Untraceable("calls and local memory, with a detector of uninitialized reads")
+            raise Unobservable("calls and local memory, with a detector of uninitialized reads")
         if WaitingLoops(function).waits_for_blocks:
-            raise Untraceable("loops that may wait for other blocks, with detectors")
+            raise Unobservable("loops that may wait for other blocks, with detectors")
         smallest = WORD
         for operation in _actions(function):
             _check(operation)
             if isinstance(operation.action, MemoryAction):
                 smallest = min(smallest, _smallest_access(operation.action))
-        return cls(smallest, finds_unwritten)
+        return cls(smallest, finds_unwritten, "sync" in detect)
 
     def memory(self, module: ModuleText) -> ObservedMemory:
         """Return the functions of a module that load and store."""
@@ -138,7 +147,7 @@ def _check(operation: Action) -> None:
     """Check that compiled code observes an operation.
 
     Raises:
-        Untraceable: It does not.
+        Unobservable: It does not.
     """
     action = operation.action
     if isinstance(action, MemoryAction):
@@ -147,7 +156,7 @@ def _check(operation: Action) -> None:
     else:
         is_observed = isinstance(action, _OTHERS) and not isinstance(action, _NOT_OBSERVED)
     if not is_observed:
-        raise Untraceable(f"{action_name(operation)} with detectors")
+        raise Unobservable(f"{action_name(operation)} with detectors")
 
 
 def _orders(access: Access) -> bool:

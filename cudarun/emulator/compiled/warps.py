@@ -18,7 +18,8 @@ from cudarun.emulator.compiled.lanes.vectors import (
 from cudarun.emulator.compiled.state.registers import WarpRegisters
 from cudarun.emulator.machine.warps import Match, Reduce, Shuffle, Vote
 
-_LANES = constant(np.arange(WIDTH, dtype=np.uint32))
+LANES = constant(np.arange(WIDTH, dtype=np.uint32))
+"""The lanes of a warp."""
 
 _ALL = splat("i32", 0xFFFFFFFF)
 
@@ -43,8 +44,8 @@ class WarpOperations:
         assert isinstance(action, Shuffle)
         value, b, c = (self._registers.source(use) for use in operation.sources[:3])
         bits = code.bitcast(value, "i32")
-        other, in_range = self._pattern(action, b, c)
-        place = code.select(in_range, other, _LANES)
+        other, in_range = shuffle_pattern(code, action.words["mode"], b, c)
+        place = code.select(in_range, other, LANES)
         place = code.binary("and", place, splat("i32", WIDTH - 1))
         present = code.binary("lshr", code.broadcast("i32", mask), place)
         active = code.cast("trunc", present, "i1")
@@ -61,28 +62,6 @@ class WarpOperations:
         self._registers.write(operation.destinations[0], code.bitcast(result, value.element))
         for use in operation.destinations[1:]:
             self._registers.write(use, in_range)
-
-    def _pattern(
-        self, action: Shuffle, b: LaneVector, c: LaneVector
-    ) -> tuple[LaneVector, LaneVector]:
-        """Return the lane that each lane names, and whether it is in range."""
-        code, low = self._code, splat("i32", 31)
-        amount, limit = code.binary("and", b, low), code.binary("and", c, low)
-        segment = code.binary("and", code.binary("lshr", c, splat("i32", 8)), low)
-        inverted = code.binary("xor", segment, _ALL)
-        lowest = code.binary("and", _LANES, segment)
-        highest = code.binary("or", lowest, code.binary("and", limit, inverted))
-        mode = action.words["mode"]
-        if mode == "up":
-            other = code.binary("sub", _LANES, amount)
-            return other, code.compare("sge", other, highest)
-        if mode == "down":
-            other = code.binary("add", _LANES, amount)
-        elif mode == "bfly":
-            other = code.binary("xor", _LANES, amount)
-        else:
-            other = code.binary("or", lowest, code.binary("and", amount, inverted))
-        return other, code.compare("sle", other, highest)
 
     def _permuted(self, value: LaneVector, place: LaneVector) -> LaneVector:
         """Return the value of the lane that each lane names."""
@@ -132,7 +111,7 @@ class WarpOperations:
         code.module.declare(f"declare {here.type} @llvm.cttz.v32i32({here.type}, i1)")
         self._registers.write(operation.destinations[0], leader)
         for use in operation.destinations[1:]:
-            self._registers.write(use, code.compare("eq", leader, _LANES))
+            self._registers.write(use, code.compare("eq", leader, LANES))
 
     # --- match and reductions --------------------------------------------------------------------
 
@@ -169,6 +148,28 @@ class WarpOperations:
             _define_reduction(code.module, name)
         text = f"call {value.type} @{name}({value.typed}, {members.typed}, i32 {mask})"
         self._registers.write(operation.destinations[0], code.vector(text, "i32"))
+
+
+def shuffle_pattern(
+    code: CodeBuilder, mode: str, b: LaneVector, c: LaneVector
+) -> tuple[LaneVector, LaneVector]:
+    """Return the lane that each lane of a shuffle names, and whether it is in range."""
+    low = splat("i32", 31)
+    amount, limit = code.binary("and", b, low), code.binary("and", c, low)
+    segment = code.binary("and", code.binary("lshr", c, splat("i32", 8)), low)
+    inverted = code.binary("xor", segment, _ALL)
+    lowest = code.binary("and", LANES, segment)
+    highest = code.binary("or", lowest, code.binary("and", limit, inverted))
+    if mode == "up":
+        other = code.binary("sub", LANES, amount)
+        return other, code.compare("sge", other, highest)
+    if mode == "down":
+        other = code.binary("add", LANES, amount)
+    elif mode == "bfly":
+        other = code.binary("xor", LANES, amount)
+    else:
+        other = code.binary("or", lowest, code.binary("and", amount, inverted))
+    return other, code.compare("sle", other, highest)
 
 
 def _define_permute(module: ModuleText) -> None:

@@ -13,6 +13,7 @@ from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, ModuleText
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import BLOCKED, ENDED, FAILS, YIELDS, WarpState
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
+from cudarun.emulator.compiled.sync_checks import check_release
 
 _PATIENCE = 64  # rounds of blocks that all may wait for others, until another block begins
 
@@ -24,6 +25,7 @@ def define_run(
     cluster_afters: list[int],
     *,
     is_observed: bool = False,
+    finds_sync_errors: bool = False,
 ) -> None:
     """Add ``run`` to a module.
 
@@ -33,10 +35,13 @@ def define_run(
         afters: The block of code after each barrier, unless they are counted.
         cluster_afters: That after each barrier of the cluster.
         is_observed: Whether accesses are recorded for detectors.
+        finds_sync_errors: Whether lanes are checked for synchronization errors.
     """
     module.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
     _define_begin(module, state, is_observed=is_observed)
-    _define_round(module, state, afters, is_observed=is_observed)
+    _define_round(
+        module, state, afters, is_observed=is_observed, finds_sync_errors=finds_sync_errors
+    )
     _define_cluster(module, state, cluster_afters)
     _define_blocks(module)
 
@@ -104,7 +109,12 @@ def _fill(code: CodeBuilder, memory: int, size: int, value: int) -> None:
 
 
 def _define_round(
-    module: ModuleText, state: WarpState, afters: list[int], *, is_observed: bool
+    module: ModuleText,
+    state: WarpState,
+    afters: list[int],
+    *,
+    is_observed: bool,
+    finds_sync_errors: bool,
 ) -> None:
     """Define the round of a block: run its warps, and release those at a barrier."""
     code = CodeBuilder(module)
@@ -150,7 +160,7 @@ def _define_round(
         code.line("br i1 %are.released, label %round, label %blocked")
     elif afters:
         code.line("br i1 %some.run, label %yields, label %check")
-        _release(code, state, afters, is_observed=is_observed)
+        _release(code, state, afters, is_observed=is_observed, finds_sync_errors=finds_sync_errors)
     else:
         code.line("br i1 %some.run, label %yields, label %blocked")
     for label, returned in (
@@ -164,7 +174,14 @@ def _define_round(
     _function(module, "internal i32 @round(ptr %ctx)", "round", code)
 
 
-def _release(code: CodeBuilder, state: WarpState, afters: list[int], *, is_observed: bool) -> None:
+def _release(
+    code: CodeBuilder,
+    state: WarpState,
+    afters: list[int],
+    *,
+    is_observed: bool,
+    finds_sync_errors: bool,
+) -> None:
     """Release the lanes of the block if every live one waits at the barrier."""
     code.label("check")
     code.line("%checked = phi i64 [ 0, %living.some ], [ %checked.next, %check.next ]")
@@ -186,6 +203,8 @@ def _release(code: CodeBuilder, state: WarpState, afters: list[int], *, is_obser
     code.label("release")
     code.line("%freed = phi i64 [ 0, %complete ], [ %freed.next, %release ]")
     at = pointer_to(code, "%states", code.scalar(f"mul i64 %freed, {state.size}"))
+    if finds_sync_errors:
+        check_release(code, at)
     if is_observed:
         store_field(code, at, state.SYNCS, "i32", "0")
     for place, after in enumerate(afters):

@@ -13,6 +13,7 @@ from cudarun.emulator.compiled.products.groups import WarpgroupCode
 from cudarun.emulator.compiled.state.layout import WarpState
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.sync_checks import SyncChecks
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
 from cudarun.records import dataclass
@@ -79,6 +80,7 @@ class WarpWaits:
         schedule: Selects the lanes that run next.
         fail: Adds the code that raises the fault of a terminator.
         is_observed: Whether accesses are recorded for detectors.
+        checks: Checks lanes for synchronization errors; ``None`` without this detector.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class WarpWaits:
         fail: Rule,
         *,
         is_observed: bool,
+        checks: SyncChecks | None,
     ) -> None:
         self._code = code
         self._registers = registers
@@ -103,6 +106,7 @@ class WarpWaits:
         self._schedule = schedule
         self._fail = fail
         self._is_observed = is_observed
+        self._checks = checks
         self.rules: dict[type[Terminator], Rule] = {
             BarrierWait: self._barrier,
             WarpBarrier: self._warp_barrier,
@@ -198,7 +202,10 @@ class WarpWaits:
         if self._counted.are_used:
             self._counted.arrive(block, self._state, self._schedule, mask, self._fail)
             return
-        self._schedule.add(self._state.waiting(self._points.barriers.index(block)), mask)
+        place = self._points.barriers.index(block)
+        if self._checks is not None:
+            self._checks.arrive(place)
+        self._schedule.add(self._state.waiting(place), mask)
         self._code.line("br label %dispatch")
 
     def _cluster_arrive(self, block: BlockCode, mask: str) -> None:
@@ -230,6 +237,9 @@ class WarpWaits:
         code.label(through)
         if self._is_observed:
             self.synchronized(mask, self._registers.source(barrier.mask))
+        if self._checks is not None:
+            members = code.bitcast(self._registers.source(barrier.mask), "i32")
+            self._checks.members(mask, members)
         self._schedule.proceed(barrier.after, block.index, mask)
         code.label(waits)
         members = code.bitcast(self._registers.source(barrier.mask), "i32")
@@ -254,6 +264,8 @@ class WarpWaits:
         alive = field(code, "%state", state.ALIVE, "i32")
         masks = code.vector("load <32 x i32>, ptr %arrivals, align 64", "i32")
         ready = self._complete(masks, alive, here)
+        if self._checks is not None:
+            self._checks.members(ready, masks)
         for place, block, mask in zip(places, barriers, waiting, strict=True):
             released = code.scalar(f"and i32 {mask}, {ready}")
             rest = code.scalar(f"xor i32 {mask}, {released}")

@@ -57,6 +57,7 @@ from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters
 from cudarun.emulator.compiled.state.sites import (
     CallbackSites,
 )
+from cudarun.emulator.compiled.sync_checks import SyncChecks
 from cudarun.emulator.machine.control import Exit
 from cudarun.emulator.machine.frame import each
 from cudarun.emulator.machine.matrices import MatrixTransfer, WarpMatrixTransfer
@@ -77,6 +78,7 @@ class WarpCode:
         function: The function.
         depths: Of each block, how many functions have called its function.
         observed: The functions that load and store, if detectors observe them.
+        finds_sync_errors: Whether a detector of synchronization errors does.
 
     Attributes:
         function: The function.
@@ -96,6 +98,8 @@ class WarpCode:
         function: FunctionCode,
         depths: Sequence[int],
         observed: ObservedMemory | None = None,
+        *,
+        finds_sync_errors: bool = False,
     ) -> None:
         self._code = CodeBuilder(module)
         self.function = function
@@ -103,6 +107,8 @@ class WarpCode:
         self.sites = CallbackSites()
         self._registers = WarpRegisters(self._code, function, self.fixed)
         self._observed = observed
+        checks = SyncChecks(self._code, self._registers, function) if finds_sync_errors else None
+        self._checks = checks
         self.maps_addresses = maps_addresses(function)
         self._accesses = AccessCode(
             self._code,
@@ -175,6 +181,7 @@ class WarpCode:
             self._schedule,
             ends.fail,
             is_observed=observed is not None,
+            checks=checks,
         )
         self._rules: dict[type[Terminator], Rule] = {
             Exit: self._exit,
@@ -364,6 +371,8 @@ class WarpCode:
         self._registers.mask = code.from_mask(mask)
         self._registers.needed = self._needed[block.index]
         self._accesses.block = block.index
+        if self._checks is not None:
+            self._checks.enter(block.index, mask)
         for operation in block.operations:
             try:
                 if self._shared is None:
@@ -390,6 +399,8 @@ class WarpCode:
             if action.waits_for == "mask":
                 members = self._registers.source(operation.sources[-1])
             self._waits.synchronized(mask, members)
+            if self._checks is not None:
+                self._checks.collective(operation, mask)
 
     def _operation(self, operation: Lanewise | Action, mask: str) -> None:
         if isinstance(operation, Action):

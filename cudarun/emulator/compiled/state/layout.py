@@ -50,6 +50,7 @@ LOCAL_MARKS = 248
 LOCAL_MARKS_BYTES = 256
 LOCAL = 264
 LOCAL_SIZE = 272  # of the threads of a block, if the kernel uses it
+BARRIER = 280  # the number of the barrier that lanes wait at, from 1 on, for a detector
 CONTEXT_BYTES = 320  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.
@@ -134,6 +135,7 @@ class WarpState:
     TURN = 12  # the block that lanes ran last out of order
     POLLED = 16  # the block that they have just jumped back to
     SYNCS = 20  # the synchronizations of the whole warp since the last barrier
+    PASSED = 24  # the lanes that have executed code after one that others may wait at
     _MASKS = 32
 
     def pending(self, block: int) -> int:

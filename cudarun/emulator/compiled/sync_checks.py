@@ -1,0 +1,129 @@
+"""The checks of compiled code for the detector of synchronization errors.
+
+Like the checks of accesses, they only find out whether there can be a finding.
+"""
+
+from __future__ import annotations
+
+from cudarun.emulator.code import Action, FunctionCode
+from cudarun.emulator.compiled.access.shadow import suspect
+from cudarun.emulator.compiled.lanes.vectors import (
+    WIDTH,
+    CodeBuilder,
+    LaneVector,
+    ModuleText,
+    splat,
+)
+from cudarun.emulator.compiled.state import layout
+from cudarun.emulator.compiled.state.layout import WarpState
+from cudarun.emulator.compiled.state.memory import field, store_field
+from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.warps import LANES, shuffle_pattern
+from cudarun.emulator.machine.passing import following_blocks
+from cudarun.emulator.machine.warps import Shuffle, WarpAction
+
+
+class SyncChecks:
+    """The code of the checks.
+
+    Args:
+        code: Where it goes.
+        registers: The registers.
+        function: The kernel.
+    """
+
+    def __init__(self, code: CodeBuilder, registers: WarpRegisters, function: FunctionCode) -> None:
+        self._code = code
+        self._registers = registers
+        following = following_blocks(function).values()
+        self._marked = {index for each in following for index in (each.reads, each.accesses)}
+
+    def enter(self, block: int, mask: str) -> None:
+        """Record lanes that begin a block with code that follows a barrier or a warp operation."""
+        if block in self._marked:
+            passed = field(self._code, "%state", WarpState.PASSED, "i32")
+            both = self._code.scalar(f"or i32 {passed}, {mask}")
+            store_field(self._code, "%state", WarpState.PASSED, "i32", both)
+
+    def arrive(self, place: int) -> None:
+        """Check that the lanes of a block arrive at the same barrier, by its place in the code."""
+        code = self._code
+        before = field(code, "%ctx", layout.BARRIER, "i64")
+        differs = code.scalar(f"icmp ne i64 {before}, {place + 1}")
+        waits = code.scalar(f"icmp ne i64 {before}, 0")
+        suspect(code, code.scalar(f"and i1 {waits}, {differs}"), 1)
+        store_field(code, "%ctx", layout.BARRIER, "i64", str(place + 1))
+
+    def collective(self, operation: Action, mask: str) -> None:
+        """Check the lanes that execute a warp-synchronous operation."""
+        code, action = self._code, operation.action
+        assert isinstance(action, WarpAction)
+        if action.waits_for != "mask":
+            suspect(code, code.scalar(f"xor i32 {mask}, -1"), WIDTH)
+            return
+        members = code.bitcast(self._registers.source(operation.sources[-1]), "i32")
+        self.members(mask, members)
+        if isinstance(action, Shuffle):
+            b, c = (self._registers.source(use) for use in operation.sources[1:3])
+            other, in_range = shuffle_pattern(code, action.words["mode"], b, c)
+            alive = code.broadcast("i32", field(code, "%state", WarpState.ALIVE, "i32"))
+            place = code.binary("and", other, splat("i32", WIDTH - 1))
+            partners = code.binary("lshr", code.binary("and", members, alive), place)
+            absent = code.binary("xor", code.cast("trunc", partners, "i1"), splat("i1", True))
+            wrong = code.binary("and", code.binary("and", in_range, absent), self._registers.mask)
+            wrong = code.binary("and", wrong, code.compare("ne", place, LANES))
+            suspect(code, code.to_mask(wrong), WIDTH)
+
+    def members(self, mask: str, members: LaneVector) -> None:
+        """Check that lanes are in their member masks, and that the others there have the same."""
+        code = self._code
+        if not code.module.defines("sync.members"):
+            _define_members(code.module)
+        alive = field(code, "%state", WarpState.ALIVE, "i32")
+        given = f"{members.typed}, i32 {mask}, i32 {alive}"
+        suspect(code, code.scalar(f"call i32 @sync.members({given})"), WIDTH)
+        suspect(code, exited(code, "%state"), WIDTH)
+
+
+def check_release(code: CodeBuilder, state: str) -> None:
+    """Check that no lane of a warp has skipped the barrier that is complete."""
+    suspect(code, exited(code, state), WIDTH)
+    store_field(code, "%ctx", layout.BARRIER, "i64", "0")
+
+
+def exited(code: CodeBuilder, state: str) -> str:
+    """Return the lanes of a warp that have exited after code that follows a barrier."""
+    alive = field(code, state, WarpState.ALIVE, "i32")
+    passed = field(code, state, WarpState.PASSED, "i32")
+    return code.scalar(f"and i32 {passed}, {code.scalar(f'xor i32 {alive}, -1')}")
+
+
+def _define_members(module: ModuleText) -> None:
+    """Define the check of member masks: one mask after the other, from its lowest lane on."""
+    code = CodeBuilder(module)
+    module.declare("declare i32 @llvm.cttz.i32(i32, i1)")
+    members = LaneVector("%members", "i32")
+    code.label("entry")
+    code.line("br label %next")
+    code.label("next")
+    code.line("%left = phi i32 [ %mask, %entry ], [ %rest, %group ]")
+    code.line("%wrong = phi i32 [ 0, %entry ], [ %more, %group ]")
+    code.line("%none = icmp eq i32 %left, 0")
+    code.line("br i1 %none, label %done, label %group")
+    code.label("group")
+    code.line("%first = call i32 @llvm.cttz.i32(i32 %left, i1 true)")
+    code.line(f"%wanted = extractelement {members.typed}, i32 %first")
+    same = code.to_mask(code.compare("eq", members, code.broadcast("i32", "%wanted")))
+    code.line(f"%here = and i32 {same}, %mask")
+    code.line("%living = and i32 %wanted, %alive")
+    code.line("%differ = xor i32 %living, %here")
+    code.line("%more = or i32 %wrong, %differ")
+    code.line("%others = xor i32 %here, -1")
+    code.line("%rest = and i32 %left, %others")
+    code.line("br label %next")
+    code.label("done")
+    code.line("ret i32 %wrong")
+    head = (
+        f"define internal i32 @sync.members({members.typed}, i32 %mask, i32 %alive) noinline #0 {{"
+    )
+    module.define("sync.members", "\n".join([head, *code.lines, "}"]))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.numerics.native import directed, is_traced
+from cudarun.emulator.numerics.native import any_of, directed, is_traced
 
 Array = npt.NDArray[Any]
 
@@ -63,22 +63,19 @@ def step(value: Array, error_sign: Array, mode: str) -> Array:
 
     Args:
         value: The exact result, rounded to nearest in its format.
-        error_sign: The sign of exact result minus ``value``.
+        error_sign: Exact result minus ``value``; only its sign counts.
         mode: ``"rz"``, ``"rm"`` or ``"rp"``.
     """
     if mode == NEAREST:
         return value
-    infinity = np.array(np.inf, dtype=value.dtype)
-    down, up = error_sign < 0, error_sign > 0
     if mode == ZERO:
-        negative = np.signbit(value)
-        down, up = down & ~negative, up & negative
+        negative, target = np.signbit(value), 0.0
+        moved = ((error_sign < 0) & ~negative) | ((error_sign > 0) & negative)
     elif mode == DOWN:
-        up = np.zeros_like(up)
+        moved, target = error_sign < 0, -np.inf
     else:
-        down = np.zeros_like(down)
-    value = np.where(down, np.nextafter(value, -infinity), value)
-    return np.where(up, np.nextafter(value, infinity), value)
+        moved, target = error_sign > 0, np.inf
+    return np.where(moved, np.nextafter(value, np.array(target, value.dtype)), value)
 
 
 def zero_sum(result: Array, s: Array, a: Array, b: Array, mode: str) -> Array:
@@ -86,18 +83,19 @@ def zero_sum(result: Array, s: Array, a: Array, b: Array, mode: str) -> Array:
     if mode != DOWN:
         return result
     opposite = (s == 0) & (np.signbit(a) != np.signbit(b))
+    if not any_of(opposite):
+        return result
     return np.where(opposite, np.array(-0.0, dtype=result.dtype), result)
 
 
 def narrow(s: Array, e: Array, mode: str) -> Array:
     """Return the exact value ``s + e`` as f32, rounded once."""
-    nearest = to_odd(s, e).astype(np.float32)
     if mode == NEAREST:
-        return nearest
+        return to_odd(s, e).astype(np.float32)
+    nearest = s.astype(np.float32)  # or next to it, but then ``step`` goes the other way
     difference = s - nearest.astype(np.float64)
-    finite = np.isfinite(s)
-    sign = np.where(finite, np.where(difference != 0, np.sign(difference), np.sign(e)), 0.0)
-    return step(nearest, sign, mode)
+    error = np.where(difference != 0, difference, e)
+    return step(nearest, np.where(np.isfinite(s), error, 0.0), mode)
 
 
 # --- f32 -----------------------------------------------------------------------------------------

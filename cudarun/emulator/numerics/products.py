@@ -20,8 +20,8 @@ import numpy.typing as npt
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair
 from cudarun.emulator.numerics.fused import fused_f64
-from cudarun.emulator.numerics.special_values import canonical
-from cudarun.emulator.numerics.temporaries import temporaries_of
+from cudarun.emulator.numerics.special_values import canonical, has_nan
+from cudarun.emulator.numerics.temporaries import temporaries_of, with_temporaries
 from cudarun.emulator.numerics.types import Type, TypeKind
 
 Array = npt.NDArray[Any]
@@ -183,18 +183,35 @@ def _by_runs(
 
 def _chain(a: Array, b: Array, c: Array, mode: str) -> Array:
     """Compute f64 by consecutive fused multiply-adds along k."""
-    if mode != rounding.NEAREST:
-        for k in range(a.shape[2]):
-            c = rounding.fused_f64(a[:, :, k, None], b[:, k, None, :], c, mode)
-        return c
     total = np.ascontiguousarray(c).ravel()
-    scratch = [np.empty(total.shape, dtype) for dtype in temporaries_of(fused_f64)]
+    scratch = [np.empty(total.shape, dtype) for dtype in temporaries_of(chained_f64)]
     for k in range(a.shape[2]):
-        left, right = np.broadcast_arrays(a[:, :, k, None], b[:, k, None, :])
-        result = np.empty_like(total)
-        fused_f64(left.ravel(), right.ravel(), total, result, *scratch)
+        each = np.broadcast_arrays(a[:, :, k, None], b[:, k, None, :])
+        left, right = (factor.ravel() for factor in each)
+        if mode == rounding.NEAREST:
+            result = np.empty_like(total)
+            chained_f64(left, right, total, result, *scratch)
+        else:
+            result = rounding.fused_f64(left, right, total, mode)
+            _choose_nan(left, right, total, result)
         total = result
     return total.reshape(c.shape)
+
+
+def chained_f64(a: Array, b: Array, c: Array, d: Array, *scratch: Array) -> None:
+    """Compute ``a * b + c`` of f64 as one step of a product of matrices."""
+    fused_f64(a, b, c, d, *scratch)
+    _choose_nan(a, b, c, d)
+
+
+with_temporaries(chained_f64, temporaries_of(fused_f64))
+
+
+def _choose_nan(a: Array, b: Array, c: Array, d: Array) -> None:
+    """Choose among the NaN of an operation: b's, or else that of the sum before, or else a's."""
+    if has_nan(d):
+        nan = np.where(np.isnan(b), b, np.where(np.isnan(c), c, a)) + 0.0  # quiet
+        np.copyto(d, nan, where=np.isnan(nan))
 
 
 def _exponents(values: Array, least: int) -> Array:

@@ -36,8 +36,7 @@ from cudarun.emulator.compiled.products.shapes import MatrixShape
 from cudarun.emulator.compiled.products.slow_sums import define_exact_column, rounded
 from cudarun.emulator.compiled.products.sparse import define_selection
 from cudarun.emulator.numerics.formats import element
-from cudarun.emulator.numerics.fused import fused_f64
-from cudarun.emulator.numerics.products import with_addend
+from cudarun.emulator.numerics.products import chained_f64, with_addend
 
 Array = npt.NDArray[np.generic]
 
@@ -301,10 +300,10 @@ def _with_addend(
 
 def _chains(code: CodeBuilder, shape: MatrixShape) -> None:
     """Compute f64 by consecutive fused multiply-adds along k."""
-    rows, name = shape.rows, f"fused.{shape.rows}"
+    rows, name = shape.rows, f"chained.{shape.rows}"
     if not code.module.defines(name):
         double = LaneType(np.dtype(np.float64))
-        text = lower(code.module, name, fused_f64, [double] * 3, [double], width=rows)
+        text = lower(code.module, name, chained_f64, [double] * 3, [double], width=rows)
         code.module.define(name, text)
     with counted(code, shape.columns) as column:
         place = scaled(code, column, rows)

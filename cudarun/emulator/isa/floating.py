@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.isa import approximations
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics import special_functions as unit
 from cudarun.emulator.numerics.fused import fused_f32, fused_f64
 from cudarun.emulator.numerics.native import any_of
 from cudarun.emulator.numerics.special_values import (
@@ -113,17 +115,6 @@ def _division(words: Words) -> Function:
     return finish(words, np.divide if mode == rounding.NEAREST else divide, 2)
 
 
-def _approximate_division(words: Words) -> Function:
-    """Divide as ``div.approx``: ``a * (1/b)``, with 1/b = 0 for b beyond 2**126 (9.7.3.8)."""
-
-    def divide(a: Array, b: Array, d: Array) -> None:
-        large = (np.abs(b) > np.float32(2.0**126)) & np.isfinite(b)
-        inverse = np.copysign(np.float32(0), b)
-        np.copyto(d, np.where(large, a * inverse, a / b))
-
-    return finish(words, divide, 2)
-
-
 def _reciprocal(words: Words) -> Function:
     mode = words.get("rnd") or rounding.NEAREST
     exactly = rounding.quotient_f32 if words.type.bits == 32 else rounding.quotient_f64
@@ -142,51 +133,6 @@ def _root(words: Words) -> Function:
         np.copyto(d, exactly(a, mode))
 
     return finish(words, np.sqrt if mode == rounding.NEAREST else root, 1)
-
-
-def _coarse_f64(function: Function) -> Function:
-    """Return an approximation such as ``rcp.approx.ftz.f64``: only the upper 32 bits count.
-
-    Subnormal arguments and results are zeros of their sign.
-    """
-
-    def make(words: Words) -> Function:
-        def operate(a: Array, d: Array) -> None:
-            high = (a.view(np.uint64) & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
-            result = _without_subnormals(function(_without_subnormals(high)))
-            result.view(np.uint64)[np.isnan(result)] = 0x7FFFFFFF00000000
-            d[...] = (result.view(np.uint64) & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
-
-        return operate
-
-    return make
-
-
-def _without_subnormals(a: Array) -> Array:
-    return np.where(np.abs(a) < 2.0**-1022, np.copysign(0.0, a), a)
-
-
-def _reciprocal_root(words: Words) -> Function:
-    def reciprocal_root(a: Array, d: Array) -> None:
-        np.copyto(d, _inverse_root(a.astype(np.float64)), casting="same_kind")
-
-    return finish(words, reciprocal_root, 1)
-
-
-def _inverse_root(a: Array) -> Array:
-    return np.where(a == 0, np.copysign(np.inf, a), 1.0 / np.sqrt(a))
-
-
-def _function(compute: Function) -> Function:
-    """Return an ``.approx`` function of f32, computed in f64."""
-
-    def make(words: Words) -> Function:
-        def operate(a: Array, d: Array) -> None:
-            np.copyto(d, compute(a.astype(np.float64)), casting="same_kind")
-
-        return finish(words, operate, 1)
-
-    return make
 
 
 def _absolute(words: Words) -> Function:
@@ -280,26 +226,29 @@ FORMS: tuple[InstructionForm, ...] = (
     form("fma.rnd.f64  d, a, b, c", make=_fma, **_RND),
     form("mad.rnd{.ftz}{.sat}.f32  d, a, b, c", make=_mad, **_RND),
     form("mad.rnd.f64  d, a, b, c", make=_mad, **_RND),
-    form("div.approx{.ftz}.f32  d, a, b", make=_approximate_division),
-    form("div.full{.ftz}.f32  d, a, b", make=_division),
+    form("div.approx{.ftz}.f32  d, a, b", make=approximations.division),
+    form("div.full{.ftz}.f32  d, a, b", make=approximations.division),
     form("div.rnd{.ftz}.f32  d, a, b", make=_division, **_RND),
     form("div.rnd.f64  d, a, b", make=_division, **_RND),
-    form("rcp.approx{.ftz}.f32  d, a", make=_reciprocal),
+    form("rcp.approx{.ftz}.f32  d, a", make=approximations.reciprocal),
     form("rcp.rnd{.ftz}.f32  d, a", make=_reciprocal, **_RND),
     form("rcp.rnd.f64  d, a", make=_reciprocal, **_RND),
     form("rcp.rnd.ftz.f64  d, a", make=_reciprocal, **_RND),  # subnormal values remain
-    form("rcp.approx.ftz.f64  d, a", make=_coarse_f64(lambda a: 1.0 / a)),
-    form("sqrt.approx{.ftz}.f32  d, a", make=_root),
+    form("rcp.approx.ftz.f64  d, a", approximations.coarse(unit.reciprocal)),
+    form("sqrt.approx{.ftz}.f32  d, a",
+         make=approximations.scaled(unit.root, lambda root: root * np.float32(2.0**-12))),
     form("sqrt.rnd{.ftz}.f32  d, a", make=_root, **_RND),
     form("sqrt.rnd.f64  d, a", make=_root, **_RND),
-    form("rsqrt.approx{.ftz}.f32  d, a", make=_reciprocal_root),
-    form("rsqrt.approx.f64  d, a", make=_reciprocal_root),
-    form("rsqrt.approx.ftz.f64  d, a", make=_coarse_f64(_inverse_root)),
-    form("sin.approx{.ftz}.f32  d, a", make=_function(np.sin)),
-    form("cos.approx{.ftz}.f32  d, a", make=_function(np.cos)),
-    form("lg2.approx{.ftz}.f32  d, a", make=_function(np.log2)),
-    form("ex2.approx{.ftz}.f32  d, a", make=_function(np.exp2)),
-    form("tanh.approx.f32  d, a", make=_function(np.tanh)),
+    form("rsqrt.approx{.ftz}.f32  d, a",
+         make=approximations.scaled(unit.reciprocal_root, lambda root: root * np.float32(2.0**12))),
+    form("rsqrt.approx.f64  d, a", approximations.reciprocal_root_f64),
+    form("rsqrt.approx.ftz.f64  d, a", approximations.coarse(unit.reciprocal_root)),
+    form("sin.approx{.ftz}.f32  d, a", make=approximations.angular(unit.sine)),
+    form("cos.approx{.ftz}.f32  d, a", make=approximations.angular(unit.cosine)),
+    form("lg2.approx{.ftz}.f32  d, a",
+         make=approximations.scaled(unit.logarithm, lambda logarithm: logarithm - np.float32(24))),
+    form("ex2.approx{.ftz}.f32  d, a", make=approximations.power),
+    form("tanh.approx.f32  d, a", make=approximations.function(unit.tangent)),
     form("abs{.ftz}.f32  d, a", make=_absolute),
     form("abs.f64  d, a", _numbers_only(np.absolute)),
     form("neg{.ftz}.f32  d, a", make=_negative),

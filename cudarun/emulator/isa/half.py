@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.isa.approximations import Bits, of_unit
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics import special_functions as unit
 from cudarun.emulator.numerics.formats import (
     apply_modifiers,
     element,
@@ -120,17 +122,19 @@ def _extreme(ufunc: Function, zero_bits: Function) -> Function:
     return make
 
 
-def _approximate(compute: Function) -> Function:
-    """Return a function of the special function unit, which truncates to 16 bits."""
+def _approximate(operation: Bits) -> Function:
+    """Return a function of the special function unit, whose result is truncated to 16 bits."""
 
     def make(words: Words) -> Function:
-        beyond = 2.0**16 if element(words.type) == "f16" else 2.0**128
+        number_format = element(words.type)
 
-        def result(a: Array) -> tuple[Array, Array]:
-            value: Array = compute(a)
-            return _exact(np.where(np.abs(value) >= beyond, np.copysign(np.inf, value), value))
+        def operate(a: Array, d: Array) -> None:
+            value = of_unit(operation, to_f32(a, number_format))
+            if number_format == "f16":
+                value = np.where(value >= np.float32(2.0**16), np.float32(np.inf), value)
+            np.copyto(d, from_f32(value, number_format, rounding.ZERO))
 
-        return _operation(result, rounding.ZERO)(words)  # type: ignore[no-any-return]
+        return operate
 
     return make
 
@@ -175,7 +179,7 @@ FORMS: tuple[InstructionForm, ...] = (
     form("min{.NaN}{.xorsign.abs}.type  d, a, b", make=_min, type=_BF16),
     form("max{.ftz}{.NaN}{.xorsign.abs}.type  d, a, b", make=_max, type=_F16),
     form("max{.NaN}{.xorsign.abs}.type  d, a, b", make=_max, type=_BF16),
-    form("tanh.approx.type  d, a", make=_approximate(np.tanh), type=_HALVES),
-    form("ex2.approx.type  d, a", make=_approximate(np.exp2), type=_F16),
-    form("ex2.approx.ftz.type  d, a", make=_approximate(np.exp2), type=_BF16),
+    form("tanh.approx.type  d, a", make=_approximate(unit.tangent), type=_HALVES),
+    form("ex2.approx.type  d, a", make=_approximate(unit.power), type=_F16),
+    form("ex2.approx.ftz.type  d, a", make=_approximate(unit.power), type=_BF16),
 )  # fmt: skip

@@ -47,3 +47,11 @@ def directed(operation: str, mode: str, *operands: Array) -> Array:
     first, *others = operands
     result: Array = first.directed(operation, mode, *others)  # type: ignore[attr-defined]
     return result
+
+
+def gathered(table: Array, index: Array) -> Array:
+    """Return the items of a constant table, which nothing else changes or frees, by their index."""
+    if is_traced(index):
+        result: Array = index.gathered_from(table)  # type: ignore[attr-defined]
+        return result
+    return table.take(index)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.compiled.lanes.loops import call_loop
 from cudarun.emulator.compiled.lanes.vectors import (
     CodeBuilder,
     LaneVector,
@@ -263,15 +262,6 @@ def _against_infinity(
     return code.compare(predicate, size, splat(size.element, infinity, a.count))
 
 
-def _loop(name: str) -> Operator:
-    def operate(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
-        if dtype not in (np.float32, np.float64):
-            raise Untraceable(f"{name} of {dtype}")
-        return call_loop(code, name, operands[0])
-
-    return operate
-
-
 OPERATORS: dict[str, Operator] = {
     "add": _arithmetic("add", "fadd"),
     "subtract": _arithmetic("sub", "fsub"),
@@ -312,7 +302,6 @@ OPERATORS: dict[str, Operator] = {
     "isnan": _is_nan,
     "isinf": _is_infinite,
     "isfinite": _is_finite,
-    **{name: _loop(name) for name in ("sin", "cos", "log2", "exp2", "tanh")},
 }
 """The operation of each ufunc, by its name."""
 

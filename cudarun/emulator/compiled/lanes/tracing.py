@@ -17,6 +17,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from cudarun.emulator.compiled.lanes.directed import directed
 from cudarun.emulator.compiled.lanes.operators import OPERATORS, TRUTH, Untraceable, cast
+from cudarun.emulator.compiled.lanes.tables import gathered
 from cudarun.emulator.compiled.lanes.vectors import (
     CodeBuilder,
     LaneVector,
@@ -203,6 +204,11 @@ class TracedArray(NDArrayOperatorsMixin):
         """Return the result of an operation on f64, rounded in a mode."""
         operands = [self.values(each, self.dtype, self.shape) for each in (self, *others)]
         return self.new(directed(self.code, operation, mode, operands))
+
+    def gathered_from(self, table: np.ndarray[Any, Any]) -> TracedArray:
+        """Return the items of a constant table that have these indices."""
+        vector = gathered(self.code, table, self.values(self, np.dtype(np.int64), self.shape))
+        return self.new(vector, table.dtype)
 
     def __getitem__(self, index: Any) -> TracedArray:
         if isinstance(index, TracedArray):  # the values that lanes of a mask will be given

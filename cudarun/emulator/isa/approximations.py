@@ -1,0 +1,188 @@
+"""Approximations of f32 and f64 (``.approx``, ``.full``): ptxas's code around the unit, for sm_90.
+
+``numerics/special_functions.py`` is the special function unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.numerics import special_functions as unit
+from cudarun.emulator.numerics.fused import fused_f64
+from cudarun.emulator.numerics.native import any_of
+from cudarun.emulator.numerics.special_values import canonical, flushed
+from cudarun.emulator.numerics.temporaries import Function, temporaries_of
+from cudarun.emulator.words import Words
+
+Array = npt.NDArray[Any]
+Bits = Callable[[Array], Array]
+
+_TINY, _LARGE = np.float32(2.0**-126), np.float32(2.0**126)
+_UP = np.float32(2.0**24)
+_TURN = np.float64(np.uint32(0x3E22F983).view(np.float32))  # 1 / (2 pi)
+_INVALID = np.uint64(0xFFF8000000000000).view(np.float64)
+_CUT = np.uint64(0xFFFFFFFFE0000000)  # the bits of an f64 that an f32 has
+
+
+def of_unit(function: Bits, a: Array) -> Array:
+    """Return a function of the unit of f32 values."""
+    return function(a.view(np.int32)).view(np.float32)
+
+
+def _small(a: Array) -> Array:
+    return np.abs(a) < _TINY
+
+
+# --- division ------------------------------------------------------------------------------------
+
+
+def division(words: Words) -> Function:
+    """Return ``div.approx`` or ``div.full``."""
+    full, ftz = words.get("full"), words.get("ftz")
+
+    def divide(a: Array, b: Array, d: Array) -> None:
+        np.copyto(d, _quotient(a, b, full=bool(full), ftz=bool(ftz)))
+        canonical(d)
+
+    return divide
+
+
+def reciprocal(words: Words) -> Function:
+    """Return ``rcp.approx.f32``."""
+    ftz = words.get("ftz")
+
+    def operate(a: Array, d: Array) -> None:
+        if ftz:
+            np.copyto(d, of_unit(unit.reciprocal, a))
+        else:
+            np.copyto(d, _quotient(np.ones_like(a), a, full=True, ftz=False))
+            canonical(d)
+
+    return operate
+
+
+def _quotient(a: Array, b: Array, *, full: bool, ftz: bool) -> Array:
+    """Return ``a * (1 / b)``, both scaled where 1 / b is not a normal number."""
+    large, small = np.abs(b) > _LARGE, _small(b)
+    multiply = _flushing_product if ftz else np.multiply
+    scale: Any = None
+    if full and any_of(large):
+        scale = np.where(large, np.float32(0.25), np.float32(1))
+    if not ftz and any_of(small):
+        scale = np.where(small, _UP, np.float32(1) if scale is None else scale)
+    if scale is not None:
+        a, b = multiply(a, scale), multiply(b, scale)
+    return multiply(a, of_unit(unit.reciprocal, b))
+
+
+def _flushing_product(a: Array, b: Array) -> Array:
+    """Return the product as ``FMUL.FTZ``: a result that is tiny before rounding is a zero."""
+    product = flushed(a).astype(np.float64) * flushed(b).astype(np.float64)
+    result = product.astype(np.float32)
+    return np.where(np.abs(product) < _TINY, np.copysign(np.float32(0), result), result)
+
+
+# --- functions of one number ---------------------------------------------------------------------
+
+
+def function(operation: Bits) -> Callable[[Words], Function]:
+    """Return an instruction that is a function of the unit, with ``.ftz`` or without."""
+
+    def make(words: Words) -> Function:
+        def operate(a: Array, d: Array) -> None:
+            np.copyto(d, of_unit(operation, a))
+
+        return operate
+
+    return make
+
+
+def scaled(operation: Bits, finish: Callable[[Array], Array]) -> Callable[[Words], Function]:
+    """Return a function whose subnormal arguments are multiplied by 2^24 first.
+
+    Args:
+        operation: The function of the unit.
+        finish: Returns the results of such arguments.
+    """
+
+    def make(words: Words) -> Function:
+        def operate(a: Array, d: Array) -> None:
+            small = _small(a)
+            if not any_of(small):
+                np.copyto(d, of_unit(operation, a))
+                return
+            result = of_unit(operation, np.where(small, a * _UP, a))
+            np.copyto(d, np.where(small, finish(result), result))
+
+        return function(operation)(words) if words.get("ftz") else operate
+
+    return make
+
+
+def power(words: Words) -> Function:
+    """Return ``ex2.approx``; without ``.ftz``, the root of a tiny result is squared."""
+
+    def operate(a: Array, d: Array) -> None:
+        tiny = a < np.float32(-126)
+        if not any_of(tiny):
+            np.copyto(d, of_unit(unit.power, a))
+            return
+        result = of_unit(unit.power, np.where(tiny, a * np.float32(0.5), a))
+        np.copyto(d, np.where(tiny, result * result, result))
+
+    return function(unit.power)(words) if words.get("ftz") else operate
+
+
+def angular(operation: Bits) -> Callable[[Words], Function]:
+    """Return a function of the unit of an angle: the product that makes it turns is truncated."""
+
+    def make(words: Words) -> Function:
+        def operate(a: Array, d: Array) -> None:
+            turns = (a.astype(np.float64) * _TURN).view(np.uint64) & _CUT
+            np.copyto(d, of_unit(operation, turns.view(np.float64).astype(np.float32)))
+
+        return operate
+
+    return make
+
+
+# --- f64 -----------------------------------------------------------------------------------------
+
+
+def coarse(operation: Callable[[Array, int], Array]) -> Function:
+    """Return a function of the upper halves of f64 values; the lower half of the result is 0."""
+
+    def operate(a: Array, d: Array) -> None:
+        np.copyto(d, _of_upper(operation, a))
+
+    return operate
+
+
+def _of_upper(operation: Callable[[Array, int], Array], a: Array) -> Array:
+    upper = operation((a.view(np.int64) >> 32).astype(np.int32), 20)
+    return (upper.astype(np.int64) << 32).view(np.float64)
+
+
+def reciprocal_root_f64(a: Array, d: Array) -> None:
+    """Compute ``rsqrt.approx.f64``: a step of third order from the unit's result."""
+    small = np.abs(a) < 2.0**-1022
+    x = np.where(small, a * 2.0**54, a)
+    y = _of_upper(unit.reciprocal_root, x)
+    error = _fused(x, -(y * y), np.ones_like(a))
+    half = _fused(error, np.full_like(a, 0.375), np.full_like(a, 0.5))
+    result = _fused(half, y * error, y)
+    result = np.where(small, result * 2.0**27, result)
+    special = np.where(a == 0, np.copysign(np.inf, a), np.where(a < 0, _INVALID, 0.0))
+    special = np.where(np.isnan(a), a + a, special)
+    np.copyto(d, np.where((a > 0) & (a < np.inf), result, special))
+
+
+def _fused(a: Array, b: Array, c: Array) -> Array:
+    """Return ``a * b + c`` of f64."""
+    d, scratch = np.empty_like(a), [np.empty_like(a, each) for each in temporaries_of(fused_f64)]
+    fused_f64(a, b, c, d, *scratch)
+    return d

@@ -87,13 +87,14 @@ def test_everything_is_recorded() -> None:
 
 def test_differences_are_seen() -> None:
     ones, others = np.ones(3, np.float32), np.array([1, 1 + 2e-7, 1], np.float32)
+    doubles, near, far = (np.array([1.0, x, 1.0]) for x in (1.0, 1 + 1e-10, 1.1))
     assert difference("scan_block", "out", "f32", ones.tobytes(), ones.tobytes()) is None
     told = difference("scan_block", "out", "f32", others.tobytes(), ones.tobytes())
     assert told is not None
     assert told.startswith("out: 1 of 3 differ")
-    far = np.array([1, 1.1, 1], np.float32)
-    assert difference("fast_softmax", "out", "f32", others.tobytes(), ones.tobytes()) is None
-    assert difference("fast_softmax", "out", "f32", far.tobytes(), ones.tobytes()) is not None
+    sums = ("conjugate_gradients", "x", "f64")
+    assert difference(*sums, near.tobytes(), doubles.tobytes()) is None
+    assert difference(*sums, far.tobytes(), doubles.tobytes()) is not None
     assert difference("filter", "out", "i32", b"abcd", b"dcba") is None
     assert difference("filter", "count", "i32", b"abcd", b"dcba") is not None
     assert difference("filter", "count", "i32", b"abc", b"abcd") == "count: 3 bytes, not 4"

@@ -24,7 +24,6 @@ class Case:
         name: Unique in its chapter: the instruction, and what else tells it apart.
         sources: The pool of each source (``tests.golden.isa.inputs``).
         results: The type of each result, as which it is compared and shown.
-        rule: How near to the recorded result one must be, see ``tests.golden.isa.rules``.
         lanes: The results of how many lanes are kept.
         target: What the module is for.
     """
@@ -33,7 +32,6 @@ class Case:
     text: str
     sources: tuple[str, ...]
     results: tuple[str, ...]
-    rule: str = "exact"
     lanes: int = LANES
     target: str = TARGET
 

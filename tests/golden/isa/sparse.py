@@ -46,21 +46,21 @@ def _floats(product: Product, selectors: int) -> Iterator[Case]:
     else:
         ordered, others = "ordered", ("disordered", "chance")
     for selector in range(selectors):
-        yield product_case(product, "whole", "exact", ordered, selector)
+        yield product_case(product, "whole", ordered, selector)
     for word in ("mild", "special"):
-        yield product_case(product, word, "exact", ordered, last)
-    yield product_case(plain, "mild", "exact", ordered, 0)
+        yield product_case(product, word, ordered, last)
+    yield product_case(plain, "mild", ordered, 0)
     for metadata in others:
-        yield product_case(plain, "whole", "exact", metadata, last)
-        yield product_case(product, "mild", "exact", metadata, last)
+        yield product_case(plain, "whole", metadata, last)
+        yield product_case(product, "mild", metadata, last)
 
 
 def _integers(product: Product, selectors: int) -> Iterator[Case]:
     plain = replace(product, sparse=_PLAIN)
     for selector in range(selectors):
-        yield product_case(product, "", "exact", "ordered", selector)
+        yield product_case(product, "", "ordered", selector)
         saturating = replace(plain, words=".satfinite")
-        yield product_case(saturating, "", "exact", "ordered", selector)
+        yield product_case(saturating, "", "ordered", selector)
     for metadata in ("disordered", "chance"):
-        yield product_case(plain, "", "exact", metadata, 0)
-    yield product_case(replace(product, words=".satfinite"), "", "exact", "chance", 0)
+        yield product_case(plain, "", metadata, 0)
+    yield product_case(replace(product, words=".satfinite"), "", "chance", 0)

@@ -29,8 +29,8 @@ from tools.hardware.report import Chapter
 
 CHAPTERS = (
     "conformance", "bindings", "samples", "programs", "launch", "images", "contexts", "spec",
-    "reliability", "driver-log", "sanitize", "record", "data", "accepted-ptx", "mutations", "fuzz",
-    "soak",
+    "reliability", "driver-log", "sanitize", "record", "data", "accepted-ptx", "approximations",
+    "mutations", "fuzz", "soak",
 )  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def main() -> int:
     if given.list:
         for name in CHAPTERS:
             module = importlib.import_module(module_of(name))
-            print(f"{name:12} {(module.__doc__ or '').partition(chr(10))[0]}")
+            print(f"{name:14} {(module.__doc__ or '').partition(chr(10))[0]}")
         return 0
     options = Options(
         device=given.device, architecture=given.arch, only=tuple(given.only), fuzz=given.fuzz,

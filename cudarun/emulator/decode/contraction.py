@@ -1,71 +1,188 @@
 """Contraction of ``mul`` and ``add`` without a rounding modifier to fused multiply-adds.
 
-The manual permits it (9.7.3, ``mul``: they "may be optimized to use fused-multiply-add"). ptxas
-fuses if the product has no other reader; of a sum of two products the first operand's is fused.
-With this rule, programs recorded on an H200 are reproduced bit for bit. An explicit ``.rn``, as
-emitted by ``nvcc -fmad=false``, prevents it; with ``.target debug`` nothing is optimized.
+The manual permits it (9.7.3, ``mul``: they "may be optimized to use fused-multiply-add"). The rules
+are those of ptxas 13.0, read from its machine code, and are the same for all types:
+
+- A product is fused with its readers if all are sums in its basic block, which no guarded
+  instruction, barrier or shuffle ends. The product must not be guarded; its readers may be.
+- ``.ftz`` must be the same in both. A product with ``.sat`` is not fused, a sum with ``.sat`` is.
+- Of a sum of two products, the one with fewer readers is fused, else the first. The other one is
+  an addend, and no later sum is fused with it.
+
+An explicit ``.rn``, as emitted by ``nvcc -fmad=false``, prevents it; with ``.target debug`` nothing
+is optimized. Unlike ptxas, this does not follow copies and negations of a product, nor factors that
+change before its reader.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import field
 from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.code import BlockCode, FunctionCode, Lanewise, Operation, RegisterUse, Use
+from cudarun.emulator.code import (
+    BlockCode,
+    FunctionCode,
+    Lanewise,
+    Operation,
+    RegisterUse,
+    Terminator,
+    Use,
+)
 from cudarun.emulator.isa.table import FORMS
+from cudarun.emulator.machine.control import Branch, FunctionCall
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
+from cudarun.records import dataclass
 
 Array = npt.NDArray[Any]
 
-_PRODUCTS = {"mul.f32", "mul.ftz.f32", "mul.f64"}
+_TYPES = ("f32", "ftz.f32", "f64", "f16", "ftz.f16", "f16x2", "ftz.f16x2", "bf16", "bf16x2")
+_PRODUCTS = {f"mul.{words}" for words in _TYPES}
 _SUMS = {
     f"{opcode}.{words}"
     for opcode in ("add", "sub")
-    for words in ("f32", "ftz.f32", "sat.f32", "ftz.sat.f32", "f64")
+    for each in _TYPES
+    for words in (each, ".".join([*each.split(".")[:-1], "sat", each.split(".")[-1]]))
 }
 
 
+@dataclass(slots=True)
+class _Product:
+    """A product in a basic block of PTX.
+
+    Attributes:
+        operation: The multiplication.
+        readers: The operations that read it, one for each operand.
+        changed: Whether a factor has changed, so that later readers cannot be fused.
+        is_value: Whether a reader is not fused.
+    """
+
+    operation: Lanewise
+    readers: list[Operation] = field(default_factory=list)
+    changed: bool = False
+    is_value: bool = False
+
+    @property
+    def slot(self) -> int:
+        """The register that it is written to."""
+        return _slot(self.operation.destinations[0])
+
+    def fits_all(self) -> bool:
+        """Return whether all readers are sums that it can be fused with."""
+        wanted = self.operation.name[4:]
+        return all(
+            isinstance(reader, Lanewise)
+            and reader.name in _SUMS
+            and reader.name[4:].replace("sat.", "") == wanted
+            and list(map(_slot, reader.sources)).count(self.slot) == 1
+            for reader in self.readers
+        )
+
+
 def contract(code: FunctionCode) -> None:
-    """Contract multiplications and additions in each block of a function."""
-    reads: Counter[int] | None = None
+    """Contract multiplications and additions of a function."""
+    operations = (each for block in code.blocks for each in block.operations)
+    names = {each.name for each in operations if isinstance(each, Lanewise)}
+    if names.isdisjoint(_PRODUCTS) or names.isdisjoint(_SUMS):
+        return
+    reads = Counter(_reads(code))
+    for blocks in _basic_blocks(code):
+        changes = _changes(blocks, _products(blocks, reads))
+        for block, _ in blocks:
+            changed = [changes.get(id(each), each) for each in block.operations]
+            block.operations = [each for each in changed if each is not None]
+
+
+def _basic_blocks(code: FunctionCode) -> Iterator[list[tuple[BlockCode, bool]]]:
+    """Yield the blocks of each basic block of PTX, and whether they are guarded."""
+    before: dict[int, set[int]] = {}
     for block in code.blocks:
-        names = {each.name for each in block.operations if isinstance(each, Lanewise)}
-        if names.isdisjoint(_PRODUCTS) or names.isdisjoint(_SUMS):
+        for successor in block.terminator.successors:
+            before.setdefault(successor, set()).add(block.index)
+    found: list[tuple[BlockCode, bool]] = []
+    inside: set[tuple[int, int]] = set()  # the ways that do not leave a basic block
+    guarded_to = 0
+    for block in code.blocks:
+        ways = {(each, block.index) for each in before.get(block.index, ())}
+        if not ((block.index - 1, block.index) in ways and ways <= inside):
+            yield found
+            found, inside = [], set()
+        found.append((block, block.index < guarded_to))
+        ending = block.terminator
+        if isinstance(ending, FunctionCall) or _is_jump(ending):
             continue
-        if reads is None:
-            reads = Counter(_reads(code))
-        _contract_block(block, reads)
+        inside.update((block.index, each) for each in ending.successors)
+        if isinstance(ending, Branch):  # around guarded instructions
+            guarded_to = max(ending.successors)
+    yield found
 
 
-def _contract_block(block: BlockCode, reads: Counter[int]) -> None:
-    products: dict[int, int] = {}  # by the slot of the result: index in the block
-    operations: list[Operation | None] = list(block.operations)
-    for index, operation in enumerate(block.operations):
-        place = _place_of_product(operation, products, block.operations)
-        if place is not None:
-            assert isinstance(operation, Lanewise)
-            at = products.pop(_slot(operation.sources[place]))
-            product = block.operations[at]
-            assert isinstance(product, Lanewise)
-            operations[at], operations[index] = None, _fused(operation, product, place)
-        if products:
-            written = set(map(_slot, operation.destinations))
-            products = {
-                slot: at
-                for slot, at in products.items()
-                if slot not in written
-                and written.isdisjoint(map(_slot, block.operations[at].sources))
-            }
-        if isinstance(operation, Lanewise) and operation.name in _PRODUCTS:
-            slot = _slot(operation.destinations[0])
-            if reads[slot] == 1:
-                products[slot] = index
-    block.operations = [operation for operation in operations if operation is not None]
+def _is_jump(ending: Terminator) -> bool:
+    return ending.site is not None and ending.site.name.startswith("br")
+
+
+def _products(blocks: list[tuple[BlockCode, bool]], reads: Counter[int]) -> list[_Product]:
+    """Return the products of a basic block with their readers.
+
+    Args:
+        blocks: The blocks, and whether they are guarded.
+        reads: The number of reads of each slot in the function.
+    """
+    found: list[_Product] = []
+    known: dict[int, _Product] = {}  # by slot
+    own = Counter[int]()  # reads of what the basic block has written, by slot
+    for block, guarded in blocks:
+        for operation in block.operations:
+            for slot in map(_slot, operation.sources):
+                if slot in own:
+                    own[slot] += 1
+                if slot in known:
+                    known[slot].readers.append(operation)
+                    known[slot].is_value |= known[slot].changed
+            for slot in map(_slot, operation.destinations):
+                if slot in known:
+                    known.pop(slot).is_value |= guarded  # other lanes keep it
+                if not guarded:
+                    own.setdefault(slot, 0)
+                for each in known.values():
+                    each.changed |= slot in map(_slot, each.operation.sources)
+            if isinstance(operation, Lanewise) and operation.name in _PRODUCTS and not guarded:
+                product = _Product(operation)
+                product.changed = product.slot in map(_slot, operation.sources)
+                known[product.slot] = product
+                found.append(product)
+    for slot, product in known.items():
+        product.is_value |= own[slot] != reads[slot]
+    return found
+
+
+def _changes(
+    blocks: list[tuple[BlockCode, bool]], products: list[_Product]
+) -> dict[int, Operation | None]:
+    """Return the fused operations in place of sums, and ``None`` in place of needless products."""
+    operands: dict[int, list[_Product]] = {}
+    for product in products:
+        for reader in product.readers:
+            operands.setdefault(id(reader), []).append(product)
+    found: dict[int, Operation | None] = {}
+    for reader in (each for block, _ in blocks for each in block.operations):
+        given = operands.get(id(reader), [])
+        able = [each for each in given if not each.is_value and each.fits_all()]
+        slots = list(map(_slot, reader.sources))
+        able.sort(key=lambda each: (len(each.readers), slots.index(each.slot)))
+        for each in given:
+            each.is_value |= each not in able[:1]
+        if able and isinstance(reader, Lanewise):
+            found[id(reader)] = _fused(reader, able[0].operation, slots.index(able[0].slot))
+    for product in products:
+        if product.readers and not product.is_value:
+            found[id(product.operation)] = None
+    return found
 
 
 def _slot(use: Use) -> int:
@@ -81,23 +198,6 @@ def _reads(code: FunctionCode) -> Iterator[int]:
             for use in operation.sources:
                 if isinstance(use, RegisterUse):
                     yield use.slot
-
-
-def _place_of_product(
-    operation: Operation, products: dict[int, int], operations: list[Operation]
-) -> int | None:
-    """Return the source of a sum that is a product that can be fused with it."""
-    if not products or not isinstance(operation, Lanewise) or operation.name not in _SUMS:
-        return None
-    wanted = operation.name[4:].replace("sat.", "")
-    for place, use in enumerate(operation.sources):
-        at = products.get(_slot(use))
-        if at is None:
-            continue
-        product = operations[at]
-        if isinstance(product, Lanewise) and product.name[4:] == wanted:
-            return place
-    return None
 
 
 def _fused(operation: Lanewise, product: Lanewise, place: int) -> Lanewise:
@@ -122,13 +222,17 @@ def _function(words: str) -> Function:
 
 @cache
 def _negating(function: Function, place: int, name: str) -> Function:
-    """Return a function of three sources with one of them negated first; NaN are unchanged."""
-    dtype = np.dtype(np.float64 if name.endswith("f64") else np.float32)
-    minus = dtype.type(-1)
+    """Return a function of three sources with one of them negated first; NaN stay in f64."""
+    is_half = not name.endswith(("f32", "f64"))
+    dtype = np.dtype("u2" if is_half else "f8" if name.endswith("f64") else "f4")
 
     def operate(a: Array, b: Array, c: Array, d: Array, *scratch: Array) -> None:
-        sources = [a, b, c]
-        sources[place] = np.multiply(sources[place], minus, out=scratch[-1])
+        sources, minus = [a, b, c], scratch[-1]
+        if is_half:
+            np.bitwise_xor(sources[place].view(dtype), dtype.type(0x8000), out=minus)
+        else:
+            np.multiply(sources[place], dtype.type(-1), out=minus)
+        sources[place] = minus.view(a.dtype)
         function(*sources, d, *scratch[:-1])
 
     return with_temporaries(operate, (*temporaries_of(function), dtype))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from ml_dtypes import bfloat16
 
 from cudarun.emulator.code import Lanewise
 from cudarun.emulator.decode.module import compile_module
@@ -15,14 +17,17 @@ from tests.emulator.reference import FORMATS
 
 COUNT = 64
 RANDOM = np.random.default_rng(7)
-SIZES = {"f32": ("f4", "u4"), "f64": ("f8", "u8")}
+SIZES = {
+    "f32": ("f4", "u4"), "f64": ("f8", "u8"), "f16": ("f2", "u2"), "bf16": (bfloat16, "u2"),
+}  # fmt: skip
 
 
 def run(kind: str, text: str, *, results: str = "d") -> tuple[list[list[int]], list[list[int]]]:
     """The operands a, b, c, e of each lane, and its results."""
     number, bits = SIZES[kind]
     given = {name: RANDOM.normal(size=COUNT).astype(number).view(bits) for name in "abce"}
-    body = f"{{ .reg .{kind} t, u; {text} }}"
+    register = "b16" if kind == "bf16" else kind
+    body = f"{{ .reg .{register} t, u; {text} }}"
     found = run_lanes(body, given, dict.fromkeys(results, bits))
     lanes = [[int(given[name][lane]) for name in "abce"] for lane in range(COUNT)]
     return lanes, [[int(values[lane]) for values in found] for lane in range(COUNT)]
@@ -32,7 +37,7 @@ def rounded(kind: str, value: Fraction) -> int:
     return FORMATS[kind].rounded(value, "rn", negative_zero=False)
 
 
-@pytest.mark.parametrize("kind", ["f32", "f64"])
+@pytest.mark.parametrize("kind", SIZES)
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -98,3 +103,60 @@ def test_nothing_is_fused_for_debugging(target: str, operations: int) -> None:
     names = [each.name for each in operations_of if isinstance(each, Lanewise)]
     assert len(names) == 2 + operations
     assert names.count("mul.f32") == operations - 1
+
+
+def fused(body: str, kind: str) -> int:
+    """How many operations of a kernel are fused."""
+    text = (
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry test(.param .b64 to)\n{\n"
+        f".reg .b{kind[-2:] if 'x2' not in kind else 32} a, b, c, t, u, d, e; .reg .pred p;\n"
+        f".reg .b32 %r; .reg .b64 %to; ld.param.u64 %to, [to]; mov.u32 %r, %tid.x;\n"
+        f"setp.gt.u32 p, %r, 3;\n{body}\n"
+        + "".join(f"st.global.b{16 if kind == 'f16' else 32} [%to], {name};" for name in "de")
+        + "ret; }\n"
+    )
+    for word in ("mul", "add", "sub", "fma.rn", "neg"):
+        text = re.sub(rf"\b{word}((?:\.(?:rn|ftz|sat))*) ", rf"{word}\1.{kind} ", text)
+    code = compile_module(parse(text)).code["test"]
+    return sum(
+        isinstance(each, Lanewise) and not each.name
+        for block in code.blocks
+        for each in block.operations
+    )
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16", "f16x2", "bf16x2"])
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("mul t, a, b; add d, t, c; sub e, c, t;", 2),
+        ("mul t, a, b; add d, t, c; mul e, t, c;", 0),
+        ("mul t, a, b; add d, t, t;", 0),
+        ("mul t, a, b; mul u, c, a; add d, t, u; add e, t, c;", 1),
+        ("mul t, a, b; add u, t, c; mul t, u, b; add d, t, c;", 2),
+        ("mul t, a, b; bar.sync 0; add d, t, c;", 1),
+        ("mul t, a, b; @p add d, t, c; @!p sub d, t, c;", 2),
+        ("@p mul t, a, b; @p add d, t, c;", 0),
+        ("mul t, a, b; @p mov.b32 %r, 5; add d, t, c;", 1),
+        ("mul t, a, b; @p mul t, b, c; add d, t, c;", 0),
+        ("mul t, a, b; @p bra X; add d, t, c; X: add e, b, c;", 0),
+        ("X: mul t, a, b; add d, d, t; @p bra X;", 1),
+        ("mul t, a, b; X: add d, d, t; @p bra X;", 0),
+    ],
+)
+def test_readers_of_a_product(body: str, expected: int, kind: str) -> None:
+    """As ptxas 13.0 compiles them for sm_90."""
+    bare = "bar.sync 0;" in body  # the barrier is an operation of its own
+    assert fused(body, kind) - fused("bar.sync 0;" if bare else "", kind) == expected
+
+
+@pytest.mark.parametrize("kind", ["f32", "f16", "f16x2"])
+@pytest.mark.parametrize(
+    ("product", "total", "expected"),
+    [
+        (".ftz", ".ftz", 1), ("", ".sat", 1), (".ftz", ".ftz.sat", 1), ("", ".ftz", 0),
+        (".ftz", "", 0), (".sat", "", 0), (".sat", ".sat", 0), (".rn", "", 0), ("", ".rn", 0),
+    ],
+)  # fmt: skip
+def test_modifiers_of_both(product: str, total: str, expected: int, kind: str) -> None:
+    assert fused(f"mul{product} t, a, b; add{total} d, t, c;", kind) == expected

@@ -214,6 +214,7 @@ def read(path: Path) -> tuple[dict[str, Array], dict[str, Array]]:
     found: tuple[dict[str, Array], dict[str, Array]] = {}, {}
     for names, dtype, into in zip(("sums", "halves"), ("<u4", "<u2"), found, strict=True):
         for name in head[names]:
-            into[name] = np.frombuffer(data, dtype, INPUTS, at)
+            count = FORMS[name].blocks if names == "sums" else INPUTS
+            into[name] = np.frombuffer(data, dtype, count, at)
             at += into[name].nbytes
     return found

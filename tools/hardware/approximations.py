@@ -24,11 +24,12 @@ from tools.hardware.bench import Bench, Check, check
 
 Array = npt.NDArray[Any]
 
-_SHOWN = 3
+_SHOWN = 3  # inputs of a failed check
+_STEP = 1 << 12
 
 
 def checks(bench: Bench) -> Iterator[Check]:
-    """Compare form by form; the emulated device is compared with itself interpreted."""
+    """Compare form by form; without a GPU some blocks, on both engines."""
     device = emulated = Runner(emulator)
     if not bench.is_emulated:
         device = Runner(importlib.import_module("cuda.bindings.driver"), bench.ordinal)
@@ -39,17 +40,19 @@ def checks(bench: Bench) -> Iterator[Check]:
             continue
         started = time.perf_counter()
         kept = halves if form in HALVES else sums
+        step = _STEP if bench.is_emulated else 1
         emulator.select_engine("interpret" if bench.is_emulated else "compile")
-        kept[form.name] = _results(device, form)
+        kept[form.name] = _results(device, form, step)
         emulator.select_engine("compile")
-        different = np.flatnonzero(kept[form.name] != _results(emulated, form))
+        different = step * np.flatnonzero(kept[form.name] != _results(emulated, form, step))
         detail = "\n".join(_listed(device, emulated, form, different))
         yield check(form.name, not detail, detail, time.perf_counter() - started)
-    approximations.write(bench.out / "approximations.xz", device.device, sums, halves)
+    if not bench.is_emulated:
+        approximations.write(bench.out / "approximations.xz", device.device, sums, halves)
 
 
-def _results(runner: Runner, form: Form) -> Array:
-    return runner.list(form)[:, 2] if form in HALVES else runner.sums(form)
+def _results(runner: Runner, form: Form, step: int) -> Array:
+    return runner.list(form)[:, 2] if form in HALVES else runner.sums(form, step)
 
 
 def _listed(device: Runner, emulated: Runner, form: Form, different: Array) -> Iterator[str]:

@@ -4,9 +4,8 @@ So many mutants that the emulated device takes are made of samples and instructi
 is loaded and launched on both. Every launch has a process of its own with a time limit: mutants
 fault and hang. A mutant is emulated twice, the second time with registers and shared memory full of
 random bits and buffers elsewhere: where that changes the result it has none, and is not compared.
-Results of ``.approx`` instructions are told apart: they need not have the same bits; so are
-accesses that the manual gives no meaning: out of bounds, which a GPU need not see, or in another
-state space than that of the address.
+Accesses that the manual gives no meaning are told apart: out of bounds, which a GPU need not see,
+or in another state space than that of the address.
 
 A check fails where a mutant is refused by the GPU alone, or gives other bits. Each mutant that did
 not end alike is kept with both texts in ``mutants.txt``.
@@ -38,7 +37,6 @@ from tests.support.ptx_mutations import Mutant, mutate
 from tools.hardware.bench import Bench, Check, check
 
 _SECONDS = 20
-_APPROXIMATE = re.compile(r"\.approx|^(?:@!?%\w+\s+)?(?:sin|cos|lg2|ex2|tanh|rcp|rsqrt)\b")
 _SPACE = re.compile(
     r"(?:@!?%\w+\s+)?(?:ld|st|atom|red)\b[.\w:]*?\.(global|shared|const|local|param)\b"
 )
@@ -166,8 +164,6 @@ def verdict(case: Case, driver: str, ordinal: int) -> tuple[str, Outcome, Outcom
         name in case.mutant.text.partition(".entry")[2] for name in _OWN_TIME
     ):
         word = "without a result"
-    elif here.result == there.result and _APPROXIMATE.search(case.mutant.now):
-        word = "approximate"
     elif here.result == "CUDA_ERROR_ILLEGAL_ADDRESS" or _spaces(case.mutant):
         word = "undefined"
     return word, here, there

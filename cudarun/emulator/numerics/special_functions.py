@@ -5,9 +5,9 @@ ARITH 2005): the leading bits of an argument select a row of coefficients, and t
 
     v = (C0 << shift) + C1 * x + (C2 * S(x) << square shift) + bias
 
-with S(x), a truncated square. Results are truncated. ``tools/approximations`` derived the
-coefficients in ``special_functions.txt`` from recordings. NaN become 0x7fffffff. Except for `tanh`,
-subnormal arguments and results are zeros.
+with S(x), a truncated square. Results are truncated. ``tools/derive_approximations.py`` derived the
+coefficients in ``special_functions.txt`` from recordings. NaN become 0x7fffffff. Except for
+`tangent`, subnormal arguments and results are zeros.
 
 Arguments and results are the bits of numbers, int32.
 """
@@ -29,7 +29,7 @@ _NAN, _INFINITY, _ONE, _SIGN = 0x7FFFFFFF, 0x7F800000, 0x3F800000, -0x80000000
 _LARGE, _WHOLE = 0x43000000, 0x4B800000  # 128, where 2^a ends; 2^24, where fractions do
 
 # How many bits x has, the shifts of C0 and of C2, the bias, and the shift of x before S.
-_FORMATS = {
+FORMATS = {
     "rcp": (16, 13, 0, 0x47E7, 1),
     "rsqrt": (17, 14, 2, 0x7FFF, 0),
     "sqrt": (17, 15, 1, 0x7FFF, 0),
@@ -41,8 +41,8 @@ _FORMATS = {
 
 # For exponent fields 119 to 129 of the argument of tanh: how many bits of the fraction select a
 # row, and how many bits after the binary point v has.
-_TANH_BITS = np.array([0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3], np.int32)
-_TANH_POINT = np.array([39, 38, 37, 38, 37, 38, 37, 36, 37, 39, 37], np.int64)
+TANH_BITS = np.array([0, 0, 0, 1, 1, 2, 2, 2, 3, 4, 3], np.int32)
+TANH_POINT = np.array([39, 38, 37, 38, 37, 38, 37, 36, 37, 39, 37], np.int64)
 
 
 def coefficients() -> dict[str, npt.NDArray[np.int64]]:
@@ -62,7 +62,7 @@ def _tables() -> dict[str, npt.NDArray[np.int64]]:
     found = {}
     for name, rows in coefficients().items():
         if name == "tanh":  # 16 rows for each exponent, by the leading 4 bits of the fraction
-            rows = rows.repeat((16 >> _TANH_BITS).repeat(1 << _TANH_BITS), axis=0)
+            rows = rows.repeat((16 >> TANH_BITS).repeat(1 << TANH_BITS), axis=0)
         found[name] = rows[:, 0] << 36 | (rows[:, 1] & 0xFFFFF) << 16 | rows[:, 2] & 0xFFFF
     return found
 
@@ -81,26 +81,26 @@ def _square(x: Array) -> Array:
 
 
 @cache
-def _squares() -> npt.NDArray[np.int64]:
+def squares() -> npt.NDArray[np.int64]:
     """Return S(x) of all x: numpy looks it up faster than it computes it."""
     return _square(np.arange(1 << 17))
 
 
 def _interpolated(name: str, argument: Array) -> Array:
     """Return v for an argument in fixed point: the number of a row, and the bits of x."""
-    bits = _FORMATS[name][0]
+    bits = FORMATS[name][0]
     argument = argument.astype(np.int64)
     return _of_row(name, argument >> bits, argument & (1 << bits) - 1)
 
 
 def _of_row(name: str, row: Array, x: Array) -> Array:
     """Return v for the number of a row, and x as int64."""
-    _, shift, square_shift, bias, doubled = _FORMATS[name]
+    _, shift, square_shift, bias, doubled = FORMATS[name]
     word = gathered(_tables()[name], row)
     start, slope = word >> 36 << shift, word << 28 >> 44
     curvature = word << 48 >> 48 - square_shift
     argument = x << doubled if doubled else x
-    square = _square(argument) if is_traced(x) else _squares().take(argument)
+    square = _square(argument) if is_traced(x) else squares().take(argument)
     return start + slope * x + curvature * square + bias
 
 
@@ -210,9 +210,9 @@ def tangent(a: Array) -> Array:
     """Return the hyperbolic tangent."""
     size, fraction = a & 0x7FFFFFFF, a & 0x7FFFFF
     place = np.clip((size >> 23) - 119, 0, 10)
-    x = fraction >> 6 - gathered(_TANH_BITS, place) & 0x1FFFF
+    x = fraction >> 6 - gathered(TANH_BITS, place) & 0x1FFFF
     v = _of_row("tanh", place << 4 | fraction >> 19, x.astype(np.int64))
-    result = _normalized(v, gathered(_TANH_POINT, place))
+    result = _normalized(v, gathered(TANH_POINT, place))
     result = _replaced(result, size >= 130 << 23, _ONE)
     result = np.where(size < 119 << 23, size, result) | a & _SIGN
     return _replaced(result, size > _INFINITY, _NAN)

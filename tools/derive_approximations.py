@@ -6,10 +6,11 @@
     python -m tools.derive_approximations --driver cuda --write    # replace the coefficients
     python -m tools.derive_approximations --driver cpu --only ex2  # does this tool find them again?
 
-A recording has the results of an instruction for all 2^23 fractions of one exponent field. Each
-result bounds the sum that the unit truncates. For each row, all C1 and C2 about a least-squares fit
-are tried: C0 has an interval for each pair, mostly an empty one. Exit status 1 if a row has no
-solution, or several, or differs from ``cudarun/emulator/numerics/special_functions.txt``.
+A recording has the results of an instruction for all 2^23 fractions of one exponent field. Its
+digest is in ``cudarun/emulator/numerics/special_functions.txt``, with the coefficients. Each result
+bounds the sum that the unit truncates. For each row, all C1 and C2 about a least-squares fit are
+tried: C0 has an interval for each pair, mostly an empty one. Exit status 1 if a row has no
+solution, or several, or if a digest or a row differs from that file.
 """
 
 from __future__ import annotations
@@ -58,14 +59,17 @@ def main() -> int:
     if options.write and (options.driver != "cuda" or options.only != list(RECORDINGS)):
         parser.error("--write: coefficients are those of hardware, of all functions")
     runner = Runner(importlib.import_module(DRIVERS[options.driver]))
-    known = unit.coefficients()
-    found, wrong = {}, False
+    known, kept = unit.coefficients(), TABLE.read_text()
+    found, origins, wrong = {}, {}, False
     for name in options.only:
-        recordings = []
+        recordings: list[tuple[str, int, Array]] = []
+        origins[name] = []
         for instruction, exponent in RECORDINGS[name]:
             results = recorded(runner, instruction, exponent)
             digest = hashlib.sha256(results.astype("<u4").tobytes()).hexdigest()
-            print(f"{instruction} {exponent}: {runner.device}, sha256 {digest}", flush=True)
+            origins[name].append(f"# {instruction} {exponent}: {runner.device}, sha256 {digest}")
+            print(f"{origins[name][-1]}, as known: {digest in kept}", flush=True)
+            wrong |= not (digest in kept or options.write)
             recordings.append((instruction, exponent, results))
         rows = [list(each) for each in derived(name, recordings)]
         found[name] = [each[0] for each in rows if len(each) == 1]
@@ -73,14 +77,16 @@ def main() -> int:
         print(f"{name}: {len(rows)} rows, {sum(map(len, rows))} solutions, as known: {same}")
         wrong |= len(found[name]) != len(rows) or not (same or options.write)
     if options.write and not wrong:
-        TABLE.write_text(_text(found))
+        TABLE.write_text(_text(kept, found, origins))
     return 1 if wrong else 0
 
 
-def _text(found: dict[str, list[tuple[int, int, int]]]) -> str:
-    lines = [line for line in TABLE.read_text().splitlines() if line.startswith("#")]
+def _text(
+    kept: str, found: dict[str, list[tuple[int, int, int]]], origins: dict[str, list[str]]
+) -> str:
+    lines = [kept.partition("\n\n")[0]]
     for name, rows in found.items():
-        lines += ["", f"[{name}]", *(" ".join(map(str, row)) for row in rows)]
+        lines += ["", f"[{name}]", *origins[name], *(" ".join(map(str, row)) for row in rows)]
     return "\n".join(lines) + "\n"
 
 

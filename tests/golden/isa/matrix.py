@@ -10,7 +10,6 @@ from tests.golden.isa.case import Case
 _SIZES = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "s32": 32, "e4m3": 8, "e5m2": 8,
           "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}  # fmt: skip
 _WORDS = ("s8", "u8", "s4", "u4", "b1")  # any bits
-# Which of several NaN is handed on by the shapes of more than one step has not been found out.
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,7 @@ def samples(name: str, instruction: str, exponent: int, results: Array) -> Sampl
         count, first = unit.TANH_BITS[place], (1 << unit.TANH_BITS[:place]).sum()
         argument = (first << 17) + (fraction << count >> 6)
         low, high = _in_units(results, int(unit.TANH_POINT[place]))
-        used = np.ones(_HIDDEN, np.bool_)
+        used = fraction & (1 << 6 - count) - 1 == 0  # the unit drops these bits
     chosen = [each[used] for each in (argument >> bits, argument & (1 << bits) - 1, low, high)]
     return chosen[0], chosen[1], chosen[2], chosen[3]
 

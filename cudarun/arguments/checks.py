@@ -1,8 +1,8 @@
 """``--check``: evaluation of a check, and the location and size of its mismatches.
 
-At the top of a check, ``==`` compares floats within a tolerance and everything else exactly; the
-other comparisons are made element by element; any other value must be true in all its elements, and
-NaN is not. A check of no elements fails, unless a buffer in it was declared empty.
+In a check, ``==`` compares floats within a tolerance and everything else exactly; the other
+comparisons are made element by element. A check is true if all its elements are. One of no elements
+fails, unless a buffer in it was declared empty.
 No array of a buffer's size is allocated: both sides are computed and compared chunk by chunk.
 """
 
@@ -11,13 +11,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial, reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from cudarun.arguments import syntax as tree
-from cudarun.arguments.deferral import chunks, joint_shape, materialize
+from cudarun.arguments.deferral import (
+    Data,
+    chunks,
+    elementwise,
+    joint_shape,
+    materialize,
+    plain,
+)
 from cudarun.arguments.dtypes import Array, Values, is_float
 from cudarun.arguments.evaluation import (
     Evaluator,
@@ -27,13 +35,14 @@ from cudarun.arguments.evaluation import (
     nothing_unwritten,
     presented,
 )
+from cudarun.arguments.long_sums import long_sum
 from cudarun.arguments.mismatches import MismatchLocation
-from cudarun.arguments.operators import Operand, compare, truth, wide
+from cudarun.arguments.operators import Operand, binary, compare, is_floating, truth, wide
 from cudarun.arguments.syntax import Expression, walk
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.arguments.types import ScalarType
 from cudarun.records import dataclass
-from cudarun.report.check_types import CheckResult, Mismatch
+from cudarun.report.check_types import CheckResult, LongSum, Mismatch
 
 SHOWN = 5
 """The number of mismatches that a result lists."""
@@ -64,7 +73,7 @@ def run_check(
         ArgumentSyntaxError: An unknown name.
         RequestError: The expression cannot be evaluated, or the shapes of its sides differ.
     """
-    evaluator = Evaluator(expression, values, old, directory)
+    evaluator = _ClaimEvaluator(expression, values, old, directory, tolerance, unwritten)
     node = expression.node
     nodes: tuple[tree.Node, ...] = (node,)
     operators: tuple[str, ...] = ()
@@ -80,8 +89,68 @@ def run_check(
         for start, parts in chunks(*sides, *(False if m is None else m for m in masks)):
             tally.add(start, parts[: len(sides)], parts[len(sides) :])
         tally.mark_unwritten([None if m is None else np.broadcast_to(m, shape) for m in masks])
+        if tally.mismatches and isinstance(node, tree.Comparison):
+            tally.long_sum = long_sum(evaluator, node, tally.rtol, tally.atol)
+    if not operators:
+        tally.rtol, tally.atol = evaluator.used_tolerance
+        tally.used_tolerance = True
     is_empty = evaluator.is_vacuous or (0 in shape and evaluator.has_no_empty_array(node))
     return tally.result(expression.text, is_empty=is_empty)
+
+
+class _ClaimEvaluator(Evaluator):
+    """An evaluator of a check, in whose claims ``==`` of floats has a tolerance.
+
+    Args:
+        expression: The check.
+        values: Arrays and numpy scalars by name, after the launch.
+        old: The same before the launch.
+        directory: The base of relative paths in ``load(…)``.
+        tolerance: The tolerance.
+        unwritten_of: Returns which elements of a buffer were never written.
+
+    Attributes:
+        used_tolerance: The ``(rtol, atol)`` of a claim.
+    """
+
+    def __init__(
+        self,
+        expression: Expression,
+        values: Values,
+        old: Values,
+        directory: Path,
+        tolerance: Tolerance,
+        unwritten_of: Unwritten,
+    ) -> None:
+        super().__init__(expression, values, old, directory)
+        self.used_tolerance = (0.0, 0.0)
+        self._tolerance = tolerance
+        self._unwritten_of = unwritten_of
+
+    def value(self, node: tree.Node) -> Data:
+        if isinstance(node, tree.Comparison) and node.is_claim:
+            return self._claim(node)
+        return super().value(node)
+
+    def _claim(self, node: tree.Comparison) -> Data:
+        precision = least_exact(*map(self.precision, node.operands))
+
+        def link(operator: str, left: Operand, right: Operand, *unwritten: Any) -> Operand:
+            if operator != "==" or not (is_floating(left) or is_floating(right)):
+                return compare(operator, left, right)
+            self.used_tolerance = self._tolerance.of(precision)
+            missing = np.logical_or(*unwritten)
+            passed, _ = self._tolerance.within(wide(left), wide(right), missing, precision)
+            return cast(Operand, plain(passed))
+
+        values = [*map(self.value, node.operands)]
+        masks = [self.unwritten(each, self._unwritten_of) for each in node.operands]
+        known: list[Data] = [np.False_ if each is None else each for each in masks]
+        links = [
+            elementwise(partial(link, operator), *values[i : i + 2], *known[i : i + 2])
+            for i, operator in enumerate(node.operators)
+        ]
+        return reduce(lambda a, b: elementwise(partial(binary, "and"), a, b), links)
 
 
 class _MismatchTally:
@@ -99,8 +168,9 @@ class _MismatchTally:
     ) -> None:
         self.operators = operators
         self.precisions = precisions
-        self.rtol, self.atol = tolerance.of(least_exact(*precisions))
-        self.equal_nan = tolerance.equal_nan
+        self.precision = least_exact(*precisions)
+        self.tolerance = tolerance
+        self.rtol, self.atol = tolerance.of(self.precision)
         self.shape = shape
         self.mirrors = False
         self.mismatches = 0
@@ -111,6 +181,7 @@ class _MismatchTally:
         self.worst_rel: float | None = None
         self.used_tolerance = False
         self.both_nan = 0
+        self.long_sum: LongSum | None = None
 
     def add(self, start: int, parts: Sequence[Operand], unwritten: Sequence[Operand]) -> None:
         """Compare one chunk.
@@ -127,7 +198,7 @@ class _MismatchTally:
             for each, left, right, one, other in zip(
                 self.operators, sides, sides[1:], unwritten, unwritten[1:], strict=False
             )
-        ] or [_true(sides[0])]
+        ] or [truth(sides[0])]
         passed = links[0] if len(links) == 1 else np.logical_and.reduce(np.broadcast_arrays(*links))
         if passed.all():
             return
@@ -146,9 +217,11 @@ class _MismatchTally:
         index = tuple(map(int, np.unravel_index(start + int(flat), self.shape)))
         got = self.shown(sides, failed, flat)
         if not self.operators:
-            expected = "true" if sides[0].dtype.kind == "b" else "nonzero"
-            return _Failure(Mismatch(index, got, expected, ""), (0, 0))
+            return _Failure(Mismatch(index, got, "true", ""), (0, 0))
         expected, operator = self.shown(sides, failed + 1, flat), self.operators[failed]
+        pair = [_at(side, flat).item() for side in sides[failed : failed + 2]]
+        if got == expected and pair[0] != pair[1]:  # in more digits than are shown
+            got, expected = map(repr, pair)
         if failed == 0 and self.mirrors and operator in _MIRRORED:  # 3 <= y: y is what was got
             return _Failure(Mismatch(index, expected, got, _MIRRORED[operator]), (1, 0))
         return _Failure(Mismatch(index, got, expected, operator), (failed, failed + 1))
@@ -186,21 +259,14 @@ class _MismatchTally:
         return self.same(left, right)
 
     def close(self, left: Array, right: Array, unwritten: Array) -> Array:
-        """Return ``|left - right| <= atol + rtol * |right|``; infinities equal only themselves."""
+        """Return which floats are equal within the tolerance."""
         equal = np.asarray(left == right)
         if equal.all():  # the usual case
             self.note_none(right)
             return equal
-        difference = np.abs(left - right)
-        difference[equal] = 0.0  # for infinities too, whose difference is NaN
-        bound = self.atol + self.rtol * np.abs(right)
-        passed: Array = equal | ((difference <= bound) & np.isfinite(right) & ~unwritten)
-        both = np.isnan(left) & np.isnan(right)
-        if self.equal_nan:
-            passed |= both
-            difference[both] = 0.0
-        else:
-            self.both_nan += int(np.count_nonzero(both))
+        passed, difference = self.tolerance.within(left, right, unwritten, self.precision)
+        if not self.tolerance.equal_nan:
+            self.both_nan += int(np.count_nonzero(np.isnan(left) & np.isnan(right)))
         self.note(difference, right)
         return passed
 
@@ -243,6 +309,7 @@ class _MismatchTally:
             worst=None if self.worst is None else self.worst.mismatch,
             location=self.location.describe(),
             both_nan=self.both_nan,
+            long_sum=self.long_sum,
             is_empty=is_empty,
         )
 
@@ -267,12 +334,6 @@ class _Failure:
         if expected and found.operator:
             found = replace(found, expected=None)
         return replace(self, mismatch=found)
-
-
-def _true(value: Array) -> Array:
-    """Return which values are nonzero numbers."""
-    nonzero: Array = truth(value)
-    return nonzero & ~np.isnan(wide(value)) if is_float(value.dtype) else nonzero
 
 
 def _at(part: Array, flat: int) -> Any:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from cudarun.arguments import syntax as tree
+from cudarun.arguments.claims import claimed, has_equality
 from cudarun.arguments.expressions import MAX_OPERATIONS, read_expression, unexpected
 from cudarun.arguments.literals import UNSIGNED_NUMBER, as_number
 from cudarun.arguments.scanner import IDENTIFIER, Scanner
 from cudarun.arguments.syntax import Expression, Node
-from cudarun.errors import RequestError
+from cudarun.errors import ArgumentSyntaxError, RequestError
 from cudarun.records import dataclass
 
 MAX_EXPANDED = 4 * MAX_OPERATIONS
@@ -67,17 +68,24 @@ def parse_check(text: str) -> Check:
         if keyword[1] in found:
             raise scanner.error(f"{keyword[1]}= is given more than once", start)
         found[keyword[1]] = float(as_number(number.group()))
-        node = expression.node
-        if not isinstance(node, tree.Comparison) or "==" not in node.operators:
-            raise scanner.error(
-                f"{keyword[1]} requires a check with == at its top level", start, hint=_ONLY_EQUAL
-            )
     if not scanner.at_end:
         raise unexpected(scanner)
     return Check(expression, found.get("rtol"), found.get("atol"), text)
 
 
-_ONLY_EQUAL = "a tolerance applies to ==, such as 'y == 2*x, rtol=1e-3'"
+def claimed_check(check: Check, lets: Sequence[Let] = ()) -> Check:
+    """Return a check with ``--let`` expanded, and its claims marked.
+
+    Raises:
+        ArgumentSyntaxError: It compares nothing, or has a tolerance without ``==``.
+        RequestError: It is too large.
+    """
+    expression = claimed(expanded(check.expression, lets))
+    if (check.rtol, check.atol) != (None, None) and not has_equality(expression):
+        where = check.source.index(",", len(check.expression.text)) + 1
+        what, hint = "a tolerance requires a check with ==", "example: 'y == 2*x, rtol=1e-3'"
+        raise ArgumentSyntaxError(what, check.source, where, hint=hint)
+    return replace(check, expression=expression)
 
 
 def parse_let(text: str) -> Let:
@@ -122,8 +130,15 @@ def expanded(expression: Expression, lets: Sequence[Let]) -> Expression:
     return replace(expression, node=node)
 
 
-def check_lets(lets: Sequence[Let], names: Iterable[str]) -> None:
+def check_lets(
+    lets: Sequence[Let], names: Iterable[str], others: Callable[[], Iterable[str]] = tuple
+) -> None:
     """Refuse unknown names in ``--let``, and names that are taken.
+
+    Args:
+        lets: In their order.
+        names: The names of arguments.
+        others: Returns further names for the message.
 
     Raises:
         RequestError: A name is unknown, is that of an argument, or is given more than once.
@@ -132,7 +147,7 @@ def check_lets(lets: Sequence[Let], names: Iterable[str]) -> None:
     for let in lets:
         if let.name in known:
             raise RequestError(f"the name '{let.name}' is already in use", option="--let")
-        let.expression.check_names(known)
+        let.expression.check_names(known, others)
         known.append(let.name)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
@@ -146,10 +146,17 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``a < b <= c``: one operator fewer than operands."""
+    """``a < b <= c``: one operator fewer than operands.
+
+    Attributes:
+        operands: The operands.
+        operators: The operators.
+        is_claim: Whether a check claims it, so that ``==`` has the check's tolerance.
+    """
 
     operands: tuple[Node, ...]
     operators: tuple[str, ...]
+    is_claim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,8 +304,14 @@ class Expression:
         paths = (n.path for n in walk(self.node) if isinstance(n, FileLoad))
         return tuple(dict.fromkeys(paths))
 
-    def check_names(self, known: Iterable[str]) -> None:
+    def check_names(
+        self, known: Iterable[str], others: Callable[[], Iterable[str]] = tuple
+    ) -> None:
         """Refuse names that are neither in ``known`` nor constants.
+
+        Args:
+            known: The names.
+            others: Returns further names for the message.
 
         Raises:
             ArgumentSyntaxError: At the first such name.
@@ -306,7 +319,7 @@ class Expression:
         known = list(known)
         for node in walk(self.node):
             if isinstance(node, Name) and node.name not in known and node.name not in CONSTANTS:
-                raise unknown_name(self, node, known)
+                raise unknown_name(self, node, dict.fromkeys([*known, *others()]))
 
     def __str__(self) -> str:
         return self.text

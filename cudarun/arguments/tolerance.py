@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from cudarun.arguments.types import SCALARS, ScalarType
 from cudarun.errors import RequestError
 from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.arguments.dtypes import Array
 
 DEFAULT_TOLERANCES: dict[str, tuple[float, float]] = {
     "f64": (1e-12, 1e-14),
@@ -50,6 +54,31 @@ class Tolerance:
             self.atol if atol is None else atol,
             self.equal_nan,
         )
+
+    def within(
+        self, left: Array, right: Array, unwritten: Array, precision: ScalarType | None
+    ) -> tuple[Array, Array]:
+        """Return which floats are equal, and the differences; infinities equal only themselves.
+
+        Args:
+            left: Values as float64.
+            right: The expected values.
+            unwritten: Which elements were never written. They equal nothing, though the pattern
+                that they have may be within a tolerance of what is expected.
+            precision: The type of which the tolerance is the default.
+        """
+        import numpy as np  # the parent, which parses tolerances, does not need it
+
+        rtol, atol = self.of(precision)
+        equal = np.asarray(left == right)
+        difference = np.abs(left - right)
+        bound = atol + rtol * np.abs(right)
+        passed = equal | ((difference <= bound) & np.isfinite(right) & ~unwritten)
+        is_same = equal  # for infinities too, whose difference is NaN
+        if self.equal_nan:
+            both = np.isnan(left) & np.isnan(right)
+            passed, is_same = passed | both, is_same | both
+        return passed, np.where(is_same, 0.0, difference)
 
     def of(self, scalar: ScalarType | None) -> tuple[float, float]:
         """Return ``(rtol, atol)`` for a floating type; that of ``f64`` for ``None``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from cudarun.report.check_types import CheckResult, Mismatch
@@ -21,7 +22,15 @@ def failure_lines(check: CheckResult) -> Iterator[str]:
         return
     if not check.first[0].index:  # a scalar
         yield "; ".join((_wrong(check.first[0]), *_errors(check)))
-        return
+    else:
+        yield from _element_lines(check)
+    if (found := check.long_sum) is not None:
+        check_text = shlex.quote(f"{check.expression}, {found.option}")
+        yield f"this can be the rounding of a sum of {found.terms} terms in {found.type}:"
+        yield f"--check {check_text}"
+
+
+def _element_lines(check: CheckResult) -> Iterator[str]:
     found = f"{check.mismatches} of {check.elements} elements {_how(check)}"
     if check.location is not None:
         found += f", {check.location}"

@@ -87,6 +87,7 @@ def test_json_is_one_document_with_everything(run: Run) -> None:
         "worst": None,
         "location": None,
         "both_nan": 0,
+        "long_sum": None,
         "is_empty": False,
         "evaluated": True,
         "step": None,

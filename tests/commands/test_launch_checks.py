@@ -137,7 +137,7 @@ def test_names_for_expressions(run: Run) -> None:
     ]
 
 
-ONLY_EQUAL = "error: rtol requires a check with == at its top level\n"
+ONLY_EQUAL = "error: a tolerance requires a check with ==\n"
 NO_TOLERANCE = "error: expected rtol=NUMBER or atol=NUMBER after the comma"
 UNKNOWN = "error: unknown name 'q'; known names: x, y, a, n\n  p=q\n    ^"
 

@@ -73,7 +73,6 @@ def test_a_file_that_cannot_be_written_hides_nothing(run: Run, tmp_path: Path) -
     ("check", "lines"),
     [
         ("all(y == 3)", ["  got false, expected true"]),
-        ("n - 5", ["  got 0, expected nonzero"]),
         (
             "isnan(y)",
             ["  5 of 5 elements failed", *(f"  [{i}]: got false, expected true" for i in range(5))],
@@ -105,8 +104,6 @@ def test_a_file_that_cannot_be_written_hides_nothing(run: Run, tmp_path: Path) -
                 "  [4]: got 9.0, expected 19  (worst)",
             ],
         ),
-        ("sum(y)*0/0", ["  got nan, expected nonzero"]),
-        ("where(y == 3, nan, 1)", ["  1 of 5 elements failed", "  [1]: got nan, expected nonzero"]),
         ("y[n:] == 3", ["  the selection is empty"]),
         ("all(y[n:] == 3)", ["  the selection is empty"]),
         (

@@ -1,0 +1,148 @@
+"""What a check may claim, the tolerance within it, and the digits of its mismatches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cudarun.arguments.checks import run_check
+from cudarun.arguments.statements import claimed_check, parse_check, parse_let
+from cudarun.arguments.tolerance import Tolerance
+from cudarun.errors import ArgumentSyntaxError
+from cudarun.report.check_lines import failure_lines
+
+X = np.arange(1, 9, dtype=np.float32)
+VALUES = {"x": X, "near": X * np.float32(1 + 1e-6), "far": X + 1, "n": np.int32(8)}
+
+
+def result(text, values=VALUES, tolerance=None, unwritten=lambda name: None, lets=()):
+    check = claimed_check(parse_check(text), [*map(parse_let, lets)])
+    tolerance = (tolerance or Tolerance()).overridden(check.rtol, check.atol)
+    return run_check(check.expression, values, values, tolerance, unwritten=unwritten)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("x", "1", "true", "max(x)", "x + 1", "sum(x == far)", "count_nonzero(x == x)", "x[0]"),
+        *("all(x)", "any(x)", "not x", "x == near and n", "(x == x) | n", "where(x == x, x, n)"),
+        *("all(x == x) + 0", "old(x)", "-(x == x)", "[x == x]"),
+    ],
+)
+def test_a_check_that_compares_nothing(text):
+    with pytest.raises(ArgumentSyntaxError, match="compares nothing") as refused:
+        result(text)
+    assert refused.value.hint
+
+
+def test_a_let_is_a_claim_or_none():
+    assert result("same", lets=["same=x == near"]).passed
+    with pytest.raises(ArgumentSyntaxError, match="'most' compares nothing"):
+        result("most", lets=["most=max(x)"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "x == near",
+            "all(x == near)",
+            "any(x == near)",
+            "x == near and n == 8",
+            "not (x == far)",
+        ),
+        *("(x == near) & (n == 8)", "(x == far) | (near == x)", "~(x == far)", "(x == near)[2]"),
+        *("where(x == far, x == far, x == near)", "reshape(x == near, (2, 4))", "old(x == near)"),
+        *("0 < x == near", "isfinite(x)", "allclose(x, near)", "not any(isnan(x))"),
+    ],
+)
+def test_claims_have_a_tolerance(text):
+    assert result(text).passed
+    assert not result(f"not ({text})").passed
+
+
+def test_without_a_tolerance_claims_are_exact():
+    exact = Tolerance(rtol=0.0, atol=0.0)
+    assert not result("all(x == near)", tolerance=exact).passed
+    assert not result("x == near and n == 8", tolerance=exact).passed
+    assert result("not (x == near)", tolerance=exact).passed
+
+
+def test_a_tolerance_of_its_own_reaches_every_claim():
+    assert not result("all(x == near) and n == 8, rtol=1e-9, atol=0").passed
+    assert result("all(x == far) and n == 8, rtol=0, atol=1").passed
+    assert (result("all(x == near)").rtol, result("x < far").rtol) == (1e-5, 0.0)
+    with pytest.raises(ArgumentSyntaxError, match="a tolerance requires a check with =="):
+        result("where(x == 1, 1, 2) < 3, rtol=1")
+
+
+def test_masks_are_exact():
+    assert result("sum(where(x == near, 1, 0)) == 0").passed
+
+
+def test_a_claim_about_unwritten_elements():
+    unwritten = np.array([False] * 7 + [True])
+    mask = {"near": unwritten}.get
+    assert [result(text, unwritten=mask).passed for text in ("all(near == x)", "all(x == x)")] == [
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "text"),
+    [
+        (np.float32(1), np.float64(1 + 1e-9), "got 1.0, expected 1.000000001"),
+        (np.float16(0.1), np.float64(0.1), "got 0.0999755859375, expected 0.1"),
+        (np.float32(1), np.nextafter(np.float32(1), np.float32(2)), "got 1.0, expected 1.0000001"),
+        (np.float64(0.1), np.float64(0.1) + 2**-56, "got 0.1, expected 0.10000000000000002"),
+    ],
+)
+def test_unequal_values_have_unequal_texts(got, expected, text):
+    values = {"got": np.array([got]), "expected": np.array([expected])}
+    found = result("got == expected, rtol=0, atol=0", values)
+    assert any(text in line for line in failure_lines(found))
+
+
+# --- long sums -----------------------------------------------------------------------------------
+
+TERMS = 4096
+RANDOM = np.random.default_rng(1)
+A = RANDOM.standard_normal((3, TERMS)).astype(np.float32)
+CANCELING = np.hstack([A, -A[:, ::-1]])
+ONES = np.ones(2 * TERMS, np.float32)
+
+
+def accumulated(terms):
+    total = np.zeros(terms.shape[0], np.float32)
+    for column in terms.T:
+        total += column
+    return total
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "kind"),
+    [
+        ("y == a @ b", {"y": accumulated(CANCELING), "a": CANCELING, "b": ONES}, "atol"),
+        ("y == sum(a, axis=1)", {"y": accumulated(CANCELING), "a": CANCELING}, "atol"),
+        ("2*y == 2*sum(a, axis=1)", {"y": accumulated(abs(A)), "a": abs(A)}, "rtol"),
+    ],
+)
+def test_rounding_of_a_long_sum(text, values, kind):
+    tolerance = Tolerance(rtol=1e-7, atol=1e-9)
+    found = result(text, values, tolerance)
+    assert not found.passed
+    assert (found.long_sum.terms, found.long_sum.type, found.long_sum.tolerance) == (
+        values["a"].shape[1], "f32", kind,
+    )  # fmt: skip
+    assert result(f"{text}, {found.long_sum.option}", values, tolerance).passed
+    [hint] = [line for line in failure_lines(found) if line.startswith("--check ")]
+    assert hint == f"--check '{text}, {found.long_sum.option}'"
+
+
+def test_a_wrong_sum_is_no_rounding():
+    values = {"y": accumulated(A) + np.float32([0, 0.1, 0]), "a": A, "b": ONES[:TERMS]}
+    assert result("y == a @ b", values).long_sum is None
+    values = {"y": np.float32([np.nan] * 3), "a": A, "b": ONES[:TERMS]}
+    assert result("y == a @ b", values).long_sum is None
+    assert result("near == x, rtol=0, atol=0").long_sum is None

@@ -50,6 +50,8 @@ __all__ = ["Expression", "parse_expression", "read_expression", "unexpected"]
 MAX_OPERATIONS = 150
 """Operators, calls and indexings allowed in one expression, which bounds the recursion."""
 
+_HINT_WIDTH = 90  # columns
+
 _OPERATOR = re.compile(r"\*\*|//|<<|>>|<=|>=|==|!=|[-+*/%@&|^~<>]|(?:and|or|not)\b")
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _PRECEDENCE = {
@@ -67,6 +69,9 @@ _PRECEDENCE = {
 _NOT, _COMPARE, _SIGN = 3, 4, 11
 _NAME = re.compile(rf"(?P<first>{IDENTIFIER.pattern})(?:\.(?!T\b)(?:{IDENTIFIER.pattern}|[0-9]+))*")
 """An argument, or a member of a struct passed by value: ``s.n``, or ``s.0`` without a name."""
+
+_QUALIFIED = re.compile(rf"{IDENTIFIER.pattern}(?:::{IDENTIFIER.pattern})+")
+"""A variable in a namespace; not in an index, where ``a::b`` is a slice."""
 
 _TRANSPOSED = re.compile(r"\.T\b")
 
@@ -124,6 +129,7 @@ class _ExpressionParser:
         self.scanner = scanner
         self.operations = 0
         self.inside_old = False
+        self.inside_index = False
 
     def expression(self, minimum: int = 0) -> Node:
         with self.scanner.nested():
@@ -182,6 +188,8 @@ class _ExpressionParser:
             return self.group("]", start)
         if number := scanner.match(UNSIGNED_NUMBER):
             return self.number(number.group(), start)
+        if not self.inside_index and (qualified := scanner.match(_QUALIFIED)):
+            return Name(qualified.group(), start)
         word = scanner.match(_NAME)
         if word is None:
             if scanner.looks_at(_STRING):
@@ -243,7 +251,9 @@ class _ExpressionParser:
                 self.scanner.expect("]", "after a member's name")
                 node = MemberOf(node, _contents(member))
             else:
+                outer, self.inside_index = self.inside_index, True
                 node = Index(node, tuple(self.index_items()))
+                self.inside_index = outer
 
     def index_items(self) -> list[IndexItem]:
         items = [self.index_item()]
@@ -285,9 +295,12 @@ class _ExpressionParser:
         signature = ELEMENTWISE if name in CASTS else FUNCTIONS.get(name)
         if signature is None:
             known = [*FUNCTIONS, *CASTS, "old", "load", "symbol"]
-            raise self.scanner.error(
-                f"unknown function {name!r}", start, hint=did_you_mean(name, known)
-            )
+            from textwrap import wrap  # only this error needs it
+
+            listed = f"functions: {', '.join(sorted([*FUNCTIONS, 'old', 'load', 'symbol']))}, casts"
+            lines = [did_you_mean(name, known), *wrap(listed, _HINT_WIDTH)]
+            hint = "\n".join(filter(None, lines))
+            raise self.scanner.error(f"unknown function {name!r}", start, hint=hint)
         text = self.subscripts() if name == "einsum" else ""
         arguments, keywords = self.call_arguments(name, signature)
         if not signature.minimum <= len(arguments) <= signature.maximum:

@@ -13,7 +13,8 @@ MAX_NESTING = 50
 MAX_TEXT = 100_000
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-SYMBOL = re.compile(r"[A-Za-z_$%][\w$]*(?:::[A-Za-z_$][\w$]*)*")
+_TEMPLATE = r"(?:<[\w\s:,*-]*>)?"
+SYMBOL = re.compile(rf"[A-Za-z_$%][\w$]*{_TEMPLATE}(?:::[A-Za-z_$][\w$]*{_TEMPLATE})*")
 """The name of a variable: that of a symbol, or its C++ name."""
 
 _SPACE = re.compile(r"\s*")

@@ -66,6 +66,17 @@ def spellings(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((name, signature, without_result, *names)))
 
 
+def short_names(qualified: str) -> tuple[str, ...]:
+    """Return the spellings of a variable: with fewer namespaces, and without template arguments.
+
+    >>> short_names("ns::table<int>")
+    ('ns::table<int>', 'ns::table', 'table<int>', 'table')
+    """
+    colons = (at for at in _top_level(qualified, ":") if qualified[at - 1] == ":")
+    names = [qualified[start:].replace(" ", "") for start in (0, *(at + 1 for at in colons))]
+    return tuple(dict.fromkeys(each for name in names for each in (name, _without_template(name))))
+
+
 def parameter_types(signature: str) -> tuple[str, ...] | None:
     """Return the C++ parameter types of a demangled signature; ``None`` without a list."""
     start = _parameter_list(signature)

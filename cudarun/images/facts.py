@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 
 from cudarun.images.demangler import demangle
@@ -17,6 +18,10 @@ Extent = tuple[int, int, int]
 
 OF_THE_DRIVER = frozenset({"vprintf", "malloc", "free", "__assertfail"})
 """The functions that a driver defines itself, when it loads code that calls them."""
+
+
+_OF_FILE = re.compile(r"^_INTERNAL_\w+::")
+_OF_HEADERS = re.compile(r"(?:cuda|cooperative_groups|cub|thrust)::")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,13 @@ class VariableFacts:
 
     @property
     def demangled(self) -> str:
-        """The C++ name, or the name itself."""
-        return demangle(self.name)
+        """The C++ name, without the namespace of its file, or the name itself."""
+        return _OF_FILE.sub("", demangle(self.name))
+
+    @property
+    def is_of_headers(self) -> bool:
+        """True for the constants that CUDA's headers leave in images."""
+        return _OF_HEADERS.match(self.demangled) is not None
 
 
 @dataclass(frozen=True, slots=True)

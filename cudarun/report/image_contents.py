@@ -27,9 +27,6 @@ from cudarun.report.image_types import (
 
 _LABEL_COLUMNS = 12  # as wide as compute_100a
 
-# Constants that cooperative_groups.h and the C++ standard library of CUDA leave in every image.
-_OF_HEADERS = ("cuda::", "_INTERNAL_", "cooperative_groups::")
-
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
@@ -77,7 +74,7 @@ def show_kernels(
 
 def show_variables(variables: Sequence[VariableReport], out: Console) -> None:
     """Print variables; of those of CUDA's headers, only the number."""
-    of_headers = [v for v in variables if v.demangled.startswith(_OF_HEADERS)]
+    of_headers = [v for v in variables if v.is_of_headers]
     shown = [v for v in variables if v not in of_headers]
     columns = {
         "variable": [_names(v.name, v.demangled) for v in shown],

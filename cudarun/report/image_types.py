@@ -103,6 +103,7 @@ class VariableReport:
         managed: Whether it is a __managed__ variable.
         type: Its type, where the image has it.
         address: Its address in the context; ``None`` without one.
+        is_of_headers: Whether CUDA's headers define it.
     """
 
     name: str
@@ -112,6 +113,7 @@ class VariableReport:
     managed: bool
     type: str | None = None
     address: int | None = None
+    is_of_headers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from cudarun.session.launch.steps import (
     writable_arrays,
 )
 from cudarun.session.launch.timed_inputs import InputSet, TimedInputs
+from cudarun.session.launch.variables import shortest_names
 from cudarun.session.workers.deadline import stopped_when_overdue
 from cudarun.session.workers.session import Session
 
@@ -336,9 +337,13 @@ def _check_names(step: BoundStep, buffers: Sequence[BufferSpec], scalars: Values
     request = step.request
     specs = {spec.name: spec for spec in (*buffers, *step.variables.read)}
     names = [*dict.fromkeys([*specs, *scalars])]
-    check_lets(request.lets, names)
+
+    def variables() -> list[str]:
+        return shortest_names(step.library.variables())
+
+    check_lets(request.lets, names, variables)
     for expression in request.expressions:
-        expression.check_names([*names, *(let.name for let in request.lets)])
+        expression.check_names([*names, *(let.name for let in request.lets)], variables)
     for expectation in request.expectations:
         _buffer("--expect", expectation.name, specs)
     for to_save in request.saves:

@@ -326,6 +326,7 @@ def variable_report(variable: VariableFacts) -> VariableReport:
         size=variable.size,
         managed=variable.managed,
         type=variable.type,
+        is_of_headers=variable.is_of_headers,
     )
 
 

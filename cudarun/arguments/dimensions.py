@@ -23,6 +23,7 @@ _LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
 UINT_MAX = (1 << 32) - 1
 """CUDA driver API: grids, blocks and shared memory are ``unsigned int``."""
 
+_UNIT = re.compile(r"(?<![\w.])([0-9][0-9_]*)\s*(?:([KkMG])i?B?|B)\b")
 _BY_X = re.compile(r"\s*[1-9][0-9]*(?:\s*[x×]\s*[0-9]+)+\s*")
 
 
@@ -108,6 +109,11 @@ def _not_of_a_dimension(node: IndexItem) -> str | None:
             return "only numbers, names and integer operators are allowed"
 
 
+def is_of_integers(expression: Expression) -> bool:
+    """Return whether an expression consists of integers, names and operators of integers."""
+    return not any(map(_not_of_a_dimension, walk(expression.node)))
+
+
 def parse_count(text: str) -> Expression:
     """Parse an option whose value is an integer expression over the arguments, such as ``12*n``.
 
@@ -162,13 +168,21 @@ def evaluate_extent(
     return tuple(_bounded(each, integers, least, "a dimension") for each in extent)
 
 
+def with_binary_units(text: str) -> str:
+    """Return a size in bytes with ``Ki``, ``Mi`` or ``Gi`` for ``K``, ``KB`` and ``KiB``, ….
+
+    Sizes of memory have powers of 1024, as in CUDA's manuals; a count has ``K`` for 1000.
+    """
+    return _UNIT.sub(lambda each: each[1] + (f"{each[2].upper()}i" if each[2] else ""), text)
+
+
 def parse_size(text: str) -> Expression:
-    """Parse a size in bytes, such as ``48Ki`` or ``4*n``.
+    """Parse a size in bytes, such as ``48K`` or ``4*n``.
 
     Raises:
         RequestError: The text does not parse, or a constant is out of range.
     """
-    size = parse_count(text)
+    size = parse_count(with_binary_units(text))
     if not size.names:
         evaluate_size(size, {})
     return size

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cudarun.commands.declaration import CaseForm, F, OptionGroup, OptionScope, Values, option
-from cudarun.commands.numbers import whole
+from cudarun.commands.numbers import size
 from cudarun.commands.options import stack
 from cudarun.writing import FileUse
 
@@ -79,7 +79,7 @@ def compile_options(function: F) -> F:
             group=OptionGroup.COMPILING,
             scope=OptionScope.OVERRIDE,
             form=CaseForm.VALUE,
-            type=whole(1),
+            type=size(1),
             metavar="BYTES",
             help="Limit the size of an image, and of its code when decompressed; larger libraries "
             "are read part by part.  [default: 512Mi]",

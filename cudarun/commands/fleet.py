@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 import time
@@ -17,7 +16,7 @@ from cudarun import __version__
 from cudarun.commands import completion
 from cudarun.commands.declaration import Option, Values
 from cudarun.commands.help import Command
-from cudarun.commands.numbers import not_negative, whole
+from cudarun.commands.numbers import seconds, whole
 from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
@@ -44,22 +43,15 @@ CASE_TIMEOUT = 60.0
 AT_ONCE = 32
 HOST_TIMEOUT = 600.0
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)?")
-_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST = 365 * 86400.0  # seconds
 
 
 def _duration(text: str | float) -> float:
-    """Parse a time such as ``90``, ``90s``, ``30m`` or ``1h`` in seconds."""
-    if not isinstance(text, str):
-        return text
-    found = _DURATION.fullmatch(text)
-    if found is None:
-        raise click.BadParameter(f"'{text}' is not a time such as 90s, 30m or 1h")
-    seconds = float(found[1]) * _SECONDS[found[2] or "s"]
-    if seconds > _LONGEST:
+    """Parse a time of at most a year, in seconds."""
+    found = seconds(text)
+    if found > _LONGEST:
         raise click.BadParameter(f"'{text}' is longer than {_LONGEST / 86400:g} days")
-    return seconds
+    return found
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -125,7 +117,7 @@ def _devices(text: str) -> str:
 )
 @click.option(
     "--host-timeout",
-    type=not_negative,
+    type=seconds,
     metavar="SECONDS",
     default=HOST_TIMEOUT,
     show_default=True,
@@ -133,7 +125,7 @@ def _devices(text: str) -> str:
 )
 @click.option(
     "--timeout",
-    type=not_negative,
+    type=seconds,
     metavar="SECONDS",
     help="Time limit of each phase of a case in seconds, as for launch.  [default: that of the "
     f"case, or {CASE_TIMEOUT:g}]",

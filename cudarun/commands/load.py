@@ -13,7 +13,7 @@ from cudarun.commands.declaration import Option, Values, option
 from cudarun.commands.help import Command
 from cudarun.commands.image_options import jit, jit_options
 from cudarun.commands.inputs import open_input
-from cudarun.commands.numbers import extent, size
+from cudarun.commands.numbers import UINT_MAX, extent, size
 from cudarun.commands.options import (
     context_options,
     device_options,
@@ -81,7 +81,7 @@ _WAYS: dict[str, tuple[Via, ...]] = {
 @option(
     "--smem",
     of_device=True,
-    type=size,
+    type=size(0, UINT_MAX),
     metavar="BYTES",
     default=0,
     help="Dynamic shared memory per block in bytes, for the occupancy.",

@@ -14,12 +14,15 @@ import click
 if TYPE_CHECKING:
     from cudarun.session.load.request import Extent
 
+_SECONDS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_TIME = re.compile(rf"([0-9]+(?:\.[0-9]+)?)\s*({'|'.join(_SECONDS)})")
+
 # The parser of numbers is imported only for values that are not plain digits, because options are
 # read before the workers start.
 
 _BY_X = re.compile(r"[1-9][0-9]*(?:x[0-9]+)+")
 INT_MAX = (1 << 31) - 1
-_UINT_MAX = (1 << 32) - 1
+UINT_MAX = (1 << 32) - 1
 """CUDA driver API: grids, blocks and shared memory are ``unsigned int``."""
 
 
@@ -39,8 +42,29 @@ def whole(
     return convert
 
 
-size = whole(0, _UINT_MAX)
-"""The type of a size in bytes of a launch."""
+def size(minimum: int = 0, maximum: int = (1 << 63) - 1) -> Callable[[str | int], int]:
+    """Return the type of a size in bytes; ``48K`` and ``48KiB`` are 48 times 1024."""
+    convert = whole(minimum, maximum)
+
+    def convert_size(text: str | int) -> int:
+        if isinstance(text, int) or text.isdecimal():
+            return convert(text)
+        from cudarun.arguments.dimensions import with_binary_units
+
+        return convert(with_binary_units(text))
+
+    return convert_size
+
+
+def seconds(text: str | float) -> float:
+    """Parse a time: ``90`` or ``90s``, ``500ms``, ``30m``, ``1h``."""
+    found = _TIME.fullmatch(text) if isinstance(text, str) else None
+    if found is not None:
+        return float(found[1]) * _SECONDS[found[2]]
+    try:
+        return not_negative(text)
+    except click.BadParameter:
+        raise click.BadParameter(f"'{text}' is not a time such as 90, 90s, 30m or 1h") from None
 
 
 def not_negative(text: str | float) -> float:
@@ -67,8 +91,8 @@ def extent(text: str) -> Extent:
     if len(numbers) > 3:
         raise click.BadParameter(f"'{text}' has {len(numbers)} dimensions; the maximum is 3")
     for number in numbers:
-        if not 0 < number <= _UINT_MAX:
-            raise click.BadParameter(f"'{text}': a dimension must be 1 to {_UINT_MAX}")
+        if not 0 < number <= UINT_MAX:
+            raise click.BadParameter(f"'{text}': a dimension must be 1 to {UINT_MAX}")
     x, y, z = (*numbers, 1, 1)[:3]
     return (x, y, z)
 

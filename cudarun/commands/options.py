@@ -19,7 +19,7 @@ from cudarun.commands.declaration import (
     Values,
     option,
 )
-from cudarun.commands.numbers import not_negative, whole
+from cudarun.commands.numbers import seconds, size
 from cudarun.report.progress import status_line
 from cudarun.report.terminal import pass_on, shows_controls
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 # --- types of options: functions that click calls to convert a text -------------------------------
 
 
-def _limit(text: str) -> tuple[str, int]:
-    name, equals, size = text.partition("=")
+def _limit(setting: str) -> tuple[str, int]:
+    name, equals, text = setting.partition("=")
     if name not in LIMITS or not equals:
         names = ", ".join(LIMITS)
-        raise click.BadParameter(f"'{text}' is not NAME=SIZE with NAME one of {names}")
-    return name, whole()(size)
+        raise click.BadParameter(f"'{setting}' is not NAME=SIZE with NAME one of {names}")
+    return name, size()(text)
 
 
 def _flags(text: str) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
             group=OptionGroup.CONTEXTS,
             scope=OptionScope.OVERRIDE,
             form=CaseForm.VALUE,
-            type=not_negative,
+            type=seconds,
             metavar="SECONDS",
             help="Time limit in seconds for each phase: reading, loading and device work; exit "
             f"code 6 when exceeded, 0 for no limit.  [default: {time_limit}]",

@@ -9,7 +9,7 @@ import click
 from cudarun.commands.declaration import option
 from cudarun.commands.files import output_files
 from cudarun.commands.help import Command
-from cudarun.commands.numbers import not_negative, whole
+from cudarun.commands.numbers import seconds, size, whole
 from cudarun.commands.options import output_options, progress_display
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import ExitCode, RequestError
@@ -64,7 +64,7 @@ from cudarun.writing import FileUse, OutputFile, check_outputs
 @option(
     "--max-size",
     "max_bytes",
-    type=whole(1),
+    type=size(1),
     default="4Gi",
     show_default=True,
     metavar="BYTES",
@@ -104,7 +104,7 @@ from cudarun.writing import FileUse, OutputFile, check_outputs
 )
 @option(
     "--timeout",
-    type=not_negative,
+    type=seconds,
     metavar="SECONDS",
     help="Time limit in seconds of a replay of --shrink, and of each launch with --at-fault: a "
     "longer one counts as a fault.  [default: none]",

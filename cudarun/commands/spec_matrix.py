@@ -1,7 +1,8 @@
 """The matrix of a case: an instance of the case for each combination of values.
 
-``${n}`` in a text is the value of ``n``, ``$$`` is ``$``, and any other ``$`` is itself. A text
-that is only ``${n}`` is the value itself, so that it can be a number or a boolean.
+``${n}`` in a text is the value of ``n``, ``$$`` is ``$``, and any other ``$`` is itself; ``$n`` and
+``{n}`` are refused. A text that is only ``${n}`` is the value itself, so that it can be a number or
+a boolean.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ Instance: TypeAlias = dict[str, MatrixValue]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_OTHER_REFERENCE = re.compile(r"(?<!\$)(?:\$(\w+)|\{(\w+)\})")
+"""What shells and Python have in the place of ``${n}``."""
+
 _REFERENCE = re.compile(r"\$\$|\$\{(?:([^{}]*)\})?")
 
 
@@ -86,8 +90,14 @@ def substituted(text: str, instance: Instance) -> str:
     Raises:
         RequestError: It refers to an unknown value.
     """
-    if "$" not in text:
-        return text
+    for match in _OTHER_REFERENCE.finditer(text):
+        name = match[1] or match[2]
+        if name in instance:
+            raise RequestError(
+                f"'{match[0]}' in '{text}' is not a value of the matrix",
+                hint=f"write ${{{name}}}; for the characters {match[0]}, "
+                + (f"write ${match[0]}" if match[1] else f"write {{ {name} }}"),
+            )
 
     def replacement(match: re.Match[str]) -> str:
         return "$" if match[0] == "$$" else _text(_value(match, instance))

@@ -282,7 +282,7 @@ def test_the_suggestion_is_about_the_largest_buffer(run: Run) -> None:
         ("--smem", "m-n", "'m-n' is -43: a size must be 0 to 4294967295"),
         ("--smem", "4Gi", "'4Gi' is 4294967296: a size must be 0 to 4294967295"),
         ("--smem", "-1", "-1: a size must be 0 to 4294967295"),
-        ("--smem", "4KB", "'4KB' is not a number\n  4KB\n  ^"),
+        ("--smem", "4KX", "'4KX' is not a number\n  4KX\n  ^"),
         ("--smem", "1.5", "1.5 is not an integer in the expression '1.5'\n  1.5\n  ^"),
         ("--cluster", "0", "0: a dimension must be 1 to 4294967295"),
         ("--block", "4x0", "0: a dimension must be 1 to 4294967295"),

@@ -80,7 +80,7 @@ def test_the_table_names_each_instance(run: Run, tmp_path: Path) -> None:
         ('name = "a"', ["a[n=1,m=x y]", "a[n=2,m=x y]"]),
         ('name = "a ${n}"', ["a 1[m=x y]", "a 2[m=x y]"]),
         ('name = "${m}-${n}"', ["x y-1", "x y-2"]),
-        ('name = "$${m} $n ${n}"', ["${m} $n 1[m=x y]", "${m} $n 2[m=x y]"]),
+        ('name = "$${m} $k ${n}"', ["${m} $k 1[m=x y]", "${m} $k 2[m=x y]"]),
         ("", ["saxpy-1[n=1,m=x y]", "saxpy-1[n=2,m=x y]"]),
     ],
 )
@@ -130,7 +130,7 @@ matrix.error = [700]
     [
         ("${n}", "31"),
         ("${n}+${n}", "31+31"),
-        ("$n", "$n"),
+        ("$k {k}", "$k {k}"),
         ("$", "$"),
         ("$$", "$"),
         ("$${n}", "${n}"),

@@ -39,6 +39,7 @@ class Parameter:
             PTX type (``"f32"``), if the image has any.
         name: The parameter's name, if the image has a meaningful one.
         members: The members of a struct, if the image has debug information.
+        count: The elements of an array, which only a struct contains.
     """
 
     index: int
@@ -48,6 +49,7 @@ class Parameter:
     type: str | None = None
     name: str | None = None
     members: tuple[ParameterMember, ...] = ()
+    count: int = 1
 
     @property
     def label(self) -> str:

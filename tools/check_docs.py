@@ -10,7 +10,6 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import click
@@ -114,7 +113,7 @@ def _fault(words: list[str]) -> str | None:
                 given = values.get(parameter.name)
                 if isinstance(given, str | list | tuple):  # what is not given has a click's marker
                     value = parameter.type_cast_value(context, given)
-                    _parse_language(parameter.name, value, references=step is not first)
+                    _parse_language(parameter.name, value)
     except click.UsageError as error:
         return f"{context.command_path}: {error.format_message()}"
     except CudarunError as error:
@@ -122,14 +121,14 @@ def _fault(words: list[str]) -> str | None:
     return None
 
 
-def _parse_language(name: str, value: object, *, references: bool) -> None:
+def _parse_language(name: str, value: object) -> None:
     """Parse what is written in one of the project's own small languages.
 
     Raises:
         ArgumentSyntaxError: It does not parse.
     """
     parsers: dict[str, Callable[[str], object]] = {
-        "arguments": partial(parse_argument, references=references),
+        "arguments": parse_argument,
         "checks": parse_expression,
         "prints": parse_expression,
         **dict.fromkeys(("threads", "grid", "block", "cluster"), parse_extent),

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from cudarun.arguments.dtypes import element_type, scalar_type
-from cudarun.arguments.values import Bytes, Scalar
+from cudarun.arguments.scalars import Scalar
+from cudarun.arguments.types import StructType
+from cudarun.arguments.values import Bytes
 from cudarun.session.workers.service import above_streams
 
 if TYPE_CHECKING:
@@ -31,9 +34,18 @@ class SupportsArray(Protocol):
 
 
 ArgumentValue: TypeAlias = (
-    npt.NDArray[Any] | SupportsArray | np.generic | str | int | float | bool | None
+    npt.NDArray[Any]
+    | SupportsArray
+    | np.generic
+    | str
+    | int
+    | float
+    | bool
+    | Mapping[str, Any]
+    | None
 )
-"""An argument: an array, a number, ``None`` for a null pointer, or a text in the syntax of ARG."""
+"""An argument: an array, a number, a mapping of the members of a struct, ``None`` for a null
+pointer, or a text in the syntax of ARG."""
 
 
 class CommandWords:
@@ -115,12 +127,23 @@ class CommandWords:
             return repr(int(value)) if isinstance(value, bool) else repr(value)
         if np.ma.is_masked(value):
             raise TypeError(f"{name}: a kernel has no masked elements; pass {name}.filled(…)")
+        if isinstance(value, Mapping):  # a struct by value
+            members = (
+                f"{key}={self._member(f'{name}.{key}', each)}" for key, each in value.items()
+            )
+            return f"{{{', '.join(members)}}}"
         if not hasattr(value, "__array__"):
             raise TypeError(f"{name}: {type(value).__name__} is neither a number nor an array")
         array = np.asarray(value)
         if array.ndim == 0 and not is_file:
             return _scalar(name, array)
         return self._array(name, array, is_file=is_file)
+
+    def _member(self, name: str, value: Any) -> str:
+        """Return the text of a member of a struct; an array or a vector in it is a sequence."""
+        if isinstance(value, list | tuple):
+            return f"{{{', '.join(self._member(name, each) for each in value)}}}"
+        return self.value(name, value)
 
     def _array(self, name: str, array: npt.NDArray[Any], *, is_file: bool) -> str:
         element = element_type(array.dtype)
@@ -143,9 +166,20 @@ def _scalar(name: str, array: npt.NDArray[Any]) -> str:
     data = array.astype(array.dtype.newbyteorder("=")).tobytes()
     if (scalar := scalar_type(array.dtype)) is not None:
         return str(Scalar(scalar, int.from_bytes(data, "little")))
-    if element_type(array.dtype) is None:
+    element = element_type(array.dtype)
+    if element is None:
         raise TypeError(f"{name}: a scalar of {array.dtype} is not an argument")
-    return str(Bytes(data))
+    if not isinstance(element, StructType) or None in {each.name for each in element.members}:
+        return str(Bytes(data))
+    members = (f"{each.name}={_member(name, array[each.name])}" for each in element.members)
+    return f"{{{', '.join(members)}}}"
+
+
+def _member(name: str, value: npt.NDArray[Any]) -> str:
+    """Return the text of a member, of an array that of all its elements."""
+    if not value.ndim:
+        return _scalar(name, value)
+    return f"{{{', '.join(_member(name, each) for each in map(np.asarray, value))}}}"
 
 
 def filled(word: str, paths: list[str]) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from cudarun.arguments.addresses import buffers_in, located
 from cudarun.arguments.buffer_resolution import BufferResolver
+from cudarun.arguments.computed_numbers import with_members, with_numbers
 from cudarun.arguments.constants import CompiledConstant, constant_remarks, integer_constants
 from cudarun.arguments.element_mismatches import (
     ElementMismatch,
@@ -21,6 +22,7 @@ from cudarun.arguments.element_mismatches import (
     mismatch_refusal,
 )
 from cudarun.arguments.frameworks import FilledArray, numba_parameters
+from cudarun.arguments.members import member_remarks
 from cudarun.arguments.packing import (
     BufferElement,
     BufferSpec,
@@ -38,6 +40,7 @@ from cudarun.arguments.parameter_match import (
 )
 from cudarun.arguments.parameter_order import argument_names, in_order, order_remarks
 from cudarun.arguments.parameter_table import Suggest, fit_all
+from cudarun.arguments.scalars import Scalar
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.slots import ParameterSlot
 from cudarun.arguments.types import (
@@ -50,11 +53,10 @@ from cudarun.arguments.values import (
     Buffer,
     Element,
     FileBuffer,
-    Scalar,
     StructValue,
     TensorExtent,
-    UntypedNumber,
     Value,
+    has_type,
     value_type,
 )
 from cudarun.errors import RequestError
@@ -207,13 +209,14 @@ def bind(
             file cannot be resolved, or two names are the same.
     """
     scope = scope or Scope()
-    arguments = numba_parameters([*map(scope.resolved, arguments)], directory)
+    arguments = numba_parameters(arguments, directory)
     if parameters is None:
-        parameters = _own_layout(arguments, kernel)
+        parameters = _own_layout(with_numbers(arguments, (), scope, constants), kernel)
     if parameter_names and len(parameter_names) == len(parameters):
         named = zip(parameters, parameter_names, strict=True)
         parameters = [replace(parameter, name=name) for parameter, name in named]
     order = in_order(arguments, parameters, kernel)
+    order = with_numbers(order, parameters, scope, constants)
     values = fit_all(order, parameters, kernel, suggest)
     arguments = [argument for argument in order if argument is not None]
     names = argument_names(arguments, parameters)
@@ -245,7 +248,11 @@ def bind(
         except RequestError as error:
             raise error.of(option="--buffer").at(argument=other.text) from None
     slots, further = located(slots, further, integers, symbols, scope)
-    warnings = [*order_remarks(arguments, parameters), *constant_remarks(constants)]
+    warnings = [
+        *order_remarks(arguments, parameters),
+        *member_remarks(arguments, parameters),
+        *constant_remarks(constants),
+    ]
     refused: list[ElementMismatch] = []
     for mismatch in element_mismatches(arguments, slots, scope.buffers):
         if mismatch.agreement is Agreement.SIGNEDNESS or allow_type_mismatch:
@@ -318,15 +325,15 @@ def _with_members(name: str, value: Value, data: Any) -> Iterator[tuple[str, Any
 def _integers(named: Iterable[tuple[str, Value]]) -> dict[str, int]:
     return {
         name: int(value.value)
-        for name, value in named
+        for name, value in with_members(named)
         if isinstance(value, Scalar) and value.type.is_integer
     }
 
 
-def _own_layout(arguments: Sequence[Argument], kernel: str) -> tuple[Parameter, ...]:
+def _own_layout(arguments: Sequence[Argument | None], kernel: str) -> tuple[Parameter, ...]:
     types: list[Type] = []
-    for argument in arguments:
-        if isinstance(argument.value, UntypedNumber):
+    for argument in filter(None, arguments):
+        if not has_type(argument.value):
             raise RequestError(
                 f"{kernel}: the parameter types of this kernel are unknown, so {argument} "
                 f"requires a type, such as i32:{argument.value}",

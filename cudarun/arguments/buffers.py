@@ -10,6 +10,7 @@ from cudarun.arguments.elements import ElementRules
 from cudarun.arguments.literals import Form, read
 from cudarun.arguments.numbers import NUMBER_AHEAD
 from cudarun.arguments.paths import PathRules
+from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
 from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import (
@@ -36,7 +37,6 @@ from cudarun.arguments.values import (
     Rand,
     RandInt,
     Randn,
-    UntypedNumber,
 )
 
 INITIALS = ("zeros", "ones", "iota", "rand", "randn", "randint", "eye", "cast", "corder", "asis")

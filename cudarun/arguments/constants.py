@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cudarun.arguments.literals import Form, read
+from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import SCALARS
-from cudarun.arguments.values import Scalar, UntypedNumber
 from cudarun.records import dataclass
 
 
@@ -27,13 +27,14 @@ class CompiledConstant:
 
 def constant_scalar(value: float | UntypedNumber) -> Scalar:
     """Return a number as a scalar of 64 bits, or a bool."""
-    number = value if isinstance(value, UntypedNumber) else UntypedNumber(_text(value))
+    number = value if isinstance(value, UntypedNumber) else UntypedNumber(number_text(value))
     form = read(number.text).form
     name = {Form.INTEGER: "i64", Form.TRUTH: "bool"}.get(form, "f64")
     return number.of(SCALARS[name])
 
 
-def _text(value: float) -> str:
+def number_text(value: float) -> str:
+    """Return the text of a number in the grammar."""
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from cudarun.arguments.literals import NUMBER
 from cudarun.arguments.numbers import NUMBER_AHEAD, NumberRules
+from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import (
     MAX_DEPTH,
     ArrayType,
@@ -25,9 +26,7 @@ from cudarun.arguments.values import (
     Leaf,
     Member,
     Pointer,
-    Scalar,
     StructValue,
-    UntypedNumber,
     VectorValue,
 )
 

@@ -12,9 +12,10 @@ from collections.abc import Iterable
 
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.frameworks import FRAMEWORKS, FrameworkRules
-from cudarun.arguments.numbers import NUMBER_AHEAD
+from cudarun.arguments.numbers import EXPRESSION_AHEAD, NUMBER_AHEAD
 from cudarun.arguments.objects import OBJECTS, ObjectRules
 from cudarun.arguments.paths import ORDERS
+from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
 from cudarun.arguments.syntax import RESERVED
 from cudarun.arguments.tensor_maps import TensorMapRules
@@ -47,9 +48,9 @@ from cudarun.arguments.values import (
     Pointer,
     Reference,
     StructValue,
-    UntypedNumber,
     Value,
     VectorValue,
+    has_type,
 )
 from cudarun.errors import RequestError
 
@@ -64,7 +65,11 @@ ARGUMENT_OR_SYMBOL = re.compile(
 )
 """A buffer, also one within a struct or a list (``s.p``, ``ptrs.0``), or a variable."""
 _SETTING = re.compile(rf"(?P<name>{SYMBOL.pattern})\s*=(?!=)")
-_REFERENCE = re.compile(rf"{IDENTIFIER.pattern}(?:\.(?:{IDENTIFIER.pattern}|[0-9]+))*(?=\s*\Z)")
+_REFERENCE = re.compile(
+    rf"{IDENTIFIER.pattern}(?:\.(?:{IDENTIFIER.pattern}|[0-9]+))*(?=\s*(?:[,}}]|\Z))"
+)
+_CONSTRUCTS = frozenset((*FRAMEWORKS, *ORDERS, *OBJECTS, "tensormap", "bytes"))
+_AFTER_TYPE = re.compile(r"[:\[=]")
 _HEX = re.compile(r"[0-9a-fA-F_]*")
 _COUNT = re.compile(r"[0-9]+")
 
@@ -72,15 +77,11 @@ _SEVERAL = "several numbers require a type, such as float4:1,2,3,4 or f32*5:1,2,
 _A_VALUE = "examples of values: f32:2.5, f32[n]:zeros, @x.npy, null"
 
 
-def parse_argument(text: str, *, references: bool = False) -> Argument:
+def parse_argument(text: str) -> Argument:
     """Parse one ARG.
 
     >>> parse_argument("x=float:0.5")
     Argument(name='x', value=Scalar(type=..., bits=1056964608), text='x=float:0.5')
-
-    Args:
-        text: The argument.
-        references: Accept a bare name as a value: a name of an earlier step of a program.
 
     Raises:
         ArgumentSyntaxError: With the column where the text goes wrong.
@@ -95,23 +96,7 @@ def parse_argument(text: str, *, references: bool = False) -> Argument:
         )
     if scanner.at_end:
         raise scanner.error("expected a value, found the end")
-    reference = _read_reference(scanner) if references else None
-    value = reference or _ArgumentParser(scanner).whole_value(name)
-    return Argument(name, value, text)
-
-
-def _read_reference(scanner: Scanner) -> Reference | None:
-    """Parse a bare name that is neither a number, nor a type, nor ``null``."""
-    scanner.skip_space()
-    if scanner.looks_at(NUMBER_AHEAD):
-        return None
-    start = scanner.position
-    found = scanner.match(_REFERENCE)
-    if found is None or found.group() in (*NAMED, "null", "ptr"):
-        scanner.position = start
-        return None
-    scanner.expect_end()
-    return Reference(found.group())
+    return Argument(name, _ArgumentParser(scanner).whole_value(name), text)
 
 
 def parse_setting(text: str) -> Argument:
@@ -155,18 +140,14 @@ def parse_buffer(text: str) -> Argument:
     return argument
 
 
-def parse_arguments(texts: Iterable[str], *, references: bool = False) -> tuple[Argument, ...]:
+def parse_arguments(texts: Iterable[str]) -> tuple[Argument, ...]:
     """Parse all ARGs of a launch.
-
-    Args:
-        texts: The arguments.
-        references: Accept names of earlier steps as values.
 
     Raises:
         ArgumentSyntaxError: With the column where a text goes wrong.
         RequestError: Two of them have the same name.
     """
-    arguments = tuple(parse_argument(text, references=references) for text in texts)
+    arguments = tuple(map(parse_argument, texts))
     seen: dict[str, Argument] = {}
     for argument in arguments:
         if argument.name is None:
@@ -223,8 +204,8 @@ class _ArgumentParser(ObjectRules, FrameworkRules, TensorMapRules):
             return FileBuffer(self.path())
         if scanner.peek("&"):
             return self.address()
-        if scanner.looks_at(NUMBER_AHEAD):
-            return self.number()
+        if scanner.looks_at(NUMBER_AHEAD) or scanner.looks_at(EXPRESSION_AHEAD):
+            return self.computed() or self.number()
         if scanner.peek("{"):
             found = self.braces()
             if isinstance(found, StructValue):
@@ -277,12 +258,22 @@ class _ArgumentParser(ObjectRules, FrameworkRules, TensorMapRules):
                 "cast requires the type of the buffer", start, hint="example: x=f32[n]:cast(@x.npy)"
             )
         named = self.longest_name(word)
+        if named is None and word not in _CONSTRUCTS and not scanner.looks_at(_AFTER_TYPE):
+            scanner.position = start
+            found = self.reference() or self.computed()
+            assert found is not None, "an expression may start with a word"
+            return found
         if named is None:
             hint = did_you_mean(word, [*NAMED, "null", "bytes", "tensormap"]) or _A_VALUE
             if scanner.peek("="):
                 hint = "write an argument as NAME=VALUE"
             raise scanner.error(f"unknown type {word!r}", start, hint=hint)
         return self.after_type(named)
+
+    def reference(self) -> Reference | None:
+        """Parse a name that is a whole value."""
+        found = self.scanner.match(_REFERENCE)
+        return None if found is None else Reference(found.group())
 
     def longest_name(self, word: str) -> ScalarType | VectorType | None:
         """Parse the type whose name starts with ``word``: C's type names have up to four words."""
@@ -306,6 +297,8 @@ class _ArgumentParser(ObjectRules, FrameworkRules, TensorMapRules):
         if scanner.peek("["):
             return self.buffer(element)
         if scanner.accept(":"):
+            if isinstance(element, ScalarType) and (found := self.computed(element)):
+                return found
             return self.filled_array(element) or self.member_value(element)
         return element
 
@@ -347,7 +340,10 @@ class _ArgumentParser(ObjectRules, FrameworkRules, TensorMapRules):
                     break
             scanner.expect("}", "or ',' after a member")
         found = self._struct(members)
-        self.check_depth(found if isinstance(found, StructType) else found.type, start)
+        if isinstance(found, StructType):
+            self.check_depth(found, start)
+        elif has_type(found):
+            self.check_depth(found.type, start)
         return found
 
     def check_depth(self, element: Type, start: int) -> None:
@@ -363,14 +359,7 @@ class _ArgumentParser(ObjectRules, FrameworkRules, TensorMapRules):
             raise self.scanner.error(f"two members are named {name!r}", start)
         taken |= {name} if name else set()
         start = self.scanner.skip_space()
-        what = self.type_or_value()
-        if isinstance(what, UntypedNumber):
-            raise self.scanner.error(
-                f"{what} requires a type, because it is a member of a struct",
-                start,
-                hint=f"i32:{what}, f32:{what}, …",
-            )
-        return name, what, start
+        return name, self.type_or_value(), start
 
     def _struct(
         self, members: list[tuple[str | None, Type | Value, int]]

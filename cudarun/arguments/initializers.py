@@ -25,6 +25,7 @@ from cudarun.arguments.contents import (
 from cudarun.arguments.dtypes import Array, convert, element_dtype, scalar_dtype
 from cudarun.arguments.literals import read
 from cudarun.arguments.packing import BufferSpec, leaf_bytes
+from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.types import (
     PointerType,
     ScalarType,
@@ -44,7 +45,6 @@ from cudarun.arguments.values import (
     Rand,
     RandInt,
     Randn,
-    UntypedNumber,
 )
 from cudarun.errors import RequestError
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from cudarun.arguments.parameter_match import (
     Expected,
     ParameterMismatch,
+    PtxType,
     expected_type,
     has_same_bits,
 )
+from cudarun.arguments.parameter_order import has_names
+from cudarun.arguments.scalars import Scalar
 from cudarun.arguments.types import (
     SCALARS,
     ArrayType,
@@ -19,6 +23,17 @@ from cudarun.arguments.types import (
     StructType,
     Type,
     VectorType,
+    align_up,
+)
+from cudarun.arguments.values import (
+    Argument,
+    ArrayValue,
+    Bytes,
+    Member,
+    StructValue,
+    Value,
+    VectorValue,
+    value_type,
 )
 from cudarun.parameters import Parameter, ParameterMember
 from cudarun.records import dataclass
@@ -61,6 +76,117 @@ def struct_fields(
             yield from struct_fields(member.members, start + index * size, inside)
 
 
+def fields_of(parameter: Parameter) -> list[Parameter]:
+    """Return the members of a struct, the elements of an array, or the components of a vector.
+
+    The members of base classes precede those of the class, as in an initializer of C++. There are
+    none if they are unknown, or if several bit fields share their bytes.
+    """
+    if parameter.count > 1:
+        step = parameter.size // parameter.count
+        return [
+            Parameter(i, i * step, step, None, parameter.type, f"[{i}]", parameter.members)
+            for i in range(parameter.count)
+        ]
+    expected = expected_type(parameter.type)
+    if isinstance(expected, VectorType):
+        size, type_ = expected.scalar.size, expected.scalar.name
+        names = "xyzw"[: expected.count]
+        return [Parameter(i, i * size, size, None, type_, name) for i, name in enumerate(names)]
+    found = [*_declared_fields(parameter.members, 0)] if expected is None else []
+    if any(each.type is None for each in found):
+        return []
+    return [replace(each, index=index) for index, each in enumerate(found)]
+
+
+def _declared_fields(members: Sequence[ParameterMember], offset: int) -> Iterator[Parameter]:
+    for each in members:
+        start = offset + each.offset
+        if each.name is None and each.members:
+            yield from _declared_fields(each.members, start)
+        else:
+            yield Parameter(
+                0, start, each.size, None, each.type, each.name, each.members, each.count
+            )
+
+
+def has_member_names(value: Value) -> bool:
+    """Return whether a struct, or one in it, names its members."""
+    return isinstance(value, StructValue) and any(
+        each.name or has_member_names(each.value) for each in value.members
+    )
+
+
+def member_remarks(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> Iterator[str]:
+    """Yield a remark for each struct with names that are not compared with those of its members."""
+    for argument, parameter in zip(arguments, parameters, strict=True):
+        fields = fields_of(parameter)
+        if has_member_names(argument.value) and not (fields and has_names(fields)):
+            name = argument.name or parameter.label
+            yield f"members of {name} bound by order: the image does not name them all"
+
+
+def unknown_members(parameter: Parameter) -> str:
+    """Return the problem of a struct without types whose parameter has no known members."""
+    expected = expected_type(parameter.type)
+    if isinstance(expected, PointerType):
+        return "it is a pointer: pass a buffer, &symbol or null"
+    if expected is not None and not isinstance(expected, PtxType):
+        return f"it is {expected}, not a struct"
+    return "the types of its members are unknown: write them (f32:1), or compile with -G"
+
+
+def braced(struct: StructValue, parameter: Parameter) -> tuple[Member, ...]:
+    """Return the members of a value; those of an array of arrays as of one array."""
+    inner = [each.value for each in struct.members if isinstance(each.value, StructValue)]
+    is_nested = parameter.count > 1 and not parameter.members
+    if is_nested and len(inner) == len(struct.members):
+        return tuple(member for each in inner for member in braced(each, parameter))
+    return struct.members
+
+
+def laid_out(
+    arguments: Sequence[Argument | None],
+    values: Sequence[Value],
+    fields: Sequence[Parameter],
+    parameter: Parameter,
+) -> Value:
+    """Return a value with the given members at the offsets that the parameter's have.
+
+    Args:
+        arguments: The arguments, with the names that the user gave.
+        values: The values, with types.
+        fields: The members of the parameter.
+        parameter: The parameter.
+
+    Raises:
+        ParameterMismatch: The struct is packed.
+    """
+    expected = expected_type(parameter.type)
+    if all(isinstance(each, Scalar) for each in values):
+        scalars = tuple(each for each in values if isinstance(each, Scalar))
+        if parameter.count > 1:
+            return ArrayValue(ArrayType(scalars[0].type, len(scalars)), scalars)
+        if isinstance(expected, VectorType):
+            return VectorValue(expected, scalars)
+    members: list[Member] = []
+    end, widest = 0, 1
+
+    def fill(start: int, alignment: int) -> None:
+        if align_up(end, alignment) != start:
+            members.append(Member(None, Bytes(bytes(start - end))))
+
+    for argument, value, field in zip(arguments, values, fields, strict=True):
+        type_ = value_type(value)
+        if field.offset % type_.alignment:
+            raise ParameterMismatch(f"it is packed, with {field.label} at {field.offset}: bytes:…")
+        fill(field.offset, type_.alignment)
+        members.append(Member(argument.name if argument else None, value))
+        end, widest = field.offset + type_.size, max(widest, type_.alignment)
+    fill(parameter.size, widest)
+    return StructValue(tuple(members))
+
+
 def fit_members(given: Type, parameter: Parameter) -> None:
     """Compare a struct or an array with the members of its parameter, as far as they are known.
 
@@ -69,11 +195,18 @@ def fit_members(given: Type, parameter: Parameter) -> None:
     Raises:
         ParameterMismatch: A part has another type than the member at its offset.
     """
-    if not parameter.members or not isinstance(given, StructType | ArrayType):
+    members, start = parameter.members, 0
+    if parameter.count > 1:
+        start = parameter.offset
+        own = ParameterMember(
+            start, parameter.size, parameter.type, parameter.name, parameter.count, members
+        )
+        members = (own,)
+    if not members or not isinstance(given, StructType | ArrayType):
         return
-    declared = {part.offset: part for part in _declared(parameter.members)}
+    declared = {part.offset: part for part in _declared(members)}
     offsets = sorted(declared)
-    for offset, part in _parts(given, 0):
+    for offset, part in _parts(given, start):
         if part.size == 1 and isinstance(part, ScalarType) and part.is_integer:
             continue
         before = bisect_right(offsets, offset) - 1

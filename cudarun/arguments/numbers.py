@@ -7,13 +7,19 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from cudarun.arguments.expressions import read_expression
 from cudarun.arguments.literals import NUMBER, LiteralError, read
-from cudarun.arguments.scanner import Scanner
+from cudarun.arguments.scalars import Computed, UntypedNumber
+from cudarun.arguments.scanner import IDENTIFIER, Scanner
 from cudarun.arguments.types import Kind, ScalarType, Type, scalars_of
-from cudarun.arguments.values import UntypedNumber
 
 NUMBER_AHEAD = re.compile(r"[+-]?\s*(?:\.?[0-9]|(?:inf|nan|true|false)\b)")
 """The start of a number."""
+
+EXPRESSION_AHEAD = re.compile(r"[-+~]?\s*\(|[-+~]\s*[A-Za-z_]|~")
+"""The start of an expression that begins neither with a number nor with a name."""
+
+_OPERATOR_AHEAD = re.compile(r"[-+*/%&|^<>]")
 
 
 class NumberRules:
@@ -36,6 +42,23 @@ class NumberRules:
         if found is None:
             raise self.scanner.error(f"expected {what}, found {self.scanner.found()}")
         return found.group()
+
+    def computed(self, scalar: ScalarType | None = None) -> Computed | None:
+        """Parse an expression over other numbers; ``None`` where one number or none follows."""
+        scanner = self.scanner
+        start = scanner.skip_space()
+        if scanner.looks_at(NUMBER_AHEAD):
+            scanner.match(NUMBER)
+            is_expression = scanner.looks_at(_OPERATOR_AHEAD)
+        else:
+            is_expression = scanner.looks_at(EXPRESSION_AHEAD) or scanner.looks_at(IDENTIFIER)
+        scanner.position = start
+        if not is_expression:
+            return None
+        expression = read_expression(scanner)
+        if expression.old_names or expression.files or expression.symbols:
+            raise scanner.error("only numbers, names, operators and functions are allowed", start)
+        return Computed(expression, scalar)
 
     def number(self) -> UntypedNumber:
         """Parse a number without a type."""

@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from cudarun.arguments.sampling import ArrayForm, Sampling
+from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape
 from cudarun.arguments.values import (
     AddressOf,
@@ -26,11 +27,9 @@ from cudarun.arguments.values import (
     Leaf,
     Null,
     ObjectValue,
-    Scalar,
     StructValue,
     TensorExtent,
     TensorMapValue,
-    UntypedNumber,
     Value,
     VectorValue,
     value_type,

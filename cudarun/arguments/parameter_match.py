@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from cudarun.arguments.literals import Form, LiteralError, read
+from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import (
     NAMED,
     SCALARS,
@@ -29,8 +30,6 @@ from cudarun.arguments.values import (
     Descriptor,
     FileBuffer,
     Null,
-    Scalar,
-    UntypedNumber,
     Value,
     value_type,
 )

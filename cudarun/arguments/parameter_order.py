@@ -19,6 +19,11 @@ def _own_name(parameter: Parameter) -> str | None:
     return name if name and IDENTIFIER.fullmatch(name) and name not in RESERVED else None
 
 
+def default_name(index: int, parameter: Parameter | None) -> str:
+    """Return the name of an argument that has none: the parameter's, or ``p`` and its index."""
+    return (parameter and _own_name(parameter)) or f"p{index}"
+
+
 def has_names(parameters: Sequence[Parameter]) -> bool:
     """Return whether arguments can be bound by name: every parameter has one of its own."""
     names = [_own_name(parameter) for parameter in parameters]
@@ -33,12 +38,21 @@ def order_remarks(arguments: Sequence[Argument], parameters: Sequence[Parameter]
 
 
 def in_order(
-    arguments: Sequence[Argument], parameters: Sequence[Parameter], kernel: str
+    arguments: Sequence[Argument],
+    parameters: Sequence[Parameter],
+    kernel: str,
+    noun: str = "parameter",
 ) -> list[Argument | None]:
     """Return an argument for each parameter, ``None`` if it is missing, and then those too many.
 
     Where all parameters have names, ``NAME=VALUE`` is that of the name. An argument without a name
     stands in its own place, and all before it in theirs.
+
+    Args:
+        arguments: The arguments.
+        parameters: The parameters, or the members of a struct.
+        kernel: The owner of the parameters in messages.
+        noun: ``member`` of a struct.
 
     Raises:
         RequestError: There is no such parameter, it has two arguments, or an argument without a
@@ -52,7 +66,7 @@ def in_order(
     for index, argument in enumerate(arguments):
         place = owners.get(argument.name) if argument.name else index
         if place is None:
-            raise _unknown_name(argument, parameters, kernel)
+            raise _unknown_name(argument, parameters, kernel, noun)
         if argument.name is None and displaced is not None:
             raise RequestError(
                 f"{kernel}: argument {index} ({argument}) has no name and follows "
@@ -62,7 +76,7 @@ def in_order(
             )
         if place in placed:
             raise RequestError(
-                f"{kernel}: two arguments for parameter {argument.name}: "
+                f"{kernel}: two arguments for {noun} {argument.name}: "
                 f"{placed[place]} and {argument}",
                 argument=argument.text or str(argument),
             )
@@ -73,12 +87,14 @@ def in_order(
     return [placed.get(place) for place in range(count)]
 
 
-def _unknown_name(argument: Argument, parameters: Sequence[Parameter], kernel: str) -> RequestError:
+def _unknown_name(
+    argument: Argument, parameters: Sequence[Parameter], kernel: str, noun: str
+) -> RequestError:
     known = [parameter.label for parameter in parameters]
     near = did_you_mean(str(argument.name), known)
-    listed = f"its parameters are {', '.join(known)}"
+    listed = f"its {noun}s are {', '.join(known)}"
     return RequestError(
-        f"{kernel} has no parameter '{argument.name}'",
+        f"{kernel} has no {noun} '{argument.name}'",
         hint=f"{near} {listed}" if near else listed,
         argument=argument.text or str(argument),
     )
@@ -104,7 +120,7 @@ def argument_names(arguments: Sequence[Argument], parameters: Sequence[Parameter
                 )
             names.append(argument.name)
             continue
-        name = _own_name(parameter) or f"p{parameter.index}"
+        name = default_name(parameter.index, parameter)
         if name in taken:
             raise RequestError(
                 f"argument {parameter.index} ({argument}) has no name, and its default name "

@@ -6,17 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TypeAlias
 
-from cudarun.arguments.members import fit_members
+from cudarun.arguments.members import (
+    braced,
+    fields_of,
+    fit_members,
+    has_member_names,
+    laid_out,
+    unknown_members,
+)
 from cudarun.arguments.parameter_match import (
     ParameterMismatch,
     fit,
 )
-from cudarun.arguments.values import (
-    Argument,
-    UntypedNumber,
-    Value,
-    value_type,
-)
+from cudarun.arguments.parameter_order import in_order
+from cudarun.arguments.values import Argument, StructValue, Value, has_type, value_type
 from cudarun.errors import RequestError
 from cudarun.parameters import Parameter
 
@@ -29,8 +32,16 @@ def fit_all(
     parameters: Sequence[Parameter],
     kernel: str,
     suggest: Suggest | None,
+    noun: str = "parameter",
 ) -> list[Value]:
     """Return the values, with types for untyped numbers.
+
+    Args:
+        arguments: The argument of each parameter; ``None`` for a missing one.
+        parameters: The parameters, or the members of a struct.
+        kernel: The owner of the parameters in messages.
+        suggest: Returns a complete command.
+        noun: ``member`` of a struct.
 
     Raises:
         RequestError: An argument does not match its parameter, or there are too few or too many.
@@ -39,14 +50,12 @@ def fit_all(
     problems: dict[int, str] = {}
     for index, (argument, parameter) in enumerate(zip_longest(arguments, parameters)):
         if argument is None:
-            problems[index] = "missing argument"
+            problems[index] = "missing argument" if noun == "parameter" else f"missing {noun}"
         elif parameter is None:
             problems[index] = "unexpected argument"
         else:
             try:
-                value = fit(argument.value, parameter)
-                fit_members(value_type(value), parameter)
-                values.append(value)
+                values.append(_fitted(argument, parameter, kernel, noun))
             except ParameterMismatch as misfit:
                 problems[index] = str(misfit)
     if problems:
@@ -56,9 +65,35 @@ def fit_all(
             hint = f"a complete command:\n{suggest(fitting[: len(parameters)])}"
         else:
             hint = _order_hint(arguments, parameters)
-        message = _mismatch_message(arguments, parameters, problems, kernel)
-        raise RequestError(message, hint=hint, kernel=kernel)
+        message = _mismatch_message(arguments, parameters, problems, kernel, noun)
+        error = RequestError(message, hint=hint)
+        raise error.at(kernel=kernel) if noun == "parameter" else error
     return values
+
+
+def _fitted(argument: Argument, parameter: Parameter, kernel: str, noun: str) -> Value:
+    """Return a value with its type; a struct with the members of its parameter, in their order.
+
+    Raises:
+        ParameterMismatch: The value does not match the parameter.
+        RequestError: The members of a struct do not match those of the parameter.
+    """
+    value = argument.value
+    if isinstance(value, StructValue):
+        fields = fields_of(parameter)
+        if fields and (not has_type(value) or has_member_names(value)):
+            label = argument.name or parameter.label
+            owner = f"{kernel}.{label}".replace(".[", "[") if noun == "member" else label
+            members = [Argument(each.name, each.value) for each in braced(value, parameter)]
+            order = in_order(members, fields, owner, "member")
+            value = laid_out(
+                order, fit_all(order, fields, owner, None, "member"), fields, parameter
+            )
+        elif not has_type(value):
+            raise ParameterMismatch(unknown_members(parameter))
+    value = fit(value, parameter)
+    fit_members(value_type(value), parameter)
+    return value
 
 
 def _order_hint(
@@ -77,27 +112,28 @@ def _mismatch_message(
     parameters: Sequence[Parameter],
     problems: Mapping[int, str],
     kernel: str,
+    noun: str,
 ) -> str:
     """Return the error message: the problems, and both lists side by side."""
     given = sum(argument is not None for argument in arguments)
     if given != len(parameters):
-        summary = f"takes {_number(parameters, 'parameter')}, got {given}"
+        summary = f"takes {_number(parameters, noun)}, got {given}"
     else:
         *others, last = map(str, problems)
         which = f"{', '.join(others)} and {last}" if others else last
         one = len(problems) == 1
         summary = (
-            f"argument {which} does not match its parameter"
+            f"argument {which} does not match its {noun}"
             if one
-            else f"arguments {which} do not match their parameters"
+            else f"arguments {which} do not match their {noun}s"
         )
-    lines = [("", "", "offset", "size", "parameter", "argument", "size")]
+    lines = [("", "", "offset", "size", noun, "argument", "size")]
     for index, (argument, parameter) in enumerate(zip_longest(arguments, parameters)):
         mark = "!" if index in problems else ""
         lines.append((mark, str(index), *_parameter_cells(parameter), *_argument_cells(argument)))
     table = _table(lines)
     for index in sorted(problems, reverse=True):  # backwards: insertions move lines
-        table.insert(index + 2, f"{'':{table[0].index('parameter')}}^ {problems[index]}")
+        table.insert(index + 2, f"{'':{table[0].index(noun)}}^ {problems[index]}")
     return "\n".join((f"{kernel}: {summary}", *table))
 
 
@@ -108,7 +144,8 @@ def _number(things: Sequence[object], what: str) -> str:
 def _parameter_cells(parameter: Parameter | None) -> tuple[str, str, str]:
     if parameter is None:
         return "", "", "–"
-    description = " ".join(filter(None, (parameter.type, parameter.name)))
+    name = f"{parameter.name or ''}[{parameter.count}]" if parameter.count > 1 else parameter.name
+    description = " ".join(filter(None, (parameter.type, name)))
     return str(parameter.offset), str(parameter.size), description or "?"
 
 
@@ -116,10 +153,7 @@ def _argument_cells(argument: Argument | None) -> tuple[str, str]:
     if argument is None:
         return "–", ""
     text = argument.text or str(argument)
-    size = (
-        "?" if isinstance(argument.value, UntypedNumber) else str(value_type(argument.value).size)
-    )
-    return text, size
+    return text, str(value_type(argument.value).size) if has_type(argument.value) else "?"
 
 
 _WIDEST = 78  # columns: the narrowest common terminal shows a line without wrapping

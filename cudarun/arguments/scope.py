@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 from cudarun.arguments.packing import BufferSpec, ObjectSpec
 from cudarun.arguments.sampling import ArrayForm
-from cudarun.arguments.scanner import did_you_mean
+from cudarun.arguments.scalars import Scalar
 from cudarun.arguments.values import (
     AddressOf,
-    Argument,
     Element,
     ObjectValue,
-    Reference,
-    Scalar,
     Value,
 )
 from cudarun.errors import RequestError
@@ -38,29 +35,11 @@ class Scope:
     integers: Mapping[str, int] = field(default_factory=dict)
     objects: tuple[ObjectSpec, ...] = ()
 
-    def resolved(self, argument: Argument) -> Argument:
-        """Return an argument with the value that it refers to; a buffer becomes its address.
-
-        Raises:
-            RequestError: No earlier step has this name.
-        """
-        if not isinstance(argument.value, Reference):
-            return argument
-        name = argument.value.name
-        if isinstance(self.values.get(name), ObjectValue):
-            return replace(argument, value=self.values[name])
-        if name in self.buffers:
-            return replace(argument, value=AddressOf(name))
-        if name in self.values:
-            return replace(argument, value=self.values[name])
-        known = [*self.buffers, *self.values]
-        near = did_you_mean(name, known)
-        listed = f"earlier steps have {', '.join(known)}"
-        raise RequestError(
-            f"no earlier step has a buffer or a value '{name}'",
-            hint=f"{near} {listed}" if near else listed if known else None,
-            argument=argument.text or str(argument),
-        )
+    def resolved(self, name: str) -> Value | None:
+        """Return the value of a name, of a buffer its address; ``None`` for an unknown name."""
+        if name in self.buffers and not isinstance(self.values.get(name), ObjectValue):
+            return AddressOf(name)
+        return self.values.get(name)
 
     def refuse_same_names(self, buffers: Sequence[BufferSpec]) -> None:
         """Refuse buffers of a step with the names of earlier ones.

@@ -13,12 +13,11 @@ from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cudarun.arguments import literals
 from cudarun.arguments.sampling import ArrayForm, Sampling
+from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.syntax import Expression
 from cudarun.arguments.tensor_map_options import TensorMapOptions
 from cudarun.arguments.types import (
-    SCALARS,
     TENSOR_MAP,
     ArrayType,
     Kind,
@@ -33,50 +32,6 @@ from cudarun.arguments.types import (
 from cudarun.records import dataclass
 
 # --- values passed in the parameter itself -------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """One number of a type, stored as bits: exact, and equal to itself even if it is a NaN."""
-
-    type: ScalarType
-    bits: int
-
-    @property
-    def value(self) -> int | float | bool:
-        """The number."""
-        return literals.decode(self.bits, self.type)
-
-    @property
-    def literal(self) -> str:
-        """The text without the type."""
-        return literals.show(self.bits, self.type)
-
-    def __str__(self) -> str:
-        return f"{self.type}:{self.literal}"
-
-
-@dataclass(frozen=True, slots=True)
-class UntypedNumber:
-    """A number without a type, ``2.5``: the kernel's parameter or the buffer determines it."""
-
-    text: str
-
-    def of(self, scalar: ScalarType) -> Scalar:
-        """Return this number as a ``scalar``.
-
-        Raises:
-            LiteralError: The type cannot represent it.
-        """
-        return Scalar(scalar, literals.encode(self.text, scalar))
-
-    def as_float(self, scalar: ScalarType) -> float:
-        """Return this number in double precision; a bit pattern is that of a ``scalar``."""
-        is_pattern = literals.read(self.text).form is literals.Form.BITS
-        return float(self.of(scalar if is_pattern else SCALARS["f64"]).value)
-
-    def __str__(self) -> str:
-        return self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +82,20 @@ class StructValue:
     """A struct by value, ``{f32:1, float4:1,2,3,4}``; members may be buffers and pointers."""
 
     members: tuple[Member, ...]
-    type: StructType = field(init=False, repr=False, compare=False)
-    """The struct's type; pointers in it are pointer members."""
+    _type: StructType | None = field(default=None, init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        members = tuple(StructMember(m.name, value_type(m.value)) for m in self.members)
-        object.__setattr__(self, "type", StructType(members))
+    @property
+    def type(self) -> StructType:
+        """The struct's type; pointers in it are pointer members.
+
+        Raises:
+            TypeError: A number in it has no type until it is bound to a parameter.
+        """
+        if self._type is None:
+            members = tuple(StructMember(m.name, value_type(m.value)) for m in self.members)
+            object.__setattr__(self, "_type", StructType(members))
+        assert self._type is not None, "it is computed once"
+        return self._type
 
     @property
     def literal(self) -> str:
@@ -213,7 +176,7 @@ class AddressOf:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The buffer or the value that an earlier step of a program has under this name."""
+    """The number of another argument, or the buffer or value of an earlier step of a program."""
 
     name: str
 
@@ -344,6 +307,7 @@ Pointer: TypeAlias = Buffer | FileBuffer | AddressOf | Null | ObjectValue
 Value: TypeAlias = (
     Element
     | UntypedNumber
+    | Computed
     | Bytes
     | Pointer
     | Reference
@@ -362,7 +326,7 @@ def value_type(value: Value) -> Type:
     """Return the type of ``value`` in the parameter list; a buffer's is a pointer.
 
     Raises:
-        TypeError: A :class:`UntypedNumber` has no type until it is bound to a parameter.
+        TypeError: A number has no type until it is bound to a parameter.
     """
     match value:
         case Scalar() | VectorValue() | ArrayValue() | StructValue() | Descriptor():
@@ -377,10 +341,23 @@ def value_type(value: Value) -> Type:
             return TENSOR_MAP
         case TensorExtent():
             return value.type
-        case UntypedNumber():
+        case Computed(type=ScalarType() as scalar):
+            return scalar
+        case UntypedNumber() | Computed():
             raise TypeError(f"the number {value} has no type")
         case _:
             return PointerType()
+
+
+def has_type(value: Value) -> bool:
+    """Return whether the type of a value is known before it is bound to a parameter."""
+    match value:
+        case StructValue(members):
+            return all(has_type(member.value) for member in members)
+        case UntypedNumber() | Reference() | Computed(type=None):
+            return False
+        case _:
+            return True
 
 
 def _literal(value: Value) -> str:

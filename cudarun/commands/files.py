@@ -133,7 +133,7 @@ def argument_paths(arguments: Sequence[str]) -> Iterator[str]:
     from cudarun.arguments.files import files_of
     from cudarun.arguments.grammar import parse_arguments
 
-    for argument in parse_arguments(arguments, references=True):  # a reference names no file
+    for argument in parse_arguments(arguments):
         yield from files_of(argument)
 
 

@@ -155,13 +155,13 @@ def launch_request(
     """
     from cudarun.arguments.expressions import parse_expression
     from cudarun.arguments.grammar import parse_arguments, parse_buffer, parse_setting
-    from cudarun.arguments.statements import Let, expanded, parse_check, parse_let
+    from cudarun.arguments.statements import Let, claimed_check, expanded, parse_check, parse_let
     from cudarun.arguments.tolerance import Tolerance
 
     _refuse_several_launches(values)
     seed = values["seed"]
-    arguments = parse_arguments(values["arguments"], references=not is_first)
-    aliases = _aliases(arguments)
+    arguments = parse_arguments(values["arguments"])
+    aliases = {} if is_first else _aliases(arguments)
     renamed = tuple(Let(name, parse_expression(other)) for name, other in aliases.items())
     lets = tuple(
         replace(let, expression=expanded(let.expression, renamed))
@@ -191,8 +191,7 @@ def launch_request(
         geometry=geometry,
         arguments=arguments,
         checks=tuple(
-            replace(check, expression=expanded(check.expression, (*renamed, *lets)))
-            for check in map(parse_check, values["checks"])
+            claimed_check(check, (*renamed, *lets)) for check in map(parse_check, values["checks"])
         ),
         prints=tuple(
             expanded(parse_expression(text), (*renamed, *lets)) for text in values["prints"]
@@ -261,14 +260,15 @@ def _refuse_several_launches(values: Values) -> None:
                 ).naming(option, other)
 
 
-def _aliases(arguments: Iterable[Argument]) -> dict[str, str]:
+def _aliases(arguments: Sequence[Argument]) -> dict[str, str]:
     """Return the names that arguments give to names of earlier steps: ``in=x``."""
     from cudarun.arguments.values import Reference
 
+    own = {each.name for each in arguments}
     return {
         each.name: each.value.name
         for each in arguments
-        if each.name and isinstance(each.value, Reference) and each.name != each.value.name
+        if each.name and isinstance(each.value, Reference) and each.value.name not in own
     }
 
 

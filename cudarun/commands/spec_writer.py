@@ -109,7 +109,7 @@ def _with_seed(entries: _Entries, request: LaunchRequest) -> _Entries:
 def _parse_argument(text: str) -> Argument:
     from cudarun.arguments.grammar import parse_argument
 
-    return parse_argument(text, references=True)
+    return parse_argument(text)
 
 
 def _lines(entries: Iterable[tuple[str, object]]) -> str:

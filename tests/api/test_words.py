@@ -30,7 +30,7 @@ from cudarun.arguments.grammar import parse_argument
         (np.int64(-5), "i64:-5"),
         (np.array(2**40, ">u8"), "u64:1099511627776"),
         (np.complex64(1), "bytes:0000803f00000000"),
-        (np.array((1, 2), [("a", "i4"), ("b", "i4")]), "bytes:0100000002000000"),
+        (np.array((1, 2), [("a", "i4"), ("b", "i4")]), "{a=i32:1, b=i32:2}"),
     ],
 )
 def test_text_of_a_value(value: Any, text: str) -> None:

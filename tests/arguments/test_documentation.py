@@ -69,7 +69,7 @@ def test_there_are_examples():
 
 @pytest.mark.parametrize("text", [n for row in table(PAGE, "value") for n in names(row[0])])
 def test_values(text):
-    parse_argument(text, references=True)
+    parse_argument(text)
 
 
 def test_initializers():

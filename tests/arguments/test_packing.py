@@ -13,6 +13,7 @@ from cudarun.arguments import types
 from cudarun.arguments.dtypes import element_dtype
 from cudarun.arguments.grammar import parse_argument, parse_type
 from cudarun.arguments.packing import BufferSpec, element_bytes, pack
+from cudarun.arguments.scalars import Scalar
 from cudarun.arguments.types import SCALARS, ArrayType, StructMember, StructType
 from cudarun.arguments.values import (
     AddressOf,
@@ -20,7 +21,6 @@ from cudarun.arguments.values import (
     Buffer,
     FileBuffer,
     Member,
-    Scalar,
     StructValue,
     value_type,
 )

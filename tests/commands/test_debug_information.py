@@ -91,7 +91,7 @@ def test_the_command_for_missing_arguments_runs(launch: Launch, run: Run) -> Non
     ran = launch("debug.fatbin", "x=f32[n]:ones", "n=64")
     assert ran.code == 2
     [command] = [line for line in ran.err.splitlines() if line.startswith("cudarun launch")]
-    assert "settings={scale=f32:1, range_begin=i32:" in command
+    assert "settings={scale=f32:1, range={begin=i32:" in command
     assert "bias=f32[n]:iota, mode=u32:0}" in command
     program, *words = shlex.split(command)
     assert program == "cudarun"

@@ -131,7 +131,7 @@ def test_colours_are_asked_for_in_any_step(run: Run) -> None:
     ("words", "message"),
     [
         ((*FILL, "--then", "-k", "total", "--block", "1", "in=y", "out=f32[1]", "n"),
-         "step 2: no earlier step has a buffer or a value 'y'"),
+         "step 2: unknown name 'y'"),
         ((*FILL, "--then", "-k", "fill", "--block", "1", "x=f32[9]", "n", "v=1"),
          "step 2: an earlier step has a buffer 'x', too"),
         ((*FILL, "--then", "-k", "total", "--block", "1", "in=v", "out=f32[1]", "n"),
@@ -143,7 +143,7 @@ def test_colours_are_asked_for_in_any_step(run: Run) -> None:
          "--device applies to the whole program and is given with two values"),
         ((*FILL, "--check", "x == 1", *TOTAL, "--graph"),
          "--graph: with --graph, buffers are read after the last step only"),
-        (("x",), "unknown type 'x'"),
+        (("-k", "fill", "x=f32[9]", "n=m", "v=1"), "unknown name 'm'"),
     ],
 )  # fmt: skip
 def test_refusals(run: Run, words: tuple[str, ...], message: str) -> None:

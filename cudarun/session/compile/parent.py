@@ -37,7 +37,10 @@ def compile_for_facts(
 
 def _compile(source: Image, target: Architecture | None, _: None) -> Image:
     from cudarun.images.versions import Architecture
+    from cudarun.session.compile.debug import with_debug_information
     from cudarun.session.compile.source import compile_source
 
     target = target or Architecture(True, _COMMON_ARCHITECTURE)
-    return compile_source(source, target, "PTX" if target.is_virtual else "CUBIN")
+    image = compile_source(source, target, "PTX" if target.is_virtual else "CUBIN")
+    kernels = image.facts.kernels if image.facts else ()
+    return with_debug_information(image, [p for each in kernels for p in each.parameters])

@@ -82,7 +82,7 @@ class CompileTask:
             data=data,
             facts=self._facts(ptx),
             compilation=None,
-            is_compiled=True,
+            source=self.source,
             warnings=warnings,
             lowered=dict(lowered),
         )

@@ -20,8 +20,9 @@ from cudarun.arguments.frameworks import FilledArray, numba_parameters
 from cudarun.arguments.grammar import parse_argument, parse_type
 from cudarun.arguments.literals import Form, LiteralError, read
 from cudarun.arguments.packing import BufferSpec, Pointee, Pointers, VariableElement, pack
+from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
-from cudarun.arguments.statements import Check, parse_check
+from cudarun.arguments.statements import Check, claimed_check, parse_check
 from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import StructType
 from cudarun.arguments.value_parts import (
@@ -39,11 +40,10 @@ from cudarun.arguments.values import (
     FileBuffer,
     ListInitial,
     Reference,
-    Scalar,
     StructValue,
     TensorExtent,
     TensorMapValue,
-    UntypedNumber,
+    has_type,
     value_type,
 )
 from cudarun.errors import ArgumentSyntaxError, RequestError
@@ -138,7 +138,7 @@ class OperandReader:
             return [
                 pack(part.value, part.name or "", partial(resolver.resolve, part)).pointers
                 for part in parts
-                if not isinstance(part.value, UntypedNumber)
+                if has_type(part.value)
             ]
 
         for pointers in self.based(token, packed):
@@ -168,7 +168,8 @@ class OperandReader:
             value = value.buffer
         if isinstance(value, UntypedNumber):
             raise self.error(f"{value} needs a type", token, hint=f"example: i32:{value}")
-        if isinstance(value, Descriptor | Reference | TensorMapValue | TensorExtent):
+        others = Computed | Descriptor | Reference | TensorMapValue | TensorExtent
+        if isinstance(value, others) or not has_type(value):
             raise self.error(f"{token.text!r} cannot be written", token)
         resolver = BufferResolver({}, Path())
         match value:
@@ -211,7 +212,7 @@ class OperandReader:
 
     def check(self, token: Token) -> Check:
         """Parse a check over memory."""
-        check: Check = self.based(token, lambda: parse_check(token.text))
+        check: Check = self.based(token, lambda: claimed_check(parse_check(token.text)))
         self._usable(check.expression, token)
         return check
 
@@ -366,7 +367,11 @@ class OperandReader:
         value = self.based(
             token, lambda: parse_argument(prefix + token.text), skipped=len(prefix)
         ).value
-        if not isinstance(value, Element) or value.type.size != spec.type.size:
+        if (
+            not isinstance(value, Element)
+            or not has_type(value)
+            or value.type.size != spec.type.size
+        ):
             raise self.error(f"{token.text!r} is not a value of type {spec.type}", token)
         if isinstance(value, StructValue) and str(value.type) != str(spec.type):
             raise self.error(f"{token.text!r} is {value.type}, not {spec.type}", token)

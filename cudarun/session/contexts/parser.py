@@ -16,8 +16,9 @@ from typing import Any
 
 from cudarun.arguments.literals import Form, read
 from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
-from cudarun.arguments.values import Argument, Scalar, UntypedNumber, Value
+from cudarun.arguments.values import Argument, Value
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.session.contexts.lines import Line, Token
 from cudarun.session.contexts.operands import (

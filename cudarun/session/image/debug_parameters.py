@@ -25,13 +25,14 @@ class DebugReader:
 
     def __init__(self, image: Image) -> None:
         self._debug = None
-        is_plain = identify(image.data) in (ImageKind.PTX, ImageKind.CUBIN)
-        if not is_plain or b".debug_info" in image.data:
+        data = image.data if image.debug is None else image.debug
+        is_plain = identify(data) in (ImageKind.PTX, ImageKind.CUBIN)
+        if not is_plain or b".debug_info" in data:
             from cudarun.images.debug_information import (  # few images have any
                 DebugInformation,
             )
 
-            self._debug = DebugInformation(image.data, image.limit)
+            self._debug = DebugInformation(data, image.limit)
 
     @property
     def is_needed(self) -> bool:

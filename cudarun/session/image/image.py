@@ -35,7 +35,8 @@ class Image:
         limit: The most bytes of the code in the file when decompressed; see
             `cudarun.images.reader.check_sizes`.
         compilation: The compile options of CUDA source.
-        is_compiled: Whether the data was compiled from CUDA source, so that its lines differ.
+        source: The CUDA source that the data was compiled from.
+        debug: PTX of the same source with debug information.
         warnings: The compiler's warnings.
         lowered: The mangled names of the kernels that ``compilation`` named.
         recording: The recorded launch, if the file is one.
@@ -47,7 +48,8 @@ class Image:
     facts: ImageFacts | None = field(default=None, repr=False)
     limit: int = MAX_IMAGE
     compilation: CompileOptions | None = None
-    is_compiled: bool = False
+    source: Image | None = field(default=None, repr=False)
+    debug: bytes | None = field(default=None, repr=False)
     warnings: tuple[Diagnostic, ...] = ()
     lowered: dict[str, str] = field(default_factory=dict)
     recording: Recording | None = None
@@ -57,6 +59,11 @@ class Image:
     def code(self) -> bytes:
         """All bytes, in memory."""
         return self.data if isinstance(self.data, bytes) else self.data[:]
+
+    @property
+    def is_compiled(self) -> bool:
+        """True if the data was compiled from CUDA source, so that its lines differ."""
+        return self.source is not None
 
     @property
     def header_folders(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
-from cudarun.arguments.members import StructField, struct_fields
+from cudarun.arguments.members import fields_of
 from cudarun.arguments.parameter_match import (
     PtxType,
     expected_type,
@@ -23,7 +23,6 @@ from cudarun.arguments.parameter_match import (
     pointee_type,
 )
 from cudarun.arguments.parameter_order import has_names
-from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.types import NAMED, PointerType, ScalarType, VectorType
 from cudarun.images.demangler import spellings
 from cudarun.images.ptx_usage import KernelUsage, KernelUsages, PointerUse
@@ -327,7 +326,7 @@ def _value(kernel: SuggestedKernel, parameter: Parameter, sizes: _Sizes) -> str:
     if is_tensor_map(parameter):
         return "tensormap(f32[64,64]:iota, box=32x32)"
     if parameter.members:
-        return _described_struct(parameter, kernel.usage, sizes)
+        return _described(parameter, kernel, sizes, 0)
     return _struct(parameter, kernel.usage, sizes)
 
 
@@ -447,45 +446,35 @@ def _struct(parameter: Parameter, usage: KernelUsage | None, sizes: _Sizes) -> s
     return f"{{{', '.join(texts)}}}"
 
 
-def _described_struct(parameter: Parameter, usage: KernelUsage | None, sizes: _Sizes) -> str:
-    """Return a struct with the members that debug information has; zeros for unknown ones."""
-    texts: list[str] = []
-    end, alignment = 0, 1
-    for field in struct_fields(parameter.members):
-        own = _field(parameter, field, usage, sizes)
-        if own is None or field.offset < end:
-            continue
-        text, size = own
-        texts += _filler(end, field.offset, size)
-        name = field.name.replace(".", "_")
-        texts.append(f"{name}={text}" if IDENTIFIER.fullmatch(name) else text)
-        end, alignment = field.offset + field.size, max(alignment, size)
-    texts += _filler(end, parameter.size, alignment)
-    return f"{{{', '.join(texts)}}}" if texts else f"bytes:{'00' * parameter.size}"
+def _described(parameter: Parameter, kernel: SuggestedKernel, sizes: _Sizes, base: int) -> str:
+    """Return a value with the members that debug information has; zeros for unknown ones.
 
-
-def _field(
-    parameter: Parameter, field: StructField, usage: KernelUsage | None, sizes: _Sizes
-) -> tuple[str, int] | None:
-    """Return a field's value and alignment; ``None`` if its type is unknown."""
-    match field.expected:
-        case PointerType():
-            if field.size != _ADDRESS:  # an array of pointers
-                return None
-            use = usage.pointers.get((parameter.index, field.offset)) if usage else None
-            return _buffer(replace(parameter, type=field.type), use, sizes), _ADDRESS
-        case ScalarType() as scalar:
-            pass
-        case VectorType(scalar=scalar):
-            pass
-        case _:
-            return None
-    count = field.size // scalar.size
-    if count == 1:
-        is_enumeration = (field.type or "").startswith("enum ")
-        return (f"{scalar}:0" if is_enumeration else _number(scalar, sizes)), scalar.size
-    one = "true" if scalar.name == "bool" else "1"
-    return f"{scalar}*{count}:{','.join([one] * count)}", scalar.size
+    Args:
+        parameter: The parameter, or a member of it with its index.
+        kernel: The kernel.
+        sizes: The sizes of buffers.
+        base: The offset in the parameter.
+    """
+    expected = expected_type(parameter.type)
+    if parameter.count > 1 and isinstance(expected, ScalarType):
+        return f"{expected}*{parameter.count}:ones"
+    if parameter.count == 1 and isinstance(expected, PointerType):
+        use = kernel.usage.pointers.get((parameter.index, base)) if kernel.usage else None
+        return _buffer(parameter, use, sizes)
+    if isinstance(expected, ScalarType):
+        is_enumeration = (parameter.type or "").startswith("enum ")
+        return f"{expected}:0" if is_enumeration else _number(expected, sizes)
+    if isinstance(expected, VectorType):
+        return f"{expected}:{','.join(['1'] * expected.count)}"
+    fields = fields_of(parameter)
+    if not fields:
+        return f"bytes:{'00' * parameter.size}"
+    parts = []
+    for field in fields:
+        own = replace(field, index=parameter.index)
+        text = _described(own, kernel, sizes, base + field.offset)
+        parts.append(f"{field.name}={text}" if has_names(fields) else text)
+    return f"{{{', '.join(parts)}}}"
 
 
 def _members(parameter: Parameter, usage: KernelUsage | None) -> Iterator[tuple[int, str]]:

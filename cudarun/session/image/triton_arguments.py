@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from cudarun.arguments.constants import CompiledConstant, constant_scalar
 from cudarun.arguments.grammar import parse_argument
 from cudarun.arguments.parameter_order import in_order
+from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.tensor_map_options import TensorMapOptions, element_name, sizes_of
 from cudarun.arguments.types import SCALARS, TENSOR_MAP, ScalarType, innermost
@@ -24,10 +25,8 @@ from cudarun.arguments.values import (
     Buffer,
     FileBuffer,
     Reference,
-    Scalar,
     TensorExtent,
     TensorMapValue,
-    UntypedNumber,
 )
 from cudarun.errors import RequestError
 from cudarun.parameters import Parameter

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.parameter_table import Suggest
-from cudarun.arguments.values import Argument, Scalar, UntypedNumber
+from cudarun.arguments.scalars import Scalar, UntypedNumber
+from cudarun.arguments.values import Argument
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import GeometryRequest, LaunchRequest
 

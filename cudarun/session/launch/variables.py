@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 from cudarun.arguments.addresses import Locator, buffers_in
 from cudarun.arguments.buffer_resolution import BufferResolver
+from cudarun.arguments.computed_numbers import with_integers
 from cudarun.arguments.frameworks import FilledArray
 from cudarun.arguments.packing import BufferSpec, Pointers, VariableElement, pack
 from cudarun.arguments.parameter_match import ParameterMismatch, fit
+from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.syntax import CONSTANTS, NamedVariable
 from cudarun.arguments.types import SCALARS, ScalarType, Type
@@ -26,12 +29,11 @@ from cudarun.arguments.values import (
     Initial,
     Leaf,
     ListInitial,
-    Scalar,
-    UntypedNumber,
     Value,
     value_type,
 )
 from cudarun.errors import RequestError
+from cudarun.images.demangler import short_names
 from cudarun.images.facts import VariableFacts
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
@@ -152,13 +154,36 @@ def variable_type(facts: VariableFacts) -> ScalarType | None:
 
 
 def find_variable(name: str, known: Sequence[VariableFacts]) -> VariableFacts | None:
-    """Return the variable with a mangled or C++ name."""
-    return next((each for each in known if name in (each.name, each.demangled)), None)
+    """Return the variable with a mangled or C++ name, which may lack namespaces and templates.
+
+    Raises:
+        RequestError: Several variables have the name.
+    """
+    for each in known:
+        if name in (each.name, each.demangled):
+            return each
+    wanted = name.replace(" ", "")
+    found = [each for each in known if wanted in short_names(each.demangled)]
+    if len(found) > 1:
+        names = ", ".join(f'symbol("{each}")' for each in shortest_names(found))
+        raise RequestError(f"'{name}' matches {len(found)} variables", hint=f"variables: {names}")
+    return found[0] if found else None
 
 
 def variable_names(known: Iterable[VariableFacts]) -> set[str]:
-    """Return the names of variables: those of symbols, and those of C++."""
-    return {name for each in known for name in (each.name, each.demangled)}
+    """Return the names of variables: those of symbols, and those of C++ in all spellings."""
+    names = ((each.name, each.demangled, *short_names(each.demangled)) for each in known)
+    return {name for several in names for name in several}
+
+
+def shortest_names(known: Iterable[VariableFacts]) -> list[str]:
+    """Return the shortest name that no other variable has, for all but those of CUDA's headers."""
+    spellings = [short_names(each.demangled) for each in known if not each.is_of_headers]
+    owners = Counter(spelling for names in spellings for spelling in names)
+    return [
+        min((each for each in names if owners[each] == 1), key=len, default=names[0])
+        for names in spellings
+    ]
 
 
 def unknown_variable(
@@ -172,10 +197,9 @@ def unknown_variable(
         known: The image's variables.
         origin: The file of the image.
     """
-    names = [each.demangled for each in known]
-    hint = did_you_mean(name, names)
-    if hint is None:
-        hint = f"variables: {', '.join(names)}" if names else "it does not contain variables"
+    names = shortest_names(known)
+    listed = f"variables: {', '.join(names)}" if names else "it does not contain variables"
+    hint = " ".join(filter(None, (did_you_mean(name, names), listed)))
     return RequestError(f"{shown}: {origin} does not contain this variable", hint=hint)
 
 
@@ -224,7 +248,8 @@ class _VariableResolver:
             raise error.of(option="--set") from None
 
     def _written(self, name: str, facts: VariableFacts, setting: Argument) -> ImageVariable:
-        value = setting.value.buffer if isinstance(setting.value, FilledArray) else setting.value
+        value = with_integers(setting.value, self._buffers.integers)
+        value = value.buffer if isinstance(value, FilledArray) else value
         if isinstance(value, Descriptor):
             raise RequestError(f"{value} cannot be written to a variable")
         shape: tuple[int, ...] = ()

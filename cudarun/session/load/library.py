@@ -95,7 +95,12 @@ class Library:
         """
         name = select_kernel(self.names(), self.image.lowered_name(wanted), self.image.origin)
         handle = self.handle_of(name)
-        debug = DebugReader(self.image).read(name, self._parameters(name, handle))
+        parameters = self._parameters(name, handle)
+        if self.image.is_compiled:
+            from cudarun.session.compile.debug import with_debug_information  # few compile
+
+            self.image = with_debug_information(self.image, parameters)
+        debug = DebugReader(self.image).read(name, parameters)
         return Kernel(name, handle, debug.parameters, debug.notes)
 
     def variables(self) -> tuple[VariableFacts, ...]:

@@ -127,6 +127,11 @@ class _ImageLoad:
         self._suggestions = Suggestions(replace(image, facts=self.facts), file)
         self._suggestions.collect()
         self._is_alone = image.origin == file
+        if image.is_compiled:
+            from cudarun.session.compile.debug import with_debug_information  # few compile
+
+            parameters = [p for each in self._known.values() for p in each.parameters]
+            image = with_debug_information(image, parameters)
         self._debug = DebugReader(image)
         self._notes: list[str] = []
         self._attempts = [
@@ -373,6 +378,7 @@ def _variables(loader: Loader, facts: ImageFacts) -> Iterator[VariableReport]:
             size=size,
             managed=variable.managed,
             type=variable.type,
+            is_of_headers=variable.is_of_headers,
             address=address,
         )
 

@@ -216,7 +216,7 @@ def test_names_of_results(full: str, short: str) -> None:
         ("module M builtin; function F M.store; launch F f32[2]:ones 1",
          "f32[2]:ones has no name", 47),
         ("alloc B 4; read B", "the type of B is unknown: the script did not write to it", 17),
-        ("alloc B 4; read B i32 == x", "'x' is not a number", 25),
+        ("alloc B 4; read B i32 == x", "'x' is not a value of type i32", 25),
         ("alloc B 4; read B i32 >= 1", "values of 'read' can only be compared with == and !=", 22),
         ("module M builtin; function F bump",
          "'bump' is not of the form M.NAME (a module or library and a name in it)", 29),

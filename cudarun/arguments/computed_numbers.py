@@ -1,0 +1,180 @@
+"""Numbers that follow from others of the launch: ``nb='(n+255)//256'``, ``stride=n``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from cudarun.arguments.constants import CompiledConstant, number_text
+from cudarun.arguments.dimensions import evaluate_index, is_of_integers
+from cudarun.arguments.literals import LiteralError, as_number
+from cudarun.arguments.parameter_order import default_name
+from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
+from cudarun.arguments.scanner import did_you_mean
+from cudarun.arguments.scope import Scope
+from cudarun.arguments.syntax import CONSTANTS, Expression
+from cudarun.arguments.types import NAMED, ScalarType
+from cudarun.arguments.values import (
+    AddressOf,
+    Argument,
+    Buffer,
+    FileBuffer,
+    Member,
+    Reference,
+    StructValue,
+    Value,
+)
+from cudarun.errors import RequestError
+from cudarun.parameters import Parameter
+
+
+def with_numbers(
+    arguments: Sequence[Argument | None],
+    parameters: Sequence[Parameter],
+    scope: Scope,
+    constants: Sequence[CompiledConstant],
+) -> list[Argument | None]:
+    """Return the arguments with numbers in the place of expressions, and references resolved.
+
+    Args:
+        arguments: The argument of each parameter; ``None`` for a missing one.
+        parameters: The parameters.
+        scope: The names of earlier steps.
+        constants: The values that are compiled into the kernel.
+
+    Raises:
+        RequestError: A name is unknown, numbers depend on each other, or an expression has no
+            number as its value.
+    """
+    named = {
+        argument.name or default_name(index, parameter): argument.value
+        for index, (argument, parameter) in enumerate(zip_longest(arguments, parameters))
+        if argument is not None
+    }
+    known = {**scope.values, **{each.name: each.value for each in constants}}
+    numbers = _Numbers(known | dict(with_members(named.items())), scope)
+    found: list[Argument | None] = []
+    for argument in arguments:
+        try:
+            found.append(argument and replace(argument, value=numbers.resolved(argument.value)))
+        except RequestError as error:
+            assert argument is not None, "nothing is resolved for a missing argument"
+            raise error.at(argument=argument.text or str(argument)) from None
+    return found
+
+
+def with_integers(value: Value, integers: Mapping[str, int]) -> Value:
+    """Return a value with numbers in the place of expressions over integers.
+
+    Raises:
+        RequestError: A name is unknown, or the expression has no number as its value.
+    """
+    known = {name: UntypedNumber(str(number)) for name, number in integers.items()}
+    return _Numbers(known, Scope()).resolved(value)
+
+
+def with_members(named: Iterable[tuple[str, Value]]) -> Iterator[tuple[str, Value]]:
+    """Yield values by name, and the members of structs by theirs: ``p.n``."""
+    for name, value in named:
+        if value != Reference(name):  # that of an earlier step
+            yield name, value
+        if isinstance(value, StructValue):
+            yield from with_members(
+                (f"{name}.{m.name or i}", m.value) for i, m in enumerate(value.members)
+            )
+
+
+class _Numbers:
+    """The numbers of a launch; each is computed when another one needs it."""
+
+    def __init__(self, values: Mapping[str, Value], scope: Scope) -> None:
+        self._values = values
+        self._scope = scope
+        self._pending: list[str] = []
+
+    def resolved(self, value: Value) -> Value:
+        """Return a value with numbers in the place of expressions."""
+        match value:
+            case Computed():
+                return self.number(value)
+            case Reference(name):
+                return self._referenced(name)
+            case StructValue(members):
+                return StructValue(tuple(Member(m.name, self.resolved(m.value)) for m in members))
+            case _:
+                return value
+
+    def number(self, value: Computed) -> UntypedNumber | Scalar:
+        """Return the number of an expression, with its type if it has one."""
+        expression = value.expression
+        numbers = {
+            name: self._named(name)
+            for name in sorted(expression.names)
+            if name in self._values or name not in CONSTANTS
+        }
+        number = UntypedNumber(number_text(_evaluated(expression, numbers)))
+        return number if value.type is None else _typed(number, value.type, expression)
+
+    def _referenced(self, name: str) -> Value:
+        match self._values.get(name):
+            case UntypedNumber() | Scalar() | Computed() | Reference() as found:
+                self._named(name)  # refuses a cycle
+                return self.resolved(found)
+            case Buffer() | FileBuffer():
+                return AddressOf(name)
+            case _ if (earlier := self._scope.resolved(name)) is not None:
+                return earlier
+        raise self._unknown(name)
+
+    def _named(self, name: str) -> float:
+        """Return a number by its name."""
+        if name in self._pending:
+            cycle = " → ".join([*self._pending[self._pending.index(name) :], name])
+            raise RequestError(f"the arguments depend on each other: {cycle}")
+        self._pending.append(name)
+        value = self._values.get(name)
+        if isinstance(value, Computed | Reference):
+            value = self.resolved(value)
+        self._pending.pop()
+        match value:
+            case UntypedNumber(text):
+                return as_number(text)
+            case Scalar():
+                return value.value
+            case _:
+                raise self._unknown(name)
+
+    def _unknown(self, name: str) -> RequestError:
+        if name in self._values or name in self._scope.buffers:
+            return RequestError(f"'{name}' is not a number")
+        known = [*self._values, *self._scope.buffers]
+        listed = f"known names: {', '.join(known)}" if known else None
+        near = did_you_mean(name, [*known, *NAMED, "null"])
+        return RequestError(
+            f"unknown name '{name}'", hint=" ".join(filter(None, (near, listed))) or None
+        )
+
+
+def _evaluated(expression: Expression, numbers: Mapping[str, float]) -> float:
+    """Return the value of an expression: exactly if it consists of integers."""
+    integers = {name: value for name, value in numbers.items() if type(value) is int}
+    if is_of_integers(expression) and expression.names <= integers.keys():
+        return evaluate_index(expression, integers)
+    import numpy as np  # few arguments are computed from fractions
+
+    from cudarun.arguments.evaluation import Evaluator
+
+    given = {name: np.asarray(value) for name, value in numbers.items()}
+    value = np.asarray(Evaluator(expression, given, {}).result())
+    if value.ndim:
+        raise RequestError(f"{expression} is not one number")
+    number: float = value.item()
+    return number
+
+
+def _typed(number: UntypedNumber, scalar: ScalarType, expression: Expression) -> Scalar:
+    try:
+        return number.of(scalar)
+    except LiteralError as error:
+        raise RequestError(f"{expression} is {number}: {error}") from None

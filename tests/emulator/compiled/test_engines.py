@@ -15,6 +15,7 @@ from cudarun.emulator.compiled.control import warp_code
 from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET, NotCompiled
 from cudarun.emulator.host.process import Process
 from tests.emulator.compiled.engines import check_equal, device, interrupted_states, launched
+from tests.support.tiers import patient
 
 STORE = """.visible .entry store(.param .u64 out) {
     .reg .b32 %r<4>; .reg .b64 %a<3>;
@@ -48,7 +49,7 @@ NOTES = {
 
 @pytest.mark.parametrize("mode", NOTES)
 def test_the_engine_of_a_kernel_is_noted(mode: str) -> None:
-    made, engines = device(text(), mode)
+    made, engines = device(text(), mode, tiers=patient())
     made.launch("store", (1,), (32,), made.buffer(np.zeros(32, "u4")))
     note = engines.notes["store"]
     assert note.kernel == "store"

@@ -23,8 +23,14 @@ from cudarun.diagnostics.log_parser import parse_log
 from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.versions import Version
-from cudarun.result_cache import ResultCache, cache_folder, digest_of
-from cudarun.session.compile.task import NAME_EXPRESSIONS, CompileTask, with_relative_files
+from cudarun.result_cache import ResultCache, cache_folder
+from cudarun.session.compile.task import (
+    NAME_EXPRESSIONS,
+    VERSIONS,
+    VERSIONS_LINE,
+    CompileTask,
+    with_relative_files,
+)
 from cudarun.session.image.diagnosis import diagnose
 from cudarun.session.image.image import Image
 from cudarun.session.workers.program import SupervisedProgram, program_folder
@@ -37,13 +43,10 @@ NVCC_INSTALLATION = (
 _HOMES = ("CUDA_HOME", "CUDA_PATH")
 _DEFAULT_HOME = "/usr/local/cuda"
 _FLAGS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN")  # nvcc's own variables
-_CACHE_FORMAT = "1"
 
 _PREPROCESSING = "__CUDARUN_PREPROCESSING__"
-_VERSIONS = "__cudarun_versions"
 _VARIABLE = "__cudarun_kernel_"
 
-_VERSIONS_LINE = re.compile(rf"^{_VERSIONS} (\d+) (\d+) .*$".encode(), re.MULTILINE)
 _FATAL = re.compile(r"^nvcc fatal +: *(.*)$", re.MULTILINE)
 _NO_HOST_COMPILER = "host compiler"
 _OF_ARCHITECTURE = "gpu architecture"
@@ -105,7 +108,8 @@ class NvccCompiler:
         with program_folder() as folder:
             (Path(folder) / "kernel.cu").write_bytes(self._text(instantiate))
             text = self._preprocessed(folder)
-            key = self._key(text, instantiate)
+            flags = (os.environ.get(name, "") for name in _FLAGS)
+            key = self._task.key([*self._options(), *flags], instantiate, text)
             parts = self._cache.load(key)
             if parts is None:
                 parts = self._compiled(folder)
@@ -127,8 +131,7 @@ class NvccCompiler:
                 for index, name in enumerate(instantiate)
             ),
             f"#ifdef {_PREPROCESSING}".encode(),
-            f"{_VERSIONS} __CUDACC_VER_MAJOR__ __CUDACC_VER_MINOR__ __CUDACC_VER_BUILD__ "
-            "__VERSION__".encode(),
+            VERSIONS,
             b"#endif\n",
         ]
         origin = os.fsencode(self._task.source.origin).replace(b"\\", b"\\\\")
@@ -154,19 +157,9 @@ class NvccCompiler:
         output = Path(folder) / "kernel.ii"
         self._run(folder, "kernel.cu", output.name, f"-D{_PREPROCESSING}", "--preprocess")
         text = output.read_bytes()
-        if versions := _VERSIONS_LINE.search(text):
+        if versions := VERSIONS_LINE.search(text):
             self.version = int(versions[1]), int(versions[2])
         return text.replace(os.fsencode(folder), b"")
-
-    def _key(self, text: bytes, instantiate: Sequence[str]) -> str:
-        """Return the key of everything that the result depends on."""
-        task = self._task
-        described = (
-            *(_CACHE_FORMAT, os.getcwd(), task.source.origin, task.form, *self._options()),
-            *(os.environ.get(name, "") for name in _FLAGS),
-            *instantiate,
-        )
-        return digest_of([*map(os.fsencode, described), text])
 
     # --- the program ---
 

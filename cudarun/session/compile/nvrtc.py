@@ -6,7 +6,8 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,11 +18,16 @@ from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.versions import Version
 from cudarun.result_cache import ResultCache, cache_folder
 from cudarun.session.compile.headers import standard_headers
-from cudarun.session.compile.nvrtc_inputs import cache_key
 from cudarun.session.compile.options import known_to_nvrtc
-from cudarun.session.compile.task import CompileTask, with_relative_files
+from cudarun.session.compile.task import (
+    VERSIONS,
+    VERSIONS_LINE,
+    CompileTask,
+    with_relative_files,
+)
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of
 from cudarun.session.image.image import Image
+from cudarun.session.workers.shared_file import SharedFile
 
 _A_HEADER_OF_CUDA = "cuda_fp16.h"
 _MATH = "math.h"
@@ -40,43 +46,40 @@ def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Im
         RequestError: NVRTC is not installed, or does not know an option or the architecture.
     """
     nvrtc = _nvrtc()
-    options = [*_options(task)]
     headers = standard_headers(task.folders)
+    options = [*_options(task)]
     cache = ResultCache(cache_folder("nvrtc"))
     key = parts = None
     if cache.is_on:
-        folders = headers_of_cuda()
-        preprocess = partial(_preprocess, nvrtc, task, headers, options)
-        key = cache_key(task, options, instantiate, folders, headers, preprocess)
-        parts = cache.load(key) if key else None
+        text, log = _preprocessed(nvrtc, task, headers, options)
+        if VERSIONS_LINE.search(text):
+            key = task.key(options, instantiate, text, log, task.text)
+            parts = cache.load(key)
     if parts is None:
         parts = _compiled(nvrtc, task, headers, options, instantiate)
         if key:
             cache.store(key, parts)
-    log = parts["log"].decode(errors="replace")
+    said = parts["log"].decode(errors="replace")
     if "code" not in parts:
-        raise _diagnosed(task, "the source does not compile", log)
+        raise _diagnosed(task, "the source does not compile", said)
     names = parts["names"].decode().split("\n") if instantiate else []
     lowered = dict(zip(instantiate, names, strict=True))
-    return task.result(
-        parts["code"],
-        parts["ptx"],
-        diagnostics_of(log, [task.source]),
-        lowered,
-    )
+    warnings = diagnostics_of(said, [task.source])
+    return task.result(parts["code"], parts["ptx"], warnings, lowered)
 
 
-def _preprocess(
-    nvrtc: ModuleType,
-    task: CompileTask,
-    headers: Mapping[str, str],
-    options: Sequence[str],
-    others: Sequence[str],
-) -> None:
-    words = [*map(os.fsencode, (*options, *others))]
-    program = _program(nvrtc, task, headers)
-    nvrtc.nvrtcCompileProgram(program, len(words), words)
-    nvrtc.nvrtcDestroyProgram(program)
+def _preprocessed(
+    nvrtc: ModuleType, task: CompileTask, headers: Mapping[str, str], options: Sequence[str]
+) -> tuple[bytes, bytes]:
+    """Return the preprocessed text, which ends with the versions of the compiler, and the log.
+
+    The options for it are the front end's and not documented, and the same in CUDA 12.0 and 13.
+    Where they do nothing, the text is empty.
+    """
+    with SharedFile() as output, _program(nvrtc, task, headers, VERSIONS) as program:
+        front_end = [word for each in ("-E", "-o", output.path) for word in ("-Xcudafe", each)]
+        _run(nvrtc, program, [*options, *front_end])
+        return output.read(), _fetched(nvrtc, "ProgramLog", program)
 
 
 def _compiled(
@@ -87,11 +90,10 @@ def _compiled(
     instantiate: Sequence[str],
 ) -> dict[str, bytes]:
     """Compile; return the log and, if the source compiles, the code, the PTX and the names."""
-    program = _program(nvrtc, task, headers)
-    try:
+    with _program(nvrtc, task, headers) as program:
         for name in instantiate:
             _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, os.fsencode(name)))
-        result = nvrtc.nvrtcCompileProgram(program, len(options), [*map(os.fsencode, options)])[0]
+        result = _run(nvrtc, program, options)
         log = _fetched(nvrtc, "ProgramLog", program)
         if result == nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION:
             return {"log": log}
@@ -105,8 +107,6 @@ def _compiled(
             _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(name)))
             for name in instantiate
         ]
-    finally:
-        nvrtc.nvrtcDestroyProgram(program)
     return {"log": log, "code": code, "ptx": ptx, "names": b"\n".join(names)}
 
 
@@ -158,16 +158,26 @@ def _needs_math(task: CompileTask) -> bool:
     return bool(_MACROS_OF_MATH.search(task.text)) and _MATH in standard_headers(task.folders)
 
 
-def _program(nvrtc: ModuleType, task: CompileTask, headers: Mapping[str, str]) -> Any:
-    """Create the ``nvrtcProgram``, with the standard headers that the source's own folders lack."""
+@contextmanager
+def _program(
+    nvrtc: ModuleType, task: CompileTask, headers: Mapping[str, str], more: bytes = b""
+) -> Iterator[Any]:
+    """Create an ``nvrtcProgram`` with the standard headers that the source's own folders lack."""
     names = [name.encode() for name in headers]
     texts = [text.encode() for text in headers.values()]
-    return _checked(
-        nvrtc,
-        nvrtc.nvrtcCreateProgram(
-            task.text, os.fsencode(task.source.origin), len(headers), texts, names
-        ),
+    origin = os.fsencode(task.source.origin)
+    program = _checked(
+        nvrtc, nvrtc.nvrtcCreateProgram(task.text + more, origin, len(headers), texts, names)
     )
+    try:
+        yield program
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def _run(nvrtc: ModuleType, program: Any, options: Sequence[str]) -> object:
+    """Compile; return the ``nvrtcResult``."""
+    return nvrtc.nvrtcCompileProgram(program, len(options), [*map(os.fsencode, options)])[0]
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -14,6 +14,7 @@ from cudarun.images.facts import ImageFacts
 from cudarun.images.reader import read_image
 from cudarun.images.versions import Architecture, Version
 from cudarun.records import dataclass
+from cudarun.result_cache import digest_of
 from cudarun.session.compile.declarations import with_declarations
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
@@ -22,6 +23,12 @@ Form = Literal["PTX", "CUBIN", "LTOIR"]
 
 NAME_EXPRESSIONS = "__nv_name_map"
 """NVRTC's name for the text in which it looks up names."""
+VERSIONS = b"""
+__cudarun_versions __CUDACC_VER_MAJOR__ __CUDACC_VER_MINOR__ __CUDACC_VER_BUILD__ __VERSION__
+"""
+"""The end of a text that is only preprocessed: the versions of the compilers."""
+VERSIONS_LINE = re.compile(rb"^__cudarun_versions (\d+) (\d+) .*$", re.MULTILINE)
+_CACHE_FORMAT = "2"
 _VERSION_LINE = re.compile(rb"^\.version (\d+)\.(\d+)$", re.MULTILINE)
 
 
@@ -59,6 +66,20 @@ class CompileTask:
     def folders(self) -> tuple[str, ...]:
         """The folders that are searched first for headers: those of ``-I``, and the source's."""
         return self.source.header_folders
+
+    def key(self, options: Sequence[str], instantiate: Sequence[str], *texts: bytes) -> str:
+        """Return the key of everything that a result depends on.
+
+        Args:
+            options: The compiler's options, and what else it depends on.
+            instantiate: The name expressions.
+            texts: The preprocessed text with the versions of the compilers, and others.
+        """
+        described = (
+            *(_CACHE_FORMAT, os.getcwd(), self.source.origin, self.form, *options),
+            *("", *instantiate, ""),
+        )
+        return digest_of([*map(os.fsencode, described), *texts])
 
     def result(
         self,

@@ -119,9 +119,20 @@ def test_the_options(compiled: Compile, other: dict[str, object]) -> None:
     assert compiled(text, **other)[1]
 
 
-def test_the_time(compiled: Compile) -> None:
-    text = b"__device__ char when[] = __TIME__;\n__global__ void k() {}\n"
-    assert [compiled(text)[1] for _ in range(2)] == [True, True]
+def test_a_folder_of_the_compilers_own_option(compiled: Compile) -> None:
+    text = (
+        b"#if __has_include(<value.h>)\n#define VALUE 1\n#else\n#define VALUE 2\n#endif\n"
+        b"__global__ void k(int *x) { *x = VALUE; }\n"
+    )
+    first, _ = compiled(text, options=("-Ia",))
+    header("a", 0)
+    assert compiled(text, options=("-Ia",))[0].data != first.data
+
+
+def test_a_message_of_the_preprocessor(compiled: Compile) -> None:
+    for said in ("old", "new"):
+        Path("value.h").write_text(f"#define VALUE 1\n#warning {said}\n")
+        assert said in compiled()[0].warnings[0].message
 
 
 def test_a_refusal(compiled: Compile) -> None:

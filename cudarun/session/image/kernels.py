@@ -16,12 +16,14 @@ _OF_TEMPLATES = (
     "for a .cu, launch -k 'ns::f<float>' instantiates it (full name, all template arguments)"
 )
 
+_OF_LIBRARY = re.compile(r"_ZN(?:3cub|6thrust)\d")
+"""Kernels that including CUDA's libraries adds: ``cub::…::EmptyKernel<void>``."""
 _MOST_LISTED = 21  # lines of a list of kernels
 _MOST_SPELLED = 500  # kernels of which all spellings are compared with a misspelled one
 
 
 def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
-    """Return the mangled name of the kernel ``wanted``, or of the only one.
+    """Return the mangled name of the kernel ``wanted``, or of the only one that is no library's.
 
     Raises:
         RequestError: No kernel matches, or several do.
@@ -31,6 +33,7 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
     if not names:
         raise ImageRefused("the image contains no kernels", hint=_OF_TEMPLATES, origin=origin)
     if wanted is None:
+        names = [name for name in names if not _OF_LIBRARY.match(name)] or names
         if len(names) == 1:
             return names[0]
         raise RequestError(

@@ -48,3 +48,12 @@ def test_other_arguments_do_not_match(wanted: str) -> None:
 def test_several_matches_are_listed() -> None:
     with pytest.raises(RequestError, match="matches 2 kernels"):
         select_kernel(NAMES, "i<1ull>", "x.cubin")
+
+
+def test_the_kernels_of_libraries_are_not_asked_for() -> None:
+    """Every file that includes ``<cub/cub.cuh>`` has this one."""
+    empty = "_ZN3cub17CUB_300001_SM_9006detail11EmptyKernelIvEEvv"
+    assert select_kernel([REDUCE, empty], None, "k.cu") == REDUCE
+    assert select_kernel([empty], None, "k.cu") == empty
+    with pytest.raises(RequestError, match="contains 2 kernels"):
+        select_kernel([*NAMES[:2], empty], None, "k.cu")

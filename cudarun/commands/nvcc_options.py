@@ -11,12 +11,14 @@ from collections.abc import Container, Iterator, Sequence
 
 _PASS = "--compile-option"
 _FLAG = re.compile(
-    r"-O[0-3]|-[Ggw]|-m64|-lineinfo|--?(?:use_fast_math|restrict|extended-lambda|expt-[a-z-]+)"
+    r"-O[0-3]|-[Ggw]|-m64|-lineinfo|-Wno-[a-z-]+"
+    r"|--?(?:use_fast_math|restrict|extended-lambda|expt-[a-z-]+)"
 )
 _WITH_VALUE = re.compile(
     r"--?(?:std|arch|gpu-architecture|gencode|generate-code|maxrregcount|ftz|fmad|prec-div|prec-sqrt"
     r"|rdc|relocatable-device-code|Xptxas|ptxas-options|Xcompiler|compiler-options|Xcudafe"
-    r"|ccbin|compiler-bindir|diag-suppress|diag-warn|diag-error)"
+    r"|ccbin|compiler-bindir|isystem|system-include|Werror|default-stream"
+    r"|diag-suppress|diag-warn|diag-error)"
 )
 
 
@@ -35,13 +37,13 @@ def own_words(words: Sequence[str], known: Container[str]) -> Iterator[str]:
             yield from rest
         elif word == _PASS:
             yield from (word, *[each for each in [next(rest, None)] if each is not None])
-        elif name in known or word[:2] in known:
+        elif name in known:
             yield word
-        elif _FLAG.fullmatch(word):
-            yield f"{_PASS}={word}"
-        elif _WITH_VALUE.fullmatch(name):
+        elif _WITH_VALUE.fullmatch(name):  # before -d, whose value could follow: -diag-suppress
             value = value if equals else next(rest, "")
             own = f"--{name.lstrip('-')}"
             yield f"{own}={value}" if own in known else f"{_PASS}={name}={value}"
+        elif word[:2] not in known and _FLAG.fullmatch(word):
+            yield f"{_PASS}={word}"
         else:
             yield word

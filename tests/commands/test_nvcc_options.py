@@ -36,6 +36,8 @@ KNOWN = {"--compile-option", "--std", "-I", "-D", "-d", "-k"}
         ),
         ("-DX=1 -Iinc -I inc -d cpu", "-DX=1 -Iinc -I inc -d cpu"),
         ("--compile-option -O3 -k -G", "--compile-option -O3 -k --compile-option=-G"),
+        ("-diag-suppress 177 -d 0", "--compile-option=-diag-suppress=177 -d 0"),
+        ("-Wno-deprecated-gpu-targets", "--compile-option=-Wno-deprecated-gpu-targets"),
         ("k.cu -- -O3 -std=1", "k.cu -- -O3 -std=1"),
         ("--compile-option", "--compile-option"),
         ("--chekc y", "--chekc y"),

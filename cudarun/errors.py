@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -97,6 +97,9 @@ class Subject:
     def __hash__(self) -> int:
         return hash((self.kind, self.name, self.shown))
 
+
+spelling: Callable[[str], str] = str
+"""Spells messages and hints: for the command line unchanged, for the Python API in its words."""
 
 LONGEST_LINE = 500
 """Characters of a line of a message, of which arguments and names are parts."""
@@ -194,12 +197,12 @@ class CudarunError(Exception):
     def message(self) -> str:
         """The subjects and the description: ``--check: y == x: there is no buffer 'x'``."""
         parts = [*(one_line(subject.shown) for subject in self.subjects), self.what, self.cause]
-        return shortened(": ".join(filter(None, parts)))
+        return spelling(shortened(": ".join(filter(None, parts))))
 
     @property
     def hint(self) -> str | None:
         """The remedy, as far as it is known."""
-        return self._hint
+        return None if self._hint is None else spelling(self._hint)
 
     @hint.setter
     def hint(self, hint: str | None) -> None:

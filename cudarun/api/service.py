@@ -10,10 +10,10 @@ import socket
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from cudarun import machine
+from cudarun import errors, machine
 from cudarun.api.messages import ApiAnswer, ApiCall
-from cudarun.api.spelling import errors_in, in_python
-from cudarun.api.words import filled
+from cudarun.api.spelling import in_python
+from cudarun.api.words import FILES, filled
 from cudarun.cli import main
 from cudarun.errors import ExitCode
 from cudarun.process import EndingSignals
@@ -111,7 +111,7 @@ class _CallRenderer(Renderer):
 
 def _answer(call: ApiCall, files: Sequence[int], output: int) -> ApiAnswer:
     """Run a command."""
-    paths = [f"/proc/self/fd/{file}" for file in files]
+    paths = [f"{FILES}{file}" for file in files]
     renderer = _CallRenderer(None if call.copies is None else paths[call.copies])
     os.ftruncate(output, 0)
     os.lseek(output, 0, os.SEEK_SET)
@@ -119,6 +119,8 @@ def _answer(call: ApiCall, files: Sequence[int], output: int) -> ApiAnswer:
     os.environ.update({k: v for k, v in call.environment.items() if k not in _NOT_OURS})
     os.chdir(call.directory)
     machine.clear()
+    is_of_spec = any(word.startswith("--spec") for word in call.words)  # in the words of its file
+    errors.spelling = str if is_of_spec else in_python
     _prefetch(call.words)
     try:
         code = main([filled(word, paths) for word in call.words], renderer=renderer)
@@ -134,14 +136,7 @@ def _answer(call: ApiCall, files: Sequence[int], output: int) -> ApiAnswer:
         # In a column of a table, the columns after it stay aligned.
         text = text.replace(f"{path}  ", f"{name:{len(path)}}  ").replace(path, name)
         plain = plain.replace(path, name)
-    found = json.loads(plain)
-    is_of_python = not any(word.startswith("--spec") for word in call.words)
-    for error in errors_in(found) if is_of_python else ():
-        for key in error.keys() & {"message", "hint"}:
-            said = in_python(error[key])
-            text = text.replace(error[key], said)
-            error[key] = said
-    return ApiAnswer(code, text.rstrip(), found, renderer.found)
+    return ApiAnswer(code, text.rstrip(), json.loads(plain), renderer.found)
 
 
 def _prefetch(words: Sequence[str]) -> None:

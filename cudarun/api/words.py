@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _MARK = "\ud800"
 """Around the number of a file in a word: no path and no text of a file can contain it."""
+FILES = "/proc/self/fd/"
+"""The folder of the files in the service."""
 _REGISTERED = 2
 """`numpy.dtype.isbuiltin` of a dtype that a package added to numpy's."""
 _FILE = re.compile(rf"{_MARK}(\d+){_MARK}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudarun.api.spelling import errors_in, in_python
+from cudarun.api.spelling import in_python
 
 
 @pytest.mark.parametrize(
@@ -23,22 +23,17 @@ from cudarun.api.spelling import errors_in, in_python
         ("remove --together", "remove --together"),  # no keyword
         ("a-b --no-such-option c", "a-b --no-such-option c"),
         ("see 'cudarun launch --help'", "see help(cudarun.launch)"),
-        ("pass 'x=f32[8]:cast(@array)'", "pass x.astype(np.float32)"),
-        ("pass 'u8[2,3]:cast(@array)'", "pass the array.astype(np.uint8)"),
+        ("pass 'x=f32[8]:cast(@/proc/self/fd/12)'", "pass x.astype(np.float32)"),
+        ("pass 'u8[2,3]:cast(@/proc/self/fd/12)'", "pass the array.astype(np.uint8)"),
         ("in any order: x=… n=…", 'in any order: args={"x": …, "n": …}'),
         (
-            "run\ncudarun launch image -k f -d cpu --threads 8 --hot x=@array n=8 'y=f32[n]'",
+            "run\ncudarun launch /proc/self/fd/4 -k f -d cpu --threads 8 --hot x=@/proc/self/fd/5 "
+            "n=8 'y=f32[n]'",
             'run\ncudarun.launch(image, kernel="f", device="cpu", threads=8, hot=True, '
             'args={"x": array, "n": 8, "y": "f32[n]"})',
         ),
-        ("cudarun launch k.cu @array a=1", 'cudarun.launch("k.cu", args=[array, 1])'),
+        ("cudarun launch k.cu @/proc/self/fd/5 a=1", 'cudarun.launch("k.cu", args=[array, 1])'),
     ],
 )
 def test_a_message(text: str, python: str) -> None:
     assert in_python(text) == python
-
-
-def test_the_errors_of_a_document() -> None:
-    error = {"kind": "RequestError", "exit_code": 2, "message": "m"}
-    document = {"error": None, "outcomes": [{"error": error, "kind": "x"}]}
-    assert [*errors_in(document)] == [error]

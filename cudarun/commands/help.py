@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
 from cudarun.commands.nvcc_options import own_words
 from cudarun.report.folding import fold_command, folded
 
-if TYPE_CHECKING:
-    from cudarun.commands.declaration import OptionGroup
-
 _NO_REWRAP = "\b"  # click's mark of a paragraph that keeps its lines
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
 _NARROWEST = 8  # columns of the option names
+_SHORT = f"{__name__}.short"
+"""The mark of a context in which ``--help`` shows the options of a first launch alone."""
 
 
 class _HelpFormatter(click.HelpFormatter):
@@ -90,7 +88,7 @@ class GroupedCommand(Command):
             is_flag=True,
             is_eager=True,
             expose_value=False,
-            callback=partial(_show, text=click.Context.get_help),
+            callback=partial(_show, is_short=False),
             help="Show all options and exit.",
         )
         return [*super().get_params(ctx), everything]
@@ -99,42 +97,30 @@ class GroupedCommand(Command):
         """Return ``--help``, which shows the options of a first launch."""
         found = super().get_help_option(ctx)
         if found is not None:
-            found.callback = partial(_show, text=self._first_help)
+            found.callback = partial(_show, is_short=True)
         return found
-
-    def _first_help(self, ctx: click.Context) -> str:
-        from cudarun.commands.declaration import OptionGroup
-
-        formatter = ctx.make_formatter()
-        self.format_usage(ctx, formatter)
-        self.format_help_text(ctx, formatter)
-        self._format_groups(ctx, formatter, (OptionGroup.FIRST, None))
-        return formatter.getvalue().rstrip("\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by `OptionGroup`, then those without one, such as ``--help``."""
         from cudarun.commands.declaration import OptionGroup
 
-        self._format_groups(ctx, formatter, (*OptionGroup, None))
-
-    def _format_groups(
-        self,
-        ctx: click.Context,
-        formatter: click.HelpFormatter,
-        groups: Sequence[OptionGroup | None],
-    ) -> None:
         parameters = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
-        for group in groups:
+        for group in (OptionGroup.FIRST, None) if _SHORT in ctx.meta else (*OptionGroup, None):
             of_group = (each for each in parameters if getattr(each, "group", None) is group)
             records = [record for each in of_group if (record := each.get_help_record(ctx))]
             if records:
                 with formatter.section("Help" if group is None else group.value):
                     formatter.write_dl(records)
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the epilog, which is about options of all groups."""
+        if _SHORT not in ctx.meta:
+            super().format_epilog(ctx, formatter)
 
-def _show(
-    ctx: click.Context, _: click.Parameter, wanted: bool, text: Callable[[click.Context], str]
-) -> None:
+
+def _show(ctx: click.Context, _: click.Parameter, wanted: bool, is_short: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        click.echo(text(ctx), color=ctx.color)
+        if is_short:
+            ctx.meta[_SHORT] = True
+        click.echo(ctx.get_help(), color=ctx.color)
         ctx.exit()

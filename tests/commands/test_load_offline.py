@@ -164,6 +164,8 @@ def test_offline_cuda_source(run: Run, tmp_path: Path) -> None:
     assert file["targets"] == ["sm_90"]
     assert [each["name"] for each in kernel["parameters"]] == ["x", "n"]
     assert kernel["registers"] > 0
+    [file] = offline(run, "scale.cu", "-D", "N=2", "--arch", "compute_90")
+    assert (file["targets"], file["kernels"][0]["registers"]) == (["sm_90"], None)
     ran = run("load", "--offline", "scale.cu", "--compiler", "nvrtc")
     assert ran.code == 4
     assert 'scale.cu:1:81: error: identifier "N" is undefined' in ran.err

@@ -79,11 +79,14 @@ def read_file(
 
 
 def _single(image: Image, kind: ImageKind, scope: OfflineScope) -> FileReport:
-    size = len(image.data)
+    size, wanted = len(image.data), scope.target
     if kind is ImageKind.CUDA_SOURCE:
         from cudarun.session.compile.parent import compile_for_facts  # few files are source
 
-        image = compile_for_facts(image, scope.timeout, parse_target(scope.target or ""))
+        target = parse_target(wanted or "")
+        image = compile_for_facts(image, scope.timeout, target)
+        if target is not None:
+            wanted = str(replace(target, is_virtual=False))  # the .target of PTX
     usages = KernelUsages(image.data)
     usages.collect()  # while the text is read
     facts = read_image(image.data, image.origin, image.limit)
@@ -91,8 +94,8 @@ def _single(image: Image, kind: ImageKind, scope: OfflineScope) -> FileReport:
         declared = {kernel.name: kernel.parameters for kernel in image.facts.kernels}
         kernels = (replace(each, parameters=declared[each.name]) for each in facts.kernels)
         facts = replace(facts, kernels=tuple(kernels))
-    if scope.target is not None and scope.target not in facts.targets:
-        raise _no_code(image.origin, scope.target, facts.targets)
+    if wanted is not None and wanted not in facts.targets:
+        raise _no_code(image.origin, wanted, facts.targets)
     if scope.kernel is not None:
         names = [kernel.name for kernel in facts.kernels]
         chosen = matching_kernels(names, scope.kernel)

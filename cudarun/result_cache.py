@@ -56,11 +56,6 @@ class ResultCache:
         self._folder = folder
         self._limit = limit
 
-    @property
-    def is_on(self) -> bool:
-        """Whether results may be in it."""
-        return self._folder is not None
-
     def load(self, key: str) -> dict[str, bytes] | None:
         """Return the parts of a result; ``None`` where there is none."""
         if self._folder is None:

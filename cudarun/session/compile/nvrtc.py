@@ -48,9 +48,10 @@ def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Im
     nvrtc = _nvrtc()
     headers = standard_headers(task.folders)
     options = [*_options(task)]
-    cache = ResultCache(cache_folder("nvrtc"))
+    folder = cache_folder("nvrtc")
+    cache = ResultCache(folder)
     key = parts = None
-    if cache.is_on:
+    if folder is not None:
         text, log = _preprocessed(nvrtc, task, headers, options)
         if VERSIONS_LINE.search(text):
             key = task.key(options, instantiate, text, log, task.text)

@@ -75,7 +75,7 @@ class DetectorFinding:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What findings at the same instructions differ in, and these."""
+        """The instructions, and the properties that distinguish findings at them."""
         memory = self.memory
         register = memory.name if memory is not None and memory.space == "register" else ""
         return (self.kind, self.problem or register, *(place.site for place in self.places))

@@ -24,7 +24,9 @@ class KernelCode:
         max_threads: The maximum number of threads per block.
         required_block: The block of ``.reqntid``.
         ptx_version: ``.version`` as in ``CU_FUNC_ATTRIBUTE_PTX_VERSION``: 80 for 8.0.
-        shared: The offsets of its ``.shared`` variables in the shared memory of a block.
+        shared: The addresses of its ``.shared`` variables in the shared memory of a block.
+        reads_reserved: Whether it asks where the shared memory that the system reserves is, as
+            cooperative groups do. Others have no access to it.
         required_cluster: The cluster of ``.reqnctapercluster``.
         recursive: True if functions that it calls can call themselves.
         unimplemented: The places in it, and in functions that it calls, that the emulated device
@@ -42,6 +44,7 @@ class KernelCode:
     required_block: tuple[int, int, int] | None
     ptx_version: int
     shared: dict[str, int] = field(default_factory=dict)
+    reads_reserved: bool = False
     recursive: bool = False
     required_cluster: tuple[int, int, int] | None = None
     unimplemented: tuple[PtxDiagnostic, ...] = ()

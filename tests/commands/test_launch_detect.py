@@ -37,7 +37,7 @@ def test_a_race_is_exit_code_1_and_the_rest_is_done(run: Run, tmp_path: Path) ->
     assert (ran.code, ran.err) == (1, "")
     assert ran.out == (
         "saved y to y.npy, 640 bytes\n"
-        "FAIL race in shared memory: part + 252, 4 bytes at 0xfc  (128 times)\n"
+        "FAIL race in shared memory: part + 252, 4 bytes at 0x4fc  (128 times)\n"
         "  written by block (0, 0, 0), thread (63, 0, 0)\n"
         "    race.cu:11, PTX line 50: st.shared.u32 [%rd9], %r5;\n"
         "  read by block (0, 0, 0), thread (0, 0, 0)\n"
@@ -117,7 +117,7 @@ def test_what_was_found_before_a_fault_is_reported_beside_it(run: Run) -> None:
     ran = run(*FAULTY, "--detect", "race")
     assert ran.code == 5
     assert ran.out == (
-        "FAIL race in shared memory: part + 252, 4 bytes at 0xfc  (128 times)\n"
+        "FAIL race in shared memory: part + 252, 4 bytes at 0x4fc  (128 times)\n"
         "  written by block (0, 0, 0), thread (63, 0, 0)\n"
         "    race.cu:11, PTX line 50: st.shared.u32 [%rd9], %r5;\n"
         "  read by block (0, 0, 0), thread (0, 0, 0)\n"
@@ -182,7 +182,7 @@ def test_a_case_of_a_spec_that_faults_has_them(run: Run, tmp_path: Path) -> None
     (tmp_path / "cases.toml").write_text(two_blocks.format(detect='"race"', more=""))
     ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--junit", "cases.xml")
     assert ran.code == 5
-    assert "FAIL race in shared memory: part + 252, 4 bytes at 0xfc" in ran.out
+    assert "FAIL race in shared memory: part + 252, 4 bytes at 0x4fc" in ran.out
     assert "\nFAIL race in shared memory: part + 252," in (tmp_path / "cases.xml").read_text()
 
 
@@ -295,7 +295,7 @@ def test_cases_of_a_spec(run: Run, tmp_path: Path, detect: str) -> None:
     assert cases["unwatched"]["result"]["watched"] is None
     assert cases["right"]["result"]["watched"]["findings"] == []
     shown = run("launch", "--spec", "cases.toml", "-d", "cpu").out
-    assert "FAIL race in shared memory: part + 252, 4 bytes at 0xfc  (64 times)\n" in shown
+    assert "FAIL race in shared memory: part + 252, 4 bytes at 0x4fc  (64 times)\n" in shown
 
 
 def test_a_case_for_cpu_alone_may_stand_in_a_spec_for_gpus(run: Run, tmp_path: Path) -> None:

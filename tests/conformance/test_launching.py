@@ -89,6 +89,32 @@ def test_sizes_of_shared_memory(cuda, out, static, extern, dynamic, aggregate, t
     assert cuda.cuFuncGetAttribute(attribute, kernel) == aggregate - 1024 - dynamic
 
 
+LAYOUT = """.version 8.1
+.target sm_90
+.address_size 64
+.extern .shared .align 4 .b8 d[];
+.visible .entry k(.param .u64 out) {
+  .shared .align 4 .b32 a[8];
+  .reg .b64 %o, %g; .reg .b32 %r<9>; .reg .pred %p;
+  ld.param.u64 %o, [out];
+  mov.u32 %r0, a; mov.u32 %r1, d; st.shared.u32 [%r0], 7; st.shared.u32 [%r1], 8;
+  cvt.u64.u32 %g, %r0; cvta.shared.u64 %g, %g; ld.u32 %r2, [%g]; cvt.u32.u64 %r3, %g;
+  and.b32 %r3, %r3, 0xFFFFFF; mov.u32 %r4, %reserved_smem_offset_1;
+  st.shared.u32 [%r4+64], 9; ld.shared.u32 %r5, [%r4+64];
+  ld.shared.u32 %r6, [%r0]; ld.shared.u32 %r7, [%r1]; mad.lo.u32 %r6, %r6, 10, %r7;
+  isspacep.shared %p, %g; selp.u32 %r8, 1, 0, %p;
+  st.global.v4.u32 [%o], {%r0, %r1, %r2, %r3}; st.global.v4.u32 [%o+16], {%r4, %r5, %r6, %r8};
+  ret;
+}"""
+
+
+def test_layout_of_shared_memory(cuda, out):
+    """The first KiB is the system's; kernels can use the part for cooperative groups."""
+    kernel = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(LAYOUT.encode() + b"\0"), b"k")
+    cuda.launch(kernel, (int(out),), (ctypes.c_uint64,), shared=64)
+    assert cells(cuda, out)[:8] == [1024, 1056, 7, 1024, 0, 9, 78, 1]
+
+
 def pointers(*values):
     """An array of pointers to ctypes values; the caller keeps the values."""
     return (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))

@@ -155,15 +155,20 @@ SHARED = """
 
 
 def test_shared_memory() -> None:
+    """A kernel's own shared memory begins at 0x400; the memory before it is the system's."""
     device = Device(SHARED.replace(".extern .shared .align 4 .b8 more[];", ""))
-    device.launch("test", (2,), (32,), 60)
-    problem = fault(device, "test", (2,), (32,), 64)
+    device.launch("test", (2,), (32,), 0x400)
+    device.launch("test", (2,), (32,), 0x43C)
+    problem = fault(device, "test", (2,), (32,), 0x440)
     assert problem.result == 700
     assert "4-byte load" in problem.report
-    assert "shared address 0x40 is just past the 64 bytes of shared memory" in problem.report
-    report = fault(device, "test", (1,), (32,), 100).report
+    assert "shared address 0x440 is just past the 64 bytes of shared memory" in problem.report
+    report = fault(device, "test", (1,), (32,), 0x464).report
     assert "is 36 bytes past the 64 bytes of shared memory" in report
-    assert fault(device, "test", (1,), (32,), 2).result == 716
+    assert fault(device, "test", (1,), (32,), 0x402).result == 716
+    for address, distance in ((0x3FC, 4), (0, 0x400)):
+        report = fault(device, "test", (1,), (32,), address).report
+        assert f"is {distance} bytes before the 64 bytes of shared memory" in report
 
 
 def test_writing_a_kernel_parameter() -> None:

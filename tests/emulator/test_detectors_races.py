@@ -9,6 +9,7 @@ import pytest
 
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.detectors.findings import DetectorFinding
+from cudarun.emulator.machine.spaces import RESERVED_SHARED
 from tests.emulator.device import Device
 
 COPY_MAP = (
@@ -360,7 +361,7 @@ def test_a_finding_names_both_places() -> None:
     assert store.thread[0] == (load.thread[0] + 1) % 64
     memory = finding.memory
     assert (memory.space, memory.size, memory.name) == ("shared", 4, "variable k.part")
-    assert memory.offset == memory.address == 4 * store.thread[0]
+    assert memory.offset == memory.address - RESERVED_SHARED == 4 * store.thread[0]
     assert (finding.kind, finding.kernel, finding.count) == ("race", "k", 64)
 
 

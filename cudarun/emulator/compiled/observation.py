@@ -182,9 +182,11 @@ class ObservedLaunch:
         self._scale = WORD // observation.unit
         self._shadows: dict[int, tuple[Region, Array]] = {}
         self._shared = batch.section("shared")
+        self._reserved = launch.reserved_bytes
         self._local = batch.section("local")
         if observation.finds_unwritten:
             self._shared.unwritten = np.ones(len(self._shared.bytes), dtype=np.uint8)
+            self._shared.unwritten[: self._reserved] = 0
             if launch.kernel.local_bytes:
                 self._local.unwritten = np.ones(len(self._local.bytes), dtype=np.uint8)
 
@@ -193,13 +195,13 @@ class ObservedLaunch:
         shadow = self.shadow(self._shared)
         size = len(self._shared.bytes) * self._scale
         found = [(layout.SHARED_SHADOW, shadow, 0), (layout.SHARED_SHADOW_BYTES, size, 0)]
-        for section, pointer, count in (
-            (self._shared, layout.SHARED_MARKS, layout.SHARED_MARKS_BYTES),
-            (self._local, layout.LOCAL_MARKS, layout.LOCAL_MARKS_BYTES),
+        for section, first, pointer, count in (
+            (self._shared, self._reserved, layout.SHARED_MARKS, layout.SHARED_MARKS_BYTES),
+            (self._local, 0, layout.LOCAL_MARKS, layout.LOCAL_MARKS_BYTES),
         ):
             marks = section.unwritten
             if marks is not None:
-                found += [(pointer, marks.ctypes.data, 0), (count, len(marks), 0)]
+                found += [(pointer, marks[first:].ctypes.data, 0), (count, len(marks) - first, 0)]
         return found
 
     def shadow(self, region: Region) -> int:

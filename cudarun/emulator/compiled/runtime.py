@@ -131,6 +131,7 @@ class CompiledRun:
             (layout.TICKS, self._interval, 0),
             (layout.SHARED, self._shared.bytes.ctypes.data, launch.shared_stride),
             (layout.SHARED_STRIDE, launch.shared_stride if launch.shared_bytes else 0, 0),
+            (layout.SHARED_START, launch.shared_start, 0),
             (layout.SHARED_BYTES, launch.shared_bytes, 0),
             (layout.WARPS, warps, 0),
             (layout.THREADS, launch.block_threads, 0),
@@ -336,8 +337,8 @@ class CompiledRun:
         """Return whether all accesses are valid in a region, or in other blocks of the cluster."""
         if region is not self._shared or not self._kernel.code.maps_addresses:
             return access._inside(active, region, addresses) is not None
-        base = 0 if access._own_space else region.base
-        offsets, _ = other_blocks(active, access._wide(addresses) - np.uint64(base))
+        base = np.uint64(access.first_address(region))
+        offsets, _ = other_blocks(active, access._wide(addresses) - base)
         beyond = offsets >= max(region.size - access.bytes + 1, 0)
         return not (beyond | ((offsets & np.uint64(access.bytes - 1)) != 0)).any()
 
@@ -361,7 +362,7 @@ class CompiledRun:
         count = max(region.size - access.bytes + 1, 0)
         unwritten = region.unwritten
         values = {
-            layout.BASE: 0 if access._own_space else region.base,
+            layout.BASE: access.first_address(region),
             layout.COUNT: count,
             layout.HOST: region.view(np.dtype(np.uint8)).ctypes.data,
             layout.LANE_STRIDE: stride,

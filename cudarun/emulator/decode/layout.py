@@ -36,10 +36,10 @@ def alignment_of(variable: tree.Variable) -> int:
 
 
 class VariableLayout:
-    """Offsets for variables allocated one after the other."""
+    """Offsets for variables allocated one after the other, from ``size`` on."""
 
-    def __init__(self) -> None:
-        self.size = 0
+    def __init__(self, size: int = 0) -> None:
+        self.size = size
 
     def place(self, size: int, alignment: int) -> int:
         """Return the offset for the next variable."""

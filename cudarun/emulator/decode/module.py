@@ -15,7 +15,7 @@ from cudarun.emulator.decode.operands import Unimplemented
 from cudarun.emulator.decode.rules import wrong_declaration
 from cudarun.emulator.decode.scope import NameScope, SharedVariable, SymbolName, shared_variable
 from cudarun.emulator.machine.device_runtime import LAUNCHING_FUNCTIONS
-from cudarun.emulator.machine.spaces import CODE_WINDOW
+from cudarun.emulator.machine.spaces import CODE_WINDOW, RESERVED_SHARED
 from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
@@ -288,6 +288,9 @@ class ModuleDecoder:
             required_block=_triple(required) if required else None,
             ptx_version=10 * major + minor,
             shared=addresses,
+            reads_reserved=any(
+                slot.name.startswith("%reserved_smem_offset") for f in reached for slot in f.slots
+            ),
             recursive=stack is None,
             required_cluster=_triple(cluster) if cluster else None,
             unimplemented=tuple(sorted(missing, key=_line)),
@@ -296,7 +299,7 @@ class ModuleDecoder:
     def _place_shared(self, reached: list[FunctionCode]) -> tuple[dict[str, int], int]:
         """Return addresses of the shared variables of functions, and the bytes of static ones."""
         used = set().union(*(function.symbols for function in reached))
-        layout, addresses = VariableLayout(), {}
+        layout, addresses = VariableLayout(RESERVED_SHARED), {}
         dynamic = []
         names = used & self._shared_order.keys()
         for name in sorted(names, key=self._shared_order.__getitem__):
@@ -305,12 +308,11 @@ class ModuleDecoder:
                 dynamic.append(variable)
             else:
                 addresses[name] = layout.place(variable.size, variable.alignment)
-        static = layout.size
-        alignment = max((_DYNAMIC_ALIGNMENT, *(variable.alignment for variable in dynamic)))
-        start = -(-static // alignment) * alignment
-        for variable in dynamic:
-            addresses[variable.name] = start
-        return addresses, start if dynamic else static
+        if dynamic:
+            alignment = max(_DYNAMIC_ALIGNMENT, *(variable.alignment for variable in dynamic))
+            start = layout.place(0, alignment)
+            addresses |= dict.fromkeys((variable.name for variable in dynamic), start)
+        return addresses, layout.size - RESERVED_SHARED
 
 
 def _line(diagnostic: PtxDiagnostic) -> int:

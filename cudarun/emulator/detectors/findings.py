@@ -159,10 +159,9 @@ class FindingTable:
         return sorted(self._found.values(), key=lambda f: (_KINDS.index(f.kind), -f.count))
 
 
-def shared_name(launch: Launch, offset: int) -> tuple[str, int]:
-    """Return the ``.shared`` variable at an offset, and the offset in it."""
-    before = [(at, name) for name, at in launch.kernel.shared.items() if at <= offset]
-    if not before:
-        return "", offset
-    start, name = max(before)
-    return f"variable {name}", offset - start
+def shared_bytes(launch: Launch, place: int, size: int) -> AccessedBytes:
+    """Return bytes at a place in the section of shared memory, with their ``.shared`` variable."""
+    address = launch.shared_start + place % launch.shared_stride
+    before = [(at, name) for name, at in launch.kernel.shared.items() if at <= address]
+    start, name = max(before, default=(0, ""))
+    return AccessedBytes("shared", address, size, name and f"variable {name}", address - start)

@@ -47,7 +47,8 @@ def footprints(access: Access, active: Active, addresses: Array) -> list[Footpri
     else:
         wide = addresses + np.uint64(access.offset % (1 << 64))
     if access.space in WINDOWS:
-        return [_in_section(active.batch.section(access.space), active, wide, None)]
+        section = active.batch.section(access.space)
+        return [_in_section(section, active, wide - np.uint64(access.first_address(section)), None)]
     whole = _in_one_allocation(active.batch.recent.get(access), wide)
     return [whole] if whole is not None else [*_anywhere(active, wide)]
 
@@ -81,8 +82,9 @@ def _anywhere(active: Active, wide: Array) -> Iterator[Footprint]:
         for name in ("shared", "local", "param"):
             inside = (wide - np.uint64(WINDOWS[name]) < WINDOW_BYTES).nonzero()[0]
             if len(inside):
-                offsets = wide[inside] - np.uint64(WINDOWS[name])
-                yield _in_section(active.batch.section(name), active, offsets, inside)
+                section = active.batch.section(name)
+                offsets = wide[inside] - np.uint64(section.base)
+                yield _in_section(section, active, offsets, inside)
     for memory in active.batch.launch.memories:
         inside = memory.reserves(wide).nonzero()[0]
         while len(inside):

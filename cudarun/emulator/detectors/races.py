@@ -17,7 +17,7 @@ from cudarun.emulator.detectors.findings import (
     AccessSite,
     DetectorFinding,
     FindingTable,
-    shared_name,
+    shared_bytes,
 )
 from cudarun.emulator.detectors.footprints import Footprint, footprints
 from cudarun.emulator.detectors.groups import groups
@@ -304,8 +304,7 @@ class RaceDetector(Detector):
     def _memory(self, step: _UnitAccess, row: int) -> AccessedBytes:
         first, size = int(step.shadow.first_bytes(step.units[row])), step.shadow.unit
         if isinstance(step.region, Section):
-            offset = first % self._launch.shared_stride
-            return AccessedBytes("shared", offset, size, *shared_name(self._launch, offset))
+            return shared_bytes(self._launch, first, size)
         region = step.region
         return AccessedBytes("global", region.base + first, size, region.label, first)
 

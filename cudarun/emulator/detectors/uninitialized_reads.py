@@ -17,7 +17,7 @@ from cudarun.emulator.detectors.findings import (
     AccessSite,
     DetectorFinding,
     FindingTable,
-    shared_name,
+    shared_bytes,
 )
 from cudarun.emulator.detectors.footprints import Footprint, footprints
 from cudarun.emulator.detectors.instrumentation import Detector
@@ -44,9 +44,17 @@ class UninitializedReadDetector(Detector):
     def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
         """Mark shared memory of new blocks as uninitialized."""
         for name in ("shared", "local"):
-            unwritten = self._unwritten.get(batch.section(name))
-            if unwritten is not None:
-                unwritten[:] = 1
+            section = batch.section(name)
+            if section in self._unwritten:
+                self._unwritten[section] = self._new(section)
+
+    def _new(self, section: Section) -> Array:
+        """Return marks of memory that is uninitialized, except where the system reserves it."""
+        unwritten = np.ones(len(section.bytes), dtype=np.uint8)
+        if section.name == "shared":
+            blocks = unwritten.reshape(-1, self._launch.shared_stride)
+            blocks[:, : self._launch.reserved_bytes] = 0
+        return unwritten
 
     def stack_grows(self, batch: Batch, lanes: Lanes, start: Array, size: Array | int) -> None:
         """Mark allocated local memory as uninitialized."""
@@ -78,7 +86,7 @@ class UninitializedReadDetector(Detector):
         if part.space == "param":
             return None
         if part.region not in self._unwritten:
-            self._unwritten[part.region] = np.ones(len(part.region.bytes), dtype=np.uint8)
+            self._unwritten[part.region] = self._new(part.region)
         return self._unwritten[part.region]
 
     def _check(
@@ -103,8 +111,7 @@ class UninitializedReadDetector(Detector):
         if region.name == "local":
             offset -= lane * self._launch.local_stride
             return AccessedBytes("local", offset, size, "", offset)
-        offset %= self._launch.shared_stride
-        return AccessedBytes("shared", offset, size, *shared_name(self._launch, offset))
+        return shared_bytes(self._launch, offset, size)
 
 
 def _any_unwritten(unwritten: Array, offsets: Array, size: int) -> Array:

@@ -150,7 +150,7 @@ class Access:
         self.reads = kind is not AccessKind.WRITE
         self.writes = kind is not AccessKind.READ
         self._shift = dtype.itemsize.bit_length() - 1
-        self._own_space = self.space in WINDOWS
+        self._window = WINDOWS.get(self.space, 0)  # 0 where addresses are generic
 
     @property
     def strong(self) -> bool:
@@ -211,26 +211,31 @@ class Access:
 
     def region(self, active: Active, address: int) -> Region | None:
         """Return the region that the instruction accesses from an address."""
-        if self._own_space:
-            return active.batch.section(self.space)
-        section = active.batch.section_at(address % _WRAP)
+        section = self._section(active, address % _WRAP)
         if section is not None:
-            if self._is_foreign(section.name):
-                return None
-            return None if self.writes and section.name == "param" else section
+            is_readonly = self.writes and section.name == "param" and not self._window
+            return None if is_readonly or self._is_foreign(section.name) else section
         for memory in active.batch.launch.memories:
             allocation = memory.find(address % _WRAP)
             if allocation is not None:
                 return allocation
         return None
 
+    def _section(self, active: Active, address: int) -> Section | None:
+        batch = active.batch
+        return batch.section(self.space) if self._window else batch.section_at(address)
+
     def _is_foreign(self, space: str | None) -> bool:
         """Return whether an access to global memory has an address in another space's window."""
         return self.space == "global" and space in ("local", "shared")
 
+    def first_address(self, region: Region | Memory) -> int:
+        """Return the first address of a region, in the space of the access."""
+        return region.base - self._window
+
     def _inside(self, active: Active, region: Region, addresses: Array) -> Piece | None:
         """Return the access if it is aligned and in one region for all lanes."""
-        offsets = self._offsets(active, addresses, 0 if self._own_space else region.base)
+        offsets = self._offsets(active, addresses, self.first_address(region))
         bits = int(np.bitwise_or.reduce(offsets))
         limit = region.size - self.bytes
         # The bitwise OR is at least as large as every offset, and misaligned if any is.
@@ -240,15 +245,11 @@ class Access:
 
     def _offsets(self, active: Active, addresses: Array, base: int) -> Array:
         """Return offsets from the start of a region; addresses below it wrap to huge ones."""
-        if addresses.dtype.itemsize == 4:
-            narrow = active.scratch(np.uint32)
-            np.add(addresses, np.uint32(self.offset % (1 << 32)), out=narrow)
-            if not base:
-                return narrow
-            addresses = narrow
-        offsets = active.scratch(np.uint64)
-        offset = self.offset if addresses.dtype.itemsize == 8 else 0
-        np.add(addresses, np.uint64((offset - base) % _WRAP), out=offsets)
+        kind = addresses.dtype
+        if kind.itemsize == 4 and not self._window:
+            return self._wide(addresses) - np.uint64(base)
+        offsets = active.scratch(kind)
+        np.add(addresses, kind.type((self.offset - base) % (1 << 8 * kind.itemsize)), out=offsets)
         return offsets
 
     def _piece(self, active: Active, region: Region, offsets: Array) -> Piece:
@@ -273,9 +274,8 @@ class Access:
         unclaimed = np.ones(len(wide), dtype=np.bool_)
         pieces = []
         for section in self._sections(active):
-            base = 0 if self._own_space else section.base
-            offsets = wide - np.uint64(base)
-            inside = np.ones_like(wrong) if self._own_space else offsets < WINDOW_BYTES
+            offsets = wide - np.uint64(self.first_address(section))
+            inside = np.ones_like(wrong) if self._window else offsets < WINDOW_BYTES
             unclaimed &= ~inside
             starts = None if section.starts is None else active.per_lane(section.starts)
             if section.name == "shared":  # also of a cluster of one block, with an address of mapa
@@ -285,7 +285,7 @@ class Access:
             else:
                 wrong |= inside & (offsets > section.size - self.bytes)
             pieces.append(self._part(section, offsets, inside, starts))
-        if not self._own_space:
+        if not self._window:
             for memory in active.batch.launch.memories:
                 inside = memory.reserves(wide)
                 unclaimed &= ~inside
@@ -305,7 +305,7 @@ class Access:
         return addresses + np.uint64(self.offset % _WRAP)
 
     def _sections(self, active: Active) -> list[Section]:
-        if self._own_space:
+        if self._window:
             return [active.batch.section(self.space)]
         names = [name for name in ("shared", "local", "param") if not self._is_foreign(name)]
         return [active.batch.section(name) for name in names]
@@ -349,11 +349,9 @@ class Access:
 
     def _explain(self, active: Active, address: int) -> str:
         """Describe an address that is not accessible, and its distance from one that is."""
-        if self._own_space:
-            return self._beyond_section(active.batch.section(self.space), address)
-        section = active.batch.section_at(address)
+        section = self._section(active, address)
         if section is not None:
-            return self._beyond_section(section, address - section.base)
+            return self._beyond_section(section, address - self.first_address(section))
         if address < NULL_BYTES:
             return "is a null pointer" if address == 0 else f"is a null pointer plus {address}"
         for memory in active.batch.launch.memories:
@@ -370,6 +368,8 @@ class Access:
         return self._nearest(active, address)
 
     def _beyond_section(self, section: Section, offset: int) -> str:
+        if offset < 0:
+            return f"is {-offset} bytes before the {section.size} bytes of {section.name} memory"
         if offset < section.size:
             over = offset + self.bytes - section.size
             return f"reaches {over} bytes past the {section.size} bytes of {section.name} memory"

@@ -394,7 +394,9 @@ class Batch:
             return Section(
                 name, WINDOWS[name], launch.kernel.parameter_bytes, launch.parameters, None
             )
+        base = WINDOWS[name]
         if name == "shared":
+            base += launch.shared_start
             size, stride, owner = launch.shared_bytes, launch.shared_stride, self.threads.block_of
             count = self.threads.room
         else:
@@ -402,7 +404,7 @@ class Batch:
             owner, count = np.arange(self.lanes), self.lanes
         memory = np.zeros(count * stride, dtype=np.uint8)
         starts = owner * stride if count > 1 else None
-        return Section(name, WINDOWS[name], size, memory, starts)
+        return Section(name, base, size, memory, starts)
 
 
 def _hand_over(source: Array, target: Array, lanes: Lanes) -> None:

@@ -17,6 +17,7 @@ from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.child_grids import ChildGrid, ChildQueue, GridFamily
 from cudarun.emulator.machine.printf import PrintBuffer
 from cudarun.emulator.machine.report import place, thread_name
+from cudarun.emulator.machine.spaces import RESERVED_SHARED
 from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.records import dataclass
 
@@ -46,12 +47,11 @@ _RECURSIVE_BATCH = 1 << 11
 _SHARED_UNIT = 128  # bytes in which shared memory is allocated
 _LARGEST_ID = (1 << 64) - 1
 
-# The reserved shared memory of a block, as an H200 has it with the driver of CUDA 13.0.
-_RESERVED_BYTES = 1024
+# Where the reserved shared memory of a block is on an H200 with the driver of CUDA 13.0.
 _RESERVED_SHARED = {
     "%reserved_smem_offset_begin": 0,
     "%reserved_smem_offset_end": 288,
-    "%reserved_smem_offset_cap": _RESERVED_BYTES,
+    "%reserved_smem_offset_cap": RESERVED_SHARED,
     "%reserved_smem_offset_0": 0,
     "%reserved_smem_offset_1": 0,
 }
@@ -120,7 +120,9 @@ class Launch:
         cluster: Blocks per cluster in each dimension.
         cluster_blocks: Blocks per cluster.
         parameters: The parameter buffer, padded.
-        shared_bytes: Shared memory of a block, including the dynamic part.
+        reserved_bytes: The part of the reserved shared memory that threads have access to.
+        shared_start: The first address of shared memory that they have access to.
+        shared_bytes: Shared memory of a block from there on, including the dynamic part.
         shared_stride: Bytes from one block's shared memory to the next one's.
         local_stride: Bytes from one lane's local memory to the next one's.
         functions: The functions of the program by name.
@@ -170,7 +172,9 @@ class Launch:
         padded = config.parameters + bytes(-len(config.parameters) % 16 + 16)
         self.parameters = np.frombuffer(padded, dtype=np.uint8).copy()  # aligned
         self.parameters.flags.writeable = False
-        self.shared_bytes = kernel.static_shared + config.dynamic_shared
+        self.reserved_bytes = RESERVED_SHARED if kernel.reads_reserved else 0
+        self.shared_start = RESERVED_SHARED - self.reserved_bytes
+        self.shared_bytes = self.reserved_bytes + kernel.static_shared + config.dynamic_shared
         self.shared_stride = _round_up(max(self.shared_bytes, 1), 128)
         self.cluster = config.cluster or (1, 1, 1)
         self.cluster_blocks = prod(self.cluster)
@@ -197,15 +201,14 @@ class Launch:
     def _constants(self) -> dict[str, int]:
         grid, block, cluster = self.config.grid, self.config.block, self.cluster
         warps = self.device.threads_per_multiprocessor // 32
+        shared = self.kernel.static_shared + self.config.dynamic_shared
         values = {
             "%nwarpid": warps,
             "%nsmid": self.device.multiprocessors,
             "%gridid": self.config.grid_id & _LARGEST_ID,
             "%dynamic_smem_size": self.config.dynamic_shared,
-            "%total_smem_size": _round_up(self.shared_bytes, _SHARED_UNIT),
-            "%aggr_smem_size": _RESERVED_BYTES
-            + self.kernel.static_shared
-            + self.config.dynamic_shared,
+            "%total_smem_size": _round_up(shared, _SHARED_UNIT),
+            "%aggr_smem_size": RESERVED_SHARED + shared,
             "%is_explicit_cluster": int(self.config.cluster is not None),
             "%cluster_nctarank": self.cluster_blocks,
             "%current_graph_exec": 0,

@@ -34,6 +34,12 @@ WINDOWS = {
 }
 """The spaces with a window, and where it begins."""
 
+RESERVED_SHARED = 1024
+"""Bytes at the start of a block's shared memory that the system reserves, as on an H200.
+
+A whole number of the lines by which copies and ``wgmma`` swizzle addresses.
+"""
+
 RANK_SHIFT = 24
 """Above this bit a ``shared::cluster`` address has the rank of a block, plus one."""
 

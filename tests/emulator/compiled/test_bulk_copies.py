@@ -79,6 +79,8 @@ FAULTS = {
     "beyond shared memory": text(PLACE="1808", SIZE="128"),
     "a misaligned object": text(AHEAD="4"),
     "an object beyond shared memory": text(AHEAD="8"),
+    "before the kernel's shared memory": text(PLACE="-208"),
+    "an object before it": text(AHEAD="-2056"),
 }
 
 

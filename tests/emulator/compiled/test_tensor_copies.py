@@ -141,6 +141,8 @@ FAULTS = {
     "a tile beyond shared memory": (text(place="384"), ((0, 0),)),
     "a misaligned object": (text(ahead="4"), ((0, 0),)),
     "an object beyond shared memory": (text(ahead="8"), ((0, 0),)),
+    "a tile before the kernel's shared memory": (text(place="-128"), ((0, 0),)),
+    "an object before it": (text(ahead="-1536"), ((0, 0),)),
 }
 
 

@@ -61,6 +61,7 @@ def test_products(what: str, threads: int) -> None:
 FAULTS = {
     "fewer than 128 threads": ("setp.gt.u32 %q, %r0, 100; @%q exit;", 128),
     "a matrix beyond shared memory": ("or.b64 %a1, %a1, 0x3F00;", 128),
+    "a matrix before the kernel's shared memory": ("sub.u64 %a1, %a1, 1;", 128),
     "different scale-d values": ("setp.lt.u32 %p, %r0, 40;", 128),
     "different descriptors": (
         "and.b32 %r6, %r0, 2; cvt.u64.u32 %a2, %r6; add.u64 %a1, %a1, %a2;",

@@ -94,12 +94,14 @@ class BulkCopies(AccessRules):
     def _objects(
         self, action: BulkCopy, sources: list[LaneVector]
     ) -> tuple[LaneVector, LaneVector]:
-        """Return the objects in the own block, and the lanes for which there is no object."""
+        """Return the places of objects in the own block, and the lanes without an object."""
         code = self._code
         to, given = self._wide(sources[0]), self._wide(sources[3])
         elsewhere = code.compare("ugt", to, splat("i64", _OFFSET))
         objects = code.binary("and", given, splat("i64", ~_RANKS))
         objects = code.binary("add", objects, splat("i64", action.accesses[-1].offset))
+        start = field(code, "%ctx", layout.SHARED_START, "i64")
+        objects = code.binary("sub", objects, code.broadcast("i64", start))
         memory = code.broadcast("i64", field(code, "%ctx", layout.SHARED_BYTES, "i64"))
         end = code.binary("add", objects, splat("i64", _OBJECT_BYTES))
         beyond = code.binary(

@@ -56,10 +56,10 @@ class TensorCopies(AccessRules):
             address = code.scalar(f"and i64 {address}, {~_RANKS}")
             known = self._are_blocks(blocks)
         object_ = code.scalar(f"and i64 {self._of_lane(objects, lane)}, {~_RANKS}")
-        object_ = code.scalar(f"add i64 {object_}, {action.accesses[-1].offset}")
+        object_ = self._place(object_, action.accesses[-1].offset)
         valid = self._is_object(object_)
         ready = code.scalar(f"and i1 {alone}, {code.scalar(f'and i1 {known}, {valid}')}")
-        shared = code.scalar(f"add i64 {address}, {action.offset}")
+        shared = self._place(address, action.offset)
         given = [self._of_lane(each, lane) for each in (maps, *coordinates)]
 
         def complete(copied: str, memory: str) -> None:
@@ -74,7 +74,7 @@ class TensorCopies(AccessRules):
 
     def store(self, operation: Action, mask: str) -> None:
         """Compile ``cp.async.bulk.tensor`` to a tensor."""
-        code, action = self._code, operation.action
+        action = operation.action
         assert isinstance(action, TensorStore)
         if action.im2col:
             self._accesses.call(operation, mask)
@@ -83,7 +83,7 @@ class TensorCopies(AccessRules):
         maps, *coordinates, origin = sources[: action.rank + 2]
         check = self._begin()
         lane, alone = self._only_lane(mask)
-        shared = code.scalar(f"add i64 {self._of_lane(origin, lane)}, {action.offset}")
+        shared = self._place(self._of_lane(origin, lane), action.offset)
         given = [self._of_lane(each, lane) for each in (maps, *coordinates)]
         self._copy(operation, mask, sources, (check, alone), (shared, *given))
 
@@ -104,7 +104,7 @@ class TensorCopies(AccessRules):
             mask: The active lanes.
             sources: Its sources.
             begun: The label at which it begins, and whether compiled code may execute it.
-            arguments: The address in shared memory, the address of the map, the coordinates.
+            arguments: The place in shared memory, the address of the map, the coordinates.
             complete: Adds what follows, given the number of bytes and the shared memory.
             blocks: A mask of the blocks of the cluster that get the box; by default the own one.
         """
@@ -194,13 +194,22 @@ class TensorCopies(AccessRules):
         value = code.scalar(f"extractelement {values.typed}, i32 {lane}")
         return value if values.bits == 64 else code.scalar(f"zext {values.element} {value} to i64")
 
-    def _is_object(self, address: str) -> str:
-        """Return whether an object can be at an address in shared memory."""
+    def _place(self, address: str, offset: int) -> str:
+        """Return the place of an address with an offset in the memory that is ``layout.SHARED``.
+
+        The swizzle of places is that of addresses: this memory begins at a multiple of its lines.
+        """
+        code = self._code
+        start = field(code, "%ctx", layout.SHARED_START, "i64")
+        return code.scalar(f"sub i64 {code.scalar(f'add i64 {address}, {offset}')}, {start}")
+
+    def _is_object(self, place: str) -> str:
+        """Return whether an object can be at a place in shared memory."""
         code = self._code
         size = field(code, "%ctx", layout.SHARED_BYTES, "i64")
-        low = code.scalar(f"and i64 {address}, {_OBJECT_BYTES - 1}")
+        low = code.scalar(f"and i64 {place}, {_OBJECT_BYTES - 1}")
         aligned = code.scalar(f"icmp eq i64 {low}, 0")
-        return code.scalar(f"and i1 {aligned}, {_is_inside(code, address, _OBJECT_BYTES, size)}")
+        return code.scalar(f"and i1 {aligned}, {_is_inside(code, place, _OBJECT_BYTES, size)}")
 
 
 def _is_inside(code: CodeBuilder, first: str, count: int | str, size: str) -> str:
@@ -214,7 +223,7 @@ def _is_inside(code: CodeBuilder, first: str, count: int | str, size: str) -> st
 def _define_copy(module: ModuleText, rank: int, *, loads: bool) -> str:
     """Define the copy of a box, and return its name.
 
-    ``name(context, shared memory, entry, shared address, address of the map, coordinates…)``
+    ``name(context, shared memory, entry, place in it, address of the map, coordinates…)``
     returns the number of bytes; 0 if it has not copied anything.
     """
     name = f"tensor.{'load' if loads else 'store'}.{rank}"

@@ -22,7 +22,7 @@ class SharedMatrix:
 
     Args:
         code: Where it goes. It has a variable ``%wrong``, which gets true if a chunk is beyond
-            shared memory, and ``%shared`` and ``%shared.bytes``.
+            shared memory, and ``%shared``, ``%shared.start`` and ``%shared.bytes``.
         descriptor: The descriptor.
         parts: Chunks of a line along k.
     """
@@ -33,6 +33,8 @@ class SharedMatrix:
         self._start, self._leading, self._stride = (
             self._field(descriptor, bit, 0x3FFF, _CHUNK) for bit in (0, 16, 32)
         )
+        # Lines begin at the same places: memory begins at a multiple of those that are swizzled.
+        self._start = code.scalar(f"sub i64 {self._start}, %shared.start")
         self._base = self._field(descriptor, 49, 7, 1)
         mode = self._field(descriptor, 62, 3, 1)
         bits = code.scalar(f"and i64 {code.scalar(f'sub i64 4, {mode}')}, 3")
@@ -110,8 +112,8 @@ class SharedMatrix:
         line = code.scalar(f"sub i64 {code.scalar(f'lshr i64 {address}, 7')}, {self._base}")
         line = code.scalar(f"shl i64 {code.scalar(f'and i64 {line}, {self._low}')}, 4")
         address = code.scalar(f"xor i64 {address}, {line}")
-        end = code.scalar(f"add i64 {address}, {_CHUNK}")
-        beyond = code.scalar(f"icmp ugt i64 {end}, %shared.bytes")
+        last = code.scalar(f"sub i64 %shared.bytes, {_CHUNK}")
+        beyond = code.scalar(f"icmp ugt i64 {address}, {last}")
         before = code.scalar("load i1, ptr %wrong")
         code.line(f"store i1 {code.scalar(f'or i1 {before}, {beyond}')}, ptr %wrong")
         address = code.scalar(f"select i1 {beyond}, i64 0, i64 {address}")

@@ -151,7 +151,8 @@ def define_warp_product(module: ModuleText, action: MultiplyAsync, sources: int)
     code.line("%wrong = alloca i1")
     code.line("store i1 false, ptr %wrong")
     for stem, offset, kind in (
-        ("shared", layout.SHARED, "ptr"), ("shared.bytes", layout.SHARED_BYTES, "i64"),
+        ("shared", layout.SHARED, "ptr"), ("shared.start", layout.SHARED_START, "i64"),
+        ("shared.bytes", layout.SHARED_BYTES, "i64"),
     ):  # fmt: skip
         code.line(f"%{stem}.at = getelementptr i8, ptr %ctx, i64 {offset}")
         code.line(f"%{stem} = load {kind}, ptr %{stem}.at, align 8")

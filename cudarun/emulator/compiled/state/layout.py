@@ -51,6 +51,7 @@ LOCAL_MARKS_BYTES = 256
 LOCAL = 264
 LOCAL_SIZE = 272  # of the threads of a block, if the kernel uses it
 BARRIER = 280  # the number of the barrier that lanes wait at, from 1 on, for a detector
+SHARED_START = 288  # the address of the first byte of shared memory that threads can access
 CONTEXT_BYTES = 320  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.

@@ -166,6 +166,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         },
         "fixed_values": {"kernels", "lanes"},
         "frame_memory": {"control", "kernels", "state"},
+        "waiting_lanes": {"frame_memory", "kernels", "lanes", "state"},
         "runtime": {
             "access",
             "fixed_values",
@@ -176,6 +177,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
             "products",
             "queue",
             "state",
+            "waiting_lanes",
         },
         "cores": {"kernels", "queue", "runtime"},
         "engine": {"background", "cores", "jit", "kernels", "lanes", "observation", "repetition"},

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from cudarun.emulator.machine.batch import Batch, HandOver
 from cudarun.emulator.machine.child_grids import ChildGrid, GridFamily
 from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
 from cudarun.emulator.machine.observer import NOBODY, Observer
+from cudarun.emulator.machine.standstill import Standstill
 from cudarun.emulator.memory import Memory
 from cudarun.emulator.program import KernelCode, ModuleCode
 
@@ -200,28 +202,39 @@ def _run(launch: Launch, on_progress: Callable[[float], object]) -> int:
     begun = 0
     idle: list[Batch] = []
     running: deque[tuple[Batch, Iterator[None]]] = deque()
+    standstill = Standstill(launch)
     while begun < launch.blocks or running:
-        if begun < launch.blocks and len(running) < launch.most_batches(size):
+        in_progress = sum(batch.living_blocks for batch, _ in running)
+        room = launch.whole_clusters(launch.resident_blocks - in_progress)
+        launch.excluded = 0 if room else launch.blocks - begun
+        if begun < launch.blocks and room:
             if begun and not running and launch.hands_over(()):
                 break
-            batch = idle.pop() if idle else Batch(launch, size)
-            blocks = min(launch.batch_size(size), launch.blocks - begun)
+            blocks = min(launch.batch_size(size), launch.blocks - begun, room)
+            fitting = (batch for batch in idle if batch.threads.room >= blocks)
+            if (batch := next(fitting, None)) is None:
+                batch = Batch(launch, blocks if running else size)
+            else:
+                idle.remove(batch)
             batch.begin(begun, blocks)
             begun += blocks
             running.appendleft((batch, batch.run()))
         batch, steps = running.popleft()
         launch.running = batch
-        batch.is_only = not running
+        batch.is_last = not running and batch.first_block + batch.blocks == begun
         try:
             for _ in steps:  # it waits for other batches, or for children, which run next
                 running.append((batch, steps))
                 if launch.children.children:
                     launch.children.complete()
+                elif launch.excluded:
+                    batches = [each for each, _ in running]
+                    standstill.check(batch, batches, chain(*(each.state() for each in batches)))
                 break
             else:
                 idle.append(batch)
-                launch.ended = max(0, begun - size * len(running))
+                launch.ended = min((each.first_block for each, _ in running), default=begun)
                 on_progress(launch.ended / launch.blocks)
         except HandOver:
-            return launch.ended
+            return batch.first_block
     return begun

@@ -270,6 +270,10 @@ class Memory:
             raise InvalidAddress(f"{size} bytes at {address:#x}")
         return allocation
 
+    def contents(self) -> list[Array]:
+        """Return the bytes of all allocations."""
+        return [each.bytes for each in self._live]
+
     def snapshot(self) -> Callable[[], None]:
         """Return a function that restores all allocations and their contents."""
         live, used, top = [*self._live], self.used, self._top

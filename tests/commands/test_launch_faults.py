@@ -238,3 +238,37 @@ def test_a_document_for_a_launch_that_came_to_nothing(run: Run) -> None:
             "hint": "did you mean f32?",
         },
     }
+
+
+MEETING = """.version 8.0
+.target sm_90
+.address_size 64
+.extern .shared .align 16 .b8 room[];
+.visible .entry meet(.param .u64 arrived)
+{
+    .reg .b64 %p; .reg .b32 %old, %all; .reg .pred %wait;
+    ld.param.u64 %p, [arrived];
+    mov.u32 %all, %nctaid.x;
+    atom.global.add.u32 %old, [%p], 1;
+WAIT:
+    ld.volatile.global.u32 %old, [%p];
+    setp.lt.u32 %wait, %old, %all;
+    @%wait bra WAIT;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("grid", "shared"), [(132, 200 << 10), (264, 100 << 10)])
+def test_blocks_that_wait_for_blocks_that_do_not_fit(
+    run: Run, tmp_path: Path, grid: int, shared: int
+) -> None:
+    (tmp_path / "meet.ptx").write_text(MEETING)
+    command = ("launch", "meet.ptx", "-d", "cpu", "--block", "1", "--smem", str(shared))
+    arrived = ("arrived=u32[1]:zeros", "--check")
+    assert run(*command, "--grid", str(grid), *arrived, f"arrived == {grid}").code == 0
+    ran = run(*command, "--grid", str(grid + 1), *arrived, f"arrived == {grid + 1}")
+    assert ran.code == 5
+    assert "deadlock: blocks wait for others, which cannot begin" in ran.err
+    assert f"1 of {grid + 1} blocks have not begun, from block ({grid}, 0, 0) on" in ran.err
+    assert "ld.volatile.global.u32" in ran.err

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch
     from cudarun.emulator.program import ModuleCode
 
-_MEMORY = 512 << 20  # shared and local memory of blocks that run at the same time
-
 _Run = ctypes.CFUNCTYPE(
     ctypes.c_int,
     ctypes.c_void_p,
@@ -172,10 +170,8 @@ def resident_blocks(kernel: CompiledKernel, launch: Launch) -> int:
         return launch.blocks
     if not kernel.code.waits_for_blocks:
         return launch.cluster_blocks
-    clusters = launch.most_batches(launch.cluster_blocks)
-    per_block = launch.shared_stride + launch.block_threads * launch.local_stride
-    clusters = min(clusters, max(_MEMORY // (per_block * launch.cluster_blocks), 1))
-    return min(clusters * launch.cluster_blocks, launch.blocks)
+    in_memory = launch.whole_clusters(launch.blocks_in_memory) or launch.cluster_blocks
+    return min(launch.resident_blocks, in_memory, launch.blocks)
 
 
 def _entries_of_shared_memory(accesses: Sequence[Access]) -> list[list[int]]:

@@ -23,18 +23,18 @@ from cudarun.emulator.compiled.queue import BlockQueue
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.patterns import HALF
 from cudarun.emulator.compiled.state.sites import CallbackSite
+from cudarun.emulator.compiled.waiting_lanes import WaitingLanes, last_call
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, MemoryAction, Region, Section
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.barriers import Arrival
 from cudarun.emulator.machine.batch import Batch
-from cudarun.emulator.machine.clusters import ClusterWait, other_blocks
+from cudarun.emulator.machine.clusters import other_blocks
 from cudarun.emulator.machine.frame import SparseFrame
 from cudarun.emulator.machine.lanes import of
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.report import describe_deadlock
+from cudarun.emulator.machine.standstill import Standstill
 from cudarun.emulator.machine.threads import block_registers
 
 Array = npt.NDArray[Any]
@@ -105,6 +105,7 @@ class CompiledRun:
         self._state_bytes = kernel.code.state.size
         self._states = aligned_bytes(max(slots * warps * self._state_bytes, 1))
         self._frames = FrameMemory(kernel, launch.local_stride)
+        self._standstill = Standstill(launch)
         self._scratch = np.zeros(layout.COLUMNS * layout.COLUMN_BYTES, dtype=np.uint8)
         entries = max(len(kernel.code.sites.entries), 1)
         self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
@@ -154,6 +155,8 @@ class CompiledRun:
             if step and slots > 1:
                 steps = np.arange(0, step * slots, step, dtype=np.uint64)
                 self._contexts[:, offset // 8] += steps
+        rows = self._states.reshape(slots, warps, -1)
+        self._waiting = WaitingLanes(kernel, batch, self._contexts, rows, self._frames, self._place)
 
     # --- running ---------------------------------------------------------------------------------
 
@@ -213,24 +216,18 @@ class CompiledRun:
                 answer = layout.FAULT
 
     def _answer(self, slot: int) -> int:
-        number, warp, mask = self._call(slot)
+        number, warp, mask = last_call(self._contexts[slot])
         self._calling = slot
         if number <= layout.TICK_SITE:
             return self._tick(slot)
         with self._queue.actions:
             self._place(slot)
             if number == layout.DEADLOCK_SITE:
-                raise self._deadlock(slot)
+                self._waiting.note_cluster(slot)
+                raise describe_deadlock(self._batch)
+            if number == layout.STALL_SITE:
+                return self._check_standstill()
             return self._execute(self._sites[number], slot, warp, mask)
-
-    def _call(self, slot: int) -> tuple[int, int, int]:
-        """Return the site, the warp and the lanes of a block's last callback."""
-        words = self._contexts[slot].view(np.int32)
-        site, warp, mask = (
-            int(words[offset // 4])
-            for offset in (layout.SITE, layout.CALLING_WARP, layout.CALLING_MASK)
-        )
-        return site, warp, mask & 0xFFFFFFFF
 
     def _tick(self, slot: int) -> int:
         """Let signals and other threads be served, and end if the blocks need not be run."""
@@ -245,6 +242,21 @@ class CompiledRun:
         self._queue.reach(lowest)
         self._on_tick()
         return layout.FAULT if self._queue.is_over(lowest) else layout.RETRY
+
+    def _check_standstill(self) -> int:
+        """Let blocks go on that fill the slots and wait for others, unless this has no end.
+
+        Raises:
+            DeviceFault: No thread makes progress.
+        """
+        if self._slots == self._launch.resident_blocks and self.thread_states() is not None:
+            parts = self._states, self._shared.bytes, self._batch.section("local").bytes
+            self._standstill.check(None, [self._batch], parts)
+        return layout.RETRY
+
+    def thread_states(self) -> Batch | None:
+        """Return the batch with the lanes of the running blocks; ``None`` if none runs."""
+        return self._batch if self._waiting.note_all(self._calling) else None
 
     def _place(self, slot: int) -> None:
         """Assign the lanes of a slot, and of its cluster, to the running blocks."""
@@ -292,7 +304,8 @@ class CompiledRun:
         chosen = tuple(result[positions].copy() for result in results)
         if isinstance(work.action, ProductOfWarp):
             self._batch.alive[:] = False
-            self._batch.alive[self._lanes(slot, self._kernel.code.state.ALIVE)] = True
+            cluster = np.arange(slot, slot + self._launch.cluster_blocks)
+            self._batch.alive[self._waiting.lanes(cluster, self._kernel.code.state.ALIVE)] = True
         with np.errstate(all="ignore"):
             work.action(active, sources, chosen)
         for result, values in zip(results, chosen, strict=True):
@@ -386,104 +399,3 @@ class CompiledRun:
         if region.name == "shared":
             return 0, np.uint64(launch.shared_stride)
         return launch.local_stride, np.uint64(launch.local_stride * launch.block_threads)
-
-    # --- deadlocks -------------------------------------------------------------------------------
-
-    def _deadlock(self, slot: int) -> BaseException:
-        """Return the fault of lanes of a block, or of a cluster, that wait for one another."""
-        self._note_waiting(slot)
-        return describe_deadlock(self._batch)
-
-    def _note_waiting(self, slot: int) -> None:
-        """Enter the lanes of a block, or of a cluster, that wait for others in the batch."""
-        code, batch = self._kernel.code, self._batch
-        state = code.state
-        for place, block in enumerate(code.points.barriers):
-            lanes = self._lanes(slot, state.waiting(place))
-            numbers = self._barrier_numbers(lanes)
-            for number in np.unique(numbers):
-                self._add_arrival(int(number), lanes[numbers == number], block.terminator)
-        for place, block in enumerate(code.points.warp_barriers):
-            self._add_arrival(None, self._lanes(slot, state.warp_waiting(place)), block.terminator)
-        for place, block in enumerate(code.points.cluster_barriers):
-            lanes = self._lanes(slot, state.cluster_waiting(place))
-            if len(lanes):
-                assert isinstance(block.terminator, ClusterWait)
-                path = self._frames.path(block.terminator.after)
-                batch.clusters.waiting.append((path, of(lanes), block.terminator.wait_site))
-        for block in code.function.blocks:
-            lanes = self._lanes(slot, state.parked(block.index))
-            if len(lanes):
-                batch.synchronizing[self._frames.path(block.index)] = of(lanes)
-
-    def thread_states(self) -> Batch | None:
-        """Return the batch with the lanes of the running blocks; ``None`` if none runs."""
-        size, batch, code = self._launch.cluster_blocks, self._batch, self._kernel.code
-        running = np.flatnonzero(self._contexts[::size, layout.RUNNING // 8]) * size
-        for noted in (batch.waiting, batch.barriers.arrivals, batch.clusters.waiting):
-            noted.clear()
-        batch.synchronizing.clear()
-        self._note_called()
-        for slot in running.tolist():
-            self._place(slot)
-            self._note_waiting(slot)
-            for block in code.function.blocks:
-                lanes = self._lanes(slot, code.state.pending(block.index))
-                if len(lanes):
-                    batch.wait(self._frames.path(block.index), of(lanes))
-            for place in range(slot, slot + size):
-                self._note_running(place)
-        return batch if len(running) else None
-
-    def _note_called(self) -> None:
-        """Enter the lanes that wait in called functions, which are of the warp that runs."""
-        _, warp, _ = self._call(self._calling)
-        first = self._calling * self._launch.block_threads + warp * WIDTH
-        for path, mask in self._frames.waiting():
-            self._batch.wait(path, of(np.flatnonzero(mask >> _LANES & 1) + first))
-
-    def _note_running(self, slot: int) -> None:
-        """Enter the lanes of the last callback in the batch, if they do not wait anywhere."""
-        batch, code = self._batch, self._kernel.code
-        number, warp, mask = self._call(slot)
-        if number == layout.DEADLOCK_SITE:
-            return
-        block = layout.TICK_SITE - number if number < 0 else self._sites[number].block
-        first = slot * self._launch.block_threads + warp * WIDTH
-        running = np.flatnonzero(mask >> _LANES & 1) + first
-        running = np.intersect1d(running, self._lanes(slot, code.state.ALIVE))
-        noted = [each for parts in batch.waiting.values() for each in parts]
-        noted += [arrival.lanes for arrival in batch.barriers.arrivals]
-        noted += [each for _, each, _ in batch.clusters.waiting]
-        noted += batch.synchronizing.values()
-        for each in noted:
-            running = np.setdiff1d(running, lane_sets.indices(each))
-        if len(running):
-            batch.wait(self._frames.path(block), of(running))
-
-    def _lanes(self, slot: int, offset: int) -> Array:
-        """Return the lanes of the cluster of a slot whose bits are set in a mask of the states."""
-        threads, size = self._launch.block_threads, self._launch.cluster_blocks
-        rows = self._states.reshape(self._slots, self._warps, self._state_bytes)
-        masks = np.ascontiguousarray(rows[slot : slot + size, :, offset : offset + 4])
-        bits = np.unpackbits(masks.reshape(size, -1), axis=1, bitorder="little")
-        place, thread = np.nonzero(bits)
-        return (slot + place) * threads + thread
-
-    def _barrier_numbers(self, lanes: Array) -> Array:
-        """Return the number of the barrier at which each of some waiting lanes waits."""
-        state = self._kernel.code.state
-        if not state.counted:
-            return np.zeros(len(lanes), dtype=np.uint32)
-        slots, threads = np.divmod(lanes, self._launch.block_threads)
-        warps, places = np.divmod(threads, WIDTH)
-        words = self._states.view(np.uint32).reshape(self._slots, self._warps, -1)
-        numbers: Array = words[slots, warps, state.barrier_number // 4 + places]
-        return numbers
-
-    def _add_arrival(self, number: int | None, lanes: Array, terminator: Any) -> None:
-        if len(lanes):
-            expected = np.zeros(len(lanes), dtype=np.uint32)
-            path = self._frames.path(terminator.after)
-            arrival = Arrival(number, of(lanes), expected, path, terminator.barrier_site)
-            self._batch.barriers.arrivals.append(arrival)

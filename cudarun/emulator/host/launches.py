@@ -29,7 +29,7 @@ from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction, LoadedModule
-from cudarun.emulator.host.occupancy import resident_blocks
+from cudarun.emulator.host.occupancy import most_resident_blocks, resident_blocks
 from cudarun.emulator.host.parameters import KernelParameters, pack_parameters, packed_words
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
@@ -252,6 +252,7 @@ def _configuration(
         textures=context.textures,
         surfaces=context.surfaces,
         services=ContextServices(context, partial(_check_child, function.module)),
+        resident_blocks=most_resident_blocks,
     )
 
 

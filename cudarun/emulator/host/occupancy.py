@@ -8,6 +8,7 @@ size that the kernel accepts.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.program import KernelCode
@@ -81,6 +82,11 @@ def dynamic_shared_for(code: KernelCode, blocks: int, threads: int, most: int) -
 def resident_blocks(code: KernelCode, threads: int, dynamic_shared: int) -> int:
     """Return the number of blocks that are resident on the whole device."""
     return _MULTIPROCESSORS * blocks_per_multiprocessor(code, threads, dynamic_shared)
+
+
+def most_resident_blocks(code: KernelCode, threads: int, dynamic_shared: int) -> int:
+    """Return the same, if registers were no limit: their number is an estimate."""
+    return resident_blocks(replace(code, registers=0), threads, dynamic_shared)
 
 
 def _round_up(value: int, multiple: int) -> int:

@@ -82,11 +82,13 @@ class Batch:
         self._polling_budget = _POLLING_BUDGET
         self._preemption_blocks = 0
         self._stall = 0
-        self.is_only = False  # no other batch has begun and not ended
+        self.first_block = self.blocks = 0
+        self.is_last = False  # all other batches that have begun are before it, and have ended
         self._visited: set[int] = set()  # the basic blocks that have been executed
 
     def begin(self, first_block: int, blocks: int) -> None:
         """Assign thread blocks to the lanes, all at the start of the kernel."""
+        self.first_block, self.blocks = first_block, blocks
         self.threads.place(first_block, blocks)
         count = blocks * self.launch.block_threads
         if "shared" in self._sections:
@@ -134,6 +136,22 @@ class Batch:
             waiting[lanes] = True
         return bool(np.count_nonzero(waiting) >= self.living)
 
+    @property
+    def living_blocks(self) -> int:
+        """The number of blocks with a lane that has not exited."""
+        return len(np.unique(self.threads.block_of[self.alive]))
+
+    def state(self) -> Iterator[Array]:
+        """Yield all that decides how lanes continue that wait to run, or for others."""
+        yield self.alive
+        for path in sorted(self.waiting):
+            yield np.array(path)
+            yield np.sort(lane_sets.indices(lane_sets.union(self.waiting[path])))
+        for frame in self._frames.values():
+            yield from frame.registers
+        for section in self._sections.values():
+            yield section.bytes
+
     # --- which lanes run next --------------------------------------------------------------------
 
     def _select_path(self) -> Path:
@@ -179,7 +197,7 @@ class Batch:
         if backward:
             if block.polls:
                 self._polled(block)
-            if self.is_only and self.launch.hands_over(self._visited):
+            if self.is_last and self.launch.hands_over(self._visited):
                 raise HandOver
         if self._stall > _STALL_LIMIT or (
             self.waiting and self._must_wait(path, backward=backward)

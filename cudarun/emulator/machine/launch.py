@@ -75,7 +75,8 @@ class LaunchConfig:
     clusters, which are of one block then, ``stack_limit`` is ``CU_LIMIT_STACK_SIZE``,
     ``printf_fifo`` is ``CU_LIMIT_PRINTF_FIFO_SIZE``, ``textures`` and ``surfaces`` are the
     objects by handle, ``grid_id`` is ``%gridid``, ``services`` serve the functions of the device
-    runtime.
+    runtime, ``resident_blocks`` returns how many blocks fit on the device at once, of a kernel,
+    their threads and the dynamic shared memory; without it only their threads count.
     """
 
     grid: tuple[int, int, int]
@@ -91,6 +92,7 @@ class LaunchConfig:
     surfaces: Mapping[int, Surface] = field(default_factory=dict)
     grid_id: int = 1
     services: DeviceServices | None = None
+    resident_blocks: Callable[[KernelCode, int, int], int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,8 @@ class Launch:
         blocks: Blocks of the grid.
         cluster: Blocks per cluster in each dimension.
         cluster_blocks: Blocks per cluster.
+        resident_blocks: The maximum number of blocks in progress at one time, of whole clusters.
+        excluded: The number of blocks that cannot begin because others fill the device.
         parameters: The parameter buffer, padded.
         reserved_bytes: The part of the reserved shared memory that threads have access to.
         shared_start: The first address of shared memory that they have access to.
@@ -178,6 +182,11 @@ class Launch:
         self.shared_stride = _round_up(max(self.shared_bytes, 1), 128)
         self.cluster = config.cluster or (1, 1, 1)
         self.cluster_blocks = prod(self.cluster)
+        resident = device.threads_per_multiprocessor // self.block_threads * device.multiprocessors
+        if config.resident_blocks is not None:
+            resident = config.resident_blocks(kernel, self.block_threads, config.dynamic_shared)
+        self.resident_blocks = self.whole_clusters(resident) or self.cluster_blocks
+        self.excluded = 0
         stack = config.stack_limit if self.kernel_function.grows_stack else 0
         self.local_stride = min(_round_up(kernel.local_bytes + stack + 16, 16), _LOCAL_LIMIT)
         self.constants = self._constants()
@@ -331,19 +340,17 @@ class Launch:
         lanes = min(max(lanes, _SMALLEST_BATCH), _LARGEST_BATCH)
         if self.kernel.recursive:
             lanes = min(lanes, _RECURSIVE_BATCH)
-        most = min(lanes // self.block_threads, self.blocks_in_memory)
-        blocks = max(most // self.cluster_blocks, 1) * self.cluster_blocks
-        return min(blocks, self.blocks)
+        most = min(lanes // self.block_threads, self.blocks_in_memory, self.resident_blocks)
+        return min(self.whole_clusters(most) or self.cluster_blocks, self.blocks)
+
+    def whole_clusters(self, blocks: int) -> int:
+        """Return the most blocks of whole clusters among so many."""
+        return blocks // self.cluster_blocks * self.cluster_blocks
 
     @property
     def blocks_in_memory(self) -> int:
         """The number of blocks whose shared and local memory a batch may have; 0 if not one."""
         return _BATCH_MEMORY // (self.shared_stride + self.block_threads * self.local_stride)
-
-    def most_batches(self, size: int) -> int:
-        """Return the maximum number of concurrent batches, by the device's resident blocks."""
-        resident = self.device.threads_per_multiprocessor // max(self.block_threads, 1)
-        return max(self.device.multiprocessors * max(resident, 1) // size, 1)
 
     def stack_overflow(
         self, threads: Threads, lane: int, function: FunctionCode, site: Site | None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.lanes import Lanes
+from cudarun.emulator.machine.threads import place_of_thread
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
@@ -64,6 +65,28 @@ def describe_deadlock(batch: Batch) -> DeviceFault:
     return DeviceFault(719, "\n".join([head, *_parked(batch)]))
 
 
+def describe_full_device(batches: Sequence[Batch]) -> DeviceFault:
+    """Return the fault of blocks that fill the device and wait for others, which cannot begin.
+
+    Hardware has no such report: there the kernel hangs.
+    """
+    launch = batches[0].launch
+    head = f"kernel {launch.kernel.name}: deadlock: blocks wait for others, which cannot begin"
+    lines = [head, *_excluded(launch), *(line for batch in batches for line in _states(batch))]
+    return DeviceFault(719, "\n".join(lines))
+
+
+def _excluded(launch: Launch) -> list[str]:
+    """Return the blocks that cannot begin because others fill the device."""
+    first = (launch.blocks - launch.excluded) * launch.block_threads
+    line = (
+        f"  {launch.excluded} of {launch.blocks} blocks have not begun, from block "
+        f"({_triple(place_of_thread(launch, first)[0])}) on: no more than "
+        f"{launch.resident_blocks} fit on the device at once"
+    )
+    return [line] if launch.excluded else []
+
+
 def describe_thread_states(launch: Launch) -> str:
     """Return the states of the threads at this moment, between any two instructions.
 
@@ -75,17 +98,23 @@ def describe_thread_states(launch: Launch) -> str:
     batch = launch.running if launch.find_running is None else launch.find_running()
     if batch is None:
         return lines[0]
+    return "\n".join([*lines, *_excluded(launch), *_states(batch)])
+
+
+def _states(batch: Batch) -> list[str]:
+    """Return the states of the threads of a batch."""
+    lines: list[str] = []
     places = [] if batch.active is None else [(batch.active.path, batch.active.lanes)]
     places += [(path, lane_sets.union(parts)) for path, parts in batch.waiting.items()]
     places.sort(key=lambda place: -lane_sets.count(place[1]))
     for path, lanes in places[:_PLACES_SHOWN]:
-        _, block = launch.locate(path[-1])
+        _, block = batch.launch.locate(path[-1])
         site = block.operations[0].site if block.operations else block.terminator.site
         lines += _group(batch, lanes, ("thread runs", "threads run"), site)
     others = sum(lane_sets.count(lanes) for _, lanes in places[_PLACES_SHOWN:])
     if others:
         lines.append(f"  {others} more at other instructions")
-    return "\n".join([*lines, *_failed_waits(batch), *_parked(batch)])
+    return [*lines, *_failed_waits(batch), *_parked(batch)]
 
 
 def _failed_waits(batch: Batch) -> list[str]:

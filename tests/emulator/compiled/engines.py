@@ -20,6 +20,8 @@ from tests.support.tiers import eager
 
 Array = npt.NDArray[Any]
 
+_MOST_REPORTS = 200
+
 
 def device(
     text: str, mode: str, *, in_order: bool = True, tiers: Tiers | None = None
@@ -77,10 +79,13 @@ def check_equal_fault(
     return fault
 
 
-def interrupted_states(text: str, grid: tuple[int, ...], block: tuple[int, ...]) -> str:
+def interrupted_states(
+    text: str, grid: tuple[int, ...], block: tuple[int, ...], shown: str = "", **options: Any
+) -> str:
     """Interrupt the compiled kernel of a text, which never ends; return the states of its threads.
 
-    The only parameter is a buffer of a word for each thread of a block.
+    The only parameter is a buffer of a word for each thread of a block. ``shown`` is what the
+    states have when all threads do what they do for ever; ``options`` are those of the launch.
     """
     made, _ = device(text, COMPILE)
     launches: list[Launch] = []
@@ -88,15 +93,14 @@ def interrupted_states(text: str, grid: tuple[int, ...], block: tuple[int, ...])
 
     def report(done: float) -> None:
         reports.append(describe_thread_states(launches[0]))
-        if len(reports) == 3:
+        if len(reports) >= 3 and (shown in reports[-1] or len(reports) == _MOST_REPORTS):
             raise KeyboardInterrupt
 
     real = made.execute
     made.execute = lambda *given, **named: real(
         *given, **{**named, "on_progress": report, "begun": launches.append}
     )
+    out = made.buffer(np.zeros(block, "u4"))
     with pytest.raises(KeyboardInterrupt):
-        made.launch(
-            next(iter(made.program.kernels)), grid, block, made.buffer(np.zeros(block, "u4"))
-        )
+        made.launch(next(iter(made.program.kernels)), grid, block, out, **options)
     return reports[-1]

@@ -91,6 +91,34 @@ def test_a_batch_that_has_changed_memory_is_not_run_again(monkeypatch: pytest.Mo
     )
 
 
+LATE = """.visible .entry sums(.param .u64 out) {
+    .reg .b32 %r<6>; .reg .b64 %a<3>; .reg .pred %p;
+    ld.param.u64 %a0, [out]; mov.u32 %r0, %ctaid.x; mul.wide.u32 %a1, %r0, 4;
+    add.u64 %a1, %a0, %a1; setp.eq.u32 %p, %r0, 3; @%p bra DONE;
+    WAIT: ld.volatile.global.u32 %r1, [%a0+12]; setp.eq.u32 %p, %r1, 0; @%p bra WAIT;
+    mov.u32 %r2, 0;
+    L: add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, 1000; @%p bra L;
+    DONE: red.global.add.u32 [%a1], 1; ret;
+}"""
+
+
+@pytest.mark.usefixtures("unsaved")
+def test_blocks_that_have_ended_are_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks that have changed nothing wait for a later one, which ends before them."""
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", 2 * 64)
+    monkeypatch.setattr(launches, "_SMALLEST_BATCH", 2 * 64)
+    made, _ = device(LATE, AUTO)
+    place = made.buffer(np.zeros(4, "u4"))
+    ask = tiers._Decision.__call__
+
+    def later(decision: Any, executed: Any) -> bool:
+        return made.read(place + 12, "u4", 1)[0] == 64 and ask(decision, executed)
+
+    monkeypatch.setattr(tiers._Decision, "__call__", later)
+    made.launch("sums", (4,), (64,), place)
+    assert made.read(place, "u4", 4).tolist() == [64] * 4
+
+
 def test_a_batch_that_has_changed_nothing_is_run_again() -> None:
     found, (note,) = launched(PLAIN, AUTO, 5)
     assert found == launched(PLAIN, INTERPRET, 5)[0]

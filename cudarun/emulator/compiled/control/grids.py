@@ -16,6 +16,7 @@ from cudarun.emulator.compiled.state.memory import field, pointer_to, store_fiel
 from cudarun.emulator.compiled.sync_checks import check_release
 
 _PATIENCE = 64  # rounds of blocks that all may wait for others, until another block begins
+_STALL = 1024  # rounds without a slot for another block, until the caller is asked
 
 
 def define_run(
@@ -340,10 +341,10 @@ def _define_blocks(module: ModuleText) -> None:
     code.line("br label %pass")
 
     code.label("pass")  # each begins blocks, or gives each running cluster a round
-    code.line("%next = phi i64 [ 0, %entry ], [ %next.now, %begun ], [ %next, %passed ]")
-    code.line("%active = phi i64 [ 0, %entry ], [ %active.more, %begun ], [ %active.now, %passed ]")
-    code.line("%used = phi i64 [ 0, %entry ], [ %used.now, %begun ], [ %used, %passed ]")
-    code.line("%rounds = phi i64 [ 0, %entry ], [ 0, %begun ], [ %rounds.now, %passed ]")
+    code.line("%next = phi i64 [ 0, %entry ], [ %next.now, %begun ], [ %next, %again ]")
+    code.line("%active = phi i64 [ 0, %entry ], [ %active.more, %begun ], [ %active.now, %again ]")
+    code.line("%used = phi i64 [ 0, %entry ], [ %used.now, %begun ], [ %used, %again ]")
+    code.line("%rounds = phi i64 [ 0, %entry ], [ 0, %begun ], [ %rounds.now, %again ]")
     code.line("%left = icmp ult i64 %next, %count")
     code.line("%idle = icmp eq i64 %active, 0")
     code.line("%impatient = icmp uge i64 %rounds, %most.rounds")
@@ -416,6 +417,20 @@ def _define_blocks(module: ModuleText) -> None:
     code.line("%same = icmp eq i64 %active.now, %active")
     code.line("%rounds.more = add i64 %rounds, 1")
     code.line("%rounds.now = select i1 %same, i64 %rounds.more, i64 0")
+    code.line("%rounds.less = sub i64 %rounds.now, 1")
+    code.line("%rounds.both = and i64 %rounds.now, %rounds.less")
+    code.line("%is.power = icmp eq i64 %rounds.both, 0")
+    code.line(f"%is.long = icmp uge i64 %rounds.now, {_STALL}")
+    code.line("%stalled = and i1 %is.power, %is.long")
+    code.line("%asks = and i1 %stalled, %left")
+    code.line("br i1 %asks, label %ask, label %again")
+    code.label("ask")
+    store_field(code, "%ctx", layout.SITE, "i32", str(layout.STALL_SITE))
+    callback = field(code, "%ctx", layout.CALLBACK, "ptr")
+    answer = code.scalar(f"call i32 {callback}(ptr %ctx)")
+    code.line(f"%ends = icmp eq i32 {answer}, {layout.FAULT}")
+    code.line("br i1 %ends, label %fault, label %again")
+    code.label("again")
     code.line("br label %pass")
     code.label("fault")
     code.line(f"ret i32 {FAILS}")

@@ -104,7 +104,8 @@ WAITS, FAILS, YIELDS = 0, 1, 2
 ENDED, BLOCKED = 0, 4
 
 DEADLOCK_SITE = -1
-TICK_SITE = -2  # after the basic block 0; one less after each next one
+STALL_SITE = -2  # of no warp: blocks wait, and there is no slot for another one
+TICK_SITE = -3  # after the basic block 0; one less after each next one
 TICK_INTERVAL = 1 << 20
 
 

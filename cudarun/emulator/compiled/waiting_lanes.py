@@ -1,0 +1,172 @@
+"""The lanes of blocks that compiled code runs, entered in a batch as the interpreter has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.compiled.frame_memory import FrameMemory
+from cudarun.emulator.compiled.kernels import CompiledKernel
+from cudarun.emulator.compiled.lanes.vectors import WIDTH
+from cudarun.emulator.compiled.state import layout
+from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.barriers import Arrival
+from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.clusters import ClusterWait
+from cudarun.emulator.machine.lanes import of
+
+Array = npt.NDArray[Any]
+
+_LANES = np.arange(WIDTH)
+
+
+def last_call(context: Array) -> tuple[int, int, int]:
+    """Return the site, the warp and the lanes of a block's last callback."""
+    words = context.view(np.int32)
+    site, warp, mask = (
+        int(words[offset // 4])
+        for offset in (layout.SITE, layout.CALLING_WARP, layout.CALLING_MASK)
+    )
+    return site, warp, mask & 0xFFFFFFFF
+
+
+class WaitingLanes:
+    """The lanes of the running blocks.
+
+    Args:
+        kernel: The kernel.
+        batch: The batch, with a block per slot.
+        contexts: The context of each slot.
+        states: The states of the warps of each slot.
+        frames: The frames of calls.
+        place: Assigns the lanes of a cluster to the blocks that run, given its first slot.
+    """
+
+    def __init__(
+        self,
+        kernel: CompiledKernel,
+        batch: Batch,
+        contexts: Array,
+        states: Array,
+        frames: FrameMemory,
+        place: Callable[[int], None],
+    ) -> None:
+        self._code = kernel.code
+        self._batch = batch
+        self._contexts = contexts
+        self._states = states
+        self._frames = frames
+        self._place = place
+        self._threads = batch.launch.block_threads
+
+    def note_cluster(self, slot: int) -> None:
+        """Enter the lanes of a block, or of a cluster, that wait for others."""
+        self._note_parked(np.arange(slot, slot + self._batch.launch.cluster_blocks))
+
+    def note_all(self, calling: int) -> bool:
+        """Enter the lanes of all running blocks; ``calling`` is the slot of the last callback.
+
+        Returns:
+            Whether there are any.
+        """
+        batch, launch = self._batch, self._batch.launch
+        size = launch.cluster_blocks
+        running = np.flatnonzero(self._contexts[::size, layout.RUNNING // 8]) * size
+        for noted in (batch.waiting, batch.barriers.arrivals, batch.clusters.waiting):
+            noted.clear()
+        batch.synchronizing.clear()
+        self._note_called(calling)
+        for slot in running.tolist():
+            self._place(slot)
+        slots = (running[:, None] + np.arange(size)).reshape(-1)
+        self._note_parked(slots)
+        for block in self._code.function.blocks:
+            lanes = self.lanes(slots, self._code.state.pending(block.index))
+            if len(lanes):
+                batch.wait(self._frames.path(block.index), of(lanes))
+        for slot in slots.tolist():
+            self._note_running(slot)
+        launch.excluded = 0
+        if len(slots) == launch.resident_blocks:
+            begun = int(self._contexts[slots, layout.BLOCK // 8].max()) + 1
+            launch.excluded = launch.blocks - begun
+        return len(slots) > 0
+
+    def lanes(self, slots: Array, offset: int) -> Array:
+        """Return the lanes of some slots whose bits are set in a mask of the states."""
+        masks = np.ascontiguousarray(self._states[slots, :, offset : offset + 4])
+        bits = np.unpackbits(masks.reshape(len(slots), -1), axis=1, bitorder="little")
+        place, thread = np.nonzero(bits)
+        lanes: Array = slots[place] * self._threads + thread
+        return lanes
+
+    def _note_parked(self, slots: Array) -> None:
+        """Enter the lanes that wait for others in the batch."""
+        points, state, batch = self._code.points, self._code.state, self._batch
+        for place, block in enumerate(points.barriers):
+            lanes = self.lanes(slots, state.waiting(place))
+            numbers = self._barrier_numbers(lanes)
+            for number in np.unique(numbers):
+                self._add_arrival(int(number), lanes[numbers == number], block.terminator)
+        for place, block in enumerate(points.warp_barriers):
+            lanes = self.lanes(slots, state.warp_waiting(place))
+            self._add_arrival(None, lanes, block.terminator)
+        for place, block in enumerate(points.cluster_barriers):
+            lanes = self.lanes(slots, state.cluster_waiting(place))
+            if len(lanes):
+                assert isinstance(block.terminator, ClusterWait)
+                path = self._frames.path(block.terminator.after)
+                batch.clusters.waiting.append((path, of(lanes), block.terminator.wait_site))
+        for block in self._code.function.blocks:
+            lanes = self.lanes(slots, state.parked(block.index))
+            if len(lanes):
+                batch.synchronizing[self._frames.path(block.index)] = of(lanes)
+
+    def _barrier_numbers(self, lanes: Array) -> Array:
+        """Return the number of the barrier at which each of some waiting lanes waits."""
+        state = self._code.state
+        if not state.counted:
+            return np.zeros(len(lanes), dtype=np.uint32)
+        slots, threads = np.divmod(lanes, self._threads)
+        warps, places = np.divmod(threads, WIDTH)
+        numbers: Array = self._states.view(np.uint32)[
+            slots, warps, state.barrier_number // 4 + places
+        ]
+        return numbers
+
+    def _add_arrival(self, number: int | None, lanes: Array, terminator: Any) -> None:
+        if len(lanes):
+            expected = np.zeros(len(lanes), dtype=np.uint32)
+            path = self._frames.path(terminator.after)
+            arrival = Arrival(number, of(lanes), expected, path, terminator.barrier_site)
+            self._batch.barriers.arrivals.append(arrival)
+
+    def _note_called(self, calling: int) -> None:
+        """Enter the lanes that wait in called functions, which are of the warp that runs."""
+        _, warp, _ = last_call(self._contexts[calling])
+        first = calling * self._threads + warp * WIDTH
+        for path, mask in self._frames.waiting():
+            self._batch.wait(path, of(np.flatnonzero(mask >> _LANES & 1) + first))
+
+    def _note_running(self, slot: int) -> None:
+        """Enter the lanes of the last callback in the batch, if they do not wait anywhere."""
+        batch = self._batch
+        number, warp, mask = last_call(self._contexts[slot])
+        if number in (layout.DEADLOCK_SITE, layout.STALL_SITE):
+            return
+        sites = self._code.sites.sites
+        block = layout.TICK_SITE - number if number < 0 else sites[number].block
+        first = slot * self._threads + warp * WIDTH
+        running = np.flatnonzero(mask >> _LANES & 1) + first
+        running = np.intersect1d(running, self.lanes(np.array([slot]), self._code.state.ALIVE))
+        noted = [each for parts in batch.waiting.values() for each in parts]
+        noted += [arrival.lanes for arrival in batch.barriers.arrivals]
+        noted += [each for _, each, _ in batch.clusters.waiting]
+        noted += batch.synchronizing.values()
+        for each in noted:
+            running = np.setdiff1d(running, lane_sets.indices(each))
+        if len(running):
+            batch.wait(self._frames.path(block), of(running))

@@ -1,0 +1,78 @@
+"""Launches that never end because blocks wait for others that do not fit on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.code import Action
+from cudarun.emulator.machine.clock import ReadMoment
+from cudarun.emulator.machine.report import describe_full_device
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.launch import Launch
+
+Array = npt.NDArray[Any]
+
+_MOST_BYTES = 64 << 20  # of memory, which is read in some hundredths of a second
+
+
+class Standstill:
+    """Finds out that the blocks in progress, which fill the device, only repeat what they did.
+
+    A launch whose registers and memory are as they were when the same lanes last had their turn
+    goes on like that for ever, unless something else changes: a clock, or memory of the host.
+
+    Args:
+        launch: The launch.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._seen: set[object] = set()
+        self._depends: bool | None = None
+
+    def check(self, turn: object, batches: Sequence[Batch], state: Iterable[Array]) -> None:
+        """Check the launch when some lanes have had their turn.
+
+        Args:
+            turn: Identifies the lanes.
+            batches: The batches in progress.
+            state: What decides how their lanes continue, besides global memory.
+
+        Raises:
+            DeviceFault: No thread makes progress.
+        """
+        if self._depends is None:
+            self._depends = _depends_on_others(self._launch)
+        if self._depends:
+            return
+        digest = blake2b()
+        for part in (*state, *self._launch.memories[0].contents()):
+            digest.update(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
+        key = turn, digest.digest()
+        if key in self._seen:
+            raise describe_full_device(batches)
+        self._seen.add(key)
+
+
+def _depends_on_others(launch: Launch) -> bool:
+    """Return whether its threads may see changes by others, or too much memory to compare."""
+    device, *others = launch.memories
+    kernels = launch.program.kernels.keys() - {launch.kernel.name}
+    return (
+        any(memory.used for memory in others)
+        or device.used > _MOST_BYTES
+        or any(
+            isinstance(operation, Action) and isinstance(operation.action, ReadMoment)
+            for name, function in launch.functions.items()
+            if name not in kernels
+            for block in function.blocks
+            for operation in block.operations
+        )
+    )

@@ -376,8 +376,6 @@ class _Decision:
                 return not self._launch.observer.has_findings  # otherwise in vain
             if not has_changed_memory(self._launch, executed):
                 return True
-            if self._launch.running is not None and self._launch.running.is_stuck:
-                return False  # for ever: the interpreter knows what its threads wait for
             pays = _TIMES_AS_FAST * rest > rest + elapsed
             self.begins_again = pays and self._restore is not None
             return self.begins_again

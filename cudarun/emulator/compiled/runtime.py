@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.code import Action, RegisterUse
+from cudarun.emulator.compiled.access.barrier_objects import OBJECT_TEST
 from cudarun.emulator.compiled.access.reductions import reduce_at
 from cudarun.emulator.compiled.access.tensor_entries import TensorEntries
 from cudarun.emulator.compiled.fixed_values import fixed_values, lane_values
@@ -106,6 +107,8 @@ class CompiledRun:
         self._states = aligned_bytes(max(slots * warps * self._state_bytes, 1))
         self._frames = FrameMemory(kernel, launch.local_stride)
         self._standstill = Standstill(launch)
+        tests = max(len(kernel.code.sites.tests), 1)
+        self._tests = np.zeros((slots, tests, warps), dtype=OBJECT_TEST)
         self._scratch = np.zeros(layout.COLUMNS * layout.COLUMN_BYTES, dtype=np.uint8)
         entries = max(len(kernel.code.sites.entries), 1)
         self._cache = np.zeros((slots, entries, layout.CACHE_BYTES // 8), dtype=np.uint64)
@@ -145,6 +148,8 @@ class CompiledRun:
             (layout.FRAMES, self._frames.address, 0),
             (layout.TENSORS, self._tensors.memory.ctypes.data, 0),
             (layout.CONCURRENT, queue.threads > 1, 0),
+            (layout.TESTS, self._tests.ctypes.data, self._tests.strides[0]),
+            (layout.TESTS_BYTES, self._tests.strides[0] if len(kernel.code.sites.tests) else 0, 0),
             *(self._observed.fields() if self._observed else ()),
         )
         row = [0] * (layout.CONTEXT_BYTES // 8)
@@ -156,7 +161,9 @@ class CompiledRun:
                 steps = np.arange(0, step * slots, step, dtype=np.uint64)
                 self._contexts[:, offset // 8] += steps
         rows = self._states.reshape(slots, warps, -1)
-        self._waiting = WaitingLanes(kernel, batch, self._contexts, rows, self._frames, self._place)
+        self._waiting = WaitingLanes(
+            kernel, batch, self._contexts, rows, frame, self._frames, self._tests, self._place
+        )
 
     # --- running ---------------------------------------------------------------------------------
 

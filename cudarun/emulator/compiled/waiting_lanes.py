@@ -8,15 +8,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.frame_memory import FrameMemory
 from cudarun.emulator.compiled.kernels import CompiledKernel
 from cudarun.emulator.compiled.lanes.vectors import WIDTH
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.barrier_objects import FailedWait
 from cudarun.emulator.machine.barriers import Arrival
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.clusters import ClusterWait
+from cudarun.emulator.machine.frame import Frame
 from cudarun.emulator.machine.lanes import of
+from cudarun.emulator.machine.mbarriers import Wait
 
 Array = npt.NDArray[Any]
 
@@ -41,7 +46,9 @@ class WaitingLanes:
         batch: The batch, with a block per slot.
         contexts: The context of each slot.
         states: The states of the warps of each slot.
+        frame: The registers of the batch.
         frames: The frames of calls.
+        tests: The last tests of ``mbarrier`` objects by slot, instruction and warp.
         place: Assigns the lanes of a cluster to the blocks that run, given its first slot.
     """
 
@@ -51,14 +58,18 @@ class WaitingLanes:
         batch: Batch,
         contexts: Array,
         states: Array,
+        frame: Frame,
         frames: FrameMemory,
+        tests: Array,
         place: Callable[[int], None],
     ) -> None:
         self._code = kernel.code
         self._batch = batch
         self._contexts = contexts
         self._states = states
+        self._frame = frame
         self._frames = frames
+        self._tests = tests
         self._place = place
         self._threads = batch.launch.block_threads
 
@@ -78,6 +89,7 @@ class WaitingLanes:
         for noted in (batch.waiting, batch.barriers.arrivals, batch.clusters.waiting):
             noted.clear()
         batch.synchronizing.clear()
+        batch.failed_waits.clear()
         self._note_called(calling)
         for slot in running.tolist():
             self._place(slot)
@@ -89,6 +101,8 @@ class WaitingLanes:
                 batch.wait(self._frames.path(block.index), of(lanes))
         for slot in slots.tolist():
             self._note_running(slot)
+        for number, operation in enumerate(self._code.sites.tests):
+            self._note_test(number, operation, slots)
         launch.excluded = 0
         if len(slots) == launch.resident_blocks:
             begun = int(self._contexts[slots, layout.BLOCK // 8].max()) + 1
@@ -170,3 +184,22 @@ class WaitingLanes:
             running = np.setdiff1d(running, lane_sets.indices(each))
         if len(running):
             batch.wait(self._frames.path(block), of(running))
+
+    def _note_test(self, number: int, operation: Action, slots: Array) -> None:
+        """Enter the lanes whose last test of an ``mbarrier`` object failed."""
+        assert isinstance(operation.action, Wait)
+        tests = self._tests[slots, number]  # by slot and warp
+        slot, warp, place = np.nonzero(tests["failed"][..., None] >> _LANES & 1)
+        if not len(slot):
+            return
+        lanes = slots[slot] * self._threads + warp * WIDTH + place
+        phases = tests["asked"][slot, warp] >> place.astype(np.uint32) & 1
+        active = Active(self._batch, self._frames.path(0), self._frame, of(lanes))
+        (access,) = operation.action.accesses
+        self._batch.failed_waits[number] = [
+            FailedWait(lanes[rows], view, places, phases[rows], operation.site)
+            for view, places, positions in access.locate(
+                active, tests["addresses"][slot, warp, place]
+            )
+            for rows in [slice(None) if positions is None else positions]
+        ]

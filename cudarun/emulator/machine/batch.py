@@ -125,18 +125,6 @@ class Batch:
                 raise describe_deadlock(self)
 
     @property
-    def is_stuck(self) -> bool:
-        """True if all lanes wait at barriers, or have tested an mbarrier object in vain."""
-        waits = [wait.incomplete().lanes for each in self.failed_waits.values() for wait in each]
-        if not waits:
-            return False
-        waiting = np.zeros(self.lanes, dtype=np.bool_)
-        parked = (arrival.lanes for arrival in self.barriers.arrivals)
-        for lanes in (*waits, *parked, *(lanes for _, lanes, _ in self.clusters.waiting)):
-            waiting[lanes] = True
-        return bool(np.count_nonzero(waiting) >= self.living)
-
-    @property
     def living_blocks(self) -> int:
         """The number of blocks with a lane that has not exited."""
         return len(np.unique(self.threads.block_of[self.alive]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.emulator.compiled.engines import check_equal, check_equal_fault
+from tests.emulator.compiled.engines import check_equal, check_equal_fault, interrupted_states
 
 KERNEL = """.version 8.0
 .target sm_90
@@ -58,3 +58,29 @@ def test_faults(what: str) -> None:
     body, count = FAULTS[what]
     text = KERNEL.replace("BODY", body).replace("COUNT", count)
     check_equal_fault(text, (1,), (32,), np.zeros(128, "u8"))
+
+
+# Each block has two objects; the first one's phase is complete.
+ENDLESS = (
+    KERNEL.replace("COUNT", "64")
+    .replace("200;", "70;")
+    .replace(
+        "BODY",
+        """mbarrier.arrive.shared.b64 %s0, [%r3]; @%p mbarrier.arrive.shared.b64 %s0, [first], 32;
+    @%p mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [first+8], 48;
+    setp.lt.u32 %q, %r0, 3; @%q bra SECOND;
+    LOOP: mbarrier.try_wait.parity.shared.b64 %q, [%r3], 0; @!%q bra LOOP; bra DONE;
+    SECOND: mbarrier.try_wait.parity.shared.b64 %q, [first+8], 0; @!%q bra SECOND; DONE:""",
+    )
+)
+
+
+def test_threads_that_wait_for_ever_name_what_they_wait_for() -> None:
+    """As in the interpreter: `tests/commands/test_time_limits.py`."""
+    first = "31 threads last tested an mbarrier object whose phase is incomplete: "
+    states = interrupted_states(ENDLESS, (1,), (64,), shown=first)
+    where = "block (0, 0, 0), thread (3, 0, 0); block (0, 0, 0), thread (5, 0, 0)"
+    found = states.partition(first)[2].splitlines()
+    assert found[0].startswith(where)
+    assert "38 of 70 arrivals and 48 bytes of copies are pending" in states
+    assert "3 threads last tested an mbarrier object" in states

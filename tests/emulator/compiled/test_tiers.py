@@ -285,36 +285,6 @@ def test_a_running_batch_of_visible_order_is_not_run_again(monkeypatch: pytest.M
     assert [note.partition(" ")[0] for note in notes] == [INTERPRET, INTERPRET, INTERPRET, COMPILE]
 
 
-STUCK = """.visible .entry stuck() {
-    .reg .b32 %bar; .reg .b64 %state; .reg .pred %done;
-    .shared .align 8 .b64 bar;
-    mov.u32 %bar, bar;
-    mbarrier.init.shared.b64 [%bar], 64;
-    mbarrier.arrive.shared.b64 %state, [%bar];
-L:  mbarrier.try_wait.parity.shared.b64 %done, [%bar], 0;
-    @!%done bra L;
-    ret;
-}"""
-
-
-def test_threads_that_wait_for_ever_stay_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The interpreter knows which objects they wait for, and how many arrivals are pending."""
-    monkeypatch.setattr(engine.KernelCompilation, "run", lambda *given: pytest.fail("compiled"))
-    asked = iter(range(20))
-    ask = tiers._Decision.__call__
-
-    def limited(decision: Any, executed: Any) -> bool:
-        if next(asked, None) is None:
-            raise KeyboardInterrupt
-        return ask(decision, executed)
-
-    monkeypatch.setattr(tiers._Decision, "__call__", limited)
-    made, engines = device(STUCK, AUTO)
-    with pytest.raises(KeyboardInterrupt):
-        made.launch("stuck", (1,), (32,))
-    assert engines.notes["stuck"].engine == INTERPRET
-
-
 def test_what_cannot_be_compiled_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*given: object, **named: object) -> None:
         raise Untraceable("instruction sin.approx.f32")

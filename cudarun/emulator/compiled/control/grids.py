@@ -74,6 +74,7 @@ def _define_begin(module: ModuleText, state: WarpState, *, is_observed: bool) ->
     store_field(code, "%ctx", layout.CALLING_MASK, "i32", "0")
     _fill(code, layout.SHARED, layout.SHARED_STRIDE, 0)
     _fill(code, layout.LOCAL, layout.LOCAL_SIZE, 0)
+    _fill(code, layout.TESTS, layout.TESTS_BYTES, 0)
     if is_observed:
         begin_block(code, "%number")
         _fill(code, layout.SHARED_SHADOW, layout.SHARED_SHADOW_BYTES, 0)

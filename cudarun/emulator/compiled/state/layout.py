@@ -52,6 +52,8 @@ LOCAL = 264
 LOCAL_SIZE = 272  # of the threads of a block, if the kernel uses it
 BARRIER = 280  # the number of the barrier that lanes wait at, from 1 on, for a detector
 SHARED_START = 288  # the address of the first byte of shared memory that threads can access
+TESTS = 296  # the last tests of mbarrier objects: a row of warps for each instruction
+TESTS_BYTES = 304
 CONTEXT_BYTES = 320  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.

@@ -50,6 +50,7 @@ class CallbackSites:
         self.sites: list[CallbackSite] = []
         self.entries: list[Any] = []  # the access of each
         self.tensors = 0
+        self.tests: list[Action] = []  # of mbarrier objects
 
     def new_entry(self, access: Any) -> int:
         """Return the number of a new cache entry."""

@@ -217,8 +217,14 @@ def test_the_case_of_a_command_line(run: Run, tmp_path: Path) -> None:
     assert "prove = true\n" in (tmp_path / "new.toml").read_text()
 
 
-def test_a_whole_spec_is_refused(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "cases.toml").write_text("")
-    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--prove")
+def test_all_cases_of_a_spec(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(SOURCE.format(otherwise=""))
+    own = 'detect = "race"\nprove = true\n'
+    (tmp_path / "cases.toml").write_text(SPEC.replace(own, ""))
+    words = ("launch", "--spec", "cases.toml", "-d", "cpu", "--prove")
+    ran = run(*words)
     assert ran.code == 2
-    assert "--prove" in ran.err
+    assert "case 'exchange': --prove: requires the race detector" in ran.err
+    ran = run(*words, "--detect", "race")
+    assert (ran.code, ran.err) == (0, "")
+    assert "proof: a race without 1 of 3 synchronizing instructions\n" in ran.out

@@ -278,15 +278,19 @@ def test_an_error_of_the_function_is_that_of_the_launch(stand_in, expectation) -
     assert error.message == "--expect: ref.py:failing: ValueError: no such thing"
 
 
-def test_a_function_has_the_time_limit_and_the_sanitizer_waits(stand_in, expectation) -> None:
+def test_a_function_has_its_own_time_limit_and_the_sanitizer_waits(stand_in, expectation) -> None:
+    """Its time is neither the kernel's nor the device's: exit code 6 would blame them."""
     stand_in()
     report = launched(expectations=expectation("slow"), function_timeout=0.5)
     result = only(report).result
-    assert report.exit_code == 6
+    assert report.exit_code == 2
     assert result is not None
-    assert [error.message for error in result.errors] == [
-        "--expect: ref.py:slow timed out after 0.5 s (--timeout 0.5)"
-    ]
+    [error] = result.errors
+    assert error.message == (
+        "--expect: ref.py:slow: the function timed out after 0.5 s (--expect-timeout 0.5)"
+    )
+    assert error.hint is not None
+    assert "not of the kernel" in error.hint
 
 
 def test_nothing_is_compared_after_a_fault(stand_in, expectation) -> None:

@@ -289,14 +289,12 @@ def _node(*, allow_python: bool) -> int:
         allow_python: The user of this machine allows the Python functions of the archive.
     """
     from cudarun.report.json import JsonRenderer
-    from cudarun.session.fleet.archive import read_request, unpack
+    from cudarun.session.fleet.archive import unpack
     from cudarun.session.fleet.node import run_node
-    from cudarun.session.workers.guardian import guarded_folder
+    from cudarun.session.workers.program import temporary_folder
 
-    data = sys.stdin.buffer.read()
-    limit = read_request(data).limit
-    with guarded_folder("cudarun-fleet-", sys.stdout.fileno(), limit) as folder:
-        request = unpack(data, Path(folder))
+    with temporary_folder() as folder:
+        request = unpack(sys.stdin.buffer.read(), Path(folder))
         os.chdir(folder)
         where = Target(parse_devices(request.devices), timeout=CASE_TIMEOUT, capture=True)
         values = {
@@ -307,7 +305,7 @@ def _node(*, allow_python: bool) -> int:
         }
         cases = _cases(request.spec, request.names, values, where)
         _refuse_outputs(cases)
-        report = run_node(cases, where, request.runs, request.soak)
+        report = run_node(cases, where, request, sys.stdout.fileno())
         os.chdir("/")
     return finish(report, JsonRenderer())
 

@@ -146,11 +146,11 @@ def saxpy(x, y):
 """
 
 
-def archive(folder: Path, case: str, soak: float = 0.0) -> bytes:
+def archive(folder: Path, case: str, soak: float = 0.0, limit: float = 1e12) -> bytes:
     """The archive of a spec, as somebody else could make it."""
     (folder / "cases.toml").write_text(case)
     (folder / "ref.py").write_text(PYTHON.replace('"RAN"', repr(str(folder / "RAN"))))
-    request = NodeRequest(__version__, "cpu", (), None, None, 60.0, 1, soak, soak + 600.0)
+    request = NodeRequest(__version__, "cpu", (), None, None, 60.0, 1, soak, limit)
     paths = [os.path.relpath(folder / name) for name in ("cases.toml", "saxpy.ptx", "ref.py")]
     return pack(paths[0], paths[1:], request)
 
@@ -196,6 +196,11 @@ def test_a_node_whose_reader_leaves_ends_and_leaves_nothing(spec: Path) -> None:
     node.stdout.close()
     node.wait(PATIENCE)
     wait_until(lambda: not any(temporary.iterdir()), "end of the folder")
+
+
+def test_a_node_ends_at_its_limit(run: Run, spec: Path) -> None:
+    ran = run("fleet", "--node", stdin=archive(spec, SAXPY, soak=3600.0, limit=0.0))
+    assert (ran.code, ran.err) == (6, "error: the node timed out after 0 s\n")
 
 
 def test_a_name_forges_no_line(run: Run, spec: Path) -> None:

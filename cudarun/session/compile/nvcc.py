@@ -33,7 +33,7 @@ from cudarun.session.compile.task import (
 )
 from cudarun.session.image.diagnosis import diagnose
 from cudarun.session.image.image import Image
-from cudarun.session.workers.program import SupervisedProgram, program_folder
+from cudarun.session.workers.program import SupervisedProgram, temporary_folder
 from cudarun.session.workers.shared_file import SharedFile
 
 NVCC_INSTALLATION = (
@@ -105,7 +105,7 @@ class NvccCompiler:
             RequestError: nvcc does not know an option or the architecture, or finds no host
                 compiler.
         """
-        with program_folder() as folder:
+        with temporary_folder() as folder:
             (Path(folder) / "kernel.cu").write_bytes(self._text(instantiate))
             text = self._preprocessed(folder)
             flags = (os.environ.get(name, "") for name in _FLAGS)

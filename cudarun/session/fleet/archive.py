@@ -10,8 +10,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from cudarun.decoding import parse
@@ -59,50 +58,29 @@ def pack(spec: str, paths: Iterable[str], request: NodeRequest) -> bytes:
     return data.getvalue()
 
 
-def read_request(data: bytes) -> NodeRequest:
-    """Return the request of an archive.
-
-    Raises:
-        RequestError: The data is not an archive of this version of cudarun.
-    """
-    with _opened(data) as archive:
-        if archive.getinfo(_REQUEST).file_size > _MAX_REQUEST:
-            raise ValueError("its request is too large")
-        return NodeRequest.of(parse(archive.read(_REQUEST)))
-
-
 def unpack(data: bytes, folder: Path) -> NodeRequest:
     """Write the files of an archive into a folder, and return its request.
 
     Raises:
         RequestError: The data is not an archive of this version of cudarun.
     """
-    request = read_request(data)
-    with _opened(data) as archive:
-        members = [name for name in archive.namelist() if name != _REQUEST]
-        if sum(archive.getinfo(name).file_size for name in members) > MAX_ARCHIVE:
-            raise RequestError("the files of the archive are too large")
-        for name in members:
-            path = folder / _relative(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with whole_file(OutputFile("--node", str(path))) as file:
-                file.write(archive.read(name))
-    return request
-
-
-@contextmanager
-def _opened(data: bytes) -> Iterator[zipfile.ZipFile]:
-    """Open an archive; an error in it is that it is none.
-
-    Raises:
-        RequestError: The data is not an archive of this version of cudarun.
-    """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            yield archive
+            if archive.getinfo(_REQUEST).file_size > _MAX_REQUEST:
+                raise ValueError("its request is too large")
+            request = NodeRequest.of(parse(archive.read(_REQUEST)))
+            members = [name for name in archive.namelist() if name != _REQUEST]
+            if sum(archive.getinfo(name).file_size for name in members) > MAX_ARCHIVE:
+                raise RequestError("the files of the archive are too large")
+            for name in members:
+                path = folder / _relative(name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with whole_file(OutputFile("--node", str(path))) as file:
+                    file.write(archive.read(name))
     except _DAMAGES as error:
         what = f"stdin is not an archive of cudarun fleet: {error}"
         raise RequestError(what, hint="'cudarun fleet SPEC --hosts …' starts --node") from None
+    return request
 
 
 def _common_folder(files: list[str]) -> str:

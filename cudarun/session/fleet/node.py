@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import select
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
 from cudarun import __version__, machine
-from cudarun.errors import ExitCode, InternalError, NoDevice
+from cudarun.errors import ExitCode, InternalError, NoDevice, OutOfTime
 from cudarun.report.fleet_types import Change, FleetCase, FleetGpu, NodeReport, overall
 from cudarun.session.spec.parent import device_runs, run_spec
 
 if TYPE_CHECKING:
     from cudarun.report.spec_types import CaseReport
     from cudarun.session.driver.target import Target
+    from cudarun.session.fleet.request import NodeRequest
     from cudarun.session.spec.case import Case
 
 _MOST_TIMES = 1000
@@ -25,33 +27,41 @@ _MOST_TIMES = 1000
 def run_node(
     cases: Sequence[Case],
     where: Target,
-    runs: int,
-    soak: float = 0.0,
-    clock: Callable[[], float] = time.monotonic,
+    request: NodeRequest,
+    output: int,
 ) -> NodeReport:
     """Run the cases several times on each GPU, and compare each GPU's outputs with themselves.
 
     Args:
         cases: The cases.
         where: The devices.
-        runs: The runs of each case in a pass.
-        soak: The seconds after which no further pass begins.
-        clock: Returns the time in seconds.
+        request: The numbers of runs, and the time limits.
+        output: The descriptor that the report will be written to.
 
     Raises:
         NoDevice: There is no device, or no worker could describe one.
+        OutOfTime: The limit of the node passed.
+        BrokenPipeError: The reader of the output has left: the end of ssh sends no signal.
     """
-    started = clock()
-    repeated = [_with_digests(case) for case in cases] * runs
+    started = time.monotonic()
+    reader = select.poll()
+    reader.register(output, 0)  # for errors, which are always reported
+    repeated = [_with_digests(case) for case in cases] * request.runs
     results: dict[tuple[str, str], _CaseRuns] = {}
 
     def take(report: CaseReport) -> None:
         results.setdefault((report.device, report.name), _CaseRuns()).add(report)
 
+    def watch() -> None:
+        if reader.poll(0):
+            raise BrokenPipeError
+        if time.monotonic() - started > request.limit:
+            raise OutOfTime(f"the node timed out after {request.limit:g} s")
+
     while True:
         with device_runs(where) as pool:
-            run_spec("fleet", repeated, pool, on_case=take, keep=False)
-        if clock() - started >= soak:
+            run_spec("fleet", repeated, pool, on_case=take, meanwhile=watch, keep=False)
+        if time.monotonic() - started >= request.soak:
             break
     labels = dict.fromkeys(device for device, _ in results)
     gpus = [
@@ -62,7 +72,7 @@ def run_node(
     if not gpus:
         raise _no_device(results)
     gpus.sort(key=lambda gpu: gpu.identity.index)
-    return NodeReport(__version__, clock() - started, tuple(gpus))
+    return NodeReport(__version__, time.monotonic() - started, tuple(gpus))
 
 
 def _with_digests(case: Case) -> Case:

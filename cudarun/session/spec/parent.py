@@ -112,6 +112,7 @@ def run_spec(
     fail_fast: bool = False,
     display: ProgressDisplay | None = None,
     on_case: Callable[[CaseReport], object] = lambda case: None,
+    meanwhile: Callable[[], object] = lambda: None,
     keep: bool = True,
     best: Statistic | None = None,
 ) -> SpecReport:
@@ -124,6 +125,7 @@ def run_spec(
         fail_fast: Stop after the first failing case.
         display: The progress display.
         on_case: Called with each completed case.
+        meanwhile: Called several times a second.
         keep: Include each case's result in the report, which may need too much memory if
             there are very many.
         best: Compare the passed cases by this time.
@@ -152,7 +154,8 @@ def run_spec(
     def stopped() -> bool:
         return fail_fast and any(report.verdict == "failed" for report in done)
 
-    def meanwhile() -> None:
+    def update() -> None:
+        meanwhile()
         busy = [run for run in chosen if run.progress is not None]
         for run in busy:
             run.meanwhile()
@@ -160,7 +163,7 @@ def run_spec(
             display.update([run.progress for run in busy if run.progress is not None])
 
     try:
-        runs.pool.run([run.steps(own, settled, stopped) for run, own in chosen.items()], meanwhile)
+        runs.pool.run([run.steps(own, settled, stopped) for run, own in chosen.items()], update)
     finally:
         if display is not None:
             display.end()

@@ -193,11 +193,11 @@ def _note_in_page(group: int) -> None:
 
 
 @contextmanager
-def program_folder() -> Iterator[str]:
-    """Make a folder for the files of programs, and delete it however this process ends.
+def temporary_folder() -> Iterator[str]:
+    """Make a folder, and delete it however this process ends.
 
-    A shell does so as soon as a pipe closes that only this process holds. What a program that ends
-    later still creates, it deletes, too.
+    A shell does so as soon as a pipe closes that only this process and its workers hold.
+    What a program that ends later still creates, it deletes, too.
 
     Yields:
         The path.

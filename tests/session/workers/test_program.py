@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cudarun.session.workers.parent import WorkerProcess, WorkerSpec, settle
-from cudarun.session.workers.program import SupervisedProgram, program_folder
+from cudarun.session.workers.program import SupervisedProgram, temporary_folder
 from cudarun.session.workers.shared_file import SharedFile
 from tests.support.processes import PATIENCE, wait_for_end, wait_until
 
@@ -99,7 +99,7 @@ def test_a_killed_worker_leaves_neither_its_program_nor_the_files(
     )
 
     def run(_: object) -> None:
-        with program_folder() as folder:
+        with temporary_folder() as folder:
             (Path(folder) / "file").touch()
             with SupervisedProgram(python(code)) as program:
                 program.wait(None)
@@ -119,7 +119,7 @@ def _call(state: Callable[[object], object]) -> object:
 
 def test_a_worker_goes_on_after_its_program() -> None:
     def run(_: object) -> str:
-        with program_folder() as folder:
+        with temporary_folder() as folder:
             path = Path(folder) / "file"
             with SupervisedProgram(python(f"open({os.fspath(path)!r}, 'w').write('x')")) as it:
                 it.wait(None)

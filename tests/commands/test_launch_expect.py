@@ -244,6 +244,9 @@ def counted(a, x, y):
     print("call", calls, flush=True)
     if calls == 2:
         os._exit(3)
+    if os.fork() == 0:
+        return x  # of a child, which is no answer
+    os.wait()
     return a * x + y
 """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import time
 from collections.abc import Mapping
@@ -20,8 +19,8 @@ _CHUNK = 1 << 16
 _END = 5.0
 """Seconds from the end of a process's answers to its own."""
 
-_running: dict[tuple[str, str, int], FunctionProcess] = {}
-"""The processes of this worker by interpreter, file and its time, in the order of their starts."""
+_running: dict[tuple[str, str], FunctionProcess] = {}
+"""The processes of this worker by interpreter and file, that of the last call at the end."""
 
 
 def call_function(python: str, task: Mapping[str, Any], timeout: float | None) -> dict[str, Any]:
@@ -36,7 +35,7 @@ def call_function(python: str, task: Mapping[str, Any], timeout: float | None) -
         ExpectationFailed: The call did not return in time, or the process ended.
         RequestError: The interpreter cannot be started.
     """
-    key = python, str(task["file"]), os.stat(task["file"]).st_mtime_ns
+    key = python, str(task["file"])
     process = _running.pop(key, None) or FunctionProcess(python)
     try:
         answer = process.call(task, timeout)

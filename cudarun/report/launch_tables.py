@@ -172,7 +172,7 @@ def show_asked(result: LaunchResult, out: Console) -> None:
     if result.timing is not None:
         show_timing(result.timing, out)
     if result.baseline is not None:
-        show_speed(result.baseline, out)
+        show_speed(result.baseline, out, passed=result.passed)
     for printed in result.prints:
         after = "" if printed.step is None else f"after step {printed.step}: "
         out.print(Text(f"{after}{printed.expression} = {printed.text}"), soft_wrap=True)

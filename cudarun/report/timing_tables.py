@@ -40,15 +40,16 @@ def show_timing(timing: TimingResult, out: Console) -> None:
         out.print(Text("note ", style="yellow") + Text(doubt), soft_wrap=True)
 
 
-def show_speed(baseline: BaselineResult, out: Console) -> None:
-    """Print how the times compare with those of the baseline, if there are any."""
+def show_speed(baseline: BaselineResult, out: Console, *, passed: bool) -> None:
+    """Print how the times compare with those of the baseline, if there are any and both passed."""
     speed, timing = baseline.speed, baseline.timing
     if timing is None:
         return
     runs = f"{len(timing.samples)} runs, median {duration(timing.median)}"
     if speed is None:
-        reason = "no speed-up: emulated time is not GPU time, and a failed launch is not compared"
-        out.print(Text(f"baseline {baseline.kernel}: {runs}; {reason}"), soft_wrap=True)
+        reason = "emulated time is not GPU time" if passed else "the launch failed"
+        line = f"baseline {baseline.kernel}: {runs}; no speed-up: {reason}"
+        out.print(Text(line), soft_wrap=True)
         return
     if speed.is_significant:
         faster = speed.ratio >= 1

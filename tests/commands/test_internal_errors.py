@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from cudarun.errors import InternalError, WorkerDied
+from cudarun.session.spec.case import parse_expected
 from tests.support.processes import PATIENCE, PYTHON_PATH, ROOT
 
 SITE = """
@@ -38,18 +40,9 @@ bootstrap._load_unlocked = loaded
 """
 SPEC = """
 [[launch]]
-name = "first"
 image = "hello.ptx"
 threads = 1
 args = ["2026", "1.5"]
-expect_error = "WorkerDied"
-
-[[launch]]
-name = "second"
-image = "hello.ptx"
-threads = 1
-args = ["2026", "1.5"]
-expect_error = "WorkerDied"
 """
 
 
@@ -74,9 +67,9 @@ NOTE = "note: internal error: ZeroDivisionError: a bug; repeated in another proc
 
 
 def test_a_bug_of_one_process_does_not_meet_another(tmp_path: Path) -> None:
-    code, document, errors, met = cudarun(tmp_path, 1, *LAUNCH)
+    code, document, errors, met = cudarun(tmp_path, 1, "launch", "--spec", "s.toml")
     assert (code, errors, met) == (0, NOTE, 2)
-    assert document["outcomes"][0]["result"]["kernel"] == "hello"
+    assert [case["verdict"] for case in document["cases"]] == ["passed"]
 
 
 def test_a_bug_of_every_process_is_ours(tmp_path: Path) -> None:
@@ -90,8 +83,7 @@ def test_a_bug_of_every_process_is_ours(tmp_path: Path) -> None:
     assert "Traceback" in error["log"]
 
 
-def test_a_case_does_not_expect_a_bug(tmp_path: Path) -> None:
-    """The first case meets it twice; the second, which expects that the worker dies, never."""
-    code, document, errors, met = cudarun(tmp_path, 2, "launch", "--spec", "s.toml")
-    found = [(case["exit_code"], case["verdict"]) for case in document["cases"]]
-    assert (found, code, errors, met) == ([(7, "failed"), (1, "failed")], 7, NOTE, 3)
+def test_a_case_does_not_expect_a_bug() -> None:
+    expected = parse_expected("WorkerDied")
+    assert expected.matches(WorkerDied("killed"))
+    assert not expected.matches(InternalError(ZeroDivisionError("a bug")))

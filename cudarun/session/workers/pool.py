@@ -103,9 +103,9 @@ class WorkerPool:
         self._ending.append(worker)
 
     def repeat(self, worker: WorkerProcess[S], error: InternalError) -> WorkerProcess[S]:
-        """Return another worker, at work on the last task of one that met a bug in cudarun.
+        """Return another worker that runs the last task of one with an internal error.
 
-        A bug that depends on the time or the state of a process does not meet the other one.
+        An error that depends on timing or on the state of its process does not occur again.
         """
         print(visible(f"note: {error.message}; repeated in another process"), file=sys.stderr)
         if worker in self._at_work:

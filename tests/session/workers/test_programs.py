@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cudarun.session.workers import programs
 from cudarun.session.workers.programs import run_programs
 from tests.support.processes import PATIENCE, is_alive
 
@@ -72,7 +73,8 @@ def test_a_program_at_its_limit_can_end_in_order(tmp_path: Path) -> None:
     raise AssertionError("it did not get SIGTERM")
 
 
-def test_a_stubborn_program_is_killed() -> None:
+def test_a_stubborn_program_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "_PATIENCE", 0.1)
     [result] = run({"a": ["sh", "-c", f"trap '' TERM; {LOOP}"]}, timeout=0.2).values()
     assert (result.status, result.killed) == (None, "timed out after 0.2 s")
 

@@ -17,33 +17,26 @@ MAX_GPUS = 1024
 _SCHEMA = "cudarun/fleet-node/1"
 
 
-class UnreadableDocument(Exception):
-    """The output of a node is no result; its text says why."""
-
-
 def read_node_document(data: bytes) -> tuple[FleetGpu, ...]:
     """Return the GPUs of a node's document.
 
     Raises:
-        UnreadableDocument: It is no document, an error, of another version, or invalid.
+        InvalidDocument: It is no document, an error, of another version, or invalid.
     """
     if not data.strip():
-        raise UnreadableDocument("no output")
+        raise InvalidDocument("no output")
     try:
         document = parse(data)
     except InvalidDocument:
-        raise UnreadableDocument(f"the output is not a JSON document: {_start(data)}") from None
+        raise InvalidDocument(f"the output is not a JSON document: {_start(data)}") from None
     if not isinstance(document, dict) or document.get("schema") != _SCHEMA:
-        raise UnreadableDocument(f"the output is not a document {_SCHEMA}: {_start(data)}")
-    try:
-        if isinstance(error := document.get("error"), dict):
-            raise UnreadableDocument(decode(str, error.get("message"), "error.message"))
-        version = decode(str, document.get("version"), "version")
-        if version != __version__:
-            raise UnreadableDocument(f"cudarun {version} on the node, {__version__} here")
-        return _gpus(document.get("gpus"))
-    except InvalidDocument as error:
-        raise UnreadableDocument(str(error)) from None
+        raise InvalidDocument(f"the output is not a document {_SCHEMA}: {_start(data)}")
+    if isinstance(error := document.get("error"), dict):
+        raise InvalidDocument(decode(str, error.get("message"), "error.message"))
+    version = decode(str, document.get("version"), "version")
+    if version != __version__:
+        raise InvalidDocument(f"cudarun {version} on the node, {__version__} here")
+    return _gpus(document.get("gpus"))
 
 
 def _gpus(value: Any) -> tuple[FleetGpu, ...]:

@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from cudarun.decoding import InvalidDocument
 from cudarun.records import dataclass
 from cudarun.report.fleet_types import FleetHost, FleetReport
 from cudarun.session.fleet.consensus import compare
-from cudarun.session.fleet.node_document import UnreadableDocument, read_node_document
+from cudarun.session.fleet.node_document import read_node_document
 from cudarun.session.fleet.transport import Transport
 from cudarun.session.workers.programs import ProgramResult
 from cudarun.writing import OutputFile, whole_file
@@ -75,7 +76,7 @@ def host_report(host: str, result: ProgramResult) -> FleetHost:
     """Return the report of a host from the end of its command."""
     try:
         gpus = read_node_document(result.stdout)
-    except UnreadableDocument as error:
+    except InvalidDocument as error:
         return FleetHost(host, result.seconds, problem=_problem(result, str(error)))
     return FleetHost(host, result.seconds, gpus)
 

@@ -6,7 +6,6 @@ import errno
 import os
 import resource
 import select
-import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -105,9 +104,7 @@ def run_programs(
 def _free_descriptors() -> int:
     """Return the number of files that this process can open for programs."""
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if most == resource.RLIM_INFINITY:
-        return sys.maxsize
-    return int(most) - len(os.listdir("/proc/self/fd")) - _RESERVED
+    return most - len(os.listdir("/proc/self/fd")) - _RESERVED
 
 
 def _read_errors(running: Sequence[_Running]) -> None:
@@ -169,7 +166,8 @@ class _Running:
     def result(self, timeout: float, most_output: int) -> ProgramResult | None:
         """Return the result of a program that has ended, or must; ``None`` while it runs."""
         status = self._program.status()
-        if os.fstat(self._stdout.fileno()).st_size > most_output:
+        size = os.fstat(self._stdout.fileno()).st_size
+        if size > most_output:
             self._killed = f"its output exceeds {most_output >> 20} MiB"
         elif status is None:
             if self._program.seconds > timeout:
@@ -182,7 +180,7 @@ class _Running:
         self.read_errors()
         return ProgramResult(
             None if self._killed else status,
-            b"" if self._killed else _contents(self._stdout),
+            b"" if self._killed else os.pread(self._stdout.fileno(), size, 0),
             self._tail.decode(errors="replace"),
             seconds,
             self._killed,
@@ -217,8 +215,3 @@ class _Running:
         if self.errors >= 0:
             os.close(self.errors)
             self.errors = -1
-
-
-def _contents(file: IO[bytes]) -> bytes:
-    """Return the contents of a file."""
-    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)

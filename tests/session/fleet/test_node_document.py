@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cudarun import __version__
+from cudarun.decoding import InvalidDocument
 from cudarun.errors import ExitCode
 from cudarun.machine import DeviceIdentity
 from cudarun.report.documents.fleet import node_document
 from cudarun.report.fleet_types import Change, FleetCase, FleetGpu, NodeReport
-from cudarun.session.fleet.node_document import UnreadableDocument, read_node_document
+from cudarun.session.fleet.node_document import read_node_document
 
 GPU = FleetGpu(
     DeviceIdentity("0", 0, "GPU-5af", "0000:01:00.0", "H200", "165", (13, 0)),
@@ -90,7 +91,7 @@ def test_a_document_is_read_as_it_was_written() -> None:
     ],
 )
 def test_what_is_no_result(data: bytes, message: str) -> None:
-    with pytest.raises(UnreadableDocument) as caught:
+    with pytest.raises(InvalidDocument) as caught:
         read_node_document(data)
     assert message in str(caught.value)
 
@@ -99,7 +100,7 @@ def test_what_is_no_result(data: bytes, message: str) -> None:
 def test_any_value_in_any_place_is_read_or_refused(path: tuple[Any, ...], value: Any) -> None:
     try:
         found = read_node_document(changed(path, value))
-    except UnreadableDocument:
+    except InvalidDocument:
         return
     for each in found:
         assert isinstance(each.exit_code, ExitCode)

@@ -63,7 +63,7 @@ from cudarun.emulator.engines import (
 )
 from cudarun.emulator.execution import execute
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.jit import newest_ptx as newest_ptx
+from cudarun.emulator.host.headers import newest_ptx as newest_ptx
 from cudarun.emulator.host.modules import LoadedLibrary
 from cudarun.emulator.host.placed_memory import place
 from cudarun.emulator.host.process import process

@@ -55,7 +55,8 @@ _FUNCTION_DIRECTIVES = frozenset(
     }
 )
 
-_OF_THREADS = frozenset({"maxntid", "reqntid"})
+_EXTENTS = {"maxntid": 3, "reqntid": 3, "maxnreg": 1, "minnctapersm": 1}  # the most numbers
+_CONFLICTS = (("maxntid", "reqntid"), ("reqnctapercluster", "maxclusterrank"))
 _MOST_THREADS = (1 << 32) - 1
 
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})")
@@ -322,14 +323,18 @@ class _ModuleParser(VariableRules):
             if self.token.text[1:] not in _FUNCTION_DIRECTIVES:
                 break  # a declaration need not end in a semicolon
             word = self.advance().text[1:]
-            directives[word] = self._threads(word) if word in _OF_THREADS else self._numbers()
+            directives[word] = self._positive(word) if word in _EXTENTS else self._numbers()
+        for one, other in _CONFLICTS:
+            if one in directives and other in directives:
+                message = f"Conflicting directives: .{one} and .{other} cannot both be specified"
+                raise self.refusal(message, severity="error")
         return directives
 
-    def _threads(self, word: str) -> tuple[int, ...]:
-        """Parse the one to three extents of a block."""
+    def _positive(self, word: str) -> tuple[int, ...]:
+        """Parse a number, or the one to three extents of a block."""
         start = self.token
         extents = [self._number()]
-        while len(extents) < 3 and self.accept(","):
+        while len(extents) < _EXTENTS[word] and self.accept(","):
             extents.append(self._number())
         if not all(0 < extent <= _MOST_THREADS for extent in extents):
             message = f"Positive non-zero value expected for {word}"

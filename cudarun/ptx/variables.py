@@ -66,7 +66,7 @@ class VariableRules(InstructionRules):
             if variable.initial is not None:
                 words = f"No initial value is allowed for external symbol '{variable.name}'"
                 raise self.refusal(words, start, "error")
-        elif None in variable.dimensions and variable.initial is None:
+        elif not all(variable.dimensions) and variable.initial is None:
             words = f"Non-external variable '{variable.name}' has incomplete type"
             raise self.refusal(words, start, "error")
         if variable.linkage == "common" and variable.space != "global":

@@ -9,10 +9,11 @@ import pytest
 
 from cudarun.emulator import driver
 from cudarun.emulator.host.devices import memory_size
+from cudarun.emulator.host.jit import compile_text
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.memory import Memory, OutOfMemory
 from cudarun.ptx.errors import PtxError
-from cudarun.ptx.parser import parse
+from cudarun.ptx.parser import SHORT, parse
 from tests.emulator.device import Device
 
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -44,11 +45,47 @@ def load(text: str) -> str:
         (".reqntid 0", "Positive non-zero value expected for reqntid"),
         (".maxntid", "Parsing error near '{'"),
         (".maxntid 1, 1, 1, 1", "Parsing error near ','"),
+        (".maxnreg 0", "Positive non-zero value expected for maxnreg"),
+        (".maxntid 64 .minnctapersm 0", "Positive non-zero value expected for minnctapersm"),
+        (".reqntid 8 .maxntid 8", "Conflicting directives: .maxntid and .reqntid cannot both"),
+        (".maxclusterrank 2 .reqnctapercluster 2", "Conflicting directives: .reqnctapercluster"),
     ],
 )
-def test_blocks_that_ptxas_refuses(directive: str, message: str) -> None:
+def test_directives_that_ptxas_refuses(directive: str, message: str) -> None:
     with pytest.raises(PtxError, match=message):
         parse(kernel("", directives=directive))
+
+
+@pytest.mark.parametrize("declaration", [".global .b8 x[0];", ".shared .b32 x[4][0];"])
+def test_an_array_without_elements(declaration: str) -> None:
+    with pytest.raises(PtxError, match="Non-external variable 'x' has incomplete type"):
+        parse(kernel("", declaration))
+    parse(kernel("", ".extern .shared .b8 x[0];"))
+
+
+# ptxas 13.0 places constants in the order of the text; "too much" is what it states.
+@pytest.mark.parametrize(
+    ("declarations", "body", "size"),
+    [
+        (".const .b8 a[65536];", "", None),
+        (".const .b32 a[16385];", "", 0x10004),
+        (".visible .const .b64 a[5000]; .const .b32 b[6400];", "", 0x10040),
+        (".const .b8 a; .const .b64 b; .const .b8 c[65520];", "", None),
+        (".const .b8 a[65529]; .const .b64 b;", "", 0x10008),
+        (".extern .const .b8 a[65537];", "", 0x10001),
+        (".const .b8 a[40000];", ".const .b8 inside[30000];", 0x11170),
+    ],
+)
+@pytest.mark.parametrize("long", [False, True])  # compiled at once, or on demand
+def test_constants(declarations: str, body: str, size: int | None, long: bool) -> None:
+    comment = "// " + "x" * SHORT if long else ""
+    text = kernel(body, f"{declarations}\n{comment}")
+    assert load(text) == ("CUDA_SUCCESS" if size is None else "INVALID_PTX")
+    if size is not None and not long:
+        with pytest.raises(PtxError) as caught:
+            compile_text(text)
+        what = f"File uses too much global constant data ({size:#x} bytes, 0x10000 max)"
+        assert caught.value.log == f"ptxas error   : {what}"
 
 
 @pytest.mark.parametrize("space", ["global", "const"])

@@ -237,8 +237,7 @@ class TestFunctions:
     def test_directives(self):
         k = self.function(
             '.entry k() .maxntid 128, 1, 1 .minnctapersm 2 .maxnreg 32 .pragma "x";\n'
-            ".explicitcluster .reqnctapercluster 2,1,1 .reqntid 64 .maxclusterrank 8"
-            ".blocksareclusters {ret;}"
+            ".explicitcluster .reqnctapercluster 2,1,1 .blocksareclusters {ret;}"
         )
         assert k.directives == {
             "maxntid": (128, 1, 1),
@@ -246,8 +245,6 @@ class TestFunctions:
             "maxnreg": (32,),
             "explicitcluster": (),
             "reqnctapercluster": (2, 1, 1),
-            "reqntid": (64,),
-            "maxclusterrank": (8,),
             "blocksareclusters": (),
         }
 

@@ -154,8 +154,9 @@ functions = st.builds(
     st.fixed_dictionaries(
         {},
         optional={
-            **dict.fromkeys(["reqntid", "maxntid"], st.lists(extents, min_size=1, max_size=3)),
-            **dict.fromkeys(["noreturn", "maxnreg"], st.lists(extents, max_size=3)),
+            "maxntid": st.lists(extents, min_size=1, max_size=3),
+            "maxnreg": st.lists(extents, min_size=1, max_size=1),
+            "noreturn": st.lists(extents, max_size=3),
         },
     ).map(lambda found: {name: tuple(numbers) for name, numbers in found.items()}),
 )

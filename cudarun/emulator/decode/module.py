@@ -144,7 +144,7 @@ class ModuleDecoder:
         if wrong:
             raise PtxError(sorted((*wrong, *missing), key=_line))
         graph = CallGraph(self.program.code, self._entries)
-        const_bytes = self._const_bytes()
+        const_bytes = self.const_bytes
         for each in every:
             if each.function.is_entry:
                 self._kernels[each.function.name] = self._kernel(each, graph, const_bytes)
@@ -192,7 +192,7 @@ class ModuleDecoder:
         if wrong:
             raise PtxError(sorted(wrong, key=_line))
         graph = CallGraph(self.program.code, self._entries)
-        const_bytes = self._const_bytes()
+        const_bytes = self.const_bytes
         for kernel in sorted(reached & self._entries - self._kernels.keys()):
             self._kernels[kernel] = self._kernel(self._decoded[kernel], graph, const_bytes)
         return self._kernels[name]
@@ -261,8 +261,14 @@ class ModuleDecoder:
         for name in islice(self.shared, len(order), None):
             order[name] = line, len(order)
 
-    def _const_bytes(self) -> int:
-        return sum(v.size for v in self.variables.values() if v.space == "const")
+    @property
+    def const_bytes(self) -> int:
+        """The bytes of all ``.const`` variables, as ptxas arranges them."""
+        layout = VariableLayout()
+        for variable in self.variables.values():
+            if variable.space == "const":
+                layout.place(variable.size, variable.alignment)
+        return layout.size
 
     def _kernel(self, decoded: DecodedFunction, graph: CallGraph, const_bytes: int) -> KernelCode:
         function, own, offsets = decoded.function, decoded.code, decoded.parameter_offsets

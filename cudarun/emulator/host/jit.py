@@ -7,17 +7,25 @@ process, as with the driver's compute cache.
 from __future__ import annotations
 
 import functools
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cuda.bindings.driver import CUjit_option
 
 from cudarun.bindings import newer_jit_options
 from cudarun.collection import without_collection
 from cudarun.emulator.host.addresses import address_of, host_bytes
-from cudarun.emulator.host.devices import CAPABILITY, attribute_value
+from cudarun.emulator.host.devices import attribute_value
+from cudarun.emulator.host.headers import (
+    OWN_TARGET,
+    UnsupportedVersion,
+    Version,
+    WholeTextError,
+    architecture,
+    newest_ptx,
+    parse_supported,
+)
 from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
@@ -25,25 +33,12 @@ from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
 from cudarun.emulator.program import KernelCode, ModuleCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError, ptxas_log
-from cudarun.ptx.parser import SHORT, LazyModule, lazy_module
+from cudarun.ptx.parser import SHORT
 from cudarun.records import dataclass
 
-Version = tuple[int, int]
+if TYPE_CHECKING:
+    from cudarun.emulator.decode.module import ModuleDecoder
 
-PTX_VARIABLE = "CUDARUN_CPU_PTX"
-_NEWEST_PTX = (9, 5)  # the newest that is published
-
-_NUMBERS = re.compile(r"(\d{1,9})\.(\d{1,9})")
-_VERSION = re.compile(r"^[ \t]*\.version[ \t]+(\d{1,9})\.(\d{1,9})\b", re.MULTILINE)
-_TARGET = re.compile(r"(?:sm|compute)_(\d{1,9})[af]?")
-_TARGET_LINE = re.compile(r"^[ \t]*\.target\b", re.MULTILINE)
-# The architectures of PTX 9.0 (PTX ISA, section 11.1.2, .target).
-_ARCHITECTURES = frozenset(
-    {
-        *(10, 11, 12, 13, 20, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88),
-        *(89, 90, 100, 101, 103, 110, 120, 121),
-    }
-)
 _BUFFERS = {
     "info": (CUjit_option.CU_JIT_INFO_LOG_BUFFER, CUjit_option.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES),
     "error": (
@@ -80,9 +75,9 @@ _HIGHEST_OPTIMIZATION = 4
 # For the device's own architecture, as in a driver, ptxas accepts static arrays up to the opt-in
 # maximum; with nvcc's -arch=sm_90 up to 48 KiB.
 _MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
+_MOST_CONSTANTS = attribute_value("TOTAL_CONSTANT_MEMORY")
 _MOST_PARAMETERS, _FEWER_PARAMETERS = 32764, 4352  # bytes; PTX ISA, .param space
 _WITH_MORE_PARAMETERS = (8, 1)
-_OWN_TARGET = 10 * CAPABILITY[0] + CAPABILITY[1]
 # Options of a whole link, which cuLinkAddData refuses.
 _OF_THE_WHOLE = frozenset(
     {option for pair in _BUFFERS.values() for option in pair}
@@ -138,7 +133,7 @@ class DriverJitOptions:
     def for_another_device(self) -> bool:
         """True if the code is for another architecture (``CU_JIT_TARGET``)."""
         target = self._values.get(CUjit_option.CU_JIT_TARGET)
-        own = f"CU_TARGET_COMPUTE_{_OWN_TARGET}"
+        own = f"CU_TARGET_COMPUTE_{OWN_TARGET}"
         name = getattr(target, "name", f"CU_TARGET_COMPUTE_{target}")
         return target is not None and name not in (own, f"{own}A")
 
@@ -150,7 +145,7 @@ class DriverJitOptions:
     def check_of_link(self) -> None:
         """Raise `Refusal` if the result would have to be machine code."""
         if self.for_another_device:
-            why = f"the emulated device links only for itself, sm_{_OWN_TARGET}"
+            why = f"the emulated device links only for itself, sm_{OWN_TARGET}"
             self._refuse(CUjit_option.CU_JIT_TARGET, why)
 
     def check_of_one_input(self) -> None:
@@ -262,27 +257,11 @@ def compile_image(
     if options.for_another_device:  # as on a GPU: it compiles but does not load
         raise Refusal(
             "INVALID_SOURCE",
-            f"the code was compiled for another architecture than sm_{_OWN_TARGET}",
+            f"the code was compiled for another architecture than sm_{OWN_TARGET}",
         )
     if options.verbose:
         options.append("info", information(compiled.program))
     return compiled
-
-
-def newest_ptx() -> Version:
-    """Return the newest ``.version`` that is accepted; ``CUDARUN_CPU_PTX=9.0`` sets it.
-
-    Raises:
-        Refusal: The variable is not a version that exists.
-    """
-    text = os.environ.get(PTX_VARIABLE)
-    if not text:
-        return _NEWEST_PTX
-    match = _NUMBERS.fullmatch(text)
-    version = (int(match[1]), int(match[2])) if match else (0, 0)
-    if not (1, 0) <= version <= _NEWEST_PTX:
-        raise Refusal("INVALID_VALUE", f"{PTX_VARIABLE}={text}: not a version of PTX known here")
-    return version
 
 
 def compile_text(text: str) -> CompiledModule:
@@ -308,9 +287,10 @@ def _compile_text(text: str, newest: Version) -> CompiledModule:
         for name in sorted(used - set(SYSTEM_FUNCTIONS)):
             raise _unresolved(name)
         program = decoder.whole_program()
+    _check_constants(decoder)
     for kernel in program.kernels.values():
         _check_spaces(kernel, lazy.module)
-    target = architecture(lazy.module, text)
+    target = architecture(lazy.module)
     return CompiledModule(program, target, frozenset(used), tuple(program.kernels))
 
 
@@ -328,17 +308,19 @@ def _on_demand(text: str, newest: Version) -> CompiledModule:
 
     decoder = ModuleDecoder(lazy.module, lazy.read)
     decoder.check_declarations()
+    _check_constants(decoder)
 
     def compile_kernel(name: str) -> KernelCode:
         with without_collection(freeze=True):
             kernel = decoder.kernel(name)
+        _check_constants(decoder)
         _check_spaces(kernel, lazy.module)
         return kernel
 
     names = dict.fromkeys(
         f.name for f in lazy.module.functions if f.is_entry and f.body is not None
     )
-    target = architecture(lazy.module, text)
+    target = architecture(lazy.module)
     return CompiledModule(decoder.program, target, externs, tuple(names), compile_kernel)
 
 
@@ -346,84 +328,34 @@ def _unresolved(name: str) -> WholeTextError:
     return WholeTextError(f"Unresolved extern function '{name}'")
 
 
+def _check_constants(decoder: ModuleDecoder) -> None:
+    if decoder.const_bytes > _MOST_CONSTANTS:
+        what = "global constant data"
+        raise SpaceOverflow("File", what, decoder.const_bytes, _MOST_CONSTANTS)
+
+
 def _check_spaces(kernel: KernelCode, module: tree.Module) -> None:
+    user = f"Entry function '{kernel.name}'"
     if kernel.static_shared > _MOST_SHARED:
-        raise SpaceOverflow(kernel.name, "shared data", kernel.static_shared, _MOST_SHARED)
+        raise SpaceOverflow(user, "shared data", kernel.static_shared, _MOST_SHARED)
     most = _MOST_PARAMETERS if module.version >= _WITH_MORE_PARAMETERS else _FEWER_PARAMETERS
     if kernel.parameter_bytes > most:
-        raise SpaceOverflow(kernel.name, "parameter space", kernel.parameter_bytes, most)
-
-
-def parse_supported(text: str, newest: Version) -> LazyModule:
-    """Parse the declarations of PTX that is no newer than a version. Raises `PtxError`."""
-    match = _VERSION.search(text)
-    if match is not None:
-        version = int(match[1]), int(match[2])
-        if version > newest:
-            line = text.count("\n", 0, match.start(1)) + 1
-            raise PtxTooNew(version, newest, tree.Position(line, 1))
-    lazy = lazy_module(text)
-    module = lazy.module
-    if architecture(module, text) > _OWN_TARGET:
-        raise WholeTextError(
-            "SM version specified by .target is higher than default SM version assumed"
-        )
-    if module.address_size == 32:
-        raise WholeTextError(
-            " 32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on "
-            f"sm_{_OWN_TARGET} or higher architectures."
-        )
-    return lazy
-
-
-class WholeTextError(PtxError):
-    """An error that concerns no line in particular."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__([PtxDiagnostic(tree.Position(1, 1), message, "fatal")])
-        self.what, self.log = message, f"ptxas fatal   : {message}"
+        raise SpaceOverflow(user, "parameter space", kernel.parameter_bytes, most)
 
 
 class SpaceOverflow(PtxError):
-    """A kernel declares more memory of a kind than it can have."""
+    """A kernel, or the whole text, declares more memory of a kind than there is."""
 
-    def __init__(self, kernel: str, what: str, size: int, most: int) -> None:
-        message = f"Entry function '{kernel}' uses too much {what} ({size:#x} bytes, {most:#x} max)"
+    def __init__(self, user: str, what: str, size: int, most: int) -> None:
+        message = f"{user} uses too much {what} ({size:#x} bytes, {most:#x} max)"
         super().__init__([PtxDiagnostic(tree.Position(1, 1), message)])
         self.what, self.log = message, f"ptxas error   : {message}"
 
 
-class PtxTooNew(PtxError):
-    """The text's ``.version`` is newer than the driver's compiler."""
-
-    def __init__(self, version: Version, newest: Version, position: tree.Position) -> None:
-        given, current = (f"{major}.{minor}" for major, minor in (version, newest))
-        message = f"Unsupported .version {given}; current version is '{current}'"
-        super().__init__([PtxDiagnostic(position, message, "fatal")])
-
-
-class UnknownTarget(PtxError):
-    """The text's ``.target`` is not an architecture."""
-
-    def __init__(self, target: str, position: tree.Position) -> None:
-        super().__init__([PtxDiagnostic(position, f"Unsupported .target '{target}'", "fatal")])
-
-
 def jit_refusal(error: PtxError) -> Refusal:
     """Return the result of a compilation that failed."""
-    result = "UNSUPPORTED_PTX_VERSION" if isinstance(error, PtxTooNew) else "INVALID_PTX"
+    result = "UNSUPPORTED_PTX_VERSION" if isinstance(error, UnsupportedVersion) else "INVALID_PTX"
     return Refusal(result, error.log or "")
-
-
-def architecture(module: tree.Module, text: str) -> int:
-    """Return the number in the module's ``.target``. Raises `UnknownTarget`."""
-    for target in module.targets:
-        match = _TARGET.fullmatch(target)
-        if match is not None and int(match[1]) in _ARCHITECTURES:
-            return int(match[1])
-    line = _TARGET_LINE.search(text)
-    number = text.count("\n", 0, line.start()) + 1 if line else 1
-    raise UnknownTarget(module.targets[0], tree.Position(number, 1))
 
 
 def _externs(module: tree.Module) -> frozenset[str]:
@@ -459,7 +391,7 @@ def information(program: ModuleCode) -> str:
         used[variable.space] += variable.size
     constants = f", {used['const']} bytes cmem[3]" if used["const"] else ""
     lines = [f"ptxas info    : {used['global']} bytes gmem{constants}"]
-    target = f"sm_{_OWN_TARGET}a"  # the architecture itself, as drivers compile
+    target = f"sm_{OWN_TARGET}a"  # the architecture itself, as drivers compile
     for kernel in program.kernels.values():
         lines += [
             f"ptxas info    : Compiling entry function '{kernel.name}' for '{target}'",

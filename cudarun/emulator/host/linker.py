@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
-from cudarun.emulator.host.jit import compile_text, newest_ptx, parse_supported
+from cudarun.emulator.host.headers import newest_ptx, parse_supported
+from cudarun.emulator.host.jit import compile_text
 from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
 from cudarun.ptx import tree
 from cudarun.ptx.lexer import PtxToken, TokenKind, tokenize

@@ -179,7 +179,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
         from cudarun.emulator.api import logs
         from cudarun.emulator.engines import Engines
         from cudarun.emulator.host.devices import COUNT_VARIABLE, MOST_DEVICES, is_count
-        from cudarun.emulator.host.jit import PTX_VARIABLE
+        from cudarun.emulator.host.headers import PTX_VARIABLE
         from cudarun.emulator.host.refusal import Refusal
 
         count = os.environ.get(COUNT_VARIABLE) or "1"

@@ -253,6 +253,12 @@ def engine_notes() -> list[EngineNote]:
     return [*process.engines.notes.values()]
 
 
+def launch_notes() -> dict[str, str]:
+    """Return by kernel why a GPU may refuse its last launch."""
+    every = (note for device in process.devices for note in device.launch_notes.items())
+    return {kernel: note for kernel, note in every if note}
+
+
 def compile_on_demand() -> None:
     """Compile the kernels of libraries that are loaded later when a call asks for them.
 

@@ -24,6 +24,7 @@ from cudarun.records import dataclass
 
 _CODE_STEP = 16
 _MOST_THREADS = 1024
+_MOST_REGISTERS = 255  # of a thread
 _KNOWN_DIRECTIVES = frozenset(
     {
         "maxntid",
@@ -288,7 +289,7 @@ class ModuleDecoder:
             parameter_bytes=max((offset + size for offset, size in offsets), default=0),
             static_shared=static,
             local_bytes=own.local_bytes if stack is None else stack,
-            registers=min(max(*(f.registers for f in reached), 16), 255),
+            registers=min(max(*(f.registers for f in reached), 16), _allowed_registers(function)),
             const_bytes=const_bytes,
             max_threads=min(prod(limit), _MOST_THREADS) if limit else _MOST_THREADS,
             required_block=_triple(required) if required else None,
@@ -319,6 +320,14 @@ class ModuleDecoder:
             start = layout.place(0, alignment)
             addresses |= dict.fromkeys((variable.name for variable in dynamic), start)
         return addresses, layout.size - RESERVED_SHARED
+
+
+def _allowed_registers(kernel: tree.Function) -> int:
+    """Return the most registers of a thread that its directives allow a compiler."""
+    block = kernel.directives.get("maxntid") or kernel.directives.get("reqntid") or (1,)
+    (most,) = kernel.directives.get("maxnreg", (_MOST_REGISTERS,))
+    warps = -(-min(prod(block), _MOST_THREADS) // 32)
+    return min(_MOST_REGISTERS, max(most, 24), (1 << 16) // (32 * warps))
 
 
 def _line(diagnostic: PtxDiagnostic) -> int:

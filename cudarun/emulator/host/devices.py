@@ -138,6 +138,7 @@ class EmulatedDevice:
 
     Attributes:
         busy: A kernel is running on it, launched by any thread; guarded by the process's lock.
+        launch_notes: By kernel, why a GPU may refuse its last launch; empty if it does not.
     """
 
     def __init__(self, ordinal: int, capacity: int) -> None:
@@ -145,6 +146,7 @@ class EmulatedDevice:
         self.memory = Memory(_ADDRESSES * (ordinal + 1), capacity)
         self.traits = DeviceTraits(ordinal=ordinal)
         self.busy = False
+        self.launch_notes: dict[str, str] = {}
         self.pci = (0, 0xE0 + ordinal, 0)  # domain, bus, device: buses that PCs rarely use
 
     @property

@@ -209,6 +209,7 @@ class CompiledModule:
         architecture: The number in ``.target``, ``90`` for ``sm_90a``.
         system_calls: The device runtime functions that it uses: ``vprintf``, ``malloc``, …
         kernel_names: The names of its kernels, in the order of the text.
+        text: The text.
         compile_kernel: Compiles one of them, in a module that is compiled on demand.
     """
 
@@ -216,6 +217,7 @@ class CompiledModule:
     architecture: int
     system_calls: frozenset[str]
     kernel_names: tuple[str, ...]
+    text: str
     compile_kernel: Callable[[str], KernelCode] | None = None
 
     def kernel(self, name: str) -> KernelCode:
@@ -291,7 +293,7 @@ def _compile_text(text: str, newest: Version) -> CompiledModule:
     for kernel in program.kernels.values():
         _check_spaces(kernel, lazy.module)
     target = architecture(lazy.module)
-    return CompiledModule(program, target, frozenset(used), tuple(program.kernels))
+    return CompiledModule(program, target, frozenset(used), tuple(program.kernels), text)
 
 
 @functools.lru_cache(maxsize=4)
@@ -321,7 +323,7 @@ def _on_demand(text: str, newest: Version) -> CompiledModule:
         f.name for f in lazy.module.functions if f.is_entry and f.body is not None
     )
     target = architecture(lazy.module)
-    return CompiledModule(decoder.program, target, externs, tuple(names), compile_kernel)
+    return CompiledModule(decoder.program, target, externs, tuple(names), text, compile_kernel)
 
 
 def _unresolved(name: str) -> WholeTextError:

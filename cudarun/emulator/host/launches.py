@@ -33,6 +33,7 @@ from cudarun.emulator.host.occupancy import most_resident_blocks, resident_block
 from cudarun.emulator.host.parameters import KernelParameters, pack_parameters, packed_words
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.register_limits import register_note
 from cudarun.emulator.machine.launch import LaunchConfig
 from cudarun.emulator.program import KernelCode
 from cudarun.records import dataclass
@@ -283,6 +284,9 @@ def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
     function.check_implemented()
     _check_extents(geometry)
     _check_block(function, geometry)
+    function.module.context.device.launch_notes[function.code.name] = register_note(
+        function.module.compiled.text, function.code, geometry.threads
+    )
     most = function.attributes.get(
         FunctionAttribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     )

@@ -29,6 +29,12 @@ def registers_per_thread(code: KernelCode) -> int:
     return min(code.registers, _REGISTERS // _round_up(code.max_threads, _WARP))
 
 
+def most_registers(threads: int) -> int:
+    """Return the most registers of a thread with which a block of so many threads fits."""
+    warps = -(-threads // _WARP)
+    return _REGISTERS // (warps * _REGISTER_UNIT) * (_REGISTER_UNIT // _WARP)
+
+
 def blocks_per_multiprocessor(code: KernelCode, threads: int, dynamic_shared: int) -> int:
     """Return the number of resident blocks; 0 if not even one fits."""
     if threads > code.max_threads:

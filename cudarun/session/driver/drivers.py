@@ -117,6 +117,7 @@ class DriverTraits:
         select_engine: Selects the engine of the emulator and the number of its threads; ``None``
             for those of the environment. A GPU has none.
         engine_notes: Returns the engine of each kernel that was launched; empty for a GPU.
+        launch_notes: Returns by kernel why a GPU may refuse its last launch.
         was_refused_by_engine: Returns whether a launch was refused, since the last call, because
             the selected engine cannot run its kernel.
         find_logs: Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
@@ -148,6 +149,7 @@ class DriverTraits:
     compiler: Callable[[], Compiler] | None = None
     select_engine: Callable[[str | None, int | None], None] = _no_engine
     engine_notes: Callable[[], list[EngineNote]] = list
+    launch_notes: Callable[[], dict[str, str]] = dict
     was_refused_by_engine: Callable[[], bool] = bool
     find_logs: Callable[[], LogCalls | None] = _no_logs
     allocate_at: Callable[[Sequence[tuple[int, int]]], Callable[[], None]] | None = None
@@ -221,6 +223,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             compiler=emulator.compiler,
             select_engine=emulator.select_engine,
             engine_notes=emulator.engine_notes,
+            launch_notes=emulator.launch_notes,
             was_refused_by_engine=emulator.was_refused_by_engine,
             find_logs=lambda: logs,
             allocate_at=emulator.allocate_at,

@@ -9,6 +9,7 @@ from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.statements import check_lets
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, RequestError
+from cudarun.images.demangler import demangle
 from cudarun.records import dataclass
 from cudarun.report.run_types import SeededRun, TimingResult
 from cudarun.report.types import LaunchResult, StepResult
@@ -79,6 +80,7 @@ def run_on(
     geometry, kernel = last.geometry, last.kernel
     said = [each for step in ran.steps for each in step.notes]
     said += filter(None, [tolerance_note(request, shown.checks)])
+    said += (f"{demangle(k)}: {note}" for k, note in session.driver.traits.launch_notes().items())
     warnings = [each for library in libraries for each in library.image.warnings]
     specs = all_buffers(ran.steps)
     errors = [error for each in (*results, *dict(sets[1:]).values()) for error in each.errors]

@@ -88,6 +88,18 @@ def shared_memory(case: RefusalFacts) -> Explanation | None:
     )
 
 
+def constants(case: RefusalFacts) -> Explanation | None:
+    """Explain a lack of constant memory."""
+    match = case.match(r"uses too much global constant data \(0x(\w+) bytes, 0x(\w+) max\)")
+    if match is None:
+        return None
+    return Explanation(
+        f"The __constant__ variables of the whole program have {int(match[1], 16)} bytes; the "
+        f"limit is {int(match[2], 16)}.",
+        "move the largest to global memory: const __device__, or a const __restrict__ pointer",
+    )
+
+
 def host_code(case: RefusalFacts) -> Explanation | None:
     """Explain host functions, which NVRTC does not compile."""
     if not case.match(HOST_FUNCTION):

@@ -30,6 +30,7 @@ _RULES: tuple[Rule, ...] = (
     target_rules.missing_feature,
     code_rules.registers,
     code_rules.shared_memory,
+    code_rules.constants,
     code_rules.unresolved,
     code_rules.duplicate,
     file_rules.damaged,

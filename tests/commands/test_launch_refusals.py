@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tests.support.register_kernels import kernel
+
 if TYPE_CHECKING:
     from conftest import Run
 
@@ -142,3 +144,16 @@ def test_an_array_of_objects_is_never_unpickled(run: Run, tmp_path: Path) -> Non
     assert "evil.npy" in ran.err
     assert "it contains Python objects, which are not unpickled" in ran.err
     assert ran.out == ""
+
+
+def test_registers_of_a_block(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(kernel(120))
+    command = ("launch", "k.ptx", "-d", "cpu", "p=f32[120]:ones", "--block")
+    refused = run(*command, "1024")
+    assert refused.code == 5
+    assert "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 701" in refused.err
+    assert "64 registers per thread are available to blocks of 1024 threads" in refused.err
+    (tmp_path / "k.ptx").write_text(kernel(70))
+    noted = run(*command, "1024")
+    assert noted.code == 0
+    assert "note: k: 64 registers per thread are available" in noted.err

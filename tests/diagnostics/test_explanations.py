@@ -216,6 +216,14 @@ GOLDEN = [
         remedy="declare less shared memory: the limit applies to each block",
     ),
     Golden(
+        "more constants than there is memory for",
+        log="nvlink error   : File uses too much global constant data (0x13880 bytes, 0x10000 max)",
+        reason="The __constant__ variables of the whole program have 80000 bytes; the limit is "
+        "65536.",
+        remedy="move the largest to global memory: const __device__, or a const __restrict__ "
+        "pointer",
+    ),
+    Golden(
         "truncated cubin",
         contents=FileSummary(
             ImageKind.CUBIN, damage="the section table extends past the end of the file"

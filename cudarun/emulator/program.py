@@ -19,6 +19,8 @@ class KernelCode:
         parameter_bytes: The size of the whole parameter buffer.
         static_shared: Bytes of ``.shared`` variables it can access, without dynamic ones.
         local_bytes: Bytes of local memory of its own frame, per thread.
+        local_extent: The end of the last local variable in all frames; ``None`` if the stack grows
+            at run time.
         registers: An estimate of ``CU_FUNC_ATTRIBUTE_NUM_REGS``.
         const_bytes: Bytes of ``.const`` variables in its module.
         max_threads: The maximum number of threads per block.
@@ -43,6 +45,7 @@ class KernelCode:
     max_threads: int
     required_block: tuple[int, int, int] | None
     ptx_version: int
+    local_extent: int | None = None
     shared: dict[str, int] = field(default_factory=dict)
     reads_reserved: bool = False
     recursive: bool = False

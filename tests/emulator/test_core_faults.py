@@ -303,3 +303,55 @@ def test_barriers_that_do_not_exist(number: int, threads: int, words: str) -> No
     text = MEETING.replace("bar.sync 1;", f"{setting} bar.sync %n, %m;")
     text = text.replace(".reg .b32 %t;", ".reg .b32 %t, %n, %m;")
     assert words in fault(Device(text), "test", (1,), (64,)).report
+
+
+# --- local arrays --------------------------------------------------------------------------------
+
+LOCAL = """
+.func leaf(.reg .b64 %to, .reg .u32 %v) { st.u32 [%to], %v; ret; }
+.func deep(.reg .b64 %to, .reg .u32 %v) {
+    .local .b32 own[3]; .reg .b64 %o;
+    mov.u64 %o, own; st.local.u32 [%o+8], %v; st.u32 [%to], %v; ret;
+}
+.func again(.reg .b64 %to, .reg .u32 %v) {
+    .reg .pred %p; .reg .u32 %n;
+    setp.eq.u32 %p, %v, 0; @%p bra end;
+    sub.u32 %n, %v, 1; st.u32 [%to], %v; call again, (%to, %n);
+    end: ret;
+}
+.visible .entry k(.param .u64 out, .param .u32 index)
+{
+    .local .align 4 .b8 depot[20];
+    .reg .b64 %o, %a, %g; .reg .u32 %i, %r;
+    ld.param.u64 %o, [out]; ld.param.u32 %i, [index];
+    mov.u64 %a, depot; cvta.local.u64 %g, %a;
+    mad.wide.u32 %a, %i, 4, %a; mad.wide.u32 %g, %i, 4, %g;
+    BODY
+    ld.local.u32 %r, [%a]; st.global.u32 [%o], %r;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "size"),
+    [
+        ("st.local.u32 [%a], 3;", 20),
+        ("call leaf, (%g, 3);", 20),  # its frame is empty
+        ("call deep, (%g, 3);", 48 + 12),  # the kernel's frame takes 48 bytes
+    ],
+)
+def test_the_end_of_local_variables(body: str, size: int) -> None:
+    device = Device(HEADER + LOCAL.replace("BODY", body))
+    out = device.buffer(np.zeros(1, "u4"))
+    device.launch("k", (1,), (1,), out, 4)
+    assert device.read(out, "u4", 1).tolist() == [3]
+    report = fault(device, "k", (1,), (1,), out, size // 4).report
+    assert f"is just past the {size} bytes of local memory" in report
+
+
+def test_a_stack_that_grows_is_accessible() -> None:
+    device = Device(HEADER + LOCAL.replace("BODY", "call again, (%g, 3);"))
+    out = device.buffer(np.zeros(1, "u4"))
+    device.launch("k", (1,), (1,), out, 20)
+    assert device.read(out, "u4", 1).tolist() == [1]

@@ -56,8 +56,13 @@ class CallGraph:
                         pending.append(self._code[name])
         return list(found.values())
 
-    def stack_bytes(self, function: FunctionCode) -> int | None:
+    def stack_bytes(self, function: FunctionCode, *, to_last_variable: bool = False) -> int | None:
         """Return the local memory of a function and its deepest chain of calls.
+
+        Args:
+            function: The function.
+            to_last_variable: Leave out frames without local variables at the end, and return
+                ``None`` if functions allocate memory.
 
         Returns:
             Bytes; ``None`` if functions that it reaches can call themselves, or call by pointers.
@@ -65,13 +70,16 @@ class CallGraph:
         reached = self.reached(function)
         if any(each.indirect for each in reached):  # the function itself could be called
             return None
+        if to_last_variable and any(each.allocates for each in reached):
+            return None
         callees = {each.name: self._callees[each.name] for each in reached}
         deepest: dict[str, int] = {}
         try:
             for name in TopologicalSorter(callees).static_order():
                 each = self._code[name]
                 below = [deepest[callee] for callee in callees[name]]
-                deepest[name] = each.frame_bytes + max(below) if below else each.local_bytes
+                ends_here = not any(below) if to_last_variable else not below
+                deepest[name] = each.local_bytes if ends_here else each.frame_bytes + max(below)
         except CycleError:
             return None
         return deepest[function.name]

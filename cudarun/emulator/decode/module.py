@@ -294,6 +294,7 @@ class ModuleDecoder:
             max_threads=min(prod(limit), _MOST_THREADS) if limit else _MOST_THREADS,
             required_block=_triple(required) if required else None,
             ptx_version=10 * major + minor,
+            local_extent=graph.stack_bytes(own, to_last_variable=True),
             shared=addresses,
             reads_reserved=any(
                 slot.name.startswith("%reserved_smem_offset") for f in reached for slot in f.slots

@@ -406,7 +406,7 @@ class Batch:
             size, stride, owner = launch.shared_bytes, launch.shared_stride, self.threads.block_of
             count = self.threads.room
         else:
-            size = stride = launch.local_stride
+            size, stride = launch.local_bytes, launch.local_stride
             owner, count = np.arange(self.lanes), self.lanes
         memory = np.zeros(count * stride, dtype=np.uint8)
         starts = owner * stride if count > 1 else None

@@ -128,6 +128,7 @@ class Launch:
         shared_start: The first address of shared memory that they have access to.
         shared_bytes: Shared memory of a block from there on, including the dynamic part.
         shared_stride: Bytes from one block's shared memory to the next one's.
+        local_bytes: Local memory that a lane can access.
         local_stride: Bytes from one lane's local memory to the next one's.
         functions: The functions of the program by name.
         constants: Special registers with one value for the whole launch.
@@ -189,6 +190,8 @@ class Launch:
         self.excluded = 0
         stack = config.stack_limit if self.kernel_function.grows_stack else 0
         self.local_stride = min(_round_up(kernel.local_bytes + stack + 16, 16), _LOCAL_LIMIT)
+        extent = kernel.local_extent
+        self.local_bytes = self.local_stride if extent is None else extent
         self.constants = self._constants()
         self.running: Batch | None = None
         self.find_running: Callable[[], Batch | None] | None = None

@@ -24,6 +24,11 @@ BODIES = {
     "null": ("mov.u64 %a3, 16; ld.global.u32 %r2, [%a3];", "is a null pointer plus 16"),
     "an atomic": ("red.global.add.u32 [%a2], 1;", "illegal address in a 4-byte atomic operation"),
     "shared": ("st.shared.u32 [room+256], %r0;", "past the 256 bytes of shared memory"),
+    "a local array": (
+        ".local .align 4 .b8 array[20]; mov.u64 %a3, array; add.u64 %a3, %a3, %a1; "
+        "st.local.u32 [%a3], %r0;",
+        "is just past the 20 bytes of local memory",
+    ),
     "generic shared": (
         "mov.u32 %r3, room; cvt.u64.u32 %a3, %r3; cvta.shared.u64 %a3, %a3; "
         "add.u64 %a3, %a3, %a1; st.u32 [%a3], %r0;",

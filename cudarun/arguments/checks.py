@@ -190,7 +190,7 @@ class _MismatchTally:
             start: The flat index of its first element.
             parts: All sides.
             unwritten: Which elements of each side were never written. They equal nothing, though
-                the pattern that they have may be within a tolerance of what is expected.
+                the pattern that they have may be NaN, or within a tolerance of what is expected.
         """
         sides = [np.atleast_1d(materialize(part)) for part in parts]
         links = [
@@ -266,7 +266,8 @@ class _MismatchTally:
             return equal
         passed, difference = self.tolerance.within(left, right, unwritten, self.precision)
         if not self.tolerance.equal_nan:
-            self.both_nan += int(np.count_nonzero(np.isnan(left) & np.isnan(right)))
+            both = np.isnan(left) & np.isnan(right) & ~unwritten
+            self.both_nan += int(np.count_nonzero(both))
         self.note(difference, right)
         return passed
 

@@ -64,7 +64,7 @@ class Tolerance:
             left: Values as float64.
             right: The expected values.
             unwritten: Which elements were never written. They equal nothing, though the pattern
-                that they have may be within a tolerance of what is expected.
+                that they have may be NaN, or within a tolerance of what is expected.
             precision: The type of which the tolerance is the default.
         """
         import numpy as np  # the parent, which parses tolerances, does not need it
@@ -76,7 +76,7 @@ class Tolerance:
         passed = equal | ((difference <= bound) & np.isfinite(right) & ~unwritten)
         is_same = equal  # for infinities too, whose difference is NaN
         if self.equal_nan:
-            both = np.isnan(left) & np.isnan(right)
+            both = np.isnan(left) & np.isnan(right) & ~unwritten
             passed, is_same = passed | both, is_same | both
         return passed, np.where(is_same, 0.0, difference)
 

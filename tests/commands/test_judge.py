@@ -7,7 +7,7 @@ import pytest
 from tools.generate_judge_table import GUIDE, Judged, judged, rewritten
 
 CAUGHT_BY = {
-    "accumulates": "output full of numbers",
+    "accumulates": "fresh inputs",
     "aliasing": "in place",
     "cached": "after other launches",
     "fault": "short row",

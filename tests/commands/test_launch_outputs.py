@@ -130,10 +130,15 @@ def test_each_device_is_compared(run: Run, address: str) -> None:
 
 
 def test_what_was_never_written_agrees(run: Run) -> None:
-    ran = run(
-        *SAXPY, "a=f32:2", "x=f32[n]:iota", "y=f32[200]", "n=i32:100", "-q", "--reference", "cpu"
+    add = (
+        *("launch", "samples/vector_add.ptx", "-d", "cpu", "--threads", "25", "-q"),
+        *("a=f32[100]:iota", "b=f32[100]:ones", "c=f32[200]", "n=i32:25"),
     )
+    ran = run(*add, "--save", "c=c.npy", "--reference", "cpu")
     assert ran.code == 0, ran.out
+    again = run(*add, "--expect", "c=@c.npy")
+    assert again.code == 0, again.out
+    assert "100 of 200 elements were never written" in again.out
 
 
 def test_a_reference_that_fails_ends_it_all(run: Run) -> None:

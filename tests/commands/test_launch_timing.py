@@ -150,7 +150,7 @@ def test_a_profiled_launch_copies_nothing_back(run: Run) -> None:
     bare, usual = run(*args, "--profile"), run(*args)
     assert (bare.code, usual.code) == (0, 0)
     assert "cuMemcpyDtoH(" not in bare.err
-    assert ("cuMemsetD8Async(" in bare.err, "cuMemsetD8Async(" in usual.err) == (False, True)
+    assert ("cuMemsetD32Async(" in bare.err, "cuMemsetD32Async(" in usual.err) == (False, True)
     assert bare.err.count("cuLaunchKernel(") == 1
 
 

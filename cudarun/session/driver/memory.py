@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +14,7 @@ if TYPE_CHECKING:
     from cudarun.arguments.dtypes import Array
     from cudarun.session.driver.protocol import Handle
 
-POISON = 0xA5  # the contents of uninitialized memory
 _GUARD = 0x5A  # the contents of guard zones
-_SURE_BYTES = 16  # bytes of the pattern in a row that no result has by chance
 
 
 class DeviceBuffer:
@@ -53,11 +52,34 @@ class DeviceBuffer:
         """Free the memory."""
         self.driver.cuMemFree(self._start)
 
-    def poison(self, stream: Handle = 0) -> None:
-        """Fill with a pattern that identifies elements that are never written."""
-        if self.nbytes:
-            self.driver.cuMemsetD8Async(self.address, POISON, self.nbytes, stream)
-            self.driver.traits.never_written(self.address, self.nbytes)
+    def poison(self, item: bytes, stream: Handle = 0) -> None:
+        """Fill with an item of the fill pattern, which identifies those that are never written."""
+        if not self.nbytes:
+            return
+        size, driver = len(item), self.driver
+        fills = {1: driver.cuMemsetD8Async, 2: driver.cuMemsetD16Async, 4: driver.cuMemsetD32Async}
+        width = next((w for w in fills if item == item[:w] * (size // w)), None)
+        if width is None:
+            self._poison_structs(item, stream)
+        else:
+            word = int.from_bytes(item[:width], "little")
+            fills[width](self.address, word, self.nbytes // width, stream)
+        driver.traits.never_written(self.address, self.nbytes)
+
+    def _poison_structs(self, item: bytes, stream: Handle) -> None:
+        """Fill with structs: a run of equal words in all of them at a time."""
+        size, driver = len(item), self.driver
+        fills = {
+            4: driver.cuMemsetD2D32Async,
+            2: driver.cuMemsetD2D16Async,
+            1: driver.cuMemsetD2D8Async,
+        }
+        width = next(w for w in fills if size % w == 0)
+        place = self.address
+        for word, run in groupby(np.frombuffer(item, f"<u{width}").tolist()):
+            count = len([*run])
+            fills[width](place, size, word, count, self.nbytes // size, stream)
+            place += count * width
 
     def copy_from(self, other: DeviceBuffer, stream: Handle) -> None:
         """Copy the contents of a buffer of the same size, in stream order."""
@@ -113,28 +135,3 @@ class FixedMemory(DeviceBuffer):
 
     def free(self) -> None:
         """Do nothing: the image has the memory."""
-
-
-def unwritten_items(data: Array) -> Array:
-    """Return which items of a flat array still have the poison pattern in every byte.
-
-    An item of 8 or 16 bits has it by chance, as a result: it counts only among others that have it.
-    """
-    size = data.itemsize
-    if size in (1, 2, 4, 8):
-        pattern = int.from_bytes(bytes([POISON]) * size)
-        found: Array = data.view(f"u{size}") == pattern
-        return _runs(found, _SURE_BYTES // size) if size < 4 and found.any() else found
-    rows = data.view(np.uint8).reshape(data.size, size)
-    whole: Array = (rows == POISON).all(axis=1)
-    return whole
-
-
-def _runs(found: Array, least: int) -> Array:
-    """Return the true items that are in a run of at least ``least``."""
-    edges = np.flatnonzero(np.diff(found, prepend=False, append=False))
-    starts, ends = edges[::2], edges[1::2]
-    long = ends - starts >= least
-    change = np.zeros(found.size + 1, np.int8)
-    change[starts[long]], change[ends[long]] = 1, -1
-    return np.cumsum(change[:-1], dtype=np.int8).view(np.bool_)

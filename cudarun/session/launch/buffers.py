@@ -23,7 +23,8 @@ from cudarun.arguments.packing import (
 from cudarun.errors import DeviceFailed
 from cudarun.report.types import BufferResult
 from cudarun.session.driver.devices import Device
-from cudarun.session.driver.memory import DeviceBuffer, FixedMemory, unwritten_items
+from cudarun.session.driver.fill_pattern import fill_pattern, unwritten_items
+from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
 from cudarun.session.driver.transfers import LARGE, ChunkSink, ProgressCallback, Transfers
 from cudarun.session.launch.arrays import ArrayMemory, LaunchArrays
 from cudarun.session.launch.fixed_addresses import allocate_at
@@ -190,7 +191,7 @@ class Buffers:
                 continue
             if spec.initial is None:
                 if not self._bare:
-                    buffer.poison()
+                    buffer.poison(fill_pattern(spec.dtype()))
                     _store(buffer)
                 continue
             self._session.progress.report(f"filling {name}")
@@ -250,7 +251,7 @@ class Buffers:
             if name in originals:
                 buffer.copy_from(originals[name], stream)
             else:
-                buffer.poison(stream)
+                buffer.poison(fill_pattern(self._specs[name].dtype()), stream)
             _store(buffer, stream)
 
     # --- after the run, or after a step ----------------------------------------------------------

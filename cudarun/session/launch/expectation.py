@@ -20,6 +20,7 @@ from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError, ExpectationFailed, RequestError
 from cudarun.report.check_types import CheckResult
+from cudarun.session.driver.fill_pattern import without_common_pattern
 from cudarun.session.launch import function_call
 from cudarun.session.launch.function_process import call_function
 from cudarun.session.launch.reference import struct_members
@@ -91,7 +92,8 @@ def compare_expected(
             text = f"{each.name} == {each.source}"
             yield CheckResult(text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False)
             continue
-        compared = {_GOT: values[each.name], _EXPECTED: array}
+        got, array = without_common_pattern(values[each.name], array)
+        compared = {_GOT: got, _EXPECTED: array}
         for member in struct_members(specs[each.name].type):
             expression = parse_expression(f"{_GOT}{member} == {_EXPECTED}{member}")
             here = partial(_unwritten_here, unwritten, each.name)

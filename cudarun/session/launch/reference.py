@@ -23,6 +23,7 @@ from cudarun.arguments.types import PointerType, StructType, Type, innermost
 from cudarun.errors import RequestError
 from cudarun.records import dataclass
 from cudarun.report.check_types import CheckResult, ReferenceResult
+from cudarun.session.driver.fill_pattern import without_common_pattern
 from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.copies import write_chunk
 from cudarun.session.launch.variables import ImageVariable
@@ -113,7 +114,9 @@ def compare(
             math.prod(spec.array_shape),
             offset=reference.offsets[spec.name],
         ).reshape(spec.array_shape)
-        values = {_HERE: arrays[spec.name], _THERE: there}
+        values = dict(
+            zip((_HERE, _THERE), without_common_pattern(arrays[spec.name], there), strict=True)
+        )
         for member in struct_members(spec.type):
             expression = parse_expression(f"{_HERE}{member} == {_THERE}{member}")
             found = run_check(expression, values, {}, tolerance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -140,19 +141,39 @@ def _checks(
     if results and all(each.passed for each in results) and _tests_strength(request, specs):
         from cudarun.session.launch.strength import weaknesses
 
-        def passes(replaced: Values) -> bool:
+        def passes(replaced: Values, unwritten: Unwritten) -> bool:
             again: list[CheckResult] = []
             for each in request.checks:
                 tolerance = request.tolerance.overridden(each.rtol, each.atol)
                 directory = request.directory
-                again.append(run_check(each.expression, replaced, old, tolerance, directory))
+                again.append(
+                    run_check(each.expression, replaced, old, tolerance, directory, unwritten)
+                )
             if expected:
-                again += compare_expected(request, buffers.specs, expected, replaced)
+                again += compare_expected(request, buffers.specs, expected, replaced, unwritten)
             return all(each.passed for each in again)
 
         checked = {name: after[name] for name in _checked_names(request) if name in after}
         found = weaknesses(passes, values, checked, old)
     return _CheckResults(tuple(results), found)
+
+
+def initializer_note(specs: Sequence[BufferSpec], checks: Sequence[CheckResult]) -> str | None:
+    """Return what can explain NaN in a failed check: a buffer that the kernel expects to be zero.
+
+    Args:
+        specs: The buffers of the launch.
+        checks: The results of its checks.
+    """
+    unset = {spec.name: spec for spec in specs if spec.is_unwritten_at_first}
+    for check in checks:
+        if any((each.got == "nan") != (each.expected == "nan") for each in check.first):
+            for name in filter(unset.__contains__, re.findall(r"\w+", check.expression)):
+                return (
+                    f"{name} has no initializer: its elements are NaN until the kernel writes "
+                    f"them; if it reads or adds to them first, use '{name}={unset[name]}:zeros'"
+                )
+    return None
 
 
 def _tests_strength(request: LaunchRequest, specs: Sequence[BufferSpec]) -> bool:

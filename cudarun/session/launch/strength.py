@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from cudarun.arguments.contents import RepeatedContents
 from cudarun.arguments.dtypes import Array, Values
+from cudarun.arguments.evaluation import Unwritten, nothing_unwritten
 from cudarun.errors import RequestError
-from cudarun.session.driver.memory import POISON
+from cudarun.session.driver.fill_pattern import fill_pattern
 
 
 def weaknesses(
-    passes: Callable[[dict[str, Any]], bool],
+    passes: Callable[[dict[str, Any], Unwritten], bool],
     values: Values,
     after: Mapping[str, Array],
     old: Values,
@@ -26,7 +28,8 @@ def weaknesses(
     """Return the replacements of the outputs with which all checks still pass.
 
     Args:
-        passes: Evaluates all checks over values by name; raises where they cannot be evaluated.
+        passes: Evaluates all checks over values by name, with the elements that were never
+            written; raises where they cannot be evaluated.
         values: Arrays and numpy scalars by name, after the launch.
         after: The arrays of buffers among them.
         old: The same before the launch, for buffers with an initializer.
@@ -37,9 +40,9 @@ def weaknesses(
         if name not in old or array.tobytes() != np.asarray(old[name]).tobytes()
     }
     found = []
-    for name, replaced in _replacements(outputs, old):
+    for name, replaced, unwritten in _replacements(outputs, old):
         try:
-            if passes({**values, **replaced}):
+            if passes({**values, **replaced}, unwritten):
                 found.append(name)
         except RequestError:  # such as a division by zero: these checks do notice
             continue
@@ -48,12 +51,20 @@ def weaknesses(
 
 def _replacements(
     outputs: Mapping[str, Array], old: Values
-) -> Iterator[tuple[str, Mapping[str, Array]]]:
+) -> Iterator[tuple[str, Mapping[str, Array], Unwritten]]:
+    """Yield replacements with their names, and which of their elements were never written."""
+
+    def every_element(name: str) -> Array | None:
+        return np.ones(outputs[name].shape, np.bool_) if name in outputs else None
+
     patterns = {name: _pattern(array) for name, array in outputs.items()}
-    yield "zeros", {name: np.zeros_like(array) for name, array in outputs.items()}
-    yield "their inputs", {name: old.get(name, patterns[name]) for name in outputs}
-    yield "the fill pattern", patterns
+    zeros = {name: np.zeros_like(array) for name, array in outputs.items()}
+    yield "zeros", zeros, nothing_unwritten
+    inputs = {name: old.get(name, patterns[name]) for name in outputs}
+    yield "their inputs", inputs, lambda name: None if name in old else every_element(name)
+    yield "the fill pattern", patterns, every_element
 
 
 def _pattern(array: Array) -> Array:
-    return np.full(array.nbytes, POISON, np.uint8).view(array.dtype).reshape(array.shape)
+    item = np.frombuffer(fill_pattern(array.dtype), array.dtype)
+    return RepeatedContents(item, array.size).array().reshape(array.shape)

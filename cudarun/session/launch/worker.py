@@ -25,7 +25,12 @@ from cudarun.session.launch.program import Program, StepLaunches
 from cudarun.session.launch.recorded_results import tolerance_note
 from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
 from cudarun.session.launch.request import LaunchRequest
-from cudarun.session.launch.results import StepResults, old_names, step_results
+from cudarun.session.launch.results import (
+    StepResults,
+    initializer_note,
+    old_names,
+    step_results,
+)
 from cudarun.session.launch.steps import (
     BoundStep,
     Libraries,
@@ -79,7 +84,8 @@ def run_on(
     shown = next((each for _, each in sets if each.failures), results[-1])
     geometry, kernel = last.geometry, last.kernel
     said = [each for step in ran.steps for each in step.notes]
-    said += filter(None, [tolerance_note(request, shown.checks)])
+    found = initializer_note(ran.buffers.specs, shown.checks)
+    said += filter(None, [tolerance_note(request, shown.checks), found])
     said += (f"{demangle(k)}: {note}" for k, note in session.driver.traits.launch_notes().items())
     warnings = [each for library in libraries for each in library.image.warnings]
     specs = all_buffers(ran.steps)

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from tests.support.register_kernels import kernel
+
 FILL = (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
 
 
@@ -292,6 +294,23 @@ def test_grids_that_no_kernel_takes(cuda, function, grid):
 def test_more_threads_than_the_kernel_takes(cuda, function):
     assert result(cuda, function(b"at_most_64"), block=(64, 1, 1)) == "CUDA_SUCCESS"
     assert result(cuda, function(b"at_most_64"), block=(65, 1, 1)) == "INVALID_VALUE"
+
+
+@pytest.mark.parametrize(
+    ("live", "threads", "answer"),
+    [
+        (120, 1024, "LAUNCH_OUT_OF_RESOURCES"),
+        (120, 512, "CUDA_SUCCESS"),
+        (220, 512, "LAUNCH_OUT_OF_RESOURCES"),
+        (220, 256, "CUDA_SUCCESS"),
+    ],
+)
+def test_registers_of_a_block(cuda, context, live, threads, answer):
+    function = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(kernel(live).encode()), b"k")
+    buffer = cuda.cuMemAlloc(4 * live)
+    launched = result(cuda, function, block=(threads, 1, 1), params=((buffer,), (None,)))
+    assert launched == answer
+    cuda.cuCtxSynchronize()
 
 
 def test_another_block_than_the_kernel_requires(cuda, function):

@@ -112,7 +112,8 @@ def _show_kernel(kernel: KernelReport, facts: Iterable[_Fact], out: Console) -> 
     if not out.is_terminal:  # a pipe gets whole lines
         print_plain(out, _lines(kernel, facts))
         return
-    out.print(Text(_names(kernel.name, kernel.demangled), style="bold"), soft_wrap=True)
+    for name in _names(kernel.name, kernel.demangled).split("\n"):
+        out.print(Text(name, style="bold"), soft_wrap=True)
     for fact in facts:
         if not fact.text:
             continue

@@ -111,3 +111,10 @@ def test_nothing_of_ours_is_lost(folder: Path) -> None:
     written = on_a_terminal(folder, *command, "i32:1", "--color")
     assert "\x1b[1m" in written
     assert r"\x1b[1m" not in written
+
+
+def test_both_names_of_a_kernel_have_a_line(folder: Path) -> None:
+    entry = ".visible .entry _Z4fillPi(.param .u64 out) { ret; }\n"
+    (folder / "fill.ptx").write_text(f".version 7.0\n.target sm_70\n.address_size 64\n{entry}")
+    written = on_a_terminal(folder, "load", "fill.ptx", "--offline", "--no-color")
+    assert "\x1b[1mfill(int*)\x1b[0m\n\x1b[1m  _Z4fillPi\x1b[0m\n" in written

@@ -20,8 +20,6 @@ from cudarun.writing import FileUse
 
 WARMUP = 10
 """Warm-up runs before the timed ones."""
-EXPECT_TIMEOUT = 300.0
-"""The default of ``--expect-timeout`` in seconds."""
 MAX_SEEDS = 10_000
 """The most runs of ``--seeds``: the results of all of them are in the report."""
 MAX_INPUT_SETS = 1000
@@ -154,7 +152,7 @@ _RESULTS = (
         form=CaseForm.VALUE,
         type=not_negative,
         metavar="SECONDS",
-        default=EXPECT_TIMEOUT,
+        default=300.0,
         show_default=True,
         help="Time limit of a function of --expect in seconds, for which --timeout does not count; "
         "0 for no limit.",

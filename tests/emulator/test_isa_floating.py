@@ -82,6 +82,41 @@ def test_ftz(opcode: str) -> None:
     check(f"{opcode}.ftz.f32", "f32", arity, flushing, seed=10)
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("opcode", ["mul", "fma", "div", "rcp"])
+def test_ftz_rounds_with_an_unbounded_exponent(opcode: str, mode: str) -> None:
+    fmt, (arity, reference) = FORMATS["f32"], OPERATIONS[opcode]
+    generator = np.random.default_rng(31)
+    x = generator.integers(40 << 23, 120 << 23, COUNT).astype("u4").view("f4")
+    addend = np.float32([-0.0, -(2.0**-126), 2.0**-126]).take(generator.integers(0, 3, COUNT))
+    given = {
+        "mul": (np.float32(2.0**-126) / x, x),
+        "fma": ((2.0**-126 - addend.astype("f8")) / x, x, addend),
+        "div": (x, x * 2.0**126),
+        "rcp": (np.full(COUNT, 2.0**126),),
+    }[opcode]
+    operands = [value.astype("f4").view("u4") for value in given]
+    operands[0] += generator.integers(-3, 4, COUNT).astype("u4")
+    negative = generator.integers(0, 2, COUNT).astype("u4") << np.uint32(31)
+    for place in {0, 2} & set(range(arity)):
+        operands[place] ^= negative
+    sources = dict(zip("abc", operands, strict=False))
+    *others, last = (f"%{name}" for name in sources)  # the destination is the last source
+    text = f"mov.b32 %d, {last}; {opcode}.{mode}.ftz.f32 {', '.join(['%d', *others, '%d'])};"
+    (got,) = run_lanes(text, sources, {"d": "u4"})
+    up = -24 << 23 if opcode == "rcp" else 24 << 23
+    flushed_only = True
+    for lane in range(COUNT):
+        values = [flush(fmt, int(value[lane])) for value in operands]
+        result = reference(fmt, *values, mode)
+        scaled = [v + up if i != 1 and v & ~fmt.sign else v for i, v in enumerate(values)]
+        is_tiny = reference(fmt, *scaled, mode) & ~fmt.sign < 25 << 23
+        expected = result & fmt.sign if is_tiny else result
+        flushed_only &= expected == flush(fmt, result)
+        assert int(got[lane]) == expected, [hex(value) for value in values]
+    assert flushed_only == (mode == "rz" or f"{opcode}.{mode}" in {"rcp.rn", "div.rn"})
+
+
 @pytest.mark.parametrize("opcode", ["add", "sub.rp", "mul", "fma.rn", "fma.rm"])
 def test_saturation(opcode: str) -> None:
     arity, reference = OPERATIONS[opcode.split(".")[0]]

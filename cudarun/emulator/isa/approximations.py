@@ -14,7 +14,7 @@ import numpy.typing as npt
 from cudarun.emulator.numerics import special_functions as unit
 from cudarun.emulator.numerics.fused import fused_f64
 from cudarun.emulator.numerics.native import any_of
-from cudarun.emulator.numerics.special_values import canonical, flushed
+from cudarun.emulator.numerics.special_values import canonical, flush_tiny, flushed
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of
 from cudarun.emulator.words import Words
 
@@ -80,10 +80,11 @@ def _quotient(a: Array, b: Array, *, full: bool, ftz: bool) -> Array:
 
 
 def _flushing_product(a: Array, b: Array) -> Array:
-    """Return the product as ``FMUL.FTZ``: a result that is tiny before rounding is a zero."""
-    product = flushed(a).astype(np.float64) * flushed(b).astype(np.float64)
-    result = product.astype(np.float32)
-    return np.where(np.abs(product) < _TINY, np.copysign(np.float32(0), result), result)
+    """Return the product as ``FMUL.FTZ``."""
+    a, b = flushed(a), flushed(b)
+    product = a * b
+    flush_tiny(product, (a + a) * b)
+    return product
 
 
 # --- functions of one number ---------------------------------------------------------------------

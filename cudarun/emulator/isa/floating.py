@@ -6,6 +6,7 @@ sign and payload, and make it quiet.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from cudarun.emulator.numerics.fused import fused_f32, fused_f64
 from cudarun.emulator.numerics.native import any_of
 from cudarun.emulator.numerics.special_values import (
     canonical,
+    flush_tiny,
     flushed,
     greatest,
     has_nan,
@@ -29,12 +31,20 @@ from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with
 from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
+Operands = Callable[..., tuple[Array, ...]]
 
 
-def finish(words: Words, function: Function, sources: int) -> Function:
+def finish(
+    words: Words, function: Function, sources: int, doubling: Operands | None = None
+) -> Function:
     """Apply ``.ftz``, ``.sat`` and the canonical NaN to a function of f32; f64 needs nothing.
 
-    ``function`` is a lanewise function of a table, with a given number of sources.
+    Args:
+        words: The instruction.
+        function: A lanewise function of a table.
+        sources: How many sources it has.
+        doubling: Changes sources to those of the doubled result; required if results below 2^-126
+            can be inexact.
     """
     ftz, sat = words.get("ftz"), words.get("sat")
     if words.type.bits == 64:
@@ -57,25 +67,59 @@ def finish(words: Words, function: Function, sources: int) -> Function:
             saturate(d)
         canonical(d)
 
+    if ftz and doubling:
+        return _flushing(function, doubling, sources, bool(sat))
     finished: Function = modified if ftz or sat else plain
     return with_temporaries(finished, temporaries_of(function))
+
+
+def _flushing(function: Function, doubling: Operands, sources: int, sat: bool) -> Function:
+    """Return a function with ``.ftz`` whose results below 2^-126 can be inexact."""
+
+    def operate(*arguments: Array) -> None:
+        *given, d = arguments[: sources + 1]
+        *scratch, result = arguments[sources + 1 :]  # d can be a source
+        given = list(map(flushed, given))
+        function(*given, result, *scratch)
+        if any_of(np.abs(result) <= np.float32(2.0**-126)):
+            twice = np.empty_like(result)
+            function(*doubling(*given), twice, *scratch)
+            flush_tiny(result, twice)
+        if sat:
+            saturate(result)
+        canonical(result)
+        np.copyto(d, result)
+
+    return with_temporaries(operate, (*temporaries_of(function), np.dtype("f4")))
+
+
+def _first_doubled(a: Array, *others: Array) -> tuple[Array, ...]:
+    return (a + a, *others)
+
+
+def _fused_doubled(a: Array, b: Array, c: Array) -> tuple[Array, ...]:
+    return a + a, b, c + c
+
+
+def _halved(a: Array) -> tuple[Array, ...]:
+    return (a * np.float32(0.5),)
 
 
 # --- arithmetic ----------------------------------------------------------------------------------
 
 
-def _rounded(ufunc: Function, exactly: Function) -> Function:
+def _rounded(ufunc: Function, exactly: Function, doubling: Operands | None = None) -> Function:
     """Return a two-operand operation: numpy's own to nearest, else exact and rounded."""
 
     def make(words: Words) -> Function:
         mode = words.get("rnd") or rounding.NEAREST
         if mode == rounding.NEAREST:
-            return finish(words, ufunc, 2)
+            return finish(words, ufunc, 2, doubling)
 
         def operate(a: Array, b: Array, d: Array) -> None:
             np.copyto(d, exactly(a, b, mode))
 
-        return finish(words, operate, 2)
+        return finish(words, operate, 2, doubling)
 
     return make
 
@@ -96,8 +140,8 @@ def _fma(words: Words) -> Function:
         np.copyto(d, exactly(a, b, c, mode))
 
     if not nearest:
-        return finish(words, fma, 3)
-    return finish(words, fused_f32, 3) if single else fused_f64
+        return finish(words, fma, 3, _fused_doubled)
+    return finish(words, fused_f32, 3, _fused_doubled) if single else fused_f64
 
 
 def _mad(words: Words) -> Function:
@@ -112,7 +156,8 @@ def _division(words: Words) -> Function:
     def divide(a: Array, b: Array, d: Array) -> None:
         np.copyto(d, exactly(a, b, mode))
 
-    return finish(words, np.divide if mode == rounding.NEAREST else divide, 2)
+    function = np.divide if mode == rounding.NEAREST else divide
+    return finish(words, function, 2, _first_doubled)
 
 
 def _reciprocal(words: Words) -> Function:
@@ -122,7 +167,7 @@ def _reciprocal(words: Words) -> Function:
     def reciprocal(a: Array, d: Array) -> None:
         np.copyto(d, exactly(np.ones_like(a), a, mode))
 
-    return finish(words, reciprocal, 1)
+    return finish(words, reciprocal, 1, _halved)
 
 
 def _root(words: Words) -> Function:
@@ -220,7 +265,7 @@ FORMS: tuple[InstructionForm, ...] = (
     form("sub{.rnd}.f64  d, a, b",
          make=_rounded(np.subtract, _difference(rounding.sum_f64)), **_RND),
     form("mul{.rnd}{.ftz}{.sat}.f32  d, a, b",
-         make=_rounded(np.multiply, rounding.product_f32), **_RND),
+         make=_rounded(np.multiply, rounding.product_f32, _first_doubled), **_RND),
     form("mul{.rnd}.f64  d, a, b", make=_rounded(np.multiply, rounding.product_f64), **_RND),
     form("fma.rnd{.ftz}{.sat}.f32  d, a, b, c", make=_fma, **_RND),
     form("fma.rnd.f64  d, a, b, c", make=_fma, **_RND),
@@ -248,7 +293,7 @@ FORMS: tuple[InstructionForm, ...] = (
     form("lg2.approx{.ftz}.f32  d, a",
          make=approximations.scaled(unit.logarithm, lambda logarithm: logarithm - np.float32(24))),
     form("ex2.approx{.ftz}.f32  d, a", make=approximations.power),
-    form("tanh.approx.f32  d, a", make=approximations.function(unit.tangent)),
+    form("tanh.approx.f32  d, a", make=approximations.function(unit.hyperbolic_tangent)),
     form("abs{.ftz}.f32  d, a", make=_absolute),
     form("abs.f64  d, a", _numbers_only(np.absolute)),
     form("neg{.ftz}.f32  d, a", make=_negative),

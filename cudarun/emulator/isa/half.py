@@ -179,7 +179,7 @@ FORMS: tuple[InstructionForm, ...] = (
     form("min{.NaN}{.xorsign.abs}.type  d, a, b", make=_min, type=_BF16),
     form("max{.ftz}{.NaN}{.xorsign.abs}.type  d, a, b", make=_max, type=_F16),
     form("max{.NaN}{.xorsign.abs}.type  d, a, b", make=_max, type=_BF16),
-    form("tanh.approx.type  d, a", make=_approximate(unit.tangent), type=_HALVES),
+    form("tanh.approx.type  d, a", make=_approximate(unit.hyperbolic_tangent), type=_HALVES),
     form("ex2.approx.type  d, a", make=_approximate(unit.power), type=_F16),
     form("ex2.approx.ftz.type  d, a", make=_approximate(unit.power), type=_BF16),
 )  # fmt: skip

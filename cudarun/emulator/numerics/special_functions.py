@@ -7,7 +7,7 @@ ARITH 2005): the leading bits of an argument select a row of coefficients, and t
 
 with S(x), a truncated square. Results are truncated. ``tools/derive_approximations.py`` derived the
 coefficients in ``special_functions.txt`` from recordings. NaN become 0x7fffffff. Except for
-`tangent`, subnormal arguments and results are zeros.
+`hyperbolic_tangent`, subnormal arguments and results are zeros.
 
 Arguments and results are the bits of numbers, int32.
 """
@@ -195,9 +195,7 @@ def cosine(a: Array) -> Array:
 
 
 def _sine(a: Array, quadrants: int) -> Array:
-    size = np.minimum(a & 0x7FFFFFFF, _LARGE + (25 << 23)).view(
-        np.float32
-    )  # no fraction from there
+    size = np.minimum(a & 0x7FFFFFFF, _WHOLE).view(np.float32)
     fixed = ((size - np.floor(size)) * np.float32(1 << 25)).astype(np.int32)
     quadrant = (fixed >> 23) + quadrants
     fixed = fixed ^ -(quadrant & 1)
@@ -206,7 +204,7 @@ def _sine(a: Array, quadrants: int) -> Array:
     return _replaced(result, a & _INFINITY == _INFINITY, _NAN)
 
 
-def tangent(a: Array) -> Array:
+def hyperbolic_tangent(a: Array) -> Array:
     """Return the hyperbolic tangent."""
     size, fraction = a & 0x7FFFFFFF, a & 0x7FFFFF
     place = np.clip((size >> 23) - 119, 0, 10)

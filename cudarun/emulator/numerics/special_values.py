@@ -35,6 +35,15 @@ def flushed(a: Array) -> Array:
     return np.where(doubled < 0xFFFFFF, np.copysign(np.float32(0), a), a)
 
 
+def flush_tiny(d: Array, twice: Array) -> None:
+    """Replace tiny results of f32 by zeros, as the hardware decides it for ``.ftz``.
+
+    A result is tiny if it is below 2^-126 when it is rounded to 24 bits with an unbounded exponent.
+    ``d`` has fewer bits there; twice the result, rounded in the same way, has 24 at 2^-125.
+    """
+    np.copyto(d, np.where(np.abs(twice) < np.float32(2.0**-125), np.copysign(np.float32(0), d), d))
+
+
 def saturate(d: Array) -> None:
     """Clamp to [0, 1]; NaN becomes +0."""
     np.fmax(d, 0, out=d)

@@ -69,8 +69,12 @@ RANDOM = [
     *(Form(name, 2, RANDOM_BLOCKS) for name in _DIVISIONS),
     *(
         Form(f"{name} tiny", 2, RANDOM_BLOCKS)
-        for name in ("mul.ftz.f32", "fma.rn.ftz.f32", "div.approx.ftz.f32", "div.full.ftz.f32")
+        for name in (
+            *("mul.ftz.f32", "fma.rn.ftz.f32", "div.approx.ftz.f32", "div.full.ftz.f32"),
+            *("mul.rm.ftz.f32", "mul.rp.ftz.f32", "fma.rm.ftz.f32", "fma.rp.ftz.f32"),
+        )
     ),
+    *(Form(name, 2, RANDOM_BLOCKS) for name in ("mul.ftz.f16", "fma.rn.ftz.f16")),
     *(
         Form(name, blocks=RANDOM_BLOCKS)
         for name in ("rcp.approx.ftz.f64", "rsqrt.approx.ftz.f64", "rsqrt.approx.f64")
@@ -80,7 +84,7 @@ FORMS = {form.name: form for form in (*FUNCTIONS, *HALVES, *RANDOM)}
 
 _HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 _REGISTERS = """
- .reg .b64 %rd<12>; .reg .b32 %r<10>; .reg .f32 %f<4>; .reg .f64 %d<2>; .reg .b16 %h<2>;
+ .reg .b64 %rd<12>; .reg .b32 %r<10>; .reg .f32 %f<4>; .reg .f64 %d<2>; .reg .b16 %h<4>;
  .reg .pred %p;
 """
 _HASH = """
@@ -103,6 +107,13 @@ def _body(form: Form) -> str:
         return f"{_HASH} mov.b64 %d0, %rd0; {name} %d1, %d0; mov.b64 %rd2, %d1; mov.u64 %rd3, %rd0;"
     if form.blocks == 1:
         return f"cvt.u16.u64 %h0, %rd0; {name} %h1, %h0; cvt.u64.u16 %rd2, %h1; mov.u64 %rd3, %rd0;"
+    if form.type == "f16":
+        given = "%h0, %h1, %h2" if name.startswith("fma") else "%h0, %h1"
+        return (
+            f"{_HASH} cvt.u16.u64 %h0, %rd0; shr.u64 %rd4, %rd0, 48; cvt.u16.u64 %h1, %rd4;"
+            f" mov.b16 %h2, 0x8000; {name} %h3, {given}; cvt.u64.u16 %rd2, %h3;"
+            " cvt.u64.u16 %rd3, %h0;"
+        )
     if form.sources == 1:
         text = "cvt.u32.u64 %r2, %rd0;"
         given = "%f0"

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.errors import RequestError
+from cudarun.images.kinds import ImageKind, identify
 from cudarun.records import dataclass
 from cudarun.session.recording.manifest import Manifest, MemoryPiece, RecordedRange
 from cudarun.session.recording.manifest_text import (
@@ -28,6 +29,7 @@ from cudarun.session.recording.manifest_text import (
 )
 
 MANIFEST, IMAGE, PTX, MEMORY = "recording.toml", "image", "ptx", "memory/"
+_CODE = (ImageKind.PTX, ImageKind.CUBIN, ImageKind.FATBIN)  # source could include files
 _MAX_MANIFEST = 64 << 20
 _MAX_MEMBERS = 1 << 20
 _MEMORY_LEVEL = 1  # gigabytes: each level costs minutes
@@ -211,6 +213,9 @@ def read_recording(path: str, limit: int) -> Recording:
         manifest = read_manifest(_read(archive, MANIFEST, _MAX_MANIFEST, path), path)
         image = _read(archive, IMAGE, limit, path)
         ptx = _read(archive, PTX, limit, path) if PTX in names else None
+    for code, kinds in ((image, _CODE), (ptx, (ImageKind.PTX,))):
+        if code is not None and (kind := identify(code)) not in kinds:
+            raise _damaged(path, f"its code is of the kind '{kind.value}'")
     return Recording(os.path.abspath(path), manifest, image, ptx)
 
 

@@ -30,6 +30,9 @@ from cudarun.session.recording.manifest_text import (
 
 LIMIT = 1 << 20
 BASE = 0x7F0000000000
+PTX = b".version 8.0\n.target sm_80\n.address_size 64\n"
+IMAGE = b"\x7fELF\x02\x01\x01" + bytes(11) + b"\xbe\x00"  # the begin of a cubin
+SOURCE = b'#include "/etc/hostname"\n__global__ void k() {}\n'
 
 
 def _array() -> RecordedRange:
@@ -92,7 +95,7 @@ def _written(path: Path) -> Manifest:
             origin=RecordedOrigin("GPU", (9, 0), 13000, "0.2", 3, ('a "quoted"\tname', "é\x7f")),
             status=700,
         )
-        writer.finish(manifest, b"image", b"text")
+        writer.finish(manifest, IMAGE, PTX)
     return manifest
 
 
@@ -101,7 +104,7 @@ def test_round_trip(tmp_path: Path) -> None:
     manifest = _written(path)
     recording = read_recording(str(path), LIMIT)
     assert recording.manifest == manifest
-    assert (recording.image, recording.ptx) == (b"image", b"text")
+    assert (recording.image, recording.ptx) == (IMAGE, PTX)
     assert path.stat().st_size < 1.1 * PIECE_BYTES  # each content once
     memory, variable, _ = manifest.ranges
     with recording.contents() as contents:
@@ -163,6 +166,9 @@ GOOD = write_manifest(Manifest("k", (1, 1, 1), (1, 1, 1))).encode()
         ({"recording.toml": GOOD, "image": b"", "memory/../x": b""}, "unknown member"),
         ({"recording.toml": GOOD, "image": bytes(LIMIT + 1)}, "larger than"),
         ({"recording.toml": b"\xff", "image": b""}, "not TOML"),
+        ({"recording.toml": GOOD, "image": SOURCE}, "its code is of the kind 'CUDA source'"),
+        ({"recording.toml": GOOD, "image": IMAGE, "ptx": SOURCE}, "the kind 'CUDA source'"),
+        ({"recording.toml": GOOD, "image": PTX, "ptx": IMAGE}, "the kind 'cubin'"),
         ({"recording.toml": b"a=" + b"[" * 5000, "image": b""}, "not TOML"),
     ],
 )

@@ -1,7 +1,10 @@
 """Caches of results of compilers, in files of the user.
 
-It is bounded: storing a result deletes those that were unused for the longest time. A damaged entry
-is none, and where the folder cannot be written nothing is cached.
+Results are executed, so folder and file must belong to the user and be writable by nobody else. An
+entry begins with a digest of its key and contents. A damaged or foreign entry is none, and where
+the folder is foreign or cannot be written nothing is cached.
+
+A cache is bounded: storing a result deletes those that were unused for the longest time.
 """
 
 from __future__ import annotations
@@ -9,16 +12,15 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import stat
+import threading
 import zipfile
-import zlib
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cudarun.errors import RequestError
-from cudarun.writing import OutputFile, whole_file
-
 LIMIT = 256 << 20  # bytes of all entries
+_DIGEST_SIZE = hashlib.sha256().digest_size
 
 
 def cache_folder(name: str) -> Path | None:
@@ -58,47 +60,98 @@ class ResultCache:
 
     def load(self, key: str) -> dict[str, bytes] | None:
         """Return the parts of a result; ``None`` where there is none."""
-        if self._folder is None:
-            return None
-        path = self._folder / key
-        try:
-            with zipfile.ZipFile(path) as entry:
-                parts = {name: entry.read(name) for name in entry.namelist()}
-        except (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error):
-            return None  # RuntimeError: a damaged flag marks a part as encrypted
-        with suppress(OSError):
-            os.utime(path)  # its last use
-        return parts
+        with suppress(OSError), self._opened() as folder, _own(key, folder, stat.S_ISREG) as entry:
+            if os.fstat(entry).st_size <= self._limit:
+                with open(entry, "rb", closefd=False) as file:
+                    digest, data = file.read(_DIGEST_SIZE), file.read()
+                if digest == _digest(key, data):
+                    with suppress(OSError):  # read-only
+                        os.utime(entry)  # its last use
+                    with zipfile.ZipFile(io.BytesIO(data)) as parts:
+                        return {name: parts.read(name) for name in parts.namelist()}
+        return None
 
     def store(self, key: str, parts: Mapping[str, bytes]) -> None:
         """Store the parts of a result, and delete others beyond the limit."""
         if self._folder is None:
             return
-        data = io.BytesIO()
-        with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as entry:
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as entry:
             for name, part in parts.items():
                 entry.writestr(name, part)
-        if data.tell() > self._limit // 4:
+        data = stream.getvalue()
+        if len(data) > self._limit // 4:
             return
-        with suppress(OSError, RequestError):  # read-only, full
+        with suppress(OSError):  # read-only, full
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            entry_file = OutputFile("--compiler", os.fspath(self._folder / key), force=True)
-            with whole_file(entry_file) as file:
-                file.write(data.getvalue())
-            self._trim()
+            with self._opened() as folder:
+                _write(folder, key, _digest(key, data) + data)
+                self._trim(folder)
 
-    def _trim(self) -> None:
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        """Open the folder.
+
+        Raises:
+            OSError: There is none, or others can write to it.
+        """
+        if self._folder is None:
+            raise FileNotFoundError
+        with _own(os.fspath(self._folder), None, stat.S_ISDIR) as folder:
+            yield folder
+
+    def _trim(self, folder: int) -> None:
         """Delete the entries that were unused for the longest time, down to the limit."""
-        assert self._folder is not None
         entries = []
-        for path in self._folder.iterdir():
+        for name in os.listdir(folder):
             with suppress(FileNotFoundError):  # another process deletes, too
-                status = path.stat()
-                entries.append((status.st_mtime_ns, status.st_size, path))
+                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                entries.append((status.st_mtime_ns, status.st_size, name))
         total = sum(size for _, size, _ in entries)
-        for _, size, path in sorted(entries):
+        for _, size, name in sorted(entries):
             if total <= self._limit:
                 break
             with suppress(FileNotFoundError):
-                path.unlink()
+                os.unlink(name, dir_fd=folder)
             total -= size
+
+
+@contextmanager
+def _own(path: str, folder: int | None, is_kind: Callable[[int], bool]) -> Iterator[int]:
+    """Open a file or a folder that only this user can change, for reading.
+
+    Args:
+        path: Its path; no link is followed.
+        folder: The descriptor of its folder.
+        is_kind: Whether a mode is that of the wanted kind.
+
+    Raises:
+        OSError: It cannot be opened, or others can change it.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    try:
+        status = os.fstat(descriptor)
+        is_shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if not is_kind(status.st_mode) or is_shared or status.st_uid != os.geteuid():
+            raise PermissionError
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _write(folder: int, name: str, data: bytes) -> None:
+    """Write a file under a temporary name, and give it its own when it is complete."""
+    temporary = f".{name}.{os.getpid()}.{threading.get_native_id()}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    try:
+        with open(os.open(temporary, flags, 0o600, dir_fd=folder), "wb") as file:
+            file.write(data)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+def _digest(key: str, data: bytes) -> bytes:
+    return hashlib.sha256(b"%s\0%b" % (key.encode(), data)).digest()

@@ -80,7 +80,7 @@ MAY_IMPORT = {
     "records": set(),
     "parameters": set(),
     "rank_test": set(),
-    "result_cache": {"writing"},
+    "result_cache": set(),
     "terminal": set(),
     "writing": set(),
 }

@@ -89,14 +89,84 @@ def test_a_result_that_would_fill_the_cache_is_not_stored(tmp_path: Path) -> Non
     assert cache.load("key") is None
 
 
-def test_no_damaged_bit_is_an_error(tmp_path: Path) -> None:
+def test_no_damaged_bit_is_read(tmp_path: Path) -> None:
     cache = ResultCache(tmp_path)
-    parts = {"object": b"machine code", "notes": b"none"}
-    cache.store("key", parts)
+    cache.store("key", {"object": b"machine code", "notes": b"none"})
     whole = (tmp_path / "key").read_bytes()
     for place in range(8 * len(whole)):
         damaged = bytearray(whole)
         damaged[place // 8] ^= 1 << place % 8
         (tmp_path / "key").write_bytes(damaged)
-        found = cache.load("key") or {}
-        assert found.get("object") in (None, parts["object"])
+        assert cache.load("key") is None
+
+
+def test_an_entry_of_another_key(tmp_path: Path) -> None:
+    cache = ResultCache(tmp_path)
+    cache.store("key", PARTS)
+    (tmp_path / "key").rename(tmp_path / "other")
+    assert cache.load("other") is None
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> tuple[ResultCache, Path, Path]:
+    """A cache, its folder, and a whole entry in it whose key is ``key``."""
+    folder = tmp_path / "cache"
+    cache = ResultCache(folder)
+    cache.store("key", PARTS)
+    return cache, folder, folder / "key"
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602])
+def test_an_entry_that_others_can_write(stored: tuple[ResultCache, Path, Path], mode: int) -> None:
+    cache, _, entry = stored
+    entry.chmod(mode)
+    assert cache.load("key") is None
+    cache.store("key", PARTS)  # replaces it
+    assert cache.load("key") == PARTS
+
+
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o1777])
+def test_a_folder_that_others_can_write(stored: tuple[ResultCache, Path, Path], mode: int) -> None:
+    cache, folder, _ = stored
+    folder.chmod(mode)
+    assert cache.load("key") is None
+    cache.store("second", PARTS)
+    assert [each.name for each in folder.iterdir()] == ["key"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to others")
+@pytest.mark.parametrize("given", ["folder", "entry"])
+def test_files_of_another_user(stored: tuple[ResultCache, Path, Path], given: str) -> None:
+    cache, folder, entry = stored
+    os.chown(folder if given == "folder" else entry, 65534, -1)
+    assert cache.load("key") is None
+
+
+def test_a_link_is_not_followed(stored: tuple[ResultCache, Path, Path], tmp_path: Path) -> None:
+    cache, folder, entry = stored
+    (tmp_path / "link").symlink_to(folder)
+    assert ResultCache(tmp_path / "link").load("key") is None
+    victim = tmp_path / "victim"
+    entry.rename(victim)
+    entry.symlink_to(victim)
+    before = victim.read_bytes()
+    assert cache.load("key") is None
+    cache.store("key", {"code": b"other"})  # replaces the link, not its target
+    assert victim.read_bytes() == before
+    assert cache.load("key") == {"code": b"other"}
+
+
+def test_a_pipe_is_not_awaited(stored: tuple[ResultCache, Path, Path]) -> None:
+    cache, _, entry = stored
+    entry.unlink()
+    os.mkfifo(entry)
+    assert cache.load("key") is None
+
+
+def test_an_entry_is_private_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        ResultCache(tmp_path / "cache").store("key", PARTS)
+    finally:
+        os.umask(before)
+    assert ResultCache(tmp_path / "cache").load("key") == PARTS

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from pathlib import Path
 
 from cudarun.errors import RequestError
-from cudarun.result_cache import cache_folder
+from cudarun.result_cache import ResultCache, cache_folder, digest_of
 from cudarun.session.workers.program import SupervisedProgram
 from cudarun.session.workers.shared_file import SharedFile
-from cudarun.writing import OutputFile, whole_file
 
 SOURCES = Path(__file__).parent / "native"
 _COMPILERS = ("cc", "gcc", "clang")
@@ -21,10 +19,10 @@ _LIMIT = 120.0  # seconds
 
 
 def build_library(folder: Path, options: tuple[str, ...] = ()) -> Path:
-    """Return the path of the library, which is built if the cache does not have it.
+    """Return the path of the library in a folder, which is built if the cache does not have it.
 
     Args:
-        folder: A folder for it if there is no cache.
+        folder: A folder of this process.
         options: Further options of the compiler.
 
     Raises:
@@ -32,22 +30,18 @@ def build_library(folder: Path, options: tuple[str, ...] = ()) -> Path:
     """
     compiler = _compiler()
     sources = sorted(SOURCES.glob("*.[ch]"))
-    digest = hashlib.sha256()
-    for part in (os.fsencode(compiler), *map(os.fsencode, options)):
-        digest.update(part + b"\0")
-    for source in sources:
-        digest.update(source.read_bytes())
-    cached = (_writable_cache() or folder) / f"record-{digest.hexdigest()[:16]}.so"
-    if cached.is_file():
-        return cached
-    built = folder / "librecord.so"
+    words = map(os.fsencode, (compiler, *_OPTIONS, *options, *_LINKING))
+    key = digest_of([*words, *(source.read_bytes() for source in sources)])
+    cache = ResultCache(cache_folder("record"))
+    library = folder / "librecord.so"
+    # The cached file is not loaded itself: other processes could replace it after it was checked.
+    if (found := cache.load(key)) is not None:
+        library.write_bytes(found["library"])
+        return library
     code = [os.fspath(each) for each in sources if each.suffix == ".c"]
-    _compile([compiler, *_OPTIONS, *options, "-o", os.fspath(built), *code, *_LINKING])
-    if cached.parent == folder:
-        return built
-    with whole_file(OutputFile("-o", os.fspath(cached), force=True)) as file:
-        file.write(built.read_bytes())
-    return cached
+    _compile([compiler, *_OPTIONS, *options, "-o", os.fspath(library), *code, *_LINKING])
+    cache.store(key, {"library": library.read_bytes()})
+    return library
 
 
 def _compile(command: list[str]) -> None:
@@ -75,15 +69,3 @@ def _compiler() -> str:
         f"no C compiler: {' or '.join(wanted)} is not installed",
         hint="install gcc or clang: cudarun record builds a small library once",
     )
-
-
-def _writable_cache() -> Path | None:
-    """Return the folder of the cache; ``None`` if there is none that can be written."""
-    folder = cache_folder("record")
-    if folder is None:
-        return None
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None

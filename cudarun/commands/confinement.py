@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from cudarun.commands.declaration import Option, Values
-from cudarun.commands.files import argument_paths, option_paths, source_includes
+from cudarun.commands.files import argument_paths, option_paths
 from cudarun.errors import RequestError
 from cudarun.session.image.triton import files_beside
 from cudarun.session.launch.request import on_device
 
 if TYPE_CHECKING:
     from cudarun.session.driver.selection import Selector
-    from cudarun.session.image.image import Image
 
 
 class Confinement:
@@ -28,6 +27,9 @@ class Confinement:
     Args:
         folder: The folder.
 
+    Attributes:
+        root: Its path without links.
+
     Raises:
         RequestError: It is no folder.
     """
@@ -36,7 +38,7 @@ class Confinement:
         if not os.path.isdir(folder):
             raise RequestError(f"{folder} is not a folder", option="--confine")
         self._folder = folder
-        self._root = Path(os.path.realpath(folder))
+        self.root = os.path.realpath(folder)
 
     def check_case(
         self,
@@ -81,38 +83,12 @@ class Confinement:
                 for each in (path, *(on_device(path, str(device)) for device in devices)):
                     self._check(os.fspath(locate(each, directory)), name)
 
-    def check_source(self, image: Image) -> None:
-        """Check the files that CUDA source can include.
-
-        Raises:
-            RequestError: One is neither inside the folder nor CUDA's, or a macro names it.
-        """
-        from cudarun.session.compile.nvrtc import headers_of_cuda
-
-        folders = headers_of_cuda()
-        trusted = [Path(os.path.realpath(folder)) for folder in folders]
-        includes = source_includes(image, folders)
-        if includes.computed:
-            raise RequestError(
-                f"{includes.computed[0]} contains an #include with a macro as file name",
-                hint="--confine accepts '#include <FILE>' and '#include \"FILE\"' only",
-                option="image",
-            )
-        for path in includes.paths:
-            if os.path.lexists(path) or not _is_below(path, trusted):
-                self._check(path, "image", trusted)
-
-    def _check(self, path: str, key: str, trusted: Iterable[Path] = ()) -> None:
+    def _check(self, path: str, key: str) -> None:
         if "\0" in path:
             raise RequestError("a path contains a NUL character", option=key)
-        if not _is_below(path, (self._root, *trusted)):
-            place = os.path.realpath(path)
+        place = os.path.realpath(path)
+        if not Path(place).is_relative_to(self.root):
             leads = "" if place == path else f", it resolves to {place}"
             raise RequestError(f"{path} is outside {self._folder}{leads}", option=key).naming(
                 "--confine"
             )
-
-
-def _is_below(path: str, folders: Iterable[Path]) -> bool:
-    place = Path(os.path.realpath(path))
-    return any(place.is_relative_to(folder) for folder in folders)

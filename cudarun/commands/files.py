@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from cudarun.session.launch.request import on_device
 from cudarun.writing import OutputFile
 
 if TYPE_CHECKING:
-    from cudarun.session.compile.includes import Includes
     from cudarun.session.driver.selection import Selector
     from cudarun.session.image.image import Image
 
@@ -71,27 +71,20 @@ def input_files(
     return [os.fspath(locate(path, directory)) for path in paths]
 
 
-def image_files(image: Image | None, folders: Sequence[str] = ()) -> list[str]:
-    """Return the files of an image: its own, Triton's beside it, and headers of CUDA source.
+def image_files(image: Image | None) -> list[str]:
+    """Return the files of an image: its own, Triton's beside it, and headers of CUDA source."""
+    from cudarun.images.kinds import ImageKind, identify
+    from cudarun.session.compile.includes import find_includes
+    from cudarun.session.compile.landlock import call_confined
 
-    Args:
-        image: The image, if there is one.
-        folders: The folders of headers, besides the image's own options.
-    """
     if image is None:
         return []
     paths = [] if image.origin == STDIN else [image.origin, *files_beside(image.origin)]
-    return [*paths, *source_includes(image, folders).paths]
-
-
-def source_includes(image: Image, folders: Sequence[str] = ()) -> Includes:
-    """Return what CUDA source can include; nothing for other images."""
-    from cudarun.images.kinds import ImageKind, identify
-    from cudarun.session.compile.includes import Includes, find_includes
-
-    if identify(image.data) is not ImageKind.CUDA_SOURCE:
-        return Includes()
-    return find_includes(image.code, image.origin, [*image.header_folders, *folders])
+    if identify(image.data) is ImageKind.CUDA_SOURCE:
+        folder = None if image.compilation is None else image.compilation.confined_to
+        find = partial(find_includes, image.code, image.origin, image.header_folders)
+        paths += call_confined(find, folder)
+    return paths
 
 
 def option_paths(option: Option, value: Any) -> Iterator[str]:

@@ -337,8 +337,6 @@ class _CaseReader:
                 image, refusal = self.image(values, reason)
                 refused = refused or refusal
                 if image is not None:
-                    if self.options.confinement is not None:
-                        self.options.confinement.check_source(image)
                     inputs += image_files(image)
                     images[values["image"]] = image
         is_complete = reason is None and refused is None
@@ -418,7 +416,9 @@ class _CaseReader:
             )
         if skip is not None:  # it may not have been built
             return None, None
-        options = replace(sources, include=folders)
+        confined = self.options.confinement
+        root = None if confined is None else confined.root
+        options = replace(sources, include=folders, confined_to=root)
         what = str(self.directory / name), options, values["max_image"]
         try:
             if what not in self._images:  # most cases launch the same few images

@@ -11,7 +11,7 @@ from cudarun.diagnostics.refusals import Explanation, RefusalFacts
 
 _STANDARD_HEADER = re.compile(r"[a-z_]+")  # <vector>: only standard headers have no suffix
 _INCLUDE_OF_SYSTEM = re.compile(r"\s*#\s*include\s*<")
-_MISSING_HEADER = r'(?:could not|cannot) open source file "([^"]+)"'
+_MISSING_HEADER = r'(?:could not|cannot) open source file "([^"]+)"(: Permission denied)?'
 _MISSING_FOR_HOST_COMPILER = r"fatal error: ([^:\n]+): No such file or directory"
 
 _TOOLKIT_HEADER = re.compile(  # those of NVIDIA's wheels that `toolkit_installation` names
@@ -109,6 +109,11 @@ def missing_header(case: RefusalFacts) -> Explanation | None:
     if match is None:
         return None
     header = match[1]
+    if compiler == "NVRTC" and match[2]:
+        return Explanation(
+            f"NVRTC is not permitted to read {header}.",
+            "make it readable; with --confine it has to be in that folder",
+        )
     if compiler == "NVRTC" and _STANDARD_HEADER.fullmatch(header):
         return Explanation(
             f"NVRTC compiles device code only, and <{header}> is a host header.",

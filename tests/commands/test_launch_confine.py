@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tests.support.landlock import needs_landlock
+
 if TYPE_CHECKING:
     from conftest import Run
 
@@ -42,8 +44,12 @@ def write(inside: Path, rest: str = "", image: str = "saxpy.ptx", x: str = "@x.n
 
 def write_source(inside: Path, text: str, rest: str = "") -> None:
     (inside / "source.cu").write_text(text + KERNEL)
+    write_case(inside, "y=f32[4]", rest)
+
+
+def write_case(inside: Path, argument: str, rest: str = "") -> None:
     (inside / "cases.toml").write_text(
-        f'[[launch]]\nname = "c"\nimage = "source.cu"\nthreads = 4\nargs = ["y=f32[4]"]\n{rest}\n'
+        f'[[launch]]\nname = "c"\nimage = "source.cu"\nthreads = 4\nargs = ["{argument}"]\n{rest}\n'
     )
 
 
@@ -105,29 +111,97 @@ def test_outputs_outside(run: Run, inside: Path, path: str) -> None:
     assert not (inside.parent / "new.npy").exists()
 
 
+SECRET = "secret_outside"
+
+
+@needs_landlock
 @pytest.mark.parametrize(
     "text",
     [
         '#include "../one.h"\n',
         "#include <../one.h>\n",
         '#include "link/one.h"\n',
+        '#include "link.h"\n',
         '#include "{outside}/one.h"\n',
-        "#include </etc/passwd>\n",
         '%: /* a */ include /* b */ "../one.h"\n',
         '#inc\\\nlude "../one.h"\n',
         '#define FILE "../one.h"\n#include FILE\n',
         '#include "deep.h"\n',
         '#include_next "../one.h"\n',
-        "#if 0\n#include MACRO\n#endif\n",
+        # Of these a scanner of directives sees another text than the compiler.
+        '// %: /*\n#include "../one.h"\n// */\n',
+        'constexpr char s[] = "# /*";\n#include "../one.h"\nconstexpr char t[] = "*/";\n',
+        'constexpr char s[] = R"(#if 0 /*)";\n#include "../one.h"\n//*/\n',
+        '#include <sub/"/../../../one.h>\n',
+        "#include <sub/*/../../../one.h>\n/**/\n",
     ],
 )
 def test_headers_outside(run: Run, inside: Path, text: str) -> None:
+    """The kernel would compile with the header: nothing is read from it, and nothing is shown."""
+    (inside.parent / "one.h").write_text(f"#define OUTSIDE\n{SECRET}\n")
+    (inside / "link.h").symlink_to("../one.h")
+    for name in ("*", '"'):
+        (inside / "sub" / name).mkdir(parents=True)
     (inside / "deep.h").write_text('#include "sub/deeper.h"\n')
     (inside / "sub" / "deeper.h").write_text('#include "../../one.h"\n')
     write_source(inside, text.replace("{outside}", str(inside.parent)))
-    assert "case 'c': image: " in refusal(run)
+    ran = run(*SPEC)
+    assert ran.code == 4, ran.out + ran.err
+    assert "open source file" in ran.out
+    assert SECRET not in ran.out + ran.err
 
 
+@needs_landlock
+def test_a_directive_that_is_not_compiled_reads_nothing(run: Run, inside: Path) -> None:
+    """The names of parameters come from headers, too, by another reader than the compiler's."""
+    (inside.parent / "one.h").write_text('extern "C" __global__ void k(float* secret_outside);\n')
+    directive = '#if 0\n#include "../one.h"\n#endif\n'
+    kernel = '#define K(name) extern "C" __global__ void name(float*) {}\nK(k)\n'
+    (inside / "source.cu").write_text(directive + kernel)
+    write_case(inside, "y=i8:1")
+    with_secret = run("launch", "--spec", "in/cases.toml", "-d", "cpu", "-q")
+    assert SECRET in with_secret.out
+    ran = run(*SPEC)
+    assert ran.code == with_secret.code
+    assert SECRET not in ran.out + ran.err
+
+
+@needs_landlock
+def test_a_question_for_a_file_outside(run: Run, inside: Path) -> None:
+    question = '#if __has_include("{}")\n#error exists\n#endif\n'
+    write_source(inside, question.format("../one.h"))
+    assert run(*SPEC).code == 0
+    write_source(inside, question.format("one.h"))
+    assert run(*SPEC).code == 4
+
+
+@needs_landlock
+def test_a_macro_names_a_header_inside(run: Run, inside: Path) -> None:
+    write_source(inside, '#define FILE "one.h"\n#include FILE\nstatic_assert(ONE == 1);\n')
+    ran = run(*SPEC)
+    assert ran.code == 0, ran.out + ran.err
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        'k<1>\\n#include \\"../one.h\\"\\n',
+        'k\\n#include \\"../one.h\\"\\n<1>',
+        '#include \\"../one.h\\" // k<1>',
+        "k<1>; struct other {}; int x = (0)",
+    ],
+)
+@pytest.mark.parametrize("confined", [True, False])
+def test_a_name_that_is_source_text(run: Run, inside: Path, name: str, confined: bool) -> None:
+    (inside.parent / "one.h").write_text(f"{SECRET}\n")
+    (inside / "source.cu").write_text("template <int N> __global__ void k(float* y) { *y = N; }\n")
+    write_case(inside, "y=f32[4]", f'kernel = "{name}"')
+    ran = run(*SPEC) if confined else run("launch", "--spec", "in/cases.toml", "-d", "cpu", "-q")
+    assert ran.code in (2, 4)
+    assert SECRET not in ran.out + ran.err
+
+
+@needs_landlock
 def test_headers_inside_and_those_of_cuda(run: Run, inside: Path) -> None:
     (inside / "sub" / "two.h").write_text('#include "../one.h"\n')
     text = (

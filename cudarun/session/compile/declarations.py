@@ -12,6 +12,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -94,23 +95,17 @@ class _NotUnderstood(Exception):
 
 
 def with_declarations(
-    facts: ImageFacts,
-    source: bytes,
-    origin: str,
-    folders: Sequence[str] = (),
-    defines: Iterable[str] = (),
+    facts: ImageFacts, texts: Sequence[str], defines: Iterable[str] = ()
 ) -> ImageFacts:
     """Return the facts of compiled source with the names and types that the source declares.
 
     Args:
         facts: The facts of the PTX.
-        source: The text.
-        origin: Its path.
-        folders: The folders of ``#include "…"``, besides that of the including file.
+        texts: The source and its headers.
         defines: Macros from the command line, ``NAME`` or ``NAME=VALUE``.
     """
     found: defaultdict[str, list[Declaration]] = defaultdict(list)
-    for declaration in declarations(_texts(source, origin, folders), defines):
+    for declaration in declarations(texts, defines):
         found[declaration.kernel].append(declaration)
     kernels = (_declared(kernel, found[base_name(kernel.demangled)]) for kernel in facts.kernels)
     return replace(facts, kernels=tuple(kernels))
@@ -132,10 +127,15 @@ def declarations(texts: Sequence[str], defines: Iterable[str] = ()) -> list[Decl
 # --- the text ------------------------------------------------------------------------------------
 
 
-def _texts(source: bytes, origin: str, folders: Sequence[str]) -> list[str]:
+def read_texts(source: bytes, origin: str, folders: Sequence[str]) -> list[str]:
     """Return the source and the headers in the folders that it includes, as far as they are found.
 
     The order of the folders is the compiler's: those of the command line precede the source's.
+
+    Args:
+        source: The text.
+        origin: Its path.
+        folders: The folders of ``#include "…"``, besides that of the including file.
     """
     texts: list[str] = []
     searched = (*folders, os.path.dirname(origin))
@@ -152,8 +152,9 @@ def _texts(source: bytes, origin: str, folders: Sequence[str]) -> list[str]:
                 if os.path.isfile(path):
                     if path not in seen and os.path.getsize(path) <= _LARGEST_FILE:
                         seen.add(path)
-                        header = Path(path).read_bytes().decode(errors="replace")
-                        pending.append((header, (os.path.dirname(path),)))
+                        with suppress(OSError):  # the compiler did not need it
+                            header = Path(path).read_bytes().decode(errors="replace")
+                            pending.append((header, (os.path.dirname(path),)))
                     break
     return texts
 

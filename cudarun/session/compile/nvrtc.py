@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +18,7 @@ from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.versions import Version
 from cudarun.result_cache import ResultCache, cache_folder
 from cudarun.session.compile.headers import standard_headers
+from cudarun.session.compile.landlock import call_confined
 from cudarun.session.compile.options import known_to_nvrtc
 from cudarun.session.compile.task import (
     VERSIONS,
@@ -30,6 +31,7 @@ from cudarun.session.image.image import Image
 from cudarun.session.workers.shared_file import SharedFile
 
 _A_HEADER_OF_CUDA = "cuda_fp16.h"
+_BUILTINS = "libnvrtc-builtins.*"
 _MATH = "math.h"
 _MACROS_OF_MATH = re.compile(rb"\b(?:INFINITY|NAN|HUGE_VALF?|M_[A-Z0-9_]+)\b")
 
@@ -48,7 +50,8 @@ def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Im
     nvrtc = _nvrtc()
     headers = standard_headers(task.folders)
     options = [*_options(task)]
-    folder = cache_folder("nvrtc")
+    # The preprocessor for the key writes a file.
+    folder = None if task.options.confined_to else cache_folder("nvrtc")
     cache = ResultCache(folder)
     key = parts = None
     if folder is not None:
@@ -79,7 +82,7 @@ def _preprocessed(
     """
     with SharedFile() as output, _program(nvrtc, task, headers, VERSIONS) as program:
         front_end = [word for each in ("-E", "-o", output.path) for word in ("-Xcudafe", each)]
-        _run(nvrtc, program, [*options, *front_end])
+        _run(nvrtc, task, program, [*options, *front_end])
         return output.read(), _fetched(nvrtc, "ProgramLog", program)
 
 
@@ -94,7 +97,7 @@ def _compiled(
     with _program(nvrtc, task, headers) as program:
         for name in instantiate:
             _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, os.fsencode(name)))
-        result = _run(nvrtc, program, options)
+        result = _run(nvrtc, task, program, options)
         log = _fetched(nvrtc, "ProgramLog", program)
         if result == nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION:
             return {"log": log}
@@ -176,9 +179,20 @@ def _program(
         nvrtc.nvrtcDestroyProgram(program)
 
 
-def _run(nvrtc: ModuleType, program: Any, options: Sequence[str]) -> object:
+def _run(nvrtc: ModuleType, task: CompileTask, program: Any, options: Sequence[str]) -> object:
     """Compile; return the ``nvrtcResult``."""
-    return nvrtc.nvrtcCompileProgram(program, len(options), [*map(os.fsencode, options)])[0]
+    words = [*map(os.fsencode, options)]
+    compiling = partial(nvrtc.nvrtcCompileProgram, program, len(words), words)
+    trusted = (*headers_of_cuda(), *_builtins())
+    [result] = call_confined(compiling, task.options.confined_to, trusted)
+    return result
+
+
+def _builtins() -> list[str]:
+    """Return the library that NVRTC loads when it compiles, beside its own."""
+    with open("/proc/self/maps") as maps:
+        paths = {line.split(maxsplit=5)[-1].strip() for line in maps if "/libnvrtc.so" in line}
+    return [os.fspath(each) for path in paths for each in Path(path).parent.glob(_BUILTINS)]
 
 
 @cache

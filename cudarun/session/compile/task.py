@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from cudarun.diagnostics.entries import Diagnostic
@@ -15,7 +16,8 @@ from cudarun.images.reader import read_image
 from cudarun.images.versions import Architecture, Version
 from cudarun.records import dataclass
 from cudarun.result_cache import digest_of
-from cudarun.session.compile.declarations import with_declarations
+from cudarun.session.compile.declarations import read_texts, with_declarations
+from cudarun.session.compile.landlock import call_confined
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
 
@@ -115,8 +117,8 @@ class CompileTask:
         except ImageRefused:
             return None
         given = self.options
-        data, origin = self.text, self.source.origin
-        return with_declarations(facts, data, origin, given.include, given.defines)
+        read = partial(read_texts, self.text, self.source.origin, given.include)
+        return with_declarations(facts, call_confined(read, given.confined_to), given.defines)
 
 
 def with_relative_files(ptx: bytes) -> bytes:

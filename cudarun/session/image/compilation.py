@@ -20,6 +20,7 @@ class CompileOptions:
         options: Other options in the compiler's spelling.
         kernels: Kernels with their template arguments, to be instantiated: ``ns::scale<float, 4>``.
         compiler: ``auto`` is NVRTC, and nvcc for what NVRTC refuses.
+        confined_to: The only folder whose headers can be included, besides CUDA's: ``--confine``.
     """
 
     include: tuple[str, ...] = ()
@@ -28,3 +29,4 @@ class CompileOptions:
     options: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
     compiler: Compiler = "auto"
+    confined_to: str | None = None

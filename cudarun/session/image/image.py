@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:  # only for annotations
     from cudarun.session.image.compilation import CompileOptions
     from cudarun.session.recording.archive import Recording
 
+# A compiler gets it as source text: on one line and without these it is one expression at most.
+_NAME_EXPRESSION = re.compile(r"[\w:][^#;\"\\\x00-\x1f\x7f]*")
 MAX_IMAGE = 512 << 20
 """The default limit of a file that is read as a whole, and of code when decompressed, in bytes."""
 
@@ -78,7 +81,8 @@ class Image:
 
     def instantiating(self, *kernels: str | None) -> Image:
         """Return the image, to be compiled with the template arguments in these kernel names."""
-        templates = tuple(dict.fromkeys(name for name in kernels if name and "<" in name))
+        names = (name for name in kernels if name and "<" in name)
+        templates = tuple(dict.fromkeys(filter(_NAME_EXPRESSION.fullmatch, names)))
         if self.compilation is None or not templates:
             return self
         return replace(self, compilation=replace(self.compilation, kernels=templates))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,11 @@ import pytest
 from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.images.kinds import ImageKind
 from cudarun.parameters import Parameter
-from cudarun.session.compile.declarations import declarations, with_declarations
+from cudarun.session.compile.declarations import (
+    declarations,
+    read_texts,
+    with_declarations,
+)
 
 
 def found(text: str, *defines: str) -> dict[str, list[tuple[str | None, str | None]]]:
@@ -183,14 +188,16 @@ def test_macros_that_double():
 # --- beside the PTX ------------------------------------------------------------------------------
 
 
-def kernel(name: str, *types: str | None, source: str, **options) -> list[Parameter]:
+def kernel(
+    name: str, *types: str | None, source: str, folders: Sequence[str] = ()
+) -> list[Parameter]:
     sizes = {"f32": 4, "u32": 4, "int": 4, "float": 4, "b8[2]": 2, "b8[12]": 12}
     parameters = tuple(
         Parameter(index, 8 * index, sizes.get(each or "", 8), type=each)
         for index, each in enumerate(types)
     )
     facts = ImageFacts(ImageKind.PTX, kernels=(KernelFacts(name, parameters),))
-    told = with_declarations(facts, source.encode(), "kernel.cu", **options)
+    told = with_declarations(facts, read_texts(source.encode(), "kernel.cu", folders))
     return [*told.kernels[0].parameters]
 
 
@@ -262,7 +269,7 @@ def test_headers_of_folders(tmp_path: Path):
     origin = str(tmp_path / "own/kernel.cu")
 
     def parameter(source: str, folders: list[str]) -> str:
-        told = with_declarations(facts, source.encode(), origin, folders)
+        told = with_declarations(facts, read_texts(source.encode(), origin, folders))
         return shown([*told.kernels[0].parameters])[0]
 
     assert parameter(source, []) == "int* i"

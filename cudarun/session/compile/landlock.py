@@ -1,0 +1,77 @@
+"""Calls that can open a few files only: Landlock (landlock(7), Linux 5.13), for one thread.
+
+A compiler decides itself what it includes, so no check of the source in front of it is complete.
+The kernel resolves links before it compares a file with the folders.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from cudarun.errors import RequestError
+
+T = TypeVar("T")
+
+# linux/landlock.h, linux/prctl.h; the numbers of the system calls are those of all architectures.
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_ALL_RIGHTS = (1 << 13) - 1  # on files, of the first version: others need one of these
+_READ_FILE = 1 << 2
+_PATH_BENEATH = 1
+_NO_NEW_PRIVILEGES = 38
+
+
+def call_confined(call: Callable[[], T], folder: str | None, trusted: Iterable[str] = ()) -> T:
+    """Make a call that opens no file outside a folder, and in it only for reading.
+
+    Args:
+        call: The call. Threads that it starts are confined, too; files that are open are not.
+        folder: The folder; ``None`` for a call that may open every file.
+        trusted: Further files and folders that it can read.
+
+    Raises:
+        RequestError: The kernel has no Landlock.
+    """
+    if folder is None:
+        return call()
+    from concurrent.futures import ThreadPoolExecutor  # only with --confine
+
+    def confined() -> T:
+        _restrict((folder, *trusted))
+        return call()
+
+    with ThreadPoolExecutor(1, "confined") as thread:  # a thread never loses its restrictions
+        return thread.submit(confined).result()
+
+
+def _restrict(readable: Iterable[str]) -> None:
+    """Restrict the current thread."""
+    library = ctypes.CDLL(None, use_errno=True)
+
+    def system(function: Callable[..., int], *words: bytes | int) -> int:
+        result = function(*(ctypes.c_long(w) if isinstance(w, int) else w for w in words))
+        if result < 0:
+            raise RequestError(
+                "--confine compiles CUDA source only where Linux has Landlock (5.13), "
+                f"which cannot be used here: {os.strerror(ctypes.get_errno())}",
+                hint="compile the source to PTX where it is trusted",
+            )
+        return result
+
+    attributes = struct.pack("=Q", _ALL_RIGHTS)
+    ruleset = system(library.syscall, _CREATE_RULESET, attributes, len(attributes), 0)
+    try:
+        for path in readable:
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            try:
+                rule = struct.pack("=Qi", _READ_FILE, descriptor)
+                system(library.syscall, _ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
+            finally:
+                os.close(descriptor)
+        system(library.prctl, _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        system(library.syscall, _RESTRICT_SELF, ruleset, 0)
+    finally:
+        os.close(ruleset)

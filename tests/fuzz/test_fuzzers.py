@@ -17,8 +17,16 @@ from tests.support.processes import ROOT
 from tools.fuzz import FUZZERS, load, programs, ptxas
 from tools.fuzz.fuzzer import Fuzzer, Unexpected
 from tools.fuzz.runner import MEMORY, run
+from tools.fuzz.sources import Sources
 
-CASES = {"ptxas": 40, "signals": 30, "environment": 40, "programs": 150, "engines": 8}
+CASES = {
+    "sources": 100,
+    "ptxas": 40,
+    "signals": 30,
+    "environment": 40,
+    "programs": 150,
+    "engines": 8,
+}
 """Slow cases are fewer here; `.ci/run` makes 300 of each that is a process in its own step."""
 
 SEED = 20
@@ -40,6 +48,18 @@ def test_every_case_has_a_documented_exit_code(name: str) -> None:
     assert [(each.number, each.problem, each.reproducer) for each in result.failures] == []
     assert result.cases == count
     assert result.largest < MEMORY
+
+
+class UnconfinedSources(Sources):
+    """The same texts for a compiler that may open every file."""
+
+    confines = False
+
+
+@pytest.mark.skipif(Sources.unavailable() is not None, reason="needs NVRTC and Landlock")
+def test_sources_would_open_files_outside() -> None:
+    result = run(UnconfinedSources, 20, SEED, shorten=False)
+    assert {each.problem for each in result.failures} == {"a file outside was opened"}
 
 
 def test_signals_while_a_command_starts() -> None:

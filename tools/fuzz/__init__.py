@@ -14,6 +14,7 @@ FUZZERS = {
     "arguments": "Arguments",
     "expressions": "Expressions",
     "specs": "Specs",
+    "sources": "Sources",
     "triton": "Triton",
     "npy": "Npy",
     "nodes": "Nodes",

@@ -1,7 +1,7 @@
 """Approximations on both engines, and on an H200: the same sums of blocks of 65,536 inputs.
 
-``approximations-h200.xz`` has the sums of all blocks, also of random and of tiny operands; ``python -m tools.hardware approximations``
-compares them all.
+``approximations-h200.xz`` has the sums of all blocks, also of random and of tiny operands;
+``python -m tools.hardware approximations`` compares them all.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ from cudarun.arguments.syntax import Expression, walk
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.arguments.types import ScalarType
 from cudarun.records import dataclass
-from cudarun.report.check_types import CheckResult, LongSum, Mismatch
+from cudarun.report.check_types import CheckResult, Mismatch
 
 SHOWN = 5
 """The number of mismatches that a result lists."""
@@ -181,7 +181,7 @@ class _MismatchTally:
         self.worst_rel: float | None = None
         self.used_tolerance = False
         self.both_nan = 0
-        self.long_sum: LongSum | None = None
+        self.long_sum: str | None = None
 
     def add(self, start: int, parts: Sequence[Operand], unwritten: Sequence[Operand]) -> None:
         """Compare one chunk.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 from cudarun.report.check_types import CheckResult, Mismatch
@@ -24,10 +23,8 @@ def failure_lines(check: CheckResult) -> Iterator[str]:
         yield "; ".join((_wrong(check.first[0]), *_errors(check)))
     else:
         yield from _element_lines(check)
-    if (found := check.long_sum) is not None:
-        check_text = shlex.quote(f"{check.expression}, {found.option}")
-        yield f"this can be the rounding of a sum of {found.terms} terms in {found.type}:"
-        yield f"--check {check_text}"
+    if check.long_sum is not None:
+        yield f"this can be the rounding of a sum of {check.long_sum}"
 
 
 def _element_lines(check: CheckResult) -> Iterator[str]:

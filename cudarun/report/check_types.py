@@ -26,28 +26,6 @@ class Mismatch:
 
 
 @dataclass(frozen=True, slots=True)
-class LongSum:
-    """A long sum whose rounding explains all mismatches of a check.
-
-    Attributes:
-        terms: The number of its terms.
-        type: The type in which it is rounded.
-        tolerance: ``rtol`` or ``atol``.
-        value: The tolerance with which the check would pass.
-    """
-
-    terms: int
-    type: str
-    tolerance: str
-    value: float
-
-    @property
-    def option(self) -> str:
-        """The tolerance as the end of a check."""
-        return f"{self.tolerance}={self.value:g}"
-
-
-@dataclass(frozen=True, slots=True)
 class CheckResult:
     """The result of a ``--check``, or of a comparison with the reference device.
 
@@ -66,7 +44,7 @@ class CheckResult:
             error.
         location: The place of all mismatches where they cluster, as text: ``the last 3``.
         both_nan: The number of mismatches that are NaN on both sides.
-        long_sum: The sum whose rounding explains all mismatches, if there is one.
+        long_sum: The sum whose rounding explains all mismatches, and the tolerance for it.
         is_empty: Whether it selects no elements of buffers that have some, and so fails.
         evaluated: Whether there is a result; where there is none, an error says why.
         step: The step after which it was evaluated; ``None`` after the last one.
@@ -84,7 +62,7 @@ class CheckResult:
     worst: Mismatch | None = None
     location: str | None = None
     both_nan: int = 0
-    long_sum: LongSum | None = None
+    long_sum: str | None = None
     is_empty: bool = False
     evaluated: bool = True
     step: int | None = None

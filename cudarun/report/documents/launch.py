@@ -12,7 +12,7 @@ from cudarun.report.documents.values import number, plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cudarun.report.check_types import CheckResult, LongSum, Mismatch, ReferenceResult
+    from cudarun.report.check_types import CheckResult, Mismatch, ReferenceResult
     from cudarun.report.figure_types import (
         Figure,
     )
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         StateResult,
         TimingResult,
     )
-    from cudarun.report.schemas.checks import CheckRecord, LongSumRecord, MismatchRecord
+    from cudarun.report.schemas.checks import CheckRecord, MismatchRecord
     from cudarun.report.schemas.launch import (
         BaselineRecord,
         BufferRecord,
@@ -224,19 +224,10 @@ def _check(check: CheckResult) -> CheckRecord:
         "worst": None if check.worst is None else _mismatch(check.worst),
         "location": check.location,
         "both_nan": check.both_nan,
-        "long_sum": None if check.long_sum is None else _long_sum(check.long_sum),
+        "long_sum": check.long_sum,
         "is_empty": check.is_empty,
         "evaluated": check.evaluated,
         "step": check.step,
-    }
-
-
-def _long_sum(found: LongSum) -> LongSumRecord:
-    return {
-        "terms": found.terms,
-        "type": found.type,
-        "tolerance": found.tolerance,
-        "value": found.value,
     }
 
 

@@ -23,22 +23,6 @@ class MismatchRecord(TypedDict):
     operator: str
 
 
-class LongSumRecord(TypedDict):
-    """A long sum whose rounding explains all mismatches of a check.
-
-    Attributes:
-        terms: The number of its terms.
-        type: The type in which it is rounded.
-        tolerance: "rtol" or "atol".
-        value: The tolerance with which the check would pass.
-    """
-
-    terms: int
-    type: str
-    tolerance: str
-    value: float
-
-
 class CheckRecord(TypedDict):
     """The result of a ``--check``, or of a comparison with the reference device.
 
@@ -56,7 +40,8 @@ class CheckRecord(TypedDict):
         worst: The mismatch of == that exceeds its tolerance most; null where none has an error.
         location: The place of all mismatches where they cluster, as text; null where they do not.
         both_nan: The number of mismatches that are NaN on both sides.
-        long_sum: The sum whose rounding explains all mismatches; null where there is none.
+        long_sum: The sum whose rounding explains all mismatches, and the tolerance for it, as text;
+            null where there is none.
         is_empty: Whether it selects no elements of buffers that have some, and so fails.
         evaluated: Whether there is a result; where there is none, an error says why.
         step: The step after which it was evaluated; null after the last one.
@@ -74,7 +59,7 @@ class CheckRecord(TypedDict):
     worst: MismatchRecord | None
     location: str | None
     both_nan: int
-    long_sum: LongSumRecord | None
+    long_sum: str | None
     is_empty: bool
     evaluated: bool
     step: int | None

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cudarun.arguments import syntax as tree
-from cudarun.arguments.syntax import Expression, Node
+from cudarun.arguments.syntax import CONSTANTS, Expression, Node
 from cudarun.errors import ArgumentSyntaxError
 
-_LOGICAL = frozenset({"and", "or", "&", "|", "^"})
+_LOGICAL = frozenset({"and", "or", "not", "&", "|", "^", "~"})
 _TESTS = frozenset({"isnan", "isinf", "isfinite", "isclose", "allclose", "array_equal"})
 _OF_CLAIMS = frozenset({"all", "any", "bool", "ravel", "reshape", "transpose", "where"})
 """Functions whose value is a claim if their arguments are: of ``where`` the second and third."""
@@ -30,11 +30,12 @@ def claimed(expression: Expression) -> Expression:
     """
     text, node = expression.text, expression.node
     hint = f"compare it with the expected value: '{text} == …'"
-    if isinstance(node, tree.Unary | tree.Binary | tree.Call) and "==" not in text:
-        is_logical = getattr(node, "operator", "") in {*_LOGICAL, "not", "~"}
-        if is_logical or getattr(node, "function", "") in _OF_CLAIMS:
-            hint = "each part must be a comparison, such as y != 0"
+    if getattr(node, "operator", "") in _LOGICAL or getattr(node, "function", "") in _OF_CLAIMS:
+        hint = "each part must be a comparison, such as y != 0"
     try:
+        if expression.names <= CONSTANTS.keys():  # 1 == 1
+            hint = "name a buffer, an argument or a variable"
+            raise _NoClaim
         found = _claim(node)
     except _NoClaim:
         what = f"'{text}' compares nothing"
@@ -48,12 +49,13 @@ def _claim(node: Node) -> Node:
             return replace(node, is_claim=True)
         case tree.Binary(operator, left, right) if operator in _LOGICAL:
             return tree.Binary(operator, _claim(left), _claim(right))
-        case tree.Unary("not" | "~" as operator, operand):
+        case tree.Unary(operator, operand) if operator in _LOGICAL:
             return tree.Unary(operator, _claim(operand))
         case tree.Call(function) if function in _TESTS:
             return node
         case tree.Call("where", (condition, *values)):
-            return replace(node, arguments=(condition, *map(_claim, values)))
+            claims = (each if _is_truth(each) else _claim(each) for each in values)
+            return replace(node, arguments=(condition, *claims))
         case tree.Call(function, (first, *others)) if function in _OF_CLAIMS:
             return replace(node, arguments=(_claim(first), *others))
         case tree.Index(base, items):
@@ -62,6 +64,10 @@ def _claim(node: Node) -> Node:
             return tree.Old(_claim(operand))
         case _:
             raise _NoClaim
+
+
+def _is_truth(node: Node) -> bool:
+    return isinstance(node, tree.Name) and CONSTANTS.get(node.name) in (True, False)
 
 
 def has_equality(expression: Expression) -> bool:

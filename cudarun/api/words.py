@@ -138,6 +138,10 @@ class CommandWords:
             raise TypeError(f"{name}: {type(value).__name__} is neither a number nor an array")
         array = np.asarray(value)
         if array.ndim == 0 and not is_file:
+            element = element_type(array.dtype)
+            if isinstance(element, StructType) and all(each.name for each in element.members):
+                names = array.dtype.names or ()
+                return self.value(name, {each: _nested(array[each]) for each in names})
             return _scalar(name, array)
         return self._array(name, array, is_file=is_file)
 
@@ -164,24 +168,18 @@ class CommandWords:
 
 
 def _scalar(name: str, array: npt.NDArray[Any]) -> str:
-    """Return the text of a number of a type, or of a struct by value."""
+    """Return the text of a number of a type."""
     data = array.astype(array.dtype.newbyteorder("=")).tobytes()
     if (scalar := scalar_type(array.dtype)) is not None:
         return str(Scalar(scalar, int.from_bytes(data, "little")))
-    element = element_type(array.dtype)
-    if element is None:
+    if element_type(array.dtype) is None:
         raise TypeError(f"{name}: a scalar of {array.dtype} is not an argument")
-    if not isinstance(element, StructType) or None in {each.name for each in element.members}:
-        return str(Bytes(data))
-    members = (f"{each.name}={_member(name, array[each.name])}" for each in element.members)
-    return f"{{{', '.join(members)}}}"
+    return str(Bytes(data))
 
 
-def _member(name: str, value: npt.NDArray[Any]) -> str:
-    """Return the text of a member, of an array that of all its elements."""
-    if not value.ndim:
-        return _scalar(name, value)
-    return f"{{{', '.join(_member(name, each) for each in map(np.asarray, value))}}}"
+def _nested(array: npt.NDArray[Any]) -> Any:
+    """Return the elements of an array in a struct as lists."""
+    return [_nested(np.asarray(each)) for each in array] if array.ndim else array
 
 
 def filled(word: str, paths: list[str]) -> str:

@@ -85,6 +85,9 @@ def with_members(named: Iterable[tuple[str, Value]]) -> Iterator[tuple[str, Valu
             )
 
 
+_LARGEST = (1 << 64) - 1
+
+
 class _Numbers:
     """The numbers of a launch; each is computed when another one needs it."""
 
@@ -96,64 +99,55 @@ class _Numbers:
     def resolved(self, value: Value) -> Value:
         """Return a value with numbers in the place of expressions."""
         match value:
-            case Computed():
-                return self.number(value)
+            case Computed(expression, type_):
+                number = self._number(expression)
+                return number if type_ is None else _typed(number, type_, expression)
             case Reference(name):
-                return self._referenced(name)
+                return self._named(name)
             case StructValue(members):
                 return StructValue(tuple(Member(m.name, self.resolved(m.value)) for m in members))
             case _:
                 return value
 
-    def number(self, value: Computed) -> UntypedNumber | Scalar:
-        """Return the number of an expression, with its type if it has one."""
-        expression = value.expression
-        numbers = {
-            name: self._named(name)
-            for name in sorted(expression.names)
-            if name in self._values or name not in CONSTANTS
-        }
-        number = UntypedNumber(number_text(_evaluated(expression, numbers)))
-        return number if value.type is None else _typed(number, value.type, expression)
+    def _number(self, expression: Expression) -> UntypedNumber:
+        numbers: dict[str, float] = {}
+        for name in sorted(expression.names):
+            match self._named(name):
+                case UntypedNumber(text):
+                    numbers[name] = as_number(text)
+                case Scalar() as scalar:
+                    numbers[name] = scalar.value
+                case _:
+                    raise RequestError(f"'{name}' is not a number")
+        found = _evaluated(expression, numbers)
+        if isinstance(found, float) and found.is_integer() and abs(found) <= _LARGEST:
+            return UntypedNumber(f"{found:.0f}")  # ceil(n/256) is a number of blocks
+        return UntypedNumber(number_text(found))
 
-    def _referenced(self, name: str) -> Value:
-        match self._values.get(name):
-            case UntypedNumber() | Scalar() | Computed() | Reference() as found:
-                self._named(name)  # refuses a cycle
-                return self.resolved(found)
-            case Buffer() | FileBuffer():
-                return AddressOf(name)
-            case _ if (earlier := self._scope.resolved(name)) is not None:
-                return earlier
-        raise self._unknown(name)
-
-    def _named(self, name: str) -> float:
-        """Return a number by its name."""
+    def _named(self, name: str) -> Value:
+        """Return the number of a name, or the value of an earlier step; a buffer's address."""
         if name in self._pending:
             cycle = " → ".join([*self._pending[self._pending.index(name) :], name])
             raise RequestError(f"the arguments depend on each other: {cycle}")
         self._pending.append(name)
         value = self._values.get(name)
-        if isinstance(value, Computed | Reference):
-            value = self.resolved(value)
+        value = value and self.resolved(value)
         self._pending.pop()
-        match value:
-            case UntypedNumber(text):
-                return as_number(text)
-            case Scalar():
-                return value.value
-            case _:
-                raise self._unknown(name)
-
-    def _unknown(self, name: str) -> RequestError:
-        if name in self._values or name in self._scope.buffers:
-            return RequestError(f"'{name}' is not a number")
+        if isinstance(value, UntypedNumber | Scalar):
+            return value
+        if isinstance(value, Buffer | FileBuffer):
+            return AddressOf(name)
+        if (earlier := self._scope.resolved(name)) is not None:
+            return earlier
+        if name in CONSTANTS:
+            return UntypedNumber(number_text(CONSTANTS[name]))
+        if value is not None:
+            raise RequestError(f"'{name}' is not a number")
         known = [*self._values, *self._scope.buffers]
-        listed = f"known names: {', '.join(known)}" if known else None
         near = did_you_mean(name, [*known, *NAMED, "null"])
-        return RequestError(
-            f"unknown name '{name}'", hint=" ".join(filter(None, (near, listed))) or None
-        )
+        listed = f"known names: {', '.join(known)}" if known else None
+        hint = " ".join(filter(None, (near, listed)))
+        raise RequestError(f"unknown name '{name}'", hint=hint or None)
 
 
 def _evaluated(expression: Expression, numbers: Mapping[str, float]) -> float:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cudarun.arguments.parameter_match import (
-    Expected,
     ParameterMismatch,
     PtxType,
     expected_type,
@@ -39,35 +38,19 @@ from cudarun.parameters import Parameter, ParameterMember
 from cudarun.records import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class StructField:
-    """A member that is no struct itself, of a struct or of the structs in it.
-
-    Attributes:
-        name: The names of the members that lead to it: ``in.v``, ``rows[1].n``.
-        offset: The offset in the parameter, in bytes.
-        size: The size in bytes, of an array that of all elements.
-        type: The C++ type, of an array that of an element.
-        expected: The parsed type; ``None`` for a union, a bit field and other unknown types.
-    """
-
-    name: str
-    offset: int
-    size: int
-    type: str | None
-    expected: Expected
-
-
 def struct_fields(
     members: Sequence[ParameterMember], offset: int = 0, prefix: str = ""
-) -> Iterator[StructField]:
-    """Yield the fields of a struct, in order; those of a struct in it in its place."""
+) -> Iterator[Parameter]:
+    """Yield the members that are no structs, in order; those of a struct in it in its place.
+
+    Their names are those of the members that lead to them: ``in.v``, ``rows[1].n``. Their offsets
+    are in the parameter; the size of an array is that of all elements, its type that of one.
+    """
     for member in members:
         name = f"{prefix}{member.name}" if member.name else prefix.rstrip(".")
         start = offset + member.offset
-        expected = expected_type(member.type)
-        if expected is not None or not member.members:
-            yield StructField(name, start, member.size, member.type, expected)
+        if expected_type(member.type) is not None or not member.members:
+            yield Parameter(0, start, member.size, type=member.type, name=name)
             continue
         size = member.size // member.count
         for index in range(member.count):
@@ -133,7 +116,8 @@ def unknown_members(parameter: Parameter) -> str:
         return "it is a pointer: pass a buffer, &symbol or null"
     if expected is not None and not isinstance(expected, PtxType):
         return f"it is {expected}, not a struct"
-    return "the types of its members are unknown: write them (f32:1), or compile with -G"
+    hint = "" if parameter.members else ", or compile with -G"
+    return f"the types of its members are unknown: write them (f32:1){hint}"
 
 
 def braced(struct: StructValue, parameter: Parameter) -> tuple[Member, ...]:
@@ -163,12 +147,11 @@ def laid_out(
         ParameterMismatch: The struct is packed.
     """
     expected = expected_type(parameter.type)
-    if all(isinstance(each, Scalar) for each in values):
-        scalars = tuple(each for each in values if isinstance(each, Scalar))
-        if parameter.count > 1:
-            return ArrayValue(ArrayType(scalars[0].type, len(scalars)), scalars)
-        if isinstance(expected, VectorType):
-            return VectorValue(expected, scalars)
+    scalars = tuple(each for each in values if isinstance(each, Scalar))
+    if len(scalars) == len(values) and parameter.count > 1:
+        return ArrayValue(ArrayType(scalars[0].type, len(scalars)), scalars)
+    if isinstance(expected, VectorType):
+        return VectorValue(expected, scalars)
     members: list[Member] = []
     end, widest = 0, 1
 
@@ -176,12 +159,13 @@ def laid_out(
         if align_up(end, alignment) != start:
             members.append(Member(None, Bytes(bytes(start - end))))
 
-    for argument, value, field in zip(arguments, values, fields, strict=True):
+    for index, (argument, value, field) in enumerate(zip(arguments, values, fields, strict=True)):
         type_ = value_type(value)
         if field.offset % type_.alignment:
             raise ParameterMismatch(f"it is packed, with {field.label} at {field.offset}: bytes:…")
         fill(field.offset, type_.alignment)
-        members.append(Member(argument.name if argument else None, value))
+        counted = None if len(members) == index else str(index)  # without what fills gaps
+        members.append(Member((argument and argument.name) or counted, value))
         end, widest = field.offset + type_.size, max(widest, type_.alignment)
     fill(parameter.size, widest)
     return StructValue(tuple(members))
@@ -195,18 +179,16 @@ def fit_members(given: Type, parameter: Parameter) -> None:
     Raises:
         ParameterMismatch: A part has another type than the member at its offset.
     """
-    members, start = parameter.members, 0
-    if parameter.count > 1:
-        start = parameter.offset
-        own = ParameterMember(
-            start, parameter.size, parameter.type, parameter.name, parameter.count, members
-        )
-        members = (own,)
-    if not members or not isinstance(given, StructType | ArrayType):
+    if not (parameter.members or parameter.count > 1) or not isinstance(
+        given, StructType | ArrayType
+    ):
         return
-    declared = {part.offset: part for part in _declared(members)}
+    name = parameter.name if parameter.count > 1 else None
+    size, type_ = parameter.size, parameter.type
+    own = ParameterMember(0, size, type_, name, parameter.count, parameter.members)
+    declared = {part.offset: part for part in _declared((own,))}
     offsets = sorted(declared)
-    for offset, part in _parts(given, start):
+    for offset, part in _parts(given, 0):
         if part.size == 1 and isinstance(part, ScalarType) and part.is_integer:
             continue
         before = bisect_right(offsets, offset) - 1
@@ -226,8 +208,8 @@ def fit_members(given: Type, parameter: Parameter) -> None:
 def pointer_at(parameter: Parameter, offset: int) -> Parameter | None:
     """Return the pointer at an offset in a struct as a parameter; ``None`` without one."""
     for field in struct_fields(parameter.members):
-        if field.offset == offset and isinstance(field.expected, PointerType):
-            return Parameter(parameter.index, offset, field.size, type=field.type, name=field.name)
+        if field.offset == offset and isinstance(expected_type(field.type), PointerType):
+            return replace(field, index=parameter.index)
     return None
 
 
@@ -246,7 +228,7 @@ class _Part:
 
 def _declared(members: Sequence[ParameterMember]) -> Iterator[_Part]:
     for field in struct_fields(members):
-        match field.expected:
+        match expected_type(field.type):
             case ScalarType() | PointerType() as type_:
                 pass
             case VectorType(scalar=type_):
@@ -254,7 +236,7 @@ def _declared(members: Sequence[ParameterMember]) -> Iterator[_Part]:
             case _:
                 continue
         for start in range(field.offset, field.offset + field.size, type_.size):
-            yield _Part(field.name, start, type_, field.type)
+            yield _Part(field.name or "", start, type_, field.type)
 
 
 def _parts(given: Type, offset: int) -> Iterator[tuple[int, ScalarType | PointerType]]:

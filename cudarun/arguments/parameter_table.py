@@ -19,6 +19,7 @@ from cudarun.arguments.parameter_match import (
     fit,
 )
 from cudarun.arguments.parameter_order import in_order
+from cudarun.arguments.types import PointerType
 from cudarun.arguments.values import Argument, StructValue, Value, has_type, value_type
 from cudarun.errors import RequestError
 from cudarun.parameters import Parameter
@@ -79,18 +80,21 @@ def _fitted(argument: Argument, parameter: Parameter, kernel: str, noun: str) ->
         RequestError: The members of a struct do not match those of the parameter.
     """
     value = argument.value
+    fields = fields_of(parameter)
     if isinstance(value, StructValue):
-        fields = fields_of(parameter)
         if fields and (not has_type(value) or has_member_names(value)):
             label = argument.name or parameter.label
             owner = f"{kernel}.{label}".replace(".[", "[") if noun == "member" else label
             members = [Argument(each.name, each.value) for each in braced(value, parameter)]
             order = in_order(members, fields, owner, "member")
-            value = laid_out(
-                order, fit_all(order, fields, owner, None, "member"), fields, parameter
-            )
+            values = fit_all(order, fields, owner, None, "member")
+            value = laid_out(order, values, fields, parameter)
         elif not has_type(value):
             raise ParameterMismatch(unknown_members(parameter))
+    elif (parameter.members and len(fields) > 1) and (
+        not has_type(value) or isinstance(value_type(value), PointerType)
+    ):
+        raise ParameterMismatch("it is a struct: pass its members, {…}")
     value = fit(value, parameter)
     fit_members(value_type(value), parameter)
     return value

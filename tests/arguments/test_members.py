@@ -127,3 +127,76 @@ def test_an_enumeration_takes_integers_of_its_size():
     assert "it is u32, not f32" in refusal(GOOD, "f32:1").message
     assert "it is u32, not i64" in refusal(GOOD, "i64:1").message
     assert "-1 is out of range for u32" in refusal(GOOD, "-1").message
+
+
+NAMED = {
+    "scale": "1",
+    "ranges": "{{0,4}, {begin=4, end=8}}",
+    "bias": "f32[4]",
+    "shift": "{1,2}",
+    "rows": "{1,2,3}",
+    "mode": "1",
+    "word": "f32:0",
+    "address": "9",
+}
+
+
+def struct(**changes: str | None) -> str:
+    members = {name: text for name, text in (NAMED | changes).items() if text is not None}
+    return f"{{{', '.join(f'{name}={text}' for name, text in members.items())}}}"
+
+
+def test_named_members_are_laid_out_like_typed_ones():
+    backwards = ", ".join(f"{name}={text}" for name, text in reversed(NAMED.items()))
+    for text in (struct(), f"{{{backwards}}}", f"{{{', '.join(NAMED.values())}}}"):
+        assert bound(text).pack({"s.bias": 64, "s.2": 64}, {}) == bound(GOOD).pack({"s.2": 64}, {})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"scale": None, "scael": "3"}, "s has no member 'scael'"),
+        ({"scale": None}, "s: takes 8 members, got 7"),
+        ({"scale": "f64:3"}, "it is f32, not f64"),
+        ({"bias": "i32[8]"}, "s.bias is float const* in the kernel, got i32[8]"),
+        ({"bias": "4"}, "it is a pointer: pass a buffer, &symbol or null"),
+        ({"mode": "1.5"}, "'1.5' is not an integer, but u32 requires one"),
+        ({"shift": "{4,5,6}"}, "s.shift: takes 2 members, got 3"),
+        ({"shift": "int2:4,5"}, "it is float2, not int2"),
+        ({"rows": "f16*3:1,2,3"}, "is i16, not f16"),
+        ({"ranges": "{{8,9}, {begni=1, end=1}}"}, "s.ranges[1] has no member 'begni'"),
+        ({"word": "{f=1}"}, "the types of its members are unknown: write them (f32:1)"),
+        ({"mode": "m"}, "unknown name 'm'"),
+        ({"mode": "s.mode+1"}, "the arguments depend on each other: s.mode → s.mode"),
+    ],
+)  # fmt: skip
+def test_a_wrong_named_member(changes: dict[str, str | None], message: str):
+    assert message in str(refusal(struct(**changes)))
+
+
+@pytest.mark.parametrize("text", ["f32[8]", "null", "1"])
+def test_a_struct_of_several_members_is_no_other_value(text: str):
+    assert "it is a struct: pass its members, {…}" in str(refusal(text))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        (("mode=scale", "scale=step+1", "step=mode"), "depend on each other: "),
+        (("mode=m+1", "scale=1", "step=1"), "unknown name 'm'"),
+        (("mode=scale/3", "scale=8", "step=1"), "is not an integer, but u32 requires one"),
+        (("mode=s+1", "scale=1", "step=1"), "'s' is not a number"),
+        (("mode=s", "scale=1", "step=1"), "'s' is not a number"),
+        (("mode=scale//0", "scale=8", "step=1"), "8 // 0: division by zero"),
+        (("mode=inf", "scale=1", "step=1"), "'inf' is not an integer"),
+        (('mode=load("a.npy")', "scale=1", "step=1"), "only numbers, names, operators and"),
+    ],
+)
+def test_a_number_without_a_value(numbers: tuple[str, ...], message: str):
+    floats = (
+        Parameter(2, 68, 4, None, "float", "scale"),
+        Parameter(3, 72, 4, None, "float", "step"),
+    )
+    with pytest.raises(RequestError) as refused:
+        bind(parse_arguments([f"s={GOOD}", *numbers]), (*PARAMETERS, *floats), kernel="k")
+    assert message in str(refused.value)

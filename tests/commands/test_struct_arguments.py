@@ -77,28 +77,6 @@ def test_members_have_names_and_types_in_the_source(run: Run, engine: str) -> No
     assert (ran.code, ran.err) == (0, ""), ran.err
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"gain": None, "gian": "3"}, "error: f has no member 'gian'\n"),
-        ({"gain": None}, "error: f: takes 10 members, got 9\n"),
-        ({"gain": "f64:3"}, "^ it is f32, not f64\n"),
-        ({"in": "i32[8]:iota"}, "f.in is float const* in the kernel, got i32[8]\n"),
-        ({"in": "4"}, "^ it is a pointer: pass a buffer, &symbol or null\n"),
-        ({"row": "1.5"}, "'1.5' is not an integer, but i32 requires one\n"),
-        ({"bias": "{4,5,6}"}, "error: f.bias: takes 4 members, got 3\n"),
-        ({"bias": "int4:4,5,6,7"}, "^ it is float4, not int4\n"),
-        ({"kernel": "i32*4:1,2,3,4"}, " is f32, not i32\n"),
-        ({"taps": "{{8,9}, {raw=10, weight=11}}"}, "error: f.taps[1] has no member 'raw'\n"),
-        ({"row": "m"}, "error: unknown name 'm'\n"),
-    ],
-)  # fmt: skip
-def test_a_wrong_member_is_refused(run: Run, changes: dict[str, str | None], message: str) -> None:
-    ran = launched(run, filter_argument(**changes))
-    assert ran.code == 2
-    assert message in ran.err
-
-
 def test_members_by_position_have_the_types_of_the_source(run: Run) -> None:
     swapped = dict(MEMBERS) | {"row": "f32:1", "weight": "i32:2"}
     ran = launched(run, f"f={{{', '.join(swapped.values())}}}")
@@ -122,7 +100,7 @@ def test_names_that_the_image_does_not_have_are_noted(run: Run) -> None:
     assert (ran.code, ran.err) == (0, note)
     ran = run(*words, "p={low=13, n=6}")
     assert ran.code == 2
-    assert "the types of its members are unknown: write them (f32:1), or compile with -G" in ran.err
+    assert "the types of its members are unknown: write them (f32:1)\n" in ran.err
 
 
 def test_a_struct_in_python(tmp_path: Path) -> None:

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
 from cudarun.arguments.syntax import RESERVED
-from cudarun.arguments.values import (
-    Argument,
-)
+from cudarun.arguments.values import Argument
 from cudarun.errors import RequestError
 from cudarun.parameters import Parameter
 

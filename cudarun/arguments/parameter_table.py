@@ -14,10 +14,7 @@ from cudarun.arguments.members import (
     laid_out,
     unknown_members,
 )
-from cudarun.arguments.parameter_match import (
-    ParameterMismatch,
-    fit,
-)
+from cudarun.arguments.parameter_match import ParameterMismatch, fit
 from cudarun.arguments.parameter_order import in_order
 from cudarun.arguments.types import PointerType
 from cudarun.arguments.values import Argument, StructValue, Value, has_type, value_type

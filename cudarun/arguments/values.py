@@ -341,8 +341,6 @@ def value_type(value: Value) -> Type:
             return TENSOR_MAP
         case TensorExtent():
             return value.type
-        case Computed(type=ScalarType() as scalar):
-            return scalar
         case UntypedNumber() | Computed():
             raise TypeError(f"the number {value} has no type")
         case _:
@@ -354,7 +352,7 @@ def has_type(value: Value) -> bool:
     match value:
         case StructValue(members):
             return all(has_type(member.value) for member in members)
-        case UntypedNumber() | Reference() | Computed(type=None):
+        case UntypedNumber() | Reference() | Computed():
             return False
         case _:
             return True

@@ -7,16 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cudarun.arguments.grammar import parse_argument, parse_type
-from cudarun.arguments.scalars import Computed, UntypedNumber
+from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.types import Type
-from cudarun.arguments.values import (
-    AddressOf,
-    Null,
-    Reference,
-    TensorMapValue,
-    Value,
-    has_type,
-)
+from cudarun.arguments.values import AddressOf, Null, TensorMapValue, Value, has_type
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.records import dataclass
 from cudarun.session.image.image import Image
@@ -95,9 +88,7 @@ def parse_view(text: str) -> VariableView:
         value = _based(text, start, lambda: parse_argument(text[start:])).value
         if isinstance(value, Null | AddressOf | TensorMapValue):
             raise ArgumentSyntaxError("an address cannot be written to a variable", text, start)
-        if isinstance(value, Computed | Reference) or not (
-            has_type(value) or isinstance(value, UntypedNumber)
-        ):
+        if not (has_type(value) or isinstance(value, UntypedNumber)):
             raise ArgumentSyntaxError("expected a value with its type", text, start)
         return VariableView(name, None, value, text)
     if rest.startswith(":"):

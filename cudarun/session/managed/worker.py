@@ -22,13 +22,7 @@ from cudarun.arguments.packing import element_bytes
 from cudarun.arguments.parameter_match import ParameterMismatch, fit
 from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.types import Type, inner_shape
-from cudarun.arguments.values import (
-    Buffer,
-    Bytes,
-    Element,
-    FileBuffer,
-    Value,
-)
+from cudarun.arguments.values import Buffer, Bytes, Element, FileBuffer, Value
 from cudarun.bindings import context_arguments
 from cudarun.errors import CudarunError, ImageRefused, OutOfTime, RequestError
 from cudarun.images.demangler import demangle

@@ -86,6 +86,10 @@ _INVALID = (
     "ld.local.u64 {l}, [%loc+4];",
     "ld.local.u32 {v}, [%loc+1048576];",
     "red.global.add.u32 [{l}], {u};",
+    "ld.param.u32 {v}, [sums+8];",
+    "ld.param.{type} {x}, [buffer+-8];",
+    "{{ .param .b8 p[8]; st.param.u32 [p+8], {u}; ld.param.u32 {v}, [p]; }}",
+    "{{ .param .b8 p[8]; st.param.u32 [p], {u}; ld.param.u32 {v}, [p+-4]; }}",
     "trap;",
     "ld.global.u32 {v}, [%loc];",
 )

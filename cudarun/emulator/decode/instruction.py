@@ -286,15 +286,16 @@ class _Resolution:
         place = _PLACES.get(wanted.name)
         space = self.words.get(place, "") if place else ""
         space = space or self.words.space
-        if space.startswith("param") and self.instruction.opcode != "prefetch":
-            self.parameter = self.operands.parameter(operand, self.words.type)
-            if self.parameter is not None:
-                return
-            if self.instruction.opcode == "st":
-                raise OperandMismatch("st.param takes the name of a parameter as its address")
         variable = isinstance(operand, tree.Address) and isinstance(
             operand.base, tree.SymbolReference
         )
+        if space.startswith("param") and self.instruction.opcode != "prefetch":
+            count = int((self.words.get("vec") or "v1")[1:])  # the vector may follow
+            self.parameter = self.operands.parameter(operand, self.words.type, count)
+            if self.parameter is not None:
+                return
+            if self.instruction.opcode == "st" and not variable:
+                raise OperandMismatch("st.param takes the name of a parameter as its address")
         if self.words.get("unified") and (variable or space not in ("", "global")):
             opcode = self.instruction.opcode
             raise OperandMismatch(f"Illegal use of attribute '.unified' for instruction '{opcode}'")

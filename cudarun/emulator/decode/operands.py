@@ -38,6 +38,7 @@ from cudarun.emulator.decode.scope import (
 )
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.clock import ReadMoment
+from cudarun.emulator.machine.spaces import NO_PARAMETER
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, bits_of
 from cudarun.ptx import tree
 from cudarun.records import dataclass
@@ -318,19 +319,27 @@ class Operands:
                 return RegisterUse(found.slot, unsigned), operand.offset
             case tree.SymbolReference(name):
                 self.check_space(name, space)
+                found = self.find(name)
+                if isinstance(found, ParameterName) and found.slot is not None:
+                    return ConstantUse(_address(NO_PARAMETER, TYPES["u64"])), operand.offset
                 return self.address_of(name, 0, ptx_type), operand.offset
         raise self.mismatch()
 
     def parameter(
-        self, operand: tree.Operand, ptx_type: Type
+        self, operand: tree.Operand, ptx_type: Type, count: int
     ) -> KernelParameterUse | ParameterUse | None:
-        """Return the value in a ``.param`` variable by name; ``None`` for other addresses."""
+        """Return the first element in a ``.param`` variable by name; ``None`` for other addresses.
+
+        An access past the ends is one: ptxas accepts it, so it is a fault when it is executed.
+        """
         if not isinstance(operand, tree.Address) or not isinstance(
             operand.base, tree.SymbolReference
         ):
             return None
         found = self.find(operand.base.name)
         if not isinstance(found, ParameterName):
+            return None
+        if not found.contains(operand.offset, ptx_type.bytes, count):
             return None
         offset = found.offset + operand.offset
         if found.slot is None:

@@ -6,7 +6,7 @@ registers: only slots, constants and offsets differ. Most instructions of a modu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 from cudarun.emulator.code import (
     Action,
@@ -186,6 +186,8 @@ def repeated(given: ShapedOperands, site: Site) -> Operation | None:
     assert recipe.function is not None
     if recipe.elements:
         places = _places(given, recipe.elements)
+        if places is None:
+            return None
         if sources:
             return Lanewise(recipe.function, tuple(sources), places, site)
         return Lanewise(recipe.function, places, tuple(destinations), site)
@@ -209,9 +211,11 @@ def _constant(operand: Integer | Float, ptx_type: Type) -> ConstantUse:
     return known
 
 
-def _places(given: ShapedOperands, elements: Iterable[Type]) -> tuple[Use, ...]:
-    """Return the elements of the only parameter among the operands."""
+def _places(given: ShapedOperands, elements: Sequence[Type]) -> tuple[Use, ...] | None:
+    """Return the elements of the only parameter among the operands; ``None`` past its ends."""
     [parameter] = (part for part in given.parts if isinstance(part, ParameterName))
+    if not parameter.contains(given.offsets[0], elements[0].bytes, len(elements)):
+        return None
     offset = parameter.offset + given.offsets[0]
     places: list[Use] = []
     for ptx_type in elements:

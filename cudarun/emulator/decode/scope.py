@@ -47,6 +47,11 @@ class ParameterName:
     size: int
     array: bool = False
 
+    def contains(self, offset: int, step: int, count: int) -> bool:
+        """Return whether it has aligned elements at an offset, each of ``step`` bytes."""
+        aligned = self.slot is None or offset % step == 0
+        return aligned and 0 <= offset <= self.size - step * count
+
 
 @dataclass(frozen=True, slots=True)
 class SymbolName:

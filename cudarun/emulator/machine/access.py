@@ -19,6 +19,7 @@ from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.clusters import other_blocks
 from cudarun.emulator.machine.lanes import Indices
 from cudarun.emulator.machine.spaces import (
+    NO_PARAMETER,
     NULL_BYTES,
     PARAMETER_WINDOW,
     WINDOW_BYTES,
@@ -373,6 +374,8 @@ class Access:
         if offset < section.size:
             over = offset + self.bytes - section.size
             return f"reaches {over} bytes past the {section.size} bytes of {section.name} memory"
+        if offset >= NO_PARAMETER // 2:
+            return "is outside of the variable"
         past = _past(offset - section.size)
         return f"is {past} the {section.size} bytes of {section.name} memory"
 

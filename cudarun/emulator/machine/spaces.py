@@ -43,6 +43,9 @@ A whole number of the lines by which copies and ``wgmma`` swizzle addresses.
 RANK_SHIFT = 24
 """Above this bit a ``shared::cluster`` address has the rank of a block, plus one."""
 
+NO_PARAMETER = 1 << 62
+"""An address in ``.param`` that no parameter has: what is past the ends of a function's."""
+
 NULL_BYTES = 1 << 20
 """Addresses below this are called offsets of a null pointer."""
 

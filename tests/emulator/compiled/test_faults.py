@@ -29,6 +29,17 @@ BODIES = {
         "st.local.u32 [%a3], %r0;",
         "is just past the 20 bytes of local memory",
     ),
+    "past a kernel's parameters": ("ld.param.v2.u64 {%a3, %a2}, [given];", "past the 8 bytes"),
+    "before a kernel's parameters": ("ld.param.u32 %r2, [given+-4];", "outside of the variable"),
+    "past a parameter": (
+        "{ .param .b8 p[8]; st.param.v2.b32 [p], {%r0, %r0}; st.param.v2.b32 [p+8], {%r0, %r0}; }",
+        "outside of the variable",
+    ),
+    "before a parameter": (
+        "{ .param .b8 p[8]; st.param.b32 [p+-4], %r0; }",
+        "outside of the variable",
+    ),
+    "a misaligned parameter": ("{ .param .b8 p[8]; st.param.b32 [p+2], %r0; }", "misaligned by 2"),
     "generic shared": (
         "mov.u32 %r3, room; cvt.u64.u32 %a3, %r3; cvta.shared.u64 %a3, %a3; "
         "add.u64 %a3, %a3, %a1; st.u32 [%a3], %r0;",
@@ -61,6 +72,18 @@ def test_reports_are_equal(what: str) -> None:
     body, words = BODIES[what]
     text = f"{HEAD}{body}\n ret;\n}}"
     assert words in check_equal_fault(text, (1,), (96,), np.zeros(64, "u4"))
+
+
+@pytest.mark.parametrize("offset", [12, -4, 1 << 30])
+def test_a_function_loads_past_the_ends_of_its_parameter(offset: int) -> None:
+    function = f"""
+.func (.reg .b32 %out) f(.param .b8 p[12]) {{ ld.param.b32 %out, [p+8];
+    ld.param.b32 %out, [p+{offset}]; ret; }}
+"""
+    body = "{ .param .b8 q[12]; st.param.b32 [q+8], %r0; call (%r2), f, (q); }\n ret;\n}"
+    words = check_equal_fault(f"{function}{HEAD}{body}", (1,), (96,), np.zeros(96, "u4"))
+    assert "4-byte load" in words
+    assert "outside of the variable" in words
 
 
 def test_the_first_block_that_fails_is_named() -> None:

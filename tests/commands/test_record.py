@@ -429,3 +429,16 @@ def test_the_library_compiles_without_warnings() -> None:
     checks = ("-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror")
     done = subprocess.run(["cc", *checks, *sources], capture_output=True, text=True)
     assert (len(sources) > 10, done.returncode) == (True, 0), done.stderr
+
+
+def test_a_spec_of_a_recording_without_a_piece_leaves_no_file(run: Run, tmp_path: Path) -> None:
+    with zipfile.ZipFile(RECORDINGS / "runtime.cudarun") as whole:
+        members = {name: whole.read(name) for name in whole.namelist()}
+    for missing in [name for name in members if name.startswith("memory/")]:
+        with zipfile.ZipFile(tmp_path / "x.cudarun", "w") as damaged:
+            for name, data in members.items():
+                if name != missing:
+                    damaged.writestr(name, data)
+        ran = run("record", "--edit", "x.cudarun", "-o", "x.toml")
+        assert (ran.code, "does not contain" in ran.err) == (2, True), ran.err
+        assert [each.name for each in tmp_path.glob("x*")] == ["x.cudarun"]

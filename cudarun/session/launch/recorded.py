@@ -185,15 +185,18 @@ def _array(recording: Recording, recorded: RecordedRange) -> RecordedArrayBuffer
     if form.cube:
         layers = (found.depth // FACES,) if form.layered else ()
         shape = (*layers, FACES, found.height, found.width)
-    if scalar is None or scalar.size * found.channels * math.prod(shape) != recorded.size:
-        raise RequestError(
-            f"the recording is damaged: the array '{recorded.name}' has another size",
-            origin=recording.path,
-        )
-    element: Type = scalar
-    if found.channels > 1:
+    element: Type = scalar or BYTE
+    if scalar is not None and found.channels != 1:
         name = f"{scalar.name}x{found.channels}"
         element = VectorType(name, scalar, found.channels, scalar.size * found.channels)
+    problem = form.problem(element, len(shape)) or form.misshape(shape)
+    if scalar is None or element.size * math.prod(shape) != recorded.size:
+        problem = "it has another size"
+    if problem is not None:
+        raise RequestError(
+            f"the recording is damaged: the array '{recorded.name}': {problem}",
+            origin=recording.path,
+        )
     return RecordedArrayBuffer(
         recorded.name, element, shape, array=recorded.name, form=form, recording=recording,
         recorded=recorded, is_writable=bool(found.flags & _SURFACE),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ from cudarun.parameters import Parameter
 from cudarun.session.launch.recorded import recorded_values
 from cudarun.session.recording.archive import RecordedContents, Recording
 from cudarun.session.recording.manifest import Manifest, RecordedRange
+from cudarun.session.recording.manifest_text import toml_lines
 from cudarun.writing import OutputFile, check_outputs, whole_file
 
 _POINTER = 8
@@ -56,13 +57,16 @@ class EditableRecording:
         """Write the files, the spec last.
 
         Raises:
-            RequestError: One exists, or cannot be written.
+            RequestError: One exists, or cannot be written, or the recording is damaged; none is left.
         """
         outputs = [OutputFile("--output", path) for path in self._files]
         check_outputs(outputs, [self._recording.path])
-        for output in outputs:
-            with whole_file(output) as file:
-                file.write(self._files[output.path]())
+        with ExitStack() as after_failure:
+            for output in outputs:
+                with whole_file(output) as file:
+                    file.write(self._files[output.path]())
+                after_failure.callback(os.unlink, output.path)
+            after_failure.pop_all()
 
     @cached_property
     def _files(self) -> dict[str, Callable[[], bytes]]:
@@ -123,8 +127,8 @@ class EditableRecording:
             for each in manifest.ranges
             if self._is_expected(each)
         ]
-        lines = [f"{key} = {json.dumps(value)}" for key, value in table.items() if value != []]
-        return "\n".join(["[[launch]]", *lines, ""])
+        table = {key: value for key, value in table.items() if value != []}
+        return "\n".join(["[[launch]]", *toml_lines(table), ""])
 
     def _initial(self, each: RecordedRange) -> str:
         scalar = _scalar(each)

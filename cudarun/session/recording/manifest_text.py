@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -36,6 +37,8 @@ _MOST_RANKS = 5
 _TENSOR_MAP_BYTES = 128
 _MAX_CHANNELS = 4
 _MAX_CORNER = 1 << 15
+_MAX_NAME = 64
+_SYMBOL = re.compile(r"[\w.$%]{1,4096}", re.ASCII)
 _DESCRIPTORS = {True: {(0, 0)}, False: {(TEXTURE_BYTES, 0), (TEXTURE_BYTES, VIEW_BYTES)}}
 
 _T = TypeVar("_T")
@@ -59,8 +62,8 @@ def write_manifest(manifest: Manifest) -> str:
         head["cluster"] = manifest.cluster
     if manifest.status is not None:
         head["status"] = manifest.status
-    lines = [*_lines(head), "", "[origin]"]
-    lines += _lines(
+    lines = [*toml_lines(head), "", "[origin]"]
+    lines += toml_lines(
         {
             "device": origin.device,
             "capability": origin.capability,
@@ -71,10 +74,10 @@ def write_manifest(manifest: Manifest) -> str:
         }
     )
     for tensor in manifest.tensor_maps:
-        lines += ["", "[[tensor_map]]", *_lines(asdict(tensor))]
+        lines += ["", "[[tensor_map]]", *toml_lines(asdict(tensor))]
     for found in manifest.objects:
         row = asdict(found) | {"description": found.description.hex(), "view": found.view.hex()}
-        lines += ["", "[[object]]", *_lines(row)]
+        lines += ["", "[[object]]", *toml_lines(row)]
     for each in manifest.ranges:
         lines += ["", "[[range]]"]
         row = {"name": each.name, "address": each.address, "size": each.size}
@@ -85,11 +88,12 @@ def write_manifest(manifest: Manifest) -> str:
             row["array"] = [*asdict(each.array).values()]
         for key, pieces in (("before", each.before), ("after", each.after)):
             row[key] = [[piece.offset, piece.size, piece.digest] for piece in pieces]
-        lines += _lines(row)
+        lines += toml_lines(row)
     return "\n".join(lines) + "\n"
 
 
-def _lines(table: Mapping[str, object]) -> Iterator[str]:
+def toml_lines(table: Mapping[str, object]) -> Iterator[str]:
+    """Yield a TOML line for each value."""
     # A JSON value is a TOML value, except for null and for characters above U+FFFF as escapes.
     for key, value in table.items():
         yield f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f")
@@ -123,7 +127,7 @@ def read_manifest(data: bytes, origin: str) -> Manifest:
     of = _TableReader(reader.table("origin"), origin)
     cluster = reader.extent("cluster") if "cluster" in table else None
     manifest = Manifest(
-        kernel=reader.text("kernel"),
+        kernel=reader.symbol("kernel"),
         grid=reader.extent("grid"),
         block=reader.extent("block"),
         shared_bytes=reader.number("shared_bytes", 0, _MAX_EXTENT),
@@ -159,7 +163,7 @@ def _range(reader: _TableReader) -> RecordedRange:
         size=size,
         before=tuple(reader.pieces("before", size)),
         after=tuple(reader.pieces("after", size)),
-        symbol=reader.text("symbol") if "symbol" in reader.table_of else None,
+        symbol=reader.symbol("symbol") if "symbol" in reader.table_of else None,
         type=reader.name("type"),
         array=RecordedArray(*reader.sizes("array", range(6, 7)))
         if "array" in reader.table_of
@@ -268,12 +272,22 @@ class _TableReader:
         return found
 
     def text(self, key: str) -> str:
-        return self.value(key, str)
+        found = self.value(key, str)
+        if not found.isprintable():
+            raise _damaged(self.origin, f"'{key}' is not printable text")
+        return found
 
     def name(self, key: str) -> str:
         found = self.text(key)
-        if not found.isidentifier() or not found.isascii():
+        if not found.isidentifier() or not found.isascii() or len(found) > _MAX_NAME:
             raise _damaged(self.origin, f"'{key}' is not a name")
+        return found
+
+    def symbol(self, key: str) -> str:
+        """Return a symbol: it is part of expressions, specs and messages."""
+        found = self.text(key)
+        if not _SYMBOL.fullmatch(found):
+            raise _damaged(self.origin, f"'{key}' is not a symbol")
         return found
 
     def texts(self, key: str) -> Iterator[str]:
@@ -345,7 +359,7 @@ class _TableReader:
         """Refuse keys that are not known: they could be meant for a later version."""
         for key in self.table_of:
             if key not in self._known:
-                raise _damaged(self.origin, f"unknown key '{key}'")
+                raise _damaged(self.origin, f"unknown key {key!r}")
 
 
 def is_digest(text: str) -> bool:

@@ -219,6 +219,13 @@ def _range(**changes: Any) -> RecordedRange:
         lambda text: text.replace('array = "a0"', 'array = "m0"'),
         lambda text: text.replace("array = [16, 8", "array = [16, -8"),
         lambda text: text.replace("handle = 3", "handle = 0"),
+        *(
+            lambda text, name=name: text.replace('symbol = "factor"', f"symbol = {name}")
+            for name in ('""', '"a/b"', '"../x"', '"a=b"', '"\\U0001F600"', '"a\\nerror: b"', "5")
+        ),
+        lambda text: text.replace('kernel = "k"', 'kernel = "k\\u001b[2J"'),
+        lambda text: text.replace('device = ""', 'device = "H100\\npassed"'),
+        lambda text: text.replace('name = "m0"', f'name = "{"m" * 65}"'),
         lambda text: text.replace("surface = false", "surface = true"),
         lambda text: text.replace("000102", "0001"),
         lambda text: text + text[text.index("[[range]]") :],
@@ -226,7 +233,8 @@ def _range(**changes: Any) -> RecordedRange:
     ],
 )
 def test_damaged_descriptions_are_refused(damage: Callable[[str], str]) -> None:
-    ranges, objects = (_range(), _array()), (_object(),)
+    variable = RecordedRange("v0", BASE, 4, symbol="factor")
+    ranges, objects = (_range(), variable, _array()), (_object(),)
     manifest = Manifest("k", (1, 1, 1), (1, 1, 1), ranges=ranges, objects=objects)
     text = write_manifest(manifest)
     assert read_manifest(text.encode(), "x") == manifest

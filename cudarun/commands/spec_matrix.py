@@ -52,10 +52,11 @@ class Matrix:
                 raise _invalid(
                     f"{name} must be a list of strings, numbers or booleans, and not empty"
                 )
-            texts = [*map(_text, values)]
-            for text in texts:
-                if texts.count(text) > 1:
+            seen = set[str]()
+            for text in map(_text, values):
+                if text in seen:
                     raise _invalid(f"{name} contains the value {text} more than once")
+                seen.add(text)
 
     @property
     def count(self) -> int:

@@ -224,6 +224,7 @@ def test_at_most_ten_thousand_cases(place: Path) -> None:
     assert refusal(place, text(1, 100)) == (
         "cases.toml:14: 10100 cases exceed the limit of 10000 cases per spec"
     )
+    assert refusal(place, text(1, 1 << 18)).startswith("cases.toml:14: 26214500 cases exceed")
     sizes = ", ".join(f"m{i} = {hundred}" for i in range(20))
     assert refusal(place, f"[[launch]]{SAXPY}matrix = {{{sizes}}}") == (
         f"cases.toml:6: {10**40} cases exceed the limit of 10000 cases per spec"

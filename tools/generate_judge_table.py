@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -90,8 +91,11 @@ def _candidates(spec: str, sources: list[Path]) -> list[dict[str, Any]]:
 
 
 def _reason(reason: str | None) -> str | None:
-    """Return the first part of a reason."""
-    return None if reason is None else reason.partition("\n")[0].removeprefix("failed: ")
+    """Return the first part of a reason, without the seed, which is random."""
+    if reason is None:
+        return None
+    first, _, _ = reason.partition("\n")
+    return re.sub(", the first with seed [0-9]+$", "", first.removeprefix("failed: "))
 
 
 def table(candidates: list[Judged]) -> str:

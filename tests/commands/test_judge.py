@@ -52,10 +52,10 @@ def test_a_naive_judge_passes_most_cheats(candidates: list[Judged]) -> None:
     ("name", "reason"),
     [
         ("cached", "y as before other launches"),
-        ("hard_coded", "y == expected; 2 of 3 runs, the first with seed 1"),
+        ("hard_coded", "y == expected; 3 of 3 runs"),
         ("race", "race in variable sums"),
         ("uninitialized", "uninitialized read of variable sums"),
-        ("writes_input", "x == old(x); 3 of 3 runs, the first with seed 0"),
+        ("writes_input", "x == old(x); 3 of 3 runs"),
     ],
 )
 def test_the_reason_is_the_cheat(candidates: list[Judged], name: str, reason: str) -> None:

@@ -57,7 +57,7 @@ class EditableRecording:
         """Write the files, the spec last.
 
         Raises:
-            RequestError: One exists, or cannot be written, or the recording is damaged; none is left.
+            RequestError: One exists or cannot be written, or the recording is damaged.
         """
         outputs = [OutputFile("--output", path) for path in self._files]
         check_outputs(outputs, [self._recording.path])

@@ -27,6 +27,7 @@ Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]
 
 CHUNK = 16  # bytes, of which bulk copies transfer multiples
+_AT_ONCE = 64 << 10  # bytes: a copy can have 4 GiB, and fault at the first one
 _WORD = np.dtype(np.uint64)
 _FAILED = 719
 _ILLEGAL_INSTRUCTION = 715
@@ -99,10 +100,9 @@ class BulkCopy(BulkTransfer):
                 active, rest[1], (to, objects), (origin, sizes)
             )
         for lane in range(active.count):
-            chunks = int(sizes[lane]) // CHUNK
-            if chunks:
-                some = active.some(np.full(chunks, lane))
-                steps = np.arange(chunks, dtype=np.uint64) * np.uint64(CHUNK)
+            for first in range(0, int(sizes[lane]), _AT_ONCE):
+                steps = np.arange(first, min(first + _AT_ONCE, int(sizes[lane])), CHUNK, "u8")
+                some = active.some(np.full(len(steps), lane))
                 data = read_chunks(self.accesses[1], some, origin[lane].astype(np.uint64) + steps)
                 self.write(some, to[lane].astype(np.uint64) + steps, data)
         if self.reports:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import sys
@@ -31,7 +32,7 @@ from cudarun.session.image.image import Image
 from cudarun.session.workers.shared_file import SharedFile
 
 _A_HEADER_OF_CUDA = "cuda_fp16.h"
-_BUILTINS = "libnvrtc-builtins.*"
+_BUILTINS = "libnvrtc-builtins.so*"
 _MATH = "math.h"
 _MACROS_OF_MATH = re.compile(rb"\b(?:INFINITY|NAN|HUGE_VALF?|M_[A-Z0-9_]+)\b")
 
@@ -183,16 +184,19 @@ def _run(nvrtc: ModuleType, task: CompileTask, program: Any, options: Sequence[s
     """Compile; return the ``nvrtcResult``."""
     words = [*map(os.fsencode, options)]
     compiling = partial(nvrtc.nvrtcCompileProgram, program, len(words), words)
-    trusted = (*headers_of_cuda(), *_builtins())
-    [result] = call_confined(compiling, task.options.confined_to, trusted)
+    if task.options.confined_to is not None:
+        _load_builtins()
+    [result] = call_confined(compiling, task.options.confined_to, headers_of_cuda())
     return result
 
 
-def _builtins() -> list[str]:
-    """Return the library that NVRTC loads when it compiles, beside its own."""
+def _load_builtins() -> None:
+    """Load the library that NVRTC loads when it compiles, and the libraries that it needs."""
     with open("/proc/self/maps") as maps:
         paths = {line.split(maxsplit=5)[-1].strip() for line in maps if "/libnvrtc.so" in line}
-    return [os.fspath(each) for path in paths for each in Path(path).parent.glob(_BUILTINS)]
+    for path in paths:
+        for builtins in Path(path).parent.glob(_BUILTINS):
+            ctypes.CDLL(os.fspath(builtins))
 
 
 @cache

@@ -26,8 +26,13 @@ def build_library(folder: Path, options: tuple[str, ...] = ()) -> Path:
         options: Further options of the compiler.
 
     Raises:
-        RequestError: There is no compiler, or it fails.
+        RequestError: There is no compiler, it fails, or the folder's libraries cannot be loaded.
     """
+    if os.statvfs(folder).f_flag & os.ST_NOEXEC:
+        raise RequestError(
+            f"no library can be loaded from {folder}, which is mounted with 'noexec'",
+            hint="set TMPDIR to another directory",
+        )
     compiler = _compiler()
     sources = sorted(SOURCES.glob("*.[ch]"))
     words = map(os.fsencode, (compiler, *_OPTIONS, *options, *_LINKING))

@@ -25,3 +25,9 @@ with suppress(ModuleNotFoundError):  # machines with a GPU run the conformance s
         derandomize="CI" in os.environ,
     )
     settings.load_profile("any speed")
+
+with suppress(ModuleNotFoundError):
+    from cudarun.session.workers import deadline
+
+    # A busy machine may need so long for a kernel, and tests compare what is on stderr.
+    deadline._LONG = float("inf")

@@ -184,12 +184,13 @@ class BlockCode:
         index: Index in the function, in the order of the text.
         sync_mask: The member mask of the warp-synchronous operation that the block begins with.
         sync_warps: Number of warps that synchronize there: 4 for a warpgroup.
+        through: The last block that whole warps run together with this one; 0 if it is this one.
         reads: Slots that it reads before it writes them.
         writes: Slots that it writes.
         live_in: Slots whose values it or a later block needs.
         live_out: Slots whose values its terminator or a later block needs.
-        polls: The cost of a jump back to this block, because the loop may be waiting for another
-            thread; 0 if it cannot.
+        polls: The cost of a jump back to this block, after which other threads run: high if the
+            loop may be waiting for one; 0 if it begins no loop.
         instructions: The names of the PTX instructions that it was decoded from, as ``add.s32``;
             operations need not correspond to them one to one.
     """
@@ -199,6 +200,7 @@ class BlockCode:
     terminator: Terminator
     sync_mask: Use | None = None
     sync_warps: int = 1
+    through: int = 0
     reads: int = 0
     writes: int = 0
     live_in: int = 0

@@ -196,19 +196,25 @@ SHUFFLE = "shfl.sync.bfly.b32 %r0, %r0, 1, 31, {};"
 
 
 @pytest.mark.parametrize(
-    ("lines", "synchronizing"),
+    ("lines", "runs"),
     [
         ([SHUFFLE.format(-1)] * 3, 1),
         ([SHUFFLE.format(-1), "add.u32 %r0, %r0, 1;", "vote.sync.all.pred %p, %p, -1;"], 1),
-        ([SHUFFLE.format(-1), SHUFFLE.format("0xff"), SHUFFLE.format(-1)], 3),
-        ([SHUFFLE.format(-1), SHUFFLE.format("%r1"), SHUFFLE.format(-1)], 3),
+        ([SHUFFLE.format(-1), SHUFFLE.format("0xff"), SHUFFLE.format(-1)], 1),
+        ([SHUFFLE.format(-1), SHUFFLE.format("%r1"), SHUFFLE.format(-1)], 1),
         ([SHUFFLE.format(-1), "L:", SHUFFLE.format(-1), "@%p bra L;"], 2),
         ([SHUFFLE.format(-1), "@%p add.u32 %r0, %r0, 1;", SHUFFLE.format(-1)], 2),
         ([SHUFFLE.format(-1), "@%p ret;", SHUFFLE.format(-1)], 2),
         ([SHUFFLE.format(-1), "bar.sync 0;", SHUFFLE.format(-1)], 2),
     ],
 )
-def test_whole_warps_synchronize_once_in_a_block(lines: list[str], synchronizing: int) -> None:
+def test_whole_warps_run_what_others_wait_in(lines: list[str], runs: int) -> None:
     program = compile_module(parse(HEADER + BODY.format("\n".join(lines))))
     blocks = program.code["test"].blocks
-    assert sum(block.sync_mask is not None for block in blocks) == synchronizing
+    instructions = sum("sync" in line for line in lines if "bar" not in line)
+    assert sum(block.sync_mask is not None for block in blocks) == instructions
+    found, last = 0, -1
+    for block in blocks:
+        if block.sync_mask is not None and block.index > last:
+            found, last = found + 1, block.through
+    assert found == runs

@@ -107,11 +107,13 @@ class KernelModule:
         if self.code.counted.are_used:
             self.code.counted.define(module, self.code.state)
         is_observed = observed is not None
+        meets = bool(self.code.points.meetings)
         define_run(
             module,
             self.code.state,
             afters,
             cluster_afters,
+            meets=meets,
             is_observed=is_observed,
             finds_sync_errors=has_sync,
         )

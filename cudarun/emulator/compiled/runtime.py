@@ -18,6 +18,7 @@ from cudarun.emulator.compiled.fixed_values import fixed_values, lane_values
 from cudarun.emulator.compiled.frame_memory import FrameMemory
 from cudarun.emulator.compiled.kernels import CompiledKernel, resident_blocks
 from cudarun.emulator.compiled.lanes.vectors import WIDTH
+from cudarun.emulator.compiled.meetings import WarpMeeting
 from cudarun.emulator.compiled.observation import ObservedLaunch, Suspicion
 from cudarun.emulator.compiled.products.warpgroups import ProductOfWarp
 from cudarun.emulator.compiled.queue import BlockQueue
@@ -40,7 +41,8 @@ from cudarun.emulator.machine.threads import block_registers
 
 Array = npt.NDArray[Any]
 
-_MOST_JUMPS = 1 << 14  # back, before the first tick
+_FIRST_JUMPS = 1 << 14  # back, before the first tick at the most
+_MOST_JUMPS = 1 << 20  # back in a block, until its lanes are preempted
 _FIRST_OPERATIONS = 1 << 18  # of a warp, in some milliseconds
 _LEAST_INTERVAL = 64
 _TICK_SECONDS = 0.02
@@ -59,7 +61,7 @@ def aligned_bytes(count: int) -> Array:
 
 def first_interval(operations: int) -> int:
     """Return the number of jumps back before the first tick, for a kernel of so many operations."""
-    return min(max(_FIRST_OPERATIONS // max(operations, 1), _LEAST_INTERVAL), _MOST_JUMPS)
+    return min(max(_FIRST_OPERATIONS // max(operations, 1), _LEAST_INTERVAL), _FIRST_JUMPS)
 
 
 class CompiledRun:
@@ -89,11 +91,13 @@ class CompiledRun:
         self._launch = launch
         self._queue = queue
         self._on_tick = on_tick
-        self._interval = first_interval(kernel.operations)
+        self._interval = min(first_interval(kernel.operations), _MOST_JUMPS)
         self._ticked = time.perf_counter()
         self._calling = 0  # the slot of the last callback
         self._failed = 0  # the block that raised the error
         self._slots = slots = resident_blocks(kernel, launch)
+        self._jumps = [0] * slots  # back, until the last tick and since lanes were preempted
+        self._next_tick = [self._interval] * slots  # after so many jumps more
         self._batch = batch = Batch(launch, slots)
         batch.begin(0, slots)
         batch.waiting.clear()
@@ -234,21 +238,32 @@ class CompiledRun:
                 raise describe_deadlock(self._batch)
             if number == layout.STALL_SITE:
                 return self._check_standstill()
+            if number == layout.MEETING_SITE:
+                return self._meet(slot, warp)
             return self._execute(self._sites[number], slot, warp, mask)
 
     def _tick(self, slot: int) -> int:
-        """Let signals and other threads be served, and end if the blocks need not be run."""
+        """Let signals and other threads be served, and other lanes from time to time.
+
+        Returns:
+            ``FAULT`` if the blocks need not be run.
+        """
         self._check_suspicion(slot)
         now = time.perf_counter()
         change = min(_TICK_SECONDS / max(now - self._ticked, 1e-6), _MOST_GROWTH)
-        interval = min(max(int(self._interval * change), _LEAST_INTERVAL), layout.TICK_INTERVAL)
-        self._contexts[slot, layout.TICKS // 8] = self._interval = interval
+        self._interval = min(max(int(self._interval * change), _LEAST_INTERVAL), _MOST_JUMPS)
         self._ticked = now
+        # preempted after a fixed number of jumps, so that it does not depend on the time
+        self._jumps[slot] = jumps = (self._jumps[slot] + self._next_tick[slot]) % _MOST_JUMPS
+        self._next_tick[slot] = min(self._interval, _MOST_JUMPS - jumps)
+        self._contexts[slot, layout.TICKS // 8] = self._next_tick[slot]
         running = self._contexts[:, layout.RUNNING // 8] != 0
         lowest = int(self._contexts[running, layout.BLOCK // 8].min())
         self._queue.reach(lowest)
         self._on_tick()
-        return layout.FAULT if self._queue.is_over(lowest) else layout.RETRY
+        if self._queue.is_over(lowest):
+            return layout.FAULT
+        return layout.RETRY if jumps else layout.PREEMPT
 
     def _check_standstill(self) -> int:
         """Let blocks go on that fill the slots and wait for others, unless this has no end.
@@ -310,14 +325,26 @@ class CompiledRun:
         results = [self._column(first + n, kind) for n, kind in enumerate(site.destinations)]
         chosen = tuple(result[positions].copy() for result in results)
         if isinstance(work.action, ProductOfWarp):
-            self._batch.alive[:] = False
-            cluster = np.arange(slot, slot + self._launch.cluster_blocks)
-            self._batch.alive[self._waiting.lanes(cluster, self._kernel.code.state.ALIVE)] = True
+            self._note_living(slot)
         with np.errstate(all="ignore"):
             work.action(active, sources, chosen)
         for result, values in zip(results, chosen, strict=True):
             result[positions] = values
         return layout.DONE
+
+    def _note_living(self, slot: int) -> None:
+        self._batch.alive[:] = False
+        cluster = np.arange(slot, slot + self._launch.cluster_blocks)
+        self._batch.alive[self._waiting.lanes(cluster, self._kernel.code.state.ALIVE)] = True
+
+    def _meet(self, slot: int, warp: int) -> int:
+        if self._observed:
+            raise Suspicion  # the interpreter observes it
+        self._note_living(slot)
+        state = self._states.reshape(self._slots, self._warps, -1)[slot, warp]
+        first = slot * self._launch.block_threads + warp * WIDTH
+        given = self._kernel.code, self._batch, self._frame, self._frames.path, state, first
+        return layout.DONE if WarpMeeting(*given).hold() else layout.RETRY
 
     def _column(self, place: int, kind: Any) -> Array:
         """Return an operand in the scratch."""

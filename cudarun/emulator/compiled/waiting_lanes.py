@@ -169,7 +169,7 @@ class WaitingLanes:
         """Enter the lanes of the last callback in the batch, if they do not wait anywhere."""
         batch = self._batch
         number, warp, mask = last_call(self._contexts[slot])
-        if number in (layout.DEADLOCK_SITE, layout.STALL_SITE):
+        if layout.TICK_SITE < number < 0:
             return
         sites = self._code.sites.sites
         block = layout.TICK_SITE - number if number < 0 else sites[number].block

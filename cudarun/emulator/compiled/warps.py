@@ -58,7 +58,7 @@ class WarpOperations:
             moved = code.shuffle(bits, places.tolist())
         else:
             moved = self._permuted(bits, place)
-        result = code.select(active, moved, bits)
+        result = code.select(active, moved, splat("i32", 0))
         self._registers.write(operation.destinations[0], code.bitcast(result, value.element))
         for use in operation.destinations[1:]:
             self._registers.write(use, in_range)

@@ -39,8 +39,8 @@ from cudarun.emulator.machine.stack import StackAllocate
 from cudarun.emulator.machine.transfers import MemoryLoad
 from cudarun.records import dataclass
 
-_COST_OF_LOADS = 1
-_COST_OF_ATOMICS = 512
+_COST_OF_JUMPS = 1
+_COST_OF_WAITS = 512
 _SLOTTED = (RegisterUse, ParameterUse)
 _FIXED = (ConstantUse, SymbolUse, KernelParameterUse)  # the same throughout a launch
 
@@ -52,7 +52,7 @@ def analyze(code: FunctionCode) -> None:
     _drop_unread_results(uses)
     _extract_constants(code, uses.writes)
     find_liveness(code)
-    _mark_polling_loops(code)
+    _mark_loops(code)
 
 
 @dataclass(slots=True)
@@ -257,10 +257,10 @@ def _reads_and_writes(block: BlockCode, wide: int) -> None:
     block.reads, block.writes = _mask(reads) & wide, _mask(writes) & wide
 
 
-# --- loops that poll -----------------------------------------------------------------------------
+# --- loops ---------------------------------------------------------------------------------------
 
 
-def _mark_polling_loops(code: FunctionCode) -> None:
+def _mark_loops(code: FunctionCode) -> None:
     if not any(
         target <= block.index for block in code.blocks for target in block.terminator.successors
     ):
@@ -276,15 +276,11 @@ def _mark_polling_loops(code: FunctionCode) -> None:
 
 def _polling_cost(block: BlockCode) -> int:
     """Return the polling cost of a jump back to a loop with this block."""
-    cost = _COST_OF_ATOMICS if isinstance(block.terminator, FunctionCall) else 0
-    for operation in block.operations:
-        if isinstance(operation, Action):
-            action = operation.action
-            waits = isinstance(action, Wait) or (
-                isinstance(action, MemoryLoad) and action.accesses[0].strong
-            )
-            if waits or (isinstance(action, Atomic) and action.wanted):
-                cost = _COST_OF_ATOMICS
-            elif isinstance(action, MemoryLoad):
-                cost = max(cost, _COST_OF_LOADS)
-    return cost
+    actions = [each.action for each in block.operations if isinstance(each, Action)]
+    waits = isinstance(block.terminator, FunctionCall) or any(
+        isinstance(action, Wait)
+        or (isinstance(action, MemoryLoad) and action.accesses[0].strong)
+        or (isinstance(action, Atomic) and action.wanted)
+        for action in actions
+    )
+    return _COST_OF_WAITS if waits else _COST_OF_JUMPS

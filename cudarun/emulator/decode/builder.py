@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cudarun.emulator.code import BlockCode, ConstantUse, Operation, Terminator, Use
+from cudarun.emulator.code import BlockCode, Operation, Terminator, Use
 from cudarun.emulator.machine.control import Jump
 
 # Called when all labels are bound: maps label numbers to block numbers.
 Ending = Callable[[Callable[[int], int]], Terminator]
-
-_EVERY_LANE = 0xFFFFFFFF
 
 
 class BlockBuilder:
@@ -19,9 +17,11 @@ class BlockBuilder:
     def __init__(self) -> None:
         self._blocks: list[tuple[list[Operation], Ending, Use | None, int, list[str]]] = []
         self._labels: dict[int, int] = {}
+        self._continued: set[int] = set()  # blocks that others follow only to synchronize
         self._operations: list[Operation] = []
         self._sync_mask: Use | None = None
         self._sync_warps = 1
+        self._is_aligned = False
         self._names: list[str] = []
 
     @property
@@ -39,38 +39,49 @@ class BlockBuilder:
 
     def label(self, number: int) -> None:
         """Bind the label to the next operation."""
-        self.split()
+        self._fall_through()
+        self._continued.discard(len(self._blocks) - 1)
         self._labels[number] = len(self._blocks)
 
-    def split(self, sync_mask: Use | None = None, sync_warps: int = 1) -> None:
-        """Start a block here, with a synchronization mask if given; the open one falls through.
+    def synchronize(self, mask: Use, warps: int = 1, *, is_aligned: bool) -> None:
+        """Start a block here at which lanes wait for others.
 
-        The open block goes on if it has begun with whole warps, and only whole warps are needed:
-        nothing in a block lets lanes diverge or exit.
+        Args:
+            mask: The member mask of each lane.
+            warps: The number of warps that synchronize.
+            is_aligned: Whether all lanes of a warp execute this instruction. The open block goes on
+                if it has begun with another one: nothing in a block lets lanes diverge or exit.
         """
-        if (
-            sync_warps == self._sync_warps == 1
-            and _is_whole(sync_mask)
-            and _is_whole(self._sync_mask)
-        ):
+        if is_aligned and self._is_aligned and warps == self._sync_warps == 1:
             return
-        if self._operations or self._names or self._sync_mask is not None:
-            after = self.next
-            self.end(lambda _: Jump(after))
-        self._sync_mask, self._sync_warps = sync_mask, sync_warps
+        self.continue_in_next()
+        self._sync_mask, self._sync_warps, self._is_aligned = mask, warps, is_aligned
+
+    def continue_in_next(self) -> None:
+        """Start a block here, which whole warps run together with the open one."""
+        if self._fall_through():
+            self._continued.add(len(self._blocks) - 1)
+
+    def _fall_through(self) -> bool:
+        """Let the open block fall through to the next one; return whether it has begun."""
+        if not (self._operations or self._names or self._sync_mask is not None):
+            return False
+        after = self.next
+        self.end(lambda _: Jump(after))
+        return True
 
     def end(self, ending: Ending) -> None:
         """Close the open block with its terminator."""
         block = self._operations, ending, self._sync_mask, self._sync_warps, self._names
         self._blocks.append(block)
         self._operations, self._names = [], []
-        self._sync_mask, self._sync_warps = None, 1
+        self._sync_mask, self._sync_warps, self._is_aligned = None, 1, False
 
     def finish(self, last: Callable[[], Terminator]) -> list[BlockCode]:
         """Return all blocks; ``last`` ends them where the text does."""
         self.end(lambda _: last())
         ended, self._blocks = self._blocks, []  # they refer to the function's decoder
-        return [
+        found = [
             BlockCode(
                 index,
                 operations,
@@ -81,10 +92,8 @@ class BlockBuilder:
             )
             for index, (operations, ending, sync_mask, sync_warps, names) in enumerate(ended)
         ]
-
-
-def _is_whole(sync_mask: Use | None) -> bool:
-    """Return whether a member mask has all lanes of a warp."""
-    return (
-        isinstance(sync_mask, ConstantUse) and int(sync_mask.value[0]) & _EVERY_LANE == _EVERY_LANE
-    )
+        for index in sorted(self._continued, reverse=True):
+            after = found[index + 1]
+            if found[index].sync_warps == after.sync_warps == 1:
+                found[index].through = max(after.index, after.through)
+        return found

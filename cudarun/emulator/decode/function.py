@@ -308,16 +308,23 @@ class FunctionDecoder:
 
     def _add_all(self, name: str, operations: list[Operation]) -> None:
         for operation in operations:
+            waits_for = ""
             if isinstance(operation, Action) and isinstance(operation.action, WarpAction):
-                match operation.action.waits_for:
-                    case "mask":
-                        self.builder.split(sync_mask=operation.sources[-1])
-                    case "warp":
-                        self.builder.split(sync_mask=_WHOLE_WARP)
-                    case "warpgroup":
-                        self.builder.split(sync_mask=_WHOLE_WARP, sync_warps=WARPGROUP // WARP)
+                waits_for = operation.action.waits_for
+            match waits_for:
+                case "mask":
+                    self.builder.synchronize(operation.sources[-1], is_aligned=False)
+                case "warp":
+                    self.builder.synchronize(_WHOLE_WARP, is_aligned=True)
+                case "warpgroup":
+                    self.builder.synchronize(_WHOLE_WARP, WARPGROUP // WARP, is_aligned=True)
             self.builder.add(operation)
-        self.builder.note(name)
+            if waits_for == "mask":  # the lanes of other instructions may take part
+                self.builder.note(name)
+                name = ""
+                self.builder.continue_in_next()
+        if name:
+            self.builder.note(name)
         if self._region is not None:
             guard = self._region[0].slot
             if any(

@@ -2,9 +2,8 @@
 
 The threads of a block are consecutive lanes, the blocks of a batch follow each other. Lanes wait in
 groups, one per **path**: the chain of basic blocks they were called from, then their next block.
-The lowest path is dispatched first, so that diverged lanes reconverge. A group that jumps back to a
-loop that could be waiting for other threads is preempted after a while, so that a thread spinning
-on a lock does not starve its owner.
+The lowest path is dispatched first, so that diverged lanes reconverge. A group in a loop is
+preempted after a while, so that a thread spinning on a lock does not starve its owner.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from cudarun.emulator.machine.control import FunctionCall
 from cudarun.emulator.machine.frame import Frame
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.launch import OPERATION_WORK
+from cudarun.emulator.machine.meetings import Party, meet, qualified_name
 from cudarun.emulator.machine.report import describe_deadlock
 from cudarun.emulator.machine.scratch import Scratch
 from cudarun.emulator.machine.spaces import WINDOWS
@@ -38,11 +38,10 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Path = tuple[int, ...]
 
-# A jump back to a loop that could be waiting for other threads has the polling cost of its block:
-# high if the loop has an atomic operation, low if it only loads. When a group has used up the
-# budget while others wait, the group that has waited longest runs some blocks before the lowest
-# path is dispatched again. When all lanes are in such loops for long, they may be waiting for other
-# batches.
+# A jump back to a loop has the polling cost of its block: high if the loop could be waiting for
+# other threads. When a group has used up the budget while others wait, the group that has waited
+# longest, with those it diverges into, runs some blocks before the lowest path is dispatched again.
+# Lanes that are in loops for long may be waiting for other batches.
 _POLLING_BUDGET = 4096
 _PREEMPTION_BLOCKS = 256
 _STALL_LIMIT = 1 << 19
@@ -76,11 +75,12 @@ class Batch:
         self.stack = Stack(self)
         self.recent: dict[Access, Region] = {}
         self.failed_waits: dict[object, list[FailedWait]] = {}
-        self.shuffles: dict[tuple[object, ...], tuple[Array, Array]] = {}
+        self.shuffles: dict[tuple[object, ...], tuple[Array, Array, bool]] = {}
         self._frames: dict[tuple[int, str], Frame] = {}
         self._sections: dict[str, Section] = {}
         self._polling_budget = _POLLING_BUDGET
         self._preemption_blocks = 0
+        self._hidden: set[Path] = set()  # the others, while lanes that waited long run
         self._stall = 0
         self.first_block = self.blocks = 0
         self.is_last = False  # all other batches that have begun are before it, and have ended
@@ -143,11 +143,16 @@ class Batch:
     # --- which lanes run next --------------------------------------------------------------------
 
     def _select_path(self) -> Path:
+        if self._preemption_blocks > 0 and (left := self.waiting.keys() - self._hidden):
+            return min(left)
         self._preemption_blocks = 0
+        self._hidden.clear()
         if self._polling_budget <= 0 and len(self.waiting) > 1:
             self._polling_budget = _POLLING_BUDGET
             self._preemption_blocks = _PREEMPTION_BLOCKS
-            return next(iter(self.waiting))  # has waited longest
+            longest, *others = self.waiting
+            self._hidden.update(others)
+            return longest
         return min(self.waiting)
 
     def _dispatch(self, path: Path) -> None:
@@ -172,8 +177,17 @@ class Batch:
             active.loaded |= missing | block.writes
             active.dirty |= block.writes
         active.block = block
-        self._visited.add(active.path[-1])
-        self.launch.work += len(block.operations) * (OPERATION_WORK + active.width)
+        first = active.path[-1]
+        self._visited.add(first)
+        operations = len(block.operations)
+        if block.through and block.sync_mask is not None and self.threads.whole_warps(active):
+            function = active.frame.function
+            active.block = function.blocks[block.through]
+            active.path = (*active.path[:-1], function.base + block.through)
+            self._visited.update(range(first, active.path[-1] + 1))
+            together = function.blocks[block.index : block.through + 1]
+            operations = sum(len(each.operations) for each in together)
+        self.launch.work += operations * (OPERATION_WORK + active.width)
         active.code = active.frame.code(active, block)
 
     def proceed(self, active: Active, target: int) -> None:
@@ -181,12 +195,9 @@ class Batch:
         function = active.frame.function
         block = function.blocks[target]
         path = (*active.path[:-1], function.base + target)
-        backward = target <= active.block.index
-        if backward:
-            if block.polls:
-                self._polled(block)
-            if self.is_last and self.launch.hands_over(self._visited):
-                raise HandOver
+        backward = self._polled(active, target)
+        if backward and self.is_last and self.launch.hands_over(self._visited):
+            raise HandOver
         if self._stall > _STALL_LIMIT or (
             self.waiting and self._must_wait(path, backward=backward)
         ):
@@ -198,11 +209,15 @@ class Batch:
         active.path = path
         self._run_next(active, block)
 
-    def _polled(self, block: BlockCode) -> None:
+    def _polled(self, active: Active, target: int) -> bool:
+        """Count a jump to a block if it is one back; return whether it is."""
+        if target > active.block.index:
+            return False
+        cost = active.frame.function.blocks[target].polls
+        self._stall += cost
         if self.waiting:
-            self._polling_budget -= block.polls
-        else:
-            self._stall += block.polls
+            self._polling_budget -= cost
+        return True
 
     def _must_wait(self, path: Path, *, backward: bool) -> bool:
         """Return whether lanes that reach a path wait: to reconverge, or when preempted."""
@@ -210,7 +225,7 @@ class Batch:
             return True
         if self._preemption_blocks > 0:
             self._preemption_blocks -= 1
-            return False
+            return any(each < path for each in self.waiting.keys() - self._hidden)
         return (backward and self._polling_budget <= 0) or min(self.waiting) < path
 
     # --- divergence and control flow -------------------------------------------------------------
@@ -262,6 +277,7 @@ class Batch:
     ) -> None:
         lanes = active.lanes
         prefix, base = active.path[:-1], active.frame.function.base
+        self._polled(active, min(target, otherwise))
         self.wait((*prefix, base + target), lane_sets.select(lanes, condition))
         self.wait((*prefix, base + otherwise), lane_sets.select(lanes, ~condition))
         self.active = None
@@ -305,6 +321,7 @@ class Batch:
             live |= function.blocks[target].live_in
         path = active.path
         lanes = self.write_back(active, live)
+        self._polled(active, int(wanted[0]))
         for target in wanted:
             chosen = lane_sets.select(lanes, targets == target)
             self.wait((*path[:-1], function.base + int(target)), chosen)
@@ -375,7 +392,29 @@ class Batch:
         if ready.all():
             return lanes
         self.synchronizing[path] = lane_sets.select(lanes, ~ready)
+        self._meet(qualified_name(block))
         return lane_sets.select(lanes, ready) if ready.any() else None
+
+    def _meet(self, name: str) -> None:
+        """Execute an instruction for lanes that wait for each other at several places."""
+        parties = []
+        for path, lanes in self.synchronizing.items():
+            function, block = self.launch.locate(path[-1])
+            if name and qualified_name(block) == name:
+                frame = self.frame(len(path) - 1, function)
+                parties.append(Party(path, frame, block, lane_sets.indices(lanes)))
+        if len(parties) < 2:
+            return
+        for party, lanes in zip(parties, meet(self, parties), strict=True):
+            if len(lanes):
+                left = np.setdiff1d(party.lanes, lanes)
+                del self.synchronizing[party.path]
+                if len(left):
+                    self.synchronizing[party.path] = lane_sets.of(left)
+                (after,) = party.block.terminator.successors
+                self.wait(
+                    (*party.path[:-1], party.frame.function.base + after), lane_sets.of(lanes)
+                )
 
     # --- special registers and memory sections ---------------------------------------------------
 

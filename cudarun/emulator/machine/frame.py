@@ -8,6 +8,7 @@ blocks of the batch, executes it again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,7 +69,7 @@ class Frame:
         self.depth = depth
         self.registers = self._register_file()
         self.compacted = self._single_values()
-        self._code: dict[tuple[int, bool, int, int], Code] = {}
+        self._code: dict[tuple[int, int, bool, int, int], Code] = {}
         self._begin()
 
     def _begin(self) -> None:
@@ -106,14 +107,17 @@ class Frame:
                 return _storage(slot, np.zeros(max(slot.type.bytes, 1), dtype=np.uint8))
 
     def code(self, active: Active, block: BlockCode) -> Code:
-        """Return the block bound to the registers of the active lanes."""
+        """Return the blocks from one to the active one, bound to the active lanes' registers."""
         start = active.members.start if isinstance(active.members, slice) else 0
-        key = (block.index, active.in_place, start, active.width)
+        key = (block.index, active.block.index, active.in_place, start, active.width)
         code = self._code.get(key)
         if code is None:
             if len(self._code) >= _CODE_KEPT:
                 self._code.clear()
-            code = self._code[key] = self._bind(active, block, start)
+            blocks = self.function.blocks[block.index : active.block.index + 1]
+            codes = [self._bind(active, each, start) for each in blocks]
+            entries = [entry for each in codes for entry in each.entries]
+            code = self._code[key] = replace(codes[-1], entries=entries)
         return code
 
     def _bind(self, active: Active, block: BlockCode, start: int) -> Code:
@@ -143,8 +147,9 @@ class Frame:
 
     def register_values(self, use: Use, lanes: Lanes) -> Array:
         """Return the values of an operand in the register file."""
-        view = _RegisterView(self, self.registers, 0, self.batch.lanes)
-        return view.source(use)[lanes]
+        values = _RegisterView(self, self.registers, 0, self.batch.lanes).source(use)[lanes]
+        is_negated = isinstance(use, RegisterUse) and use.negated
+        return np.logical_not(values) if is_negated else values
 
     def write_registers(self, use: RegisterUse, lanes: Lanes, values: Array) -> None:
         """Write a register in the register file."""
@@ -207,10 +212,7 @@ class SparseFrame(Frame):
 
     def view(self, active: Active, use: Use) -> Array:
         """Return the values of an operand for the members of the active lanes."""
-        values = self.register_values(use, active.members)
-        if isinstance(use, RegisterUse) and use.negated:
-            return np.logical_not(values)
-        return values
+        return self.register_values(use, active.members)
 
 
 class _SparseRegisters(list[Array]):

@@ -64,21 +64,29 @@ def pack(table: Array) -> Array:
 
 
 class Shuffle(WarpAction):
-    """``shfl.sync``: read another lane's register."""
+    """``shfl.sync``: read another lane's register.
+
+    The register of a lane that does not take part is undefined: an H100 reads 0 from one that does
+    not exist.
+    """
 
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
     ) -> None:
         """Write the value and, if requested, whether the lane was in range."""
         value, b, c = sources[:3]
-        index, in_range = self._origin(active, b, c)
-        result = value.take(index)
-        np.copyto(destinations[0], result)
+        index, in_range, is_partial = self._origin(active, b, c)
+        np.copyto(destinations[0], value.take(index))
+        if is_partial:
+            np.copyto(destinations[0], 0, where=index < 0)
         if len(destinations) > 1:
             np.copyto(destinations[1], in_range)
 
-    def _origin(self, active: Active, b: Array, c: Array) -> tuple[Array, Array]:
-        """Return per lane the active lane that it reads, and whether that was in range."""
+    def _origin(self, active: Active, b: Array, c: Array) -> tuple[Array, Array, bool]:
+        """Return per lane the active lane that it reads, or -1, and whether that was in range.
+
+        The last value is whether some lanes read one that is not active.
+        """
         uniform = b.strides == c.strides == (0,)
         if not uniform or not active.batch.threads.whole_warps(active):
             return self._compute(active, b, c)
@@ -91,7 +99,7 @@ class Shuffle(WarpAction):
             known = shuffles[key] = self._repeated(active, int(b[0]), int(c[0]))
         return known
 
-    def _repeated(self, active: Active, b: int, c: int) -> tuple[Array, Array]:
+    def _repeated(self, active: Active, b: int, c: int) -> tuple[Array, Array, bool]:
         """Return the same for whole warps with one pattern, which is repeated."""
         width = min(active.batch.threads.threads, WARP)
         if active.batch.threads.threads % width:  # the last warp of each block is a short one
@@ -99,9 +107,10 @@ class Shuffle(WarpAction):
             return self._compute(active, np.broadcast_to(b, count), np.broadcast_to(c, count))
         lane = np.arange(width)
         other, in_range = self._pattern(lane, b & 31, c & 31, (c >> 8) & 31)
-        place = np.where(in_range & (other < width), other, lane)
+        place = np.where(in_range, other, lane)
         first = np.arange(0, active.count, width)
-        return np.add.outer(first, place).reshape(-1), np.tile(in_range, len(first))
+        index = np.where(place < width, np.add.outer(first, place), -1)
+        return index.reshape(-1), np.tile(in_range, len(first)), bool((place >= width).any())
 
     def _pattern(
         self, lane: Array, amount: Array | int, limit: Array | int, segment: Array | int
@@ -131,13 +140,13 @@ class Shuffle(WarpAction):
         )
         return self._pattern(lane, amount, limit, segment)
 
-    def _compute(self, active: Active, b: Array, c: Array) -> tuple[Array, Array]:
+    def _compute(self, active: Active, b: Array, c: Array) -> tuple[Array, Array, bool]:
         slots = self.slots(active)
         lane = slots % WARP
         other, in_range = self.named(lane, b, c)
         wanted = slots - lane + np.where(in_range, other, lane)
-        place = self.spread(active, slots, np.arange(len(slots)), -1).reshape(-1)[wanted]
-        return np.where(place < 0, np.arange(len(slots)), place), in_range
+        index = self.spread(active, slots, np.arange(len(slots)), -1).reshape(-1)[wanted]
+        return index, in_range, bool((index < 0).any())
 
 
 class UnsynchronizedShuffle(Shuffle):

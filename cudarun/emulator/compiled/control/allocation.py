@@ -16,6 +16,27 @@ from cudarun.emulator.compiled.state.registers import WarpRegisters
 from cudarun.emulator.machine.frame import each
 
 
+def needed_slots(
+    blocks: Sequence[BlockCode], waiting: int, every: int, first_called: int
+) -> list[int]:
+    """Return the slots that inactive lanes may need while each block runs.
+
+    The lowest block with waiting lanes runs, so that diverged lanes wait to run later ones.
+
+    Args:
+        blocks: The basic blocks.
+        waiting: The slots that lanes need that wait for other warps.
+        every: All slots.
+        first_called: The first block of outlined functions. Lanes that wait for the return of
+            others can be anywhere.
+    """
+    slots, found = waiting, []
+    for block in reversed(blocks):
+        found.append(every if block.index >= first_called else slots)
+        slots |= block.live_in
+    return found[::-1]
+
+
 class RegisterPlaces(NamedTuple):
     """The places of registers.
 

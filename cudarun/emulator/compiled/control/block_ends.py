@@ -19,7 +19,7 @@ from cudarun.emulator.compiled.state.sites import (
     call_back,
     pass_sources,
 )
-from cudarun.emulator.machine.control import Branch, IndexedBranch, Jump, Trap
+from cudarun.emulator.machine.control import Branch, IndexedBranch, Trap
 
 
 class BlockEnds:
@@ -51,17 +51,12 @@ class BlockEnds:
         self._schedule = schedule
         self._has_frames = has_frames
         self.rules: Mapping[type[Terminator], Rule] = {
-            Jump: self._jump,
             Branch: self._branch,
             IndexedBranch: self._indexed_branch,
             Trap: self.fail,
             PointerCall: self._pointer_call,
             StackCheck: self._stack_check,
         }
-
-    def _jump(self, block: BlockCode, mask: str) -> None:
-        assert isinstance(block.terminator, Jump)
-        self._schedule.proceed(block.terminator.target, block.index, mask)
 
     def _branch(self, block: BlockCode, mask: str) -> None:
         code, branch = self._code, block.terminator
@@ -75,7 +70,9 @@ class BlockEnds:
         transitions = self._schedule.transitions
         if transitions is not None and not self._schedule.polls(targets, block.index):
             if min(targets) <= block.index:
-                self._schedule.tick(block.index, mask)
+                other = code.scalar(f"xor i32 {taken}, {mask}")
+                lanes = {branch.target: taken, branch.otherwise: other}
+                self._schedule.tick(block.index, mask, lanes)
             transitions.advance(targets, mask, taken)
             return
         other = code.scalar(f"xor i32 {taken}, {mask}")

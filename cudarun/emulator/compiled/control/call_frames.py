@@ -101,7 +101,7 @@ class CallFrames:
 
     def _call(self, block: BlockCode, mask: str) -> None:
         code, call = self._code, self._calls[block.index]
-        self._schedule.tick(block.index, mask)
+        self._schedule.tick(block.index, mask, {})
         frame = pointer_to(code, code.scalar("load ptr, ptr %FRAME"), self._frames.size)
         store_field(code, frame, FrameLayout.CALL, "i32", str(block.index))
         store_field(code, frame, FrameLayout.RETURNED, "i32", "0")

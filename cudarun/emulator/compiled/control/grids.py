@@ -11,7 +11,7 @@ from __future__ import annotations
 from cudarun.emulator.compiled.access.shadow import begin_block, begin_epoch
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, ModuleText
 from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.layout import BLOCKED, ENDED, FAILS, YIELDS, WarpState
+from cudarun.emulator.compiled.state.layout import BLOCKED, ENDED, FAILS, MEETS, YIELDS, WarpState
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.sync_checks import check_release
 
@@ -25,6 +25,7 @@ def define_run(
     afters: list[int],
     cluster_afters: list[int],
     *,
+    meets: bool,
     is_observed: bool = False,
     finds_sync_errors: bool = False,
 ) -> None:
@@ -35,13 +36,19 @@ def define_run(
         state: The layout of a warp's state.
         afters: The block of code after each barrier, unless they are counted.
         cluster_afters: That after each barrier of the cluster.
+        meets: Whether lanes of a warp that wait at several places can meet.
         is_observed: Whether accesses are recorded for detectors.
         finds_sync_errors: Whether lanes are checked for synchronization errors.
     """
     module.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
     _define_begin(module, state, is_observed=is_observed)
     _define_round(
-        module, state, afters, is_observed=is_observed, finds_sync_errors=finds_sync_errors
+        module,
+        state,
+        afters,
+        meets=meets,
+        is_observed=is_observed,
+        finds_sync_errors=finds_sync_errors,
     )
     _define_cluster(module, state, cluster_afters)
     _define_blocks(module)
@@ -115,6 +122,7 @@ def _define_round(
     state: WarpState,
     afters: list[int],
     *,
+    meets: bool,
     is_observed: bool,
     finds_sync_errors: bool,
 ) -> None:
@@ -136,6 +144,8 @@ def _define_round(
     code.label("warp.run")
     number = code.scalar("trunc i64 %current to i32")
     answer = code.scalar(f"call i32 @step(ptr %ctx, i32 {number})")
+    if meets:
+        answer = _meet(code, number, answer)
     wrong = code.scalar(f"icmp eq i32 {answer}, {FAILS}")
     code.line(f"br i1 {wrong}, label %fault, label %warp.ran")
     code.label("warp.ran")
@@ -174,6 +184,21 @@ def _define_round(
         code.label(label)
         code.line(f"ret i32 {returned}")
     _function(module, "internal i32 @round(ptr %ctx)", "round", code)
+
+
+def _meet(code: CodeBuilder, warp: str, answer: str) -> str:
+    """Call back if lanes of a warp may meet, which run then; return the answer without this."""
+    meets = code.scalar(f"icmp uge i32 {answer}, {MEETS}")
+    code.line(f"br i1 {meets}, label %meet, label %met")
+    code.label("meet")
+    store_field(code, "%ctx", layout.SITE, "i32", str(layout.MEETING_SITE))
+    store_field(code, "%ctx", layout.CALLING_WARP, "i32", warp)
+    store_field(code, "%ctx", layout.CALLING_MASK, "i32", "0")
+    got = code.scalar(f"call i32 {field(code, '%ctx', layout.CALLBACK, 'ptr')}(ptr %ctx)")
+    cases = f"i32 {layout.DONE}, label %warp.run i32 {layout.FAULT}, label %fault"
+    code.line(f"switch i32 {got}, label %met [ {cases} ]")
+    code.label("met")
+    return code.scalar(f"and i32 {answer}, {MEETS - 1}")
 
 
 def _release(

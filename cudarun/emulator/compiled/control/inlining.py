@@ -214,12 +214,14 @@ class InlinedCode:
             for operation in block.operations
         ):
             raise Untraceable("alloca in a function that is called")
+        index = len(self.code.blocks)
         added = BlockCode(
-            index=len(self.code.blocks),
+            index=index,
             operations=[_operation(operation, base) for operation in block.operations],
             terminator=block.terminator,
             sync_mask=None if block.sync_mask is None else _use(block.sync_mask, base),
             sync_warps=block.sync_warps,
+            through=block.through and index + block.through - block.index,
         )
         self.code.blocks.append(added)
         is_outlined = self._current.function is not self._kernel

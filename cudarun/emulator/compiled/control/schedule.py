@@ -1,15 +1,16 @@
 """The code that selects the lanes of a warp that run next.
 
 Lanes wait in masks, one per basic block, and the lowest block in the text with waiting lanes runs
-next. In a loop that may wait for other threads, lanes **yield** after some jumps back: the warp
-lets other warps run, and then its waiting lanes run in turn, so that lanes that poll do not starve
-those they wait for.
+next. In a loop, lanes **yield** after some jumps back, soon if it may wait for other threads: the
+warp lets other warps run, and then its waiting lanes run in turn, so that lanes in a loop do not
+starve those that could end it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cudarun.emulator.compiled.control.snapshot import Snapshot
 from cudarun.emulator.compiled.control.transitions import Transitions
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
 from cudarun.emulator.compiled.state import layout
@@ -18,6 +19,9 @@ from cudarun.emulator.compiled.state.memory import field, pointer_to, store_fiel
 from cudarun.emulator.compiled.state.sites import call_back
 
 _BUDGET = 4096  # of the costs of jumps back in loops that may wait: then other lanes run
+
+_Lanes = dict[int, str]
+"""Masks of lanes, by the block that they run next."""
 
 
 class LaneSchedule:
@@ -33,6 +37,9 @@ class LaneSchedule:
         loops: The cost of a jump back to each loop that may wait for other threads, by its block.
         frames: The layout of the frames of calls; ``None`` if there are none.
         transitions: The functions for the ends of blocks, if they are not in line.
+        snapshot: The registers of lanes that yield, or wait for others; ``None`` if there are none.
+        yields: Whether lanes yield in a loop. In the frame of a call they cannot: its registers are
+            not saved.
     """
 
     def __init__(
@@ -41,26 +48,31 @@ class LaneSchedule:
         state: WarpState,
         loops: dict[int, int],
         frames: FrameLayout | None,
-        transitions: Transitions | None = None,
+        transitions: Transitions | None,
+        snapshot: Snapshot | None,
+        *,
+        yields: bool,
     ) -> None:
         self._code = code
         self._state = state
         self._loops = loops
         self._frames = frames
         self.transitions = transitions
-        self.yields = bool(loops)
+        self._snapshot = snapshot
+        self.yields = yields
 
     # --- the start -------------------------------------------------------------------------------
 
     def declare(self) -> None:
         """Reserve the variables."""
         code = self._code
-        for name in ("MASK", "PENDING", *(("HIDDEN", "BUDGET") if self.yields else ())):
+        for name in ("MASK", "PENDING", "HIDDEN", "BUDGET"):
             code.line(f"%{name} = alloca i32")
         code.line("store i32 0, ptr %MASK")
-        if self.yields:
-            code.line("store i32 0, ptr %HIDDEN")
-            code.line(f"store i32 {_BUDGET}, ptr %BUDGET")
+        code.line("store i32 0, ptr %HIDDEN")
+        code.line(f"store i32 {_BUDGET}, ptr %BUDGET")
+        if self._snapshot is not None:
+            self._snapshot.declare()
 
     def enter(self, blocks: Iterable[int]) -> None:
         """Find the lanes that can run, which wait to run some blocks, or which have yielded."""
@@ -79,11 +91,15 @@ class LaneSchedule:
     def begin(self) -> None:
         """Run the first lanes: of a warp that has yielded, those whose turn it is."""
         code = self._code
-        if not self.yields:
+        if self._snapshot is None or not self.yields:
             code.line("br label %dispatch")
             return
         first = code.scalar("icmp eq i32 %yielded, 0")
-        code.line(f"br i1 {first}, label %dispatch, label %turn")
+        code.line(f"br i1 {first}, label %dispatch, label %resume")
+        code.label("resume")
+        self._snapshot.restore("%yielded")
+        code.line("store i1 true, ptr %RESUMES")
+        code.line("br label %restore.lanes")
 
     # --- dispatching -----------------------------------------------------------------------------
 
@@ -91,7 +107,14 @@ class LaneSchedule:
         """Run the lowest block with waiting lanes."""
         code, state, count = self._code, self._state, self._state.blocks
         code.label("dispatch")
-        left = self._show() if self.yields else code.scalar("load i32, ptr %PENDING")
+        if self._snapshot is None:
+            code.line("br label %select")
+        else:
+            if self.yields:
+                self._show()
+            self._snapshot.define(yields=self.yields)
+        code.label("select")
+        left = code.scalar("load i32, ptr %PENDING")
         none = code.scalar(f"icmp eq i32 {left}, 0")
         start = "0"
         if self._frames is None:
@@ -101,17 +124,19 @@ class LaneSchedule:
         idle = "leave" if self._frames is None else "idle"
         code.line(f"br i1 {none}, label %{idle}, label %search")
         code.label("search")
-        code.line(f"%block = phi i32 [ {start}, %dispatch ], [ %block.next, %search.next ]")
+        code.line(f"%block = phi i32 [ {start}, %select ], [ %block.next, %search.next ]")
         wide = code.scalar("zext i32 %block to i64")
         code.line(f"%masks.at = getelementptr i32, ptr {masks}, i64 {wide}")
-        code.line("%chosen = load i32, ptr %masks.at, align 4")
+        code.line("%waiting = load i32, ptr %masks.at, align 4")
+        code.line(f"%chosen = and i32 %waiting, {left}")
         code.line("%empty = icmp eq i32 %chosen, 0")
         code.line("br i1 %empty, label %search.next, label %found")
         code.label("search.next")
         code.line("%block.next = add i32 %block, 1")
         code.line("br label %search")
         code.label("found")
-        code.line("store i32 0, ptr %masks.at, align 4")
+        hidden = code.scalar("xor i32 %waiting, %chosen")
+        code.line(f"store i32 {hidden}, ptr %masks.at, align 4")
         code.line("store i32 %chosen, ptr %MASK")
         rest = code.scalar(f"xor i32 {left}, %chosen")
         code.line(f"store i32 {rest}, ptr %PENDING")
@@ -128,7 +153,7 @@ class LaneSchedule:
     def _turn(self) -> None:
         """Run the next block with waiting lanes after the one of the last turn, out of order.
 
-        The other lanes are hidden until these diverge or yield.
+        The other lanes are hidden until these wait or yield.
         """
         code, state = self._code, self._state
         code.label("turn")
@@ -163,19 +188,30 @@ class LaneSchedule:
         code.line("store i32 0, ptr %PENDING")
         code.line("br label %entered")
 
-    def _show(self) -> str:
-        """Let hidden lanes be dispatched again; return all lanes that can run."""
+    def _show(self) -> None:
+        """Let hidden lanes be dispatched again if no others can run."""
         code = self._code
-        pending, hidden = (code.scalar(f"load i32, ptr {n}") for n in ("%PENDING", "%HIDDEN"))
-        both = code.scalar(f"or i32 {pending}, {hidden}")
-        code.line(f"store i32 {both}, ptr %PENDING")
+        assert self._snapshot is not None
+        none = code.scalar(f"icmp eq i32 {code.scalar('load i32, ptr %PENDING')}, 0")
+        code.line(f"br i1 {none}, label %show, label %shown")
+        code.label("show")
+        hidden = code.scalar("load i32, ptr %HIDDEN")
+        code.line(f"store i32 {hidden}, ptr %PENDING")
         code.line("store i32 0, ptr %HIDDEN")
-        return both
+        self._snapshot.restore(hidden)
+        code.line("br label %shown")
+        code.label("shown")
 
     def _yield(self) -> None:
+        """Save the lanes that can run, but for hidden ones, which are saved, and leave."""
         code = self._code
+        assert self._snapshot is not None
         code.label("yield")
-        store_field(code, "%state", self._state.YIELDED, "i32", self._show())
+        pending, hidden = (code.scalar(f"load i32, ptr {n}") for n in ("%PENDING", "%HIDDEN"))
+        both = code.scalar(f"or i32 {pending}, {hidden}")
+        store_field(code, "%state", self._state.YIELDED, "i32", both)
+        self._snapshot.save(pending, leaves=True)
+        code.label("leaving")
         code.line("br label %save")
 
     # --- the ends of blocks ----------------------------------------------------------------------
@@ -207,11 +243,10 @@ class LaneSchedule:
         """Continue the active lanes with a block; they wait if others wait, too."""
         code = self._code
         if target <= origin:
-            self.tick(origin, mask)
+            self.tick(origin, mask, {target: mask})
         if self.polls((target,), origin):
             stays = self._poll(target)
-            self.wait(target, mask)
-            code.line("br label %yield")
+            self._yield_to(origin, {target: mask})
             code.label(stays)
         pending = code.scalar("load i32, ptr %PENDING")
         alone = code.scalar(f"icmp eq i32 {pending}, 0")
@@ -221,40 +256,64 @@ class LaneSchedule:
         self.wait(target, mask)
         code.line("br label %dispatch")
 
-    def diverge(self, targets: dict[int, str], origin: int, mask: str) -> None:
+    def diverge(self, targets: _Lanes, origin: int, mask: str) -> None:
         """Let the active lanes wait to run several blocks, and run the lowest one."""
         code = self._code
         if min(targets) <= origin:
-            self.tick(origin, mask)
-        for target, lanes in targets.items():
-            self.wait(target, lanes)
+            self.tick(origin, mask, targets)
         polled = [each for each in targets if each <= origin and each in self._loops]
         if polled:
             stays = self._poll(polled[0])
-            code.line("br label %yield")
+            self._yield_to(origin, targets)
             code.label(stays)
+        for target, lanes in targets.items():
+            self.wait(target, lanes)
         code.line("br label %dispatch")
+
+    def _yield_to(self, origin: int, targets: _Lanes) -> None:
+        """Let the active lanes yield at a jump back, and wait to run some blocks."""
+        polled = next(each for each in targets if each <= origin)
+        store_field(self._code, "%state", self._state.POLLED, "i32", str(polled))
+        for target, lanes in targets.items():
+            self.wait(target, lanes)
+        assert self._snapshot is not None
+        self._snapshot.drop(origin, targets)
+        self._code.line("br label %yield")
 
     def polls(self, targets: Iterable[int], origin: int) -> bool:
         """Return whether a jump to one of some blocks is one back in a loop that may wait."""
         return any(target <= origin and target in self._loops for target in targets)
 
-    def tick(self, origin: int, mask: str) -> None:
-        """Call back after many jumps back, for time limits and interruptions."""
+    def tick(self, origin: int, mask: str, targets: _Lanes) -> None:
+        """Call back after many jumps back, for time limits and interruptions, and to yield.
+
+        Args:
+            origin: The block that the active lanes leave.
+            mask: These lanes.
+            targets: The blocks that they run next; none in a call, where they do not yield.
+        """
         code = self._code
-        if self.transitions is not None:
-            self.transitions.tick(layout.TICK_SITE - origin, mask)
-            return
-        left = field(code, "%ctx", layout.TICKS, "i64")
-        less = code.scalar(f"sub i64 {left}, 1")
-        store_field(code, "%ctx", layout.TICKS, "i64", less)
-        now = code.scalar(f"icmp eq i64 {less}, 0")
+        site = layout.TICK_SITE - origin
         tick, on = code.fresh("tick"), code.fresh("on")
-        code.line(f"br i1 {now}, label %{tick}, label %{on}, !prof !2")
-        code.label(tick)
-        answer = call_back(code, layout.TICK_SITE - origin, mask)
-        wrong = code.scalar(f"icmp eq i32 {answer}, {layout.FAULT}")
-        code.line(f"br i1 {wrong}, label %fault, label %{on}")
+        if self.transitions is not None:
+            answer = self.transitions.tick(site, mask)
+        else:
+            left = field(code, "%ctx", layout.TICKS, "i64")
+            less = code.scalar(f"sub i64 {left}, 1")
+            store_field(code, "%ctx", layout.TICKS, "i64", less)
+            now = code.scalar(f"icmp eq i64 {less}, 0")
+            code.line(f"br i1 {now}, label %{tick}, label %{on}, !prof !2")
+            code.label(tick)
+            answer = call_back(code, site, mask)
+        cases = [f"i32 {layout.FAULT}, label %fault"]
+        yields = code.fresh("preempted")
+        is_called = self._frames is not None and origin >= self._frames.first
+        if targets and not is_called:
+            cases.append(f"i32 {layout.PREEMPT}, label %{yields}")
+        code.line(f"switch i32 {answer}, label %{on} [ {' '.join(cases)} ]")
+        if targets and not is_called:
+            code.label(yields)
+            self._yield_to(origin, targets)
         code.label(on)
 
     def _poll(self, target: int) -> str:
@@ -266,5 +325,4 @@ class LaneSchedule:
         stays, yields = code.fresh("stays"), code.fresh("yields")
         code.line(f"br i1 {empty}, label %{yields}, label %{stays}, !prof !2")
         code.label(yields)
-        store_field(code, "%state", self._state.POLLED, "i32", str(target))
         return stays

@@ -46,7 +46,7 @@ wait:
 }}"""
 
 _TICK = """
-define internal i1 @tick(ptr %ctx, i32 %warp, i32 %site, i32 %mask) noinline #0 {{
+define internal i32 @tick(ptr %ctx, i32 %warp, i32 %site, i32 %mask) noinline #0 {{
   %left.at = getelementptr i8, ptr %ctx, i64 {ticks}
   %left = load i64, ptr %left.at, align 8
   %less = sub i64 %left, 1
@@ -63,10 +63,9 @@ call:
   %callback.at = getelementptr i8, ptr %ctx, i64 {callback}
   %callback = load ptr, ptr %callback.at, align 8
   %answer = call i32 %callback(ptr %ctx)
-  %wrong = icmp eq i32 %answer, {fault}
-  ret i1 %wrong
+  ret i32 %answer
 on:
-  ret i1 false
+  ret i32 {retry}
 }}"""
 
 _GATHER = """
@@ -139,12 +138,10 @@ class Transitions:
         cases = f"i32 {FIRST}, label %enter.{a} i32 {SECOND}, label %enter.{b}"
         self._code.line(f"switch i32 {next_}, label %dispatch [ {cases} ]")
 
-    def tick(self, site: int, mask: str) -> None:
-        """Call back after many jumps back."""
+    def tick(self, site: int, mask: str) -> str:
+        """Call back after many jumps back; return the answer."""
         given = f"ptr %ctx, i32 %warp, i32 {site}, i32 {mask}"
-        wrong, on = self._code.scalar(f"call i1 @tick({given})"), self._code.fresh("on")
-        self._code.line(f"br i1 {wrong}, label %fault, label %{on}, !prof !2")
-        self._code.label(on)
+        return self._code.scalar(f"call i32 @tick({given})")
 
     def gather(self, block: int, mask: str, members: LaneVector) -> str:
         """Return the lanes, of the active ones and those parked, whose members are all there."""
@@ -172,7 +169,7 @@ def define(module: ModuleText, state: WarpState) -> None:
             "calling_warp": layout.CALLING_WARP,
             "calling_mask": layout.CALLING_MASK,
             "callback": layout.CALLBACK,
-            "fault": layout.FAULT,
+            "retry": layout.RETRY,
             "dispatched": DISPATCHED,
             "first": FIRST,
             "second": SECOND,

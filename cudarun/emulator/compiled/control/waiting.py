@@ -54,7 +54,7 @@ class WaitingLoops:
     def __init__(self, function: FunctionCode) -> None:
         operations = [[(each, _slots(each)) for each in b.operations] for b in function.blocks]
         self._loops: dict[int, _Loop] = {}
-        for target in _back_targets(function):
+        for target in starts_of_loops(function):
             body = _with_called(function, loop_body(function, target))
             inside = [each for block in sorted(body) for each in operations[block]]
             strong = _spaces_of_waits(operation for operation, _ in inside)
@@ -152,7 +152,7 @@ def _slots_of(uses: Iterable[Use]) -> set[int]:
 def blocks_in_loops(function: FunctionCode) -> set[int]:
     """Return the blocks that can run more than once for a thread."""
     found = set(range(first_outlined_block(function), len(function.blocks)))
-    for target in _back_targets(function):
+    for target in starts_of_loops(function):
         found |= loop_body(function, target)
     return found
 
@@ -171,7 +171,7 @@ def _with_called(function: FunctionCode, blocks: set[int]) -> set[int]:
     return found
 
 
-def _back_targets(function: FunctionCode) -> list[int]:
+def starts_of_loops(function: FunctionCode) -> list[int]:
     """Return the targets of jumps back."""
     targets = {
         successor

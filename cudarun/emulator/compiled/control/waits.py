@@ -8,14 +8,17 @@ from cudarun.emulator.code import BlockCode, Terminator
 from cudarun.emulator.compiled.access.shadow import count_synchronization
 from cudarun.emulator.compiled.control.barriers import CountedBarriers
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
+from cudarun.emulator.compiled.control.snapshot import Snapshot
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector, splat
 from cudarun.emulator.compiled.products.groups import WarpgroupCode
-from cudarun.emulator.compiled.state.layout import WarpState
+from cudarun.emulator.compiled.state.layout import MEETS, WarpState
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.state.registers import WarpRegisters
 from cudarun.emulator.compiled.sync_checks import SyncChecks
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
+from cudarun.emulator.machine.control import Jump
+from cudarun.emulator.machine.meetings import qualified_name
 from cudarun.records import dataclass
 
 ARRIVALS = -1
@@ -36,12 +39,14 @@ class WaitPoints:
         warp_barriers: Those that end with a barrier of warps.
         cluster_barriers: Those that end with a wait for the cluster.
         synchronizing: Those that begin with a warp-synchronous operation.
+        meetings: Those of them at which lanes can wait for each other.
     """
 
     barriers: list[BlockCode]
     warp_barriers: list[BlockCode]
     cluster_barriers: list[BlockCode]
     synchronizing: list[BlockCode]
+    meetings: list[list[BlockCode]]
 
     @classmethod
     def of(cls, blocks: Sequence[BlockCode]) -> WaitPoints:
@@ -50,12 +55,21 @@ class WaitPoints:
         def ending(kind: type[Terminator]) -> list[BlockCode]:
             return [block for block in blocks if isinstance(block.terminator, kind)]
 
-        return cls(
-            ending(BarrierWait),
-            ending(WarpBarrier),
-            ending(ClusterWait),
-            [block for block in blocks if block.sync_mask is not None],
-        )
+        synchronizing = [block for block in blocks if block.sync_mask is not None]
+        same: dict[str, list[BlockCode]] = {}
+        for block in synchronizing:
+            same.setdefault(qualified_name(block), []).append(block)
+        meetings = [each for name, each in same.items() if name and len(each) > 1]
+        kinds = ending(BarrierWait), ending(WarpBarrier), ending(ClusterWait)
+        return cls(*kinds, synchronizing, meetings)
+
+    def needed(self, blocks: Sequence[BlockCode]) -> int:
+        """Return the slots that lanes need afterwards which have waited for other warps."""
+        waits = {block.index for block in self.synchronizing if block.sync_warps > 1}
+        slots = 0
+        for index in waits | self.afters:
+            slots |= blocks[index].live_in
+        return slots
 
     @property
     def afters(self) -> set[int]:
@@ -78,6 +92,7 @@ class WarpWaits:
         groups: The waits of warpgroups.
         state: The layout of the warp's state.
         schedule: Selects the lanes that run next.
+        snapshot: The registers of waiting lanes.
         fail: Adds the code that raises the fault of a terminator.
         is_observed: Whether accesses are recorded for detectors.
         checks: Checks lanes for synchronization errors; ``None`` without this detector.
@@ -92,6 +107,7 @@ class WarpWaits:
         groups: WarpgroupCode,
         state: WarpState,
         schedule: LaneSchedule,
+        snapshot: Snapshot | None,
         fail: Rule,
         *,
         is_observed: bool,
@@ -104,10 +120,14 @@ class WarpWaits:
         self._groups = groups
         self._state = state
         self._schedule = schedule
+        self._snapshot = snapshot
         self._fail = fail
         self._is_observed = is_observed
         self._checks = checks
+        parking = [] if schedule.transitions or not snapshot else points.synchronizing
+        self._parks = [block.index for block in parking if not groups.waits(block)]
         self.rules: dict[type[Terminator], Rule] = {
+            Jump: self._jump,
             BarrierWait: self._barrier,
             WarpBarrier: self._warp_barrier,
             ClusterArrive: self._cluster_arrive,
@@ -151,29 +171,74 @@ class WarpWaits:
             members = code.bitcast(self._registers.source(block.sync_mask), "i32")
             complete = transitions.gather(block.index, arrived, members)
             code.line(f"store i32 {complete}, ptr %MASK")
+            self._may_meet(block)
             none, run = code.scalar(f"icmp eq i32 {complete}, 0"), code.fresh("run")
             code.line(f"br i1 {none}, label %dispatch, label %{run}")
             code.label(run)
             return
+        alive = field(code, "%state", state.ALIVE, "i32")
+        whole, some = code.scalar(f"icmp eq i32 {arrived}, {alive}"), code.fresh("some")
+        run = f"run.{block.index}"
+        code.line(f"br i1 {whole}, label %{run}, label %{some}")
+        code.label(some)
         parked = field(code, "%state", state.parked(block.index), "i32")
         here = code.scalar(f"or i32 {arrived}, {parked}")
-        alive = field(code, "%state", state.ALIVE, "i32")
-        whole = code.scalar(f"icmp eq i32 {here}, {alive}")
-        ready, some, run = (code.fresh(stem) for stem in ("ready", "some", "run"))
-        code.line(f"br i1 {whole}, label %{ready}, label %{some}")
-        code.label(some)
+        assert self._snapshot is not None
+        self._snapshot.restore_operand(block.sync_mask, parked)
         members = code.bitcast(self._registers.source(block.sync_mask), "i32")
         complete = self._complete(members, alive, here)
         rest = code.scalar(f"xor i32 {complete}, {here}")
         store_field(code, "%state", state.parked(block.index), "i32", rest)
-        code.line(f"store i32 {complete}, ptr %MASK")
-        none = code.scalar(f"icmp eq i32 {complete}, 0")
-        code.line(f"br i1 {none}, label %dispatch, label %{run}")
-        code.label(ready)
-        store_field(code, "%state", state.parked(block.index), "i32", "0")
-        code.line(f"store i32 {here}, ptr %MASK")
-        code.line(f"br label %{run}")
+        same, changes = code.scalar(f"icmp eq i32 {complete}, {arrived}"), code.fresh("changes")
+        code.line(f"br i1 {same}, label %{run}, label %{changes}")
+        code.label(changes)
+        self._may_meet(block)
+        self._snapshot.restore(code.scalar(f"and i32 {complete}, {parked}"))
+        self._schedule.wait(block.index, complete)
+        self._snapshot.save(code.scalar(f"and i32 {rest}, {arrived}"))
         code.label(run)
+
+    def _may_meet(self, block: BlockCode) -> None:
+        if any(block in each for each in self._points.meetings):
+            store_field(self._code, "%state", self._state.MEETING, "i32", "1")
+
+    def answer(self, given: str) -> str:
+        """Return the answer of ``step``: also whether lanes wait at several places to meet."""
+        code, state = self._code, self._state
+        if not self._points.meetings:
+            return given
+        may, check, answered = code.fresh("may"), code.fresh("check"), code.fresh("answered")
+        code.line(f"br label %{may}")
+        code.label(may)
+        began = code.scalar(f"icmp ne i32 {field(code, '%state', state.MEETING, 'i32')}, 0")
+        code.line(f"br i1 {began}, label %{check}, label %{answered}")
+        code.label(check)
+        store_field(code, "%state", state.MEETING, "i32", "0")
+        several = "false"
+        for blocks in self._points.meetings:
+            before = "false"
+            for block in blocks:
+                parked = field(code, "%state", state.parked(block.index), "i32")
+                here = code.scalar(f"icmp ne i32 {parked}, 0")
+                both = code.scalar(f"and i1 {before}, {here}")
+                several = code.scalar(f"or i1 {several}, {both}")
+                before = code.scalar(f"or i1 {before}, {here}")
+        meets = code.scalar(f"select i1 {several}, i32 {MEETS}, i32 0")
+        code.line(f"br label %{answered}")
+        code.label(answered)
+        found = code.scalar(f"phi i32 [ 0, %{may} ], [ {meets}, %{check} ]")
+        return code.scalar(f"or i32 {given}, {found}")
+
+    def _jump(self, block: BlockCode, mask: str) -> None:
+        code, jump = self._code, block.terminator
+        assert isinstance(jump, Jump)
+        if self._parks and block.through:
+            alive = field(code, "%state", self._state.ALIVE, "i32")
+            whole, some = code.scalar(f"icmp eq i32 {mask}, {alive}"), code.fresh("some")
+            label = "run" if jump.target in self._parks else "enter"
+            code.line(f"br i1 {whole}, label %{label}.{jump.target}, label %{some}")
+            code.label(some)
+        self._schedule.proceed(jump.target, block.index, mask)
 
     def _complete(self, members: LaneVector, alive: str, here: str) -> str:
         """Return the lanes that are here, as are all live lanes of their member masks."""
@@ -185,15 +250,27 @@ class WarpWaits:
 
     def lanes_exit(self) -> None:
         """Check again which lanes can continue, because others have exited; dispatch."""
-        code, state = self._code, self._state
         transitions = self._schedule.transitions
         if transitions is not None:
             transitions.scatter()
-        for other in self._points.synchronizing if transitions is None else ():
-            parked = field(code, "%state", state.parked(other.index), "i32")
-            store_field(code, "%state", state.parked(other.index), "i32", "0")
-            self._schedule.wait(other.index, parked)
-        self._groups.lanes_exit(state)
+        self._groups.lanes_exit(self._state)
+        after = "arrived" if self._points.warp_barriers else "dispatch"
+        self._code.line(f"br label %{'unpark' if self._parks else after}")
+
+    def unpark(self) -> None:
+        """Let the lanes that wait for others of their member mask look again who is there."""
+        code, state = self._code, self._state
+        if not self._parks:
+            return
+        code.label("unpark")
+        every = "0"
+        for block in self._parks:
+            lanes = field(code, "%state", state.parked(block), "i32")
+            store_field(code, "%state", state.parked(block), "i32", "0")
+            self._schedule.wait(block, lanes)
+            every = code.scalar(f"or i32 {every}, {lanes}")
+        assert self._snapshot is not None
+        self._snapshot.restore(every)
         code.line(f"br label %{'arrived' if self._points.warp_barriers else 'dispatch'}")
 
     # --- barriers --------------------------------------------------------------------------------

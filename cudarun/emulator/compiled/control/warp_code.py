@@ -25,15 +25,21 @@ from cudarun.emulator.compiled.access.accesses import AccessCode
 from cudarun.emulator.compiled.access.clusters import maps_addresses
 from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
 from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, action_rules
-from cudarun.emulator.compiled.control.allocation import own_places, place_registers, slots_used
+from cudarun.emulator.compiled.control.allocation import (
+    needed_slots,
+    own_places,
+    place_registers,
+    slots_used,
+)
 from cudarun.emulator.compiled.control.barriers import CountedBarriers
 from cudarun.emulator.compiled.control.block_ends import BlockEnds
 from cudarun.emulator.compiled.control.call_frames import CallFrames, frame_layout
 from cudarun.emulator.compiled.control.outlining import MOST_OPERATIONS
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
 from cudarun.emulator.compiled.control.shared_operations import SharedOperations
+from cudarun.emulator.compiled.control.snapshot import Snapshot
 from cudarun.emulator.compiled.control.transitions import Transitions
-from cudarun.emulator.compiled.control.waiting import WaitingLoops
+from cudarun.emulator.compiled.control.waiting import WaitingLoops, starts_of_loops
 from cudarun.emulator.compiled.control.waits import (
     ARRIVAL_BYTES,
     ARRIVALS,
@@ -51,7 +57,13 @@ from cudarun.emulator.compiled.lanes.vectors import (
 )
 from cudarun.emulator.compiled.products.groups import WarpgroupCode, group_blocks
 from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.layout import FAILS, WAITS, YIELDS, WarpState, warp_state
+from cudarun.emulator.compiled.state.layout import (
+    FAILS,
+    WAITS,
+    YIELDS,
+    WarpState,
+    warp_state,
+)
 from cudarun.emulator.compiled.state.memory import MemoryFunctions, field, pointer_to, store_field
 from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters
 from cudarun.emulator.compiled.state.sites import (
@@ -119,25 +131,34 @@ class WarpCode:
         )
         self._functions = LaneFunctions(module)
         self.points = WaitPoints.of(function.blocks)
-        loops = WaitingLoops(function)
-        self.waits_for_blocks = loops.waits_for_blocks
-        self._loops = loops.costs(depths)
+        polling = WaitingLoops(function)
+        self.waits_for_blocks = polling.waits_for_blocks
+        self._loops = polling.costs(depths)
         self._used = slots_used(function)
         blocks, registers = len(function.blocks), len(self._used)
         operations = sum(len(block.operations) for block in function.blocks)
         self.frames = frame_layout(function, self._registers)
+        first_called = blocks if self.frames is None else self.frames.first
+        loops = any(each < first_called for each in starts_of_loops(function))
+        self._yields = loops or bool(self.points.meetings)
+        is_partial = self._yields or bool(self.points.synchronizing)
         if operations > (_MOST_OPERATIONS if self.frames is None else MOST_OPERATIONS):
             raise Untraceable(f"a function of {operations} instructions")
-        self._in_state = blocks * registers > _MOST_VALUES
+        runs = sum(not block.through for block in function.blocks)
+        self._in_state = runs * registers > _MOST_VALUES
         self.is_large = self.frames is None and (self._in_state or operations > _MOST_INLINE)
         self._in_state = self._in_state or self.is_large
-        self._needed = self._needed_while_running()
+        first_shared = 0 if self._in_state else first_called  # large kernels have few places
+        every, waiting = self._registers.shared, self.points.needed(function.blocks)
+        self._waiting = waiting
+        self._needed = needed_slots(function.blocks, waiting, every, first_shared)
         places: dict[int, int] = {}
         if self._in_state:
             place = place_registers if self.is_large else own_places
             places, kept = place(function, self._registers, self._used)
         else:
-            kept = {slot: self._registers.bytes_of(slot) for slot in self._kept()}
+            slots = each(every if is_partial else waiting)
+            kept = {slot: self._registers.bytes_of(slot) for slot in slots if slot in self._used}
         if self.points.warp_barriers:
             kept[ARRIVALS] = ARRIVAL_BYTES
         groups = group_blocks(function.blocks)
@@ -156,13 +177,26 @@ class WarpCode:
         transitions = None
         self._shared: SharedOperations | None = None
         if self._in_state:
-            every = self.state.registers
-            self._registers.in_state = {slot: every[place] for slot, place in places.items()}
+            offsets = self.state.registers
+            self._registers.in_state = {slot: offsets[place] for slot, place in places.items()}
         if self.is_large:
             repeated = self._accesses if observed is None else None
             self._shared = SharedOperations(self._code, self._registers, repeated, self._values)
             transitions = Transitions(self._code, self.state)
-        self._schedule = LaneSchedule(self._code, self.state, self._loops, self.frames, transitions)
+        snapshot = None
+        if is_partial:
+            aside = dict(self._saved(every & ~waiting))
+            aside.pop(ARRIVALS, None)
+            snapshot = Snapshot(self._code, self._registers, function.blocks, self._needed, aside)
+        self._schedule = LaneSchedule(
+            self._code,
+            self.state,
+            self._loops,
+            self.frames,
+            transitions,
+            snapshot,
+            yields=self._yields,
+        )
         self._calls = self._call_frames()
         ends = BlockEnds(
             self._code,
@@ -179,6 +213,7 @@ class WarpCode:
             self._groups,
             self.state,
             self._schedule,
+            snapshot,
             ends.fail,
             is_observed=observed is not None,
             checks=checks,
@@ -214,34 +249,6 @@ class WarpCode:
         self._registers.has_frames = True
         return CallFrames(self._code, self._registers, function, frames, self.state, self._schedule)
 
-    def _kept(self) -> list[int]:
-        """Return the registers that are kept while lanes wait for other warps, or are parked."""
-        return [slot for slot in each(self._needed_to_continue()) if slot in self._used]
-
-    def _needed_to_continue(self) -> int:
-        """Return the slots that lanes need which wait for other warps, or are parked."""
-        slots = 0
-        for after in self.points.afters:
-            slots |= self.function.blocks[after].live_in
-        for block in self.function.blocks if self._loops else self.points.synchronizing:
-            slots |= block.live_in
-        return slots
-
-    def _needed_while_running(self) -> list[int]:
-        """Return the slots that inactive lanes may need while each block runs.
-
-        The lowest block with waiting lanes runs, so that diverged lanes wait to run later ones.
-        Those that wait for the return of others from an outlined function can be anywhere.
-        """
-        if self.is_large:  # registers share memory with others that waiting lanes may need
-            return [self._registers.shared] * len(self.function.blocks)
-        slots, found = self._needed_to_continue(), []
-        for block in reversed(self.function.blocks):
-            is_outlined = self.frames is not None and block.index >= self.frames.first
-            found.append(self._registers.shared if is_outlined else slots)
-            slots |= block.live_in
-        return found[::-1]
-
     # --- the function ----------------------------------------------------------------------------
 
     def define(self) -> None:
@@ -255,9 +262,10 @@ class WarpCode:
         self._schedule.dispatch()
         for block in self.function.blocks:
             self._block(block)
+        self._waits.unpark()
         self._waits.check_warp_barriers()
         if not self.is_large:
-            self._registers.needed = self._needed_to_continue()
+            self._registers.needed = self._waiting
         self.counted.continue_with_results(self.state, self._schedule)
         if self._calls:
             self._calls.end()
@@ -296,7 +304,7 @@ class WarpCode:
             self._clear()
         code.line("br label %dispatch")
         code.label("restore")
-        for slot, offset in self._saved():
+        for slot, offset in self._saved(self._waiting):
             pointer = pointer_to(code, "%state", offset)
             if slot == ARRIVALS:
                 self._waits.restore(pointer)
@@ -304,10 +312,20 @@ class WarpCode:
                 self._registers.restore(slot, pointer)
         self._schedule.begin()
 
-    def _saved(self) -> list[tuple[int, int]]:
-        """Return what is saved to the warp's state while lanes wait, and the offsets there."""
-        every = self.state.registers.items()
-        return [(slot, at) for slot, at in every if slot == ARRIVALS or not self._in_state]
+    def _saved(self, slots: int) -> list[tuple[int, int]]:
+        """Return those of some registers that are saved to the warp's state, and the offsets there.
+
+        Member masks at barriers of the warp are, too.
+        """
+        return [
+            (slot, at)
+            for slot, at in self.state.registers.items()
+            if slot == ARRIVALS or (not self._in_state and slots >> slot & 1)
+        ]
+
+    def place_of(self, slot: int) -> int | None:
+        """Return the offset of a waiting lane's register in the state, if it is kept there."""
+        return self._registers.in_state.get(slot, self.state.registers.get(slot))
 
     def _values(self) -> None:
         """Define the values that the code of operations uses."""
@@ -345,8 +363,8 @@ class WarpCode:
         code.line(f"br i1 {dead}, label %end, label %save")
         code.label("save")
         if self._schedule.yields:
-            code.line(f"%answer = phi i32 [ {WAITS}, %leave ], [ {YIELDS}, %yield ]")
-        for slot, offset in self._saved():
+            code.line(f"%answer = phi i32 [ {WAITS}, %leave ], [ {YIELDS}, %leaving ]")
+        for slot, offset in self._saved(self._waiting):
             pointer = pointer_to(code, "%state", offset)
             if slot == ARRIVALS:
                 self._waits.save(pointer)
@@ -354,7 +372,8 @@ class WarpCode:
                 self._registers.save(slot, pointer)
         store_field(code, "%state", state.RESUMED, "i32", "1")
         answer = "%answer" if self._schedule.yields else str(WAITS)
-        code.line(f"ret i32 {self.counted.answer(self._groups.answer(answer))}")
+        answer = self.counted.answer(self._groups.answer(answer))
+        code.line(f"ret i32 {self._waits.answer(answer)}")
         code.label("end")
         code.line(f"ret i32 {self.counted.answer(self._groups.answer(str(WAITS)))}")
         code.label("fault")

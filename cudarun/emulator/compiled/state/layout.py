@@ -23,7 +23,7 @@ SCRATCH = 40
 STATES = 48
 CALLBACK = 56
 BLOCK = 64  # the number of the block that runs
-TICKS = 72  # jumps back until the next call of the callback
+TICKS = 72  # jumps back in this slot until the next call of the callback
 SHARED = 80
 SHARED_STRIDE = 88
 LANE_ROW = 96  # bytes of a row of the lane registers
@@ -97,18 +97,19 @@ BARRIER_ROUNDS = 4  # how often a lane can arrive at a barrier, until it is only
 _BARRIERS = 16
 
 # The answers of the callback.
-RETRY, DONE, FAULT = 0, 1, 2
+RETRY, DONE, FAULT, PREEMPT = 0, 1, 2, 3
 
-# The answers of ``step``: all lanes have exited or wait, a fault, others have to run.
-WAITS, FAILS, YIELDS = 0, 1, 2
+# The answers of ``step``: all lanes have exited or wait, a fault, others have to run. Besides,
+# lanes that wait at several places may be able to meet.
+WAITS, FAILS, YIELDS, MEETS = 0, 1, 2, 8
 
 # The answers of a round of a block, or of a cluster: combined by a bitwise or.
 ENDED, BLOCKED = 0, 4
 
 DEADLOCK_SITE = -1
-STALL_SITE = -2  # of no warp: blocks wait, and there is no slot for another one
-TICK_SITE = -3  # after the basic block 0; one less after each next one
-TICK_INTERVAL = 1 << 20
+MEETING_SITE = -2
+STALL_SITE = -3  # of no warp: blocks wait, and there is no slot for another one
+TICK_SITE = -4  # after the basic block 0; one less after each next one
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +141,7 @@ class WarpState:
     POLLED = 16  # the block that they have just jumped back to
     SYNCS = 20  # the synchronizations of the whole warp since the last barrier
     PASSED = 24  # the lanes that have executed code after one that others may wait at
+    MEETING = 28  # not 0 if lanes have begun to wait for others that may be at another place
     _MASKS = 32
 
     def pending(self, block: int) -> int:

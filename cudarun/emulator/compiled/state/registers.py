@@ -90,9 +90,8 @@ class WarpRegisters:
         """Reserve memory for registers."""
         for slot in slots:
             name = self.names[slot] = f"%reg{slot}"
-            kind = self.type_of(slot)
-            self._code.line(f"{name} = alloca {kind}, align 64")
-            self._code.line(f"store {kind} zeroinitializer, ptr {name}, align 64")
+            self._code.line(f"{name} = alloca {self.type_of(slot)}, align 64")
+            self.clear(slot)
 
     @contextmanager
     def named(self, names: dict[int, str]) -> Iterator[None]:
@@ -133,23 +132,40 @@ class WarpRegisters:
             return LaneVector("zeroinitializer", "i64", 2 * WIDTH)
         return LaneVector("zeroinitializer", f"i{ptx_type.bits}")
 
-    def save(self, slot: int, pointer: str) -> None:
-        """Store a register to memory."""
+    def save(self, slot: int, pointer: str, lanes: LaneVector | None = None) -> None:
+        """Store a register to memory, of all lanes or of some."""
         value = self._load(slot)
+        if lanes is not None:
+            value = self._chosen(lanes, value, self._saved(slot, pointer))
         if value.element == "i1":
             self._code.line(f"store i32 {self._code.to_mask(value)}, ptr {pointer}, align 4")
         else:
             self._code.line(f"store {value.typed}, ptr {pointer}, align 4")
 
-    def restore(self, slot: int, pointer: str) -> None:
-        """Load a register from memory."""
+    def clear(self, slot: int) -> None:
+        """Write zeros to a register."""
+        kind = self.type_of(slot)
+        self._code.line(f"store {kind} zeroinitializer, ptr {self._pointer(slot)}, align 64")
+
+    def restore(self, slot: int, pointer: str, lanes: LaneVector | None = None) -> None:
+        """Load a register from memory, of all lanes or of some."""
+        value = self._saved(slot, pointer)
+        if lanes is not None:
+            value = self._chosen(lanes, value, self._load(slot))
+        self._code.line(f"store {value.typed}, ptr {self._pointer(slot)}, align 64")
+
+    def _saved(self, slot: int, pointer: str) -> LaneVector:
         empty = self._empty(slot)
         if empty.element == "i1":
-            value = self._code.from_mask(self._code.scalar(f"load i32, ptr {pointer}, align 4"))
-        else:
-            text = f"load {empty.type}, ptr {pointer}, align 4"
-            value = self._code.vector(text, empty.element, empty.count)
-        self._code.line(f"store {value.typed}, ptr {self._pointer(slot)}, align 64")
+            return self._code.from_mask(self._code.scalar(f"load i32, ptr {pointer}, align 4"))
+        text = f"load {empty.type}, ptr {pointer}, align 4"
+        return self._code.vector(text, empty.element, empty.count)
+
+    def _chosen(self, lanes: LaneVector, value: LaneVector, other: LaneVector) -> LaneVector:
+        """Return a value for some lanes, and another one for the rest."""
+        if value.count > WIDTH:
+            lanes = self._code.shuffle(lanes, [lane for lane in range(WIDTH) for _ in range(2)])
+        return self._code.select(lanes, value, other)
 
     def _load(self, slot: int) -> LaneVector:
         empty = self._empty(slot)
@@ -280,8 +296,5 @@ class WarpRegisters:
             else:
                 value = bits
         if self.needed >> slot & 1:
-            mask = self.mask
-            if value.count > WIDTH:
-                mask = code.shuffle(mask, [lane for lane in range(WIDTH) for _ in range(2)])
-            value = code.select(mask, value, self._load(slot))
+            value = self._chosen(self.mask, value, self._load(slot))
         code.line(f"store {value.typed}, ptr {self._pointer(slot)}, align 64")

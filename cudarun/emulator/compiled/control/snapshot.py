@@ -1,0 +1,105 @@
+"""The registers of lanes that have yielded, or wait for others of their warp.
+
+Lanes that run meanwhile do not preserve them; they do preserve those that are needed at barriers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from cudarun.emulator.code import BlockCode, RegisterUse, Use
+from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector
+from cudarun.emulator.compiled.state.memory import pointer_to
+from cudarun.emulator.compiled.state.registers import WarpRegisters
+
+
+class Snapshot:
+    """The code that saves these registers in the warp's state, and restores them.
+
+    Args:
+        code: The code.
+        registers: The registers.
+        blocks: The basic blocks.
+        needed: Of each block, the slots whose values other lanes may need while it runs.
+        offsets: Where registers are saved in the state, by slot.
+    """
+
+    def __init__(
+        self,
+        code: CodeBuilder,
+        registers: WarpRegisters,
+        blocks: Sequence[BlockCode],
+        needed: Sequence[int],
+        offsets: Mapping[int, int],
+    ) -> None:
+        self._code = code
+        self._registers = registers
+        self._blocks = blocks
+        self._needed = needed
+        self._offsets = offsets
+
+    def drop(self, origin: int, targets: Iterable[int]) -> None:
+        """Clear the registers that no lane needs, so that loops need not keep them to be saved.
+
+        Args:
+            origin: The block after which lanes yield.
+            targets: Those that these lanes run next.
+        """
+        needed = self._needed[origin]
+        for target in targets:
+            needed |= self._blocks[target].live_in
+        for slot in self._offsets:
+            if not needed >> slot & 1:
+                self._registers.clear(slot)
+
+    def declare(self) -> None:
+        """Reserve the variables: lanes to save, then lanes to restore, and what comes next."""
+        for name, kind in (
+            ("SAVED", "i32"),
+            ("LEAVES", "i1"),
+            ("RESTORED", "i32"),
+            ("RESUMES", "i1"),
+        ):
+            self._code.line(f"%{name} = alloca {kind}")
+            self._code.line(f"store {kind} 0, ptr %{name}")
+
+    def save(self, mask: str, *, leaves: bool = False) -> None:
+        """Save lanes; then dispatch others, or leave ``step``."""
+        self._code.line(f"store i32 {mask}, ptr %SAVED")
+        self._code.line(f"store i1 {int(leaves)}, ptr %LEAVES")
+        self._code.line("br label %save.lanes")
+
+    def restore(self, mask: str) -> None:
+        """Restore lanes before any are dispatched."""
+        before = self._code.scalar("load i32, ptr %RESTORED")
+        self._code.line(f"store i32 {self._code.scalar(f'or i32 {before}, {mask}')}, ptr %RESTORED")
+
+    def restore_operand(self, use: Use, mask: str) -> None:
+        """Load the register that an operand is, if it is one of them, of some lanes."""
+        if isinstance(use, RegisterUse) and use.slot in self._offsets:
+            self._load(use.slot, self._code.from_mask(mask))
+
+    def define(self, *, yields: bool) -> None:
+        """Add the code that saves and restores lanes; ``select`` is what follows ``dispatch``."""
+        code = self._code
+        lanes = code.scalar("load i32, ptr %RESTORED")
+        none = code.scalar(f"icmp eq i32 {lanes}, 0")
+        code.line(f"br i1 {none}, label %select, label %restore.lanes")
+        code.label("restore.lanes")
+        chosen = code.from_mask(code.scalar("load i32, ptr %RESTORED"))
+        code.line("store i32 0, ptr %RESTORED")
+        for slot in self._offsets:
+            self._load(slot, chosen)
+        resumes = code.scalar("load i1, ptr %RESUMES")
+        code.line("store i1 false, ptr %RESUMES")
+        code.line(f"br i1 {resumes}, label %{'turn' if yields else 'select'}, label %select")
+        code.label("save.lanes")
+        chosen = code.from_mask(code.scalar("load i32, ptr %SAVED"))
+        for slot, offset in self._offsets.items():
+            self._registers.save(slot, pointer_to(code, "%state", offset), chosen)
+        leaves = code.scalar("load i1, ptr %LEAVES")
+        code.line(f"br i1 {leaves}, label %{'leaving' if yields else 'dispatch'}, label %dispatch")
+
+    def _load(self, slot: int, lanes: LaneVector) -> None:
+        pointer = pointer_to(self._code, "%state", self._offsets[slot])
+        self._registers.restore(slot, pointer, lanes)

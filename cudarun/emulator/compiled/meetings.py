@@ -1,0 +1,109 @@
+"""The lanes of a warp that wait for each other at several places, in compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.code import BlockCode, Role
+from cudarun.emulator.compiled.control.warp_code import WarpCode
+from cudarun.emulator.compiled.lanes.vectors import WIDTH
+from cudarun.emulator.machine.batch import Batch, Path
+from cudarun.emulator.machine.frame import SparseFrame, each
+from cudarun.emulator.machine.meetings import Party, meet
+
+Array = npt.NDArray[Any]
+
+_LANES = np.arange(WIDTH, dtype=np.uint32)
+
+
+class WarpMeeting:
+    """The waiting lanes of a warp, whose registers are in its state.
+
+    Args:
+        code: The code of the kernel.
+        batch: The batch with its lanes, of which those that live are known.
+        frame: Their registers there.
+        path_of: Returns the path of lanes that run a block.
+        memory: The state of the warp.
+        first: Its first lane.
+    """
+
+    def __init__(
+        self,
+        code: WarpCode,
+        batch: Batch,
+        frame: SparseFrame,
+        path_of: Callable[[int], Path],
+        memory: Array,
+        first: int,
+    ) -> None:
+        self._code = code
+        self._batch = batch
+        self._frame = frame
+        self._path_of = path_of
+        self._memory = memory
+        self._words = memory.view(np.uint32)
+        self._first = first
+
+    def hold(self) -> bool:
+        """Execute instructions for lanes that wait for each other; return whether there were any.
+
+        These lanes can run then.
+        """
+        held = [self._hold(blocks) for blocks in self._code.points.meetings]
+        return any(held)
+
+    def _hold(self, blocks: list[BlockCode]) -> bool:
+        parties = [party for party in map(self._party, blocks) if len(party.lanes)]
+        if len(parties) < 2:
+            return False
+        released = meet(self._batch, parties)
+        for party, lanes in zip(parties, released, strict=True):
+            self._release(party.block, lanes)
+        return any(map(len, released))
+
+    def _party(self, block: BlockCode) -> Party:
+        mask = self._words[self._code.state.parked(block.index) // 4]
+        places = np.flatnonzero(mask >> _LANES & 1)
+        for saved, values in self._registers(block.reads):
+            if values.dtype == np.bool_:
+                saved = np.unpackbits(saved, bitorder="little").view(np.bool_)
+            values[places + self._first] = saved.view(values.dtype).reshape(_rows(values))[places]
+        return Party(self._path_of(block.index), self._frame, block, places + self._first)
+
+    def _release(self, block: BlockCode, lanes: Array) -> None:
+        """Let lanes run what follows a block."""
+        state, words = self._code.state, self._words
+        places = lanes - self._first
+        for saved, values in self._registers(block.writes):
+            if values.dtype == np.bool_:
+                bits = np.unpackbits(saved, bitorder="little")
+                bits[places] = values[lanes]
+                saved[:] = np.packbits(bits, bitorder="little")
+            else:
+                saved.view(values.dtype).reshape(_rows(values))[places] = values[lanes]
+        mask = np.bitwise_or.reduce(np.uint32(1) << places.astype(np.uint32))
+        (after,) = block.terminator.successors
+        words[state.parked(block.index) // 4] &= ~mask
+        for offset in (state.pending(after), state.YIELDED):
+            words[offset // 4] |= mask
+
+    def _registers(self, slots: int) -> list[tuple[Array, Array]]:
+        """Return where some registers are saved, and the batch's."""
+        found = []
+        for slot in each(slots):
+            offset = self._code.place_of(slot)
+            if offset is None or self._code.function.slots[slot].role is not Role.REGISTER:
+                continue
+            values = self._frame.registers[slot]
+            size = values[0].nbytes * WIDTH // (8 if values.dtype == np.bool_ else 1)
+            found.append((self._memory[offset : offset + size], values))
+        return found
+
+
+def _rows(values: Array) -> tuple[int, ...]:
+    return WIDTH, *values.shape[1:]

@@ -152,6 +152,8 @@ class EndingSignals:
             os.kill(os.getpid(), first)
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
+        if number != signal.SIGINT and number in self._received:
+            return  # timeout(1) sends it to the process, and to its group
         self._received.append(number)
         if not self._is_admitted:
             return

@@ -1,4 +1,4 @@
-"""A status line on a terminal's stderr, removed when the workers are done."""
+"""The progress of workers on stderr: a status line on a terminal, removed when they are done."""
 
 from __future__ import annotations
 
@@ -18,23 +18,30 @@ class Told(Protocol):
     """The progress of a worker."""
 
     def read(self) -> tuple[str, float]:
-        """Return what it is doing, and the part of it that is done (0 to 1)."""
+        """Return what it is doing, lines with thread states, and the part that is done (0 to 1)."""
 
 
 class StatusLine:
-    """A line that shows the workers in turn, for a second each.
+    """A line that shows the workers in turn, for a second each, and notes about long kernels.
 
     Args:
-        out: A terminal.
+        out: Where to.
+        is_terminal: Whether to show the line, besides the notes.
     """
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, *, is_terminal: bool = True) -> None:
         self._out = out
+        self._is_terminal = is_terminal
+        self._noted: set[str] = set()
         self._started: float | None = None
         self._shown = False
 
     def update(self, workers: Sequence[tuple[str, Told]]) -> None:
-        """Show the progress of one of them."""
+        """Show the progress of one of them, and the thread states that any has reported."""
+        for label, told in workers:
+            self._note(label, told.read()[0].partition("\n")[2])
+        if not self._is_terminal:
+            return
         now = time.monotonic()
         if self._started is None:
             self._started = now
@@ -46,10 +53,19 @@ class StatusLine:
         from cudarun.report.folding import columns  # a worker is started sooner without it
 
         width = columns(self._out) - 1
-        line = visible(_line(what, done, seconds, label))
+        line = visible(_line(what.partition("\n")[0], done, seconds, label))
         self._out.write(_TO_START_AND_CLEAR + line[:width])
         self._out.flush()
         self._shown = True
+
+    def _note(self, label: str, states: str) -> None:
+        if states and states not in self._noted:
+            self._noted.add(states)
+            self.end()
+            device = f" on device {label}" if label else ""
+            lines = [f"note: the kernel still runs{device}", *states.splitlines()]
+            self._out.write("\n  | ".join(map(visible, lines)) + "\n")
+            self._out.flush()
 
     def end(self) -> None:
         """Remove the line."""
@@ -59,9 +75,9 @@ class StatusLine:
         self._started, self._shown = None, False
 
 
-def status_line() -> StatusLine | None:
-    """Return a status line on stderr; ``None`` if stderr is no terminal."""
-    return StatusLine(sys.stderr) if sys.stderr.isatty() else None
+def status_line() -> StatusLine:
+    """Return a status line on stderr, of which only the notes are shown if that is no terminal."""
+    return StatusLine(sys.stderr, is_terminal=sys.stderr.isatty())
 
 
 def _line(what: str, done: float, seconds: float, label: str) -> str:

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cudarun.session.workers import deadline
 from tests.commands.limits import at_a_limit
 from tests.commands.notes import BY_ORDER
 from tests.support.processes import PATIENCE, children, wait_for_end
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.commands.conftest import Ran, Run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,6 +68,30 @@ def test_an_endless_kernel_of_two_devices(run: Run) -> None:
         lambda limit: launched(limit, "--together"), lambda ran: "runs" in ran.err
     )
     assert (ran.code, ran.err) == (6, endless_until(limit))
+
+
+def test_a_kernel_that_runs_for_long_reports_where(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deadline, "_LONG", 0.0)
+    monkeypatch.setattr(deadline, "_LOOKING", 0.01)
+    note = "note: the kernel still runs\n" + ENDLESS.partition("\n")[2]
+    command = ("launch", "samples/endless.ptx", "-d", "cpu", "--threads", "1", "x=i32[1]:zeros")
+    ran, _ = at_a_limit(
+        lambda limit: run(*command, "--json", "--timeout", f"{limit}"),
+        lambda ran: note in ran.err,
+    )
+    assert ran.err.count(note) == 1
+    error = json.loads(ran.out)["error"]
+    assert error["places"] == [
+        {
+            "state": "runs", "threads": 1, "block": [0, 0, 0], "thread": [0, 0, 0],
+            "ptx_line": 30, "ptx": "ld.volatile.global.u32 \t%r1, [%rd1];",
+            "file": "endless.cu", "line": 7, "buffer": None, "element": None,
+        }
+    ]  # fmt: skip
+    quiet = run(*command, "-q", "--timeout", "1")
+    assert "note:" not in quiet.err
 
 
 def test_where_all_threads_of_a_hung_kernel_are(run: Run, hangs: str) -> None:
@@ -174,7 +201,7 @@ def endless(device: str = "cpu") -> subprocess.Popen[str]:
     process = subprocess.Popen(
         [sys.executable, "-m", "cudarun", "launch", "samples/endless.ptx", "-d", device,
          "--threads", "1", "--trace", "x=i32[1]:zeros"],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     assert process.stderr is not None
     launched = 0
@@ -185,16 +212,22 @@ def endless(device: str = "cpu") -> subprocess.Popen[str]:
     raise AssertionError("it never launched")
 
 
-def interrupted(device: str) -> str:
+def press(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGINT)
+
+
+def interrupted(
+    device: str, send: Callable[[subprocess.Popen[str]], None] = press, status: int = 130
+) -> str:
     """What is on stderr after Ctrl-C, which is pressed later where no kernel ran yet."""
     kernels = 2 if device == "cpu:all" else 1
     for seconds in (0, 1, 4, 16):
         with endless(device) as process:
             workers = children(process.pid)
             time.sleep(seconds)
-            process.send_signal(signal.SIGINT)
+            send(process)
             _, err = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 130
+        assert process.returncode == status
         for worker in workers:
             wait_for_end(worker)
         if err.count("thread runs") == kernels:
@@ -204,6 +237,15 @@ def interrupted(device: str) -> str:
 
 def test_ctrl_c_is_130_and_leaves_no_process() -> None:
     assert interrupted("cpu").endswith("error: interrupted\n" + ENDLESS)
+
+
+def test_sigterm_reports_what_ctrl_c_reports() -> None:
+    def end(process: subprocess.Popen[str]) -> None:  # as timeout(1) does
+        process.terminate()
+        os.killpg(process.pid, signal.SIGTERM)
+
+    err = interrupted("cpu", end, -signal.SIGTERM)
+    assert err.endswith("error: interrupted\n" + ENDLESS)
 
 
 def test_ctrl_c_on_two_devices(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -171,7 +171,7 @@ def test_shared_memory_that_was_forgotten(run: Run) -> None:
     ran = run(*args, "x=i32[64]:iota")
     assert ran.code == 5
     assert ran.err.splitlines()[-1] == (
-        "hint: the image declares extern __shared__ memory, but --smem is 0"
+        "hint: the kernel uses extern __shared__ memory, but --smem is 0"
     )
     assert "hint" not in run(*args, "x=i32[64]:iota", "--smem", "128").err
     assert run(*args, "x=i32[64]:iota", "--smem", "256").code == 0
@@ -196,7 +196,7 @@ def test_a_grid_that_waits_for_itself_without_being_cooperative(run: Run) -> Non
     assert ran.code == 5
     assert "CUDA_ERROR_LAUNCH_FAILED, 719" in ran.err
     assert ran.err.splitlines()[-1] == (
-        "hint: the image synchronizes the whole grid, which requires --cooperative"
+        "hint: the kernel synchronizes the whole grid, which requires --cooperative"
     )
     assert run(*args, "--cooperative").code == 0
 

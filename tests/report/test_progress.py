@@ -93,9 +93,13 @@ def test_a_text_may_be_of_any_length() -> None:
     assert done == 0.5
 
 
-def test_no_line_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
-    assert status_line() is None
+def test_no_line_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    monkeypatch.setattr(sys, "stderr", out := io.StringIO())
+    line = status_line()
+    for clock.now in (0.0, 2.0):
+        line.update([("", told("filling x"))])
+    line.end()
+    assert out.getvalue() == ""
 
 
 def shown_until_killed(arguments: Sequence[str], text: str, folder: Path) -> tuple[int, str]:
@@ -142,3 +146,47 @@ def test_a_spec_says_which_case_it_is_at(tmp_path: Path) -> None:
     code, written = shown_until_killed(arguments, case, tmp_path)
     assert code == 0
     assert written.endswith("\r\x1b[K")
+
+
+def long_kernel(states: str) -> Page:
+    worker = Progress(page := Page())
+    worker.report("running spin", 0.5)
+    worker.add_states(states)
+    worker.report("running spin", 0.75)
+    return page
+
+
+STATES = "kernel spin: 3 of 4 blocks have finished\n  1 thread runs: block (3, 0, 0)"
+NOTE = (
+    "note: the kernel still runs on device cpu\n"
+    "  | kernel spin: 3 of 4 blocks have finished\n  |   1 thread runs: block (3, 0, 0)\n"
+)
+
+
+def test_thread_states_are_noted_once(clock: Clock) -> None:
+    worker = long_kernel(STATES)
+    line = StatusLine(out := io.StringIO(), is_terminal=False)
+    for clock.now in (0.0, 2.0, 4.0):
+        line.update([("cpu", worker)])
+    line.end()
+    assert out.getvalue() == NOTE
+
+
+def test_the_status_line_goes_on_after_a_note(clock: Clock) -> None:
+    line = StatusLine(out := io.StringIO())
+    line.update([("cpu", told("running spin"))])
+    clock.now = 2.0
+    line.update([("cpu", told("running spin"))])
+    line.update([("cpu", long_kernel(STATES))])
+    clock.now = 4.0
+    line.update([("cpu", long_kernel(STATES))])
+    assert out.getvalue().startswith("\r\x1b[K2 s  running spin  cpu\r\x1b[K" + NOTE)
+    assert out.getvalue().count("note:") == 1
+
+
+def test_the_next_step_has_no_thread_states() -> None:
+    worker = Progress(page := Page())
+    worker.report("running spin")
+    worker.add_states(STATES)
+    worker.report("checking")
+    assert page.read()[0] == "checking"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from cudarun import machine
 from cudarun.diagnostics.errors import Diagnosed
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         DiagnosticRecord,
         ErrorDocument,
         ErrorRecord,
+        FaultPlaceRecord,
         Head,
         IdentityRecord,
         MachineRecord,
@@ -77,6 +78,8 @@ def error_record(error: CudarunError) -> ErrorRecord:
         record["hint"] = error.hint
     if error.log:
         record["log"] = error.log
+        if places := _fault_places(error.log):
+            record["places"] = places
     if error.warnings:
         record["warnings"] = diagnostic_records(error.warnings)
     if error.findings or error.statistics:
@@ -103,6 +106,14 @@ def error_record(error: CudarunError) -> ErrorRecord:
         assert isinstance(error, PtxError)
         record["diagnostics"] = _ptx_diagnostics(error)
     return record
+
+
+def _fault_places(log: str) -> list[FaultPlaceRecord]:
+    from dataclasses import asdict  # few errors have logs
+
+    from cudarun.diagnostics.fault_reports import fault_places
+
+    return [cast("FaultPlaceRecord", asdict(place)) for place in fault_places(log)]
 
 
 def optional_error(error: CudarunError | None) -> ErrorRecord | None:

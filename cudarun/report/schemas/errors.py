@@ -6,7 +6,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from cudarun.report.schemas.detectors import DetectorFindingRecord, StatisticsRecord
 from cudarun.report.schemas.engines import KernelEngineRecord
-from cudarun.report.schemas.values import Version
+from cudarun.report.schemas.values import Extent, Version
 
 
 class CudaResultRecord(TypedDict):
@@ -61,6 +61,34 @@ class PtxDiagnosticRecord(TypedDict):
     message: str
 
 
+class FaultPlaceRecord(TypedDict):
+    """Where a thread of the emulated device faulted, or where threads are in a hang.
+
+    Attributes:
+        state: What the threads do, in the words of the report; empty for a fault.
+        threads: The number of threads.
+        block: The block of the first one.
+        thread: The first one in its block.
+        ptx_line: The line of the PTX.
+        ptx: The instruction.
+        file: The source file; null without line information, as its line.
+        line: The line of the source.
+        buffer: The buffer that was nearest to an invalid address; null where none was.
+        element: The element there.
+    """
+
+    state: str
+    threads: int
+    block: Extent
+    thread: Extent
+    ptx_line: int | None
+    ptx: str | None
+    file: str | None
+    line: int | None
+    buffer: str | None
+    element: int | None
+
+
 class ErrorRecord(TypedDict):
     """An error.
 
@@ -71,6 +99,7 @@ class ErrorRecord(TypedDict):
         cuda: The driver's result.
         hint: What to do about it.
         log: A compiler's, linker's or driver's log, or a fault report.
+        places: The places in the report of a fault or a hang of the emulated device.
         warnings: Diagnostics from before the error.
         findings: What detectors found before the error.
         statistics: What was counted before the error.
@@ -103,6 +132,7 @@ class ErrorRecord(TypedDict):
     cuda: NotRequired[CudaResultRecord]
     hint: NotRequired[str]
     log: NotRequired[str]
+    places: NotRequired[list[FaultPlaceRecord]]
     warnings: NotRequired[list[DiagnosticRecord]]
     findings: NotRequired[list[DetectorFindingRecord]]
     statistics: NotRequired[StatisticsRecord]

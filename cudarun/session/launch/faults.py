@@ -17,16 +17,18 @@ _ALLOCATION = re.compile(r" at 0x(?P<base>[0-9a-f]+) \(")
 _OF_SHARED = re.compile(r"^ *shared address ", re.MULTILINE)
 _OF_STACK = re.compile(r"^kernel \S+: stack overflow", re.MULTILINE)
 _OF_OBJECT = re.compile(r"is not a (?P<word>texture|surface) object of this context")
-_DYNAMIC_SHARED = re.compile(rb"\.extern\s+\.shared\b|\bextern\s+__shared__")  # PTX, or source
+_DYNAMIC_SHARED = re.compile(rb"\.extern\s+\.shared\b[^;]*?([\w$]+)\s*(?:\[\s*\])?\s*;")
+_ENTRY = re.compile(rb"\.entry\s+([\w$]+)")
 # The register of cooperative_groups::this_grid(), which traps if it is 0: the driver sets it only
-# in a cooperative launch. Source has the function's name.
-_GRID_SYNC = re.compile(rb"%envreg2\b|\bthis_grid\s*\(")
+# in a cooperative launch.
+_GRID_SYNC = re.compile(rb"%envreg2\b")
 _LAUNCH_FAILED = 719  # CUDA_ERROR_LAUNCH_FAILED: the result of a trap
 
 
 def explain_fault(
     error: CudarunError,
     image: Image,
+    kernel: str,
     geometry: Geometry,
     specs: Sequence[BufferSpec],
     addresses: Mapping[str, int],
@@ -36,6 +38,7 @@ def explain_fault(
     Args:
         error: The error of a launch.
         image: The image of the kernel.
+        kernel: Its name there.
         geometry: The geometry of the launch.
         specs: The launch's buffers.
         addresses: The address of each buffer.
@@ -46,16 +49,20 @@ def explain_fault(
     error.log = (
         "\n".join(each for line in lines for each in _explained(line, specs, addresses)) or None
     )
-    error.hint = error.hint or _missing_option(error, image, geometry)
+    error.hint = error.hint or _missing_option(error, image.code, kernel, geometry)
 
 
-def _missing_option(error: CudarunError, image: Image, geometry: Geometry) -> str | None:
+def _missing_option(
+    error: CudarunError, image: bytes, kernel: str, geometry: Geometry
+) -> str | None:
     """Return the option that the kernel needs and the launch lacks."""
-    code, log = image.data, error.log or ""
-    if not geometry.shared_bytes and _OF_SHARED.search(log) and _DYNAMIC_SHARED.search(code):
-        return "the image declares extern __shared__ memory, but --smem is 0"
+    code, log = _code_of(image, kernel), error.log or ""
+    if not geometry.shared_bytes and _OF_SHARED.search(log):
+        names = _DYNAMIC_SHARED.findall(image)
+        if any(re.search(rb"[^\w$]%b[^\w$]" % re.escape(name), code) for name in names):
+            return "the kernel uses extern __shared__ memory, but --smem is 0"
     if not geometry.cooperative and _is_trap(error) and _GRID_SYNC.search(code):
-        return "the image synchronizes the whole grid, which requires --cooperative"
+        return "the kernel synchronizes the whole grid, which requires --cooperative"
     if found := _OF_OBJECT.search(log):
         return (
             f"pass {found['word']}(…) for this parameter, such as {found['word']}(f32[h,w]:zeros)"
@@ -63,6 +70,16 @@ def _missing_option(error: CudarunError, image: Image, geometry: Geometry) -> st
     if _OF_STACK.search(log):
         return "raise the stack size: --limit stack=SIZE"
     return None
+
+
+def _code_of(image: bytes, kernel: str) -> bytes:
+    """Return the PTX of a kernel, with the functions that stand behind it."""
+    _, *entries = _ENTRY.split(image)
+    return b"".join(
+        body
+        for name, body in zip(entries[::2], entries[1::2], strict=True)
+        if name == kernel.encode()
+    )
 
 
 def _is_trap(error: CudarunError) -> bool:

@@ -219,11 +219,11 @@ def _run(
             program = Program(session, device, request, steps, buffers, places)
             ran = _Launch(steps, buffers, before, seen)
             if request.timing is None:
-                with stopped_when_overdue(session.driver):
+                with stopped_when_overdue(session.driver, session.progress):
                     _run_once(program, ran, request, after)
                 ran.milliseconds -= 1e3 * seen.proving_seconds
                 return ran
-        with stopped_when_overdue(session.driver):
+        with stopped_when_overdue(session.driver, session.progress):
             _measure(session, device, program, ran, request, fill)
         return ran
     except CudarunError as error:
@@ -234,7 +234,8 @@ def _run(
                 error.hint = error.hint or "to find the step, run without --graph and --repeat"
             step = named or steps[-1]
             error.engines = engines_of(session.driver, steps, request.engine)
-            explain_fault(error, step.request.image, step.geometry, specs, addresses)
+            image, kernel = step.library.image, step.kernel.name
+            explain_fault(error, image, kernel, step.geometry, specs, addresses)
             until_then = detector_report(request.detection, seen, specs, addresses)
             if until_then is not None:
                 error.findings, error.statistics = until_then.findings, until_then.statistics

@@ -102,7 +102,7 @@ class Replays:
                 data[low:high] = pattern
             self._transfers.upload(area.address, ArrayContents(data))
             self._buffers.store(area.name)
-        with stopped_when_overdue(self._session.driver):
+        with stopped_when_overdue(self._session.driver, self._session.progress):
             self._program.try_once()
         return all(map(self._is_equal, self._areas, spans, [pattern] * len(spans)))
 

@@ -3,12 +3,13 @@
 At the limit and at Ctrl-C the parent sends `OVERDUE` to a worker that has a handler for it, and
 kills others at once: those of GPUs, where no kernel can be asked. While a kernel runs on the
 emulated device the signal is an exception in the midst of it, and the answer reports the thread
-states.
+states. A kernel there that runs for long reports them meanwhile, as progress.
 """
 
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -18,9 +19,13 @@ from cudarun.errors import OutOfTime
 
 if TYPE_CHECKING:
     from cudarun.session.driver.calls import Driver
+    from cudarun.session.workers.progress import Progress
 
 OVERDUE = signal.SIGALRM
 """The signal to a worker whose time limit has passed."""
+
+_LONG = 10.0  # seconds after which thread states are reported
+_LOOKING = 0.25  # seconds of processor time between looks at the clock
 
 _COMPILING = (
     "raise --timeout, or interpret the kernel: --cpu-engine interpret, or "
@@ -59,8 +64,12 @@ def time_limit(seconds: float | None, work: str) -> Iterator[None]:
 
 
 @contextmanager
-def stopped_when_overdue(driver: Driver) -> Iterator[None]:
+def stopped_when_overdue(driver: Driver, progress: Progress) -> Iterator[None]:
     """Stop a kernel that runs meanwhile at the limit; for a worker's main thread.
+
+    Args:
+        driver: The driver.
+        progress: Where to report the thread states of a kernel that runs for long.
 
     Raises:
         OutOfTime: With the state of every thread in its log; the parent knows the limit.
@@ -76,11 +85,24 @@ def stopped_when_overdue(driver: Driver) -> Iterator[None]:
             error.cause, error.hint = "the kernel was being compiled", _COMPILING
         raise error
 
-    before = signal.signal(OVERDUE, stop)
+    end = time.monotonic() + _LONG
+
+    def report(_number: int, _frame: FrameType | None) -> None:
+        if time.monotonic() < end:
+            return
+        states = thread_states()
+        if states is not None:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            progress.add_states(states)
+
+    before = signal.signal(OVERDUE, stop), signal.signal(signal.SIGVTALRM, report)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _LOOKING, _LOOKING)
     try:
         yield
     except OutOfTime:
         driver.attempt("cuCtxSynchronize")  # which prints what the kernel has printed
         raise
     finally:
-        signal.signal(OVERDUE, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        for number, handler in zip((OVERDUE, signal.SIGVTALRM), before, strict=True):
+            signal.signal(number, handler)

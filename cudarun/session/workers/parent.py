@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 T = TypeVar("T")
 
+_RUNNING = "running "  # the step of a worker whose kernel runs
 _CHUNK = 1 << 20
 
 GRACE = 3.0
@@ -289,12 +290,15 @@ class WorkerProcess(Generic[S]):
             )
         error = reported if isinstance(reported, OutOfTime) else OutOfTime("")
         limit = f"{self._limit:g} s"
-        during = f" while {error.cause}" if error.cause else ""
+        step = self.page.read()[0].partition("\n")[0]
+        doing = error.cause or ("" if step.startswith(_RUNNING) else step)
+        during = f" while {doing}" if doing else ""
         error.cause = None
         error.what = (
             f"timed out after {limit} (--timeout {self._limit:g}){during}; the worker was killed"
         )
-        error.hint = error.hint or "check the kernel for an endless loop, or raise --timeout"
+        check = "" if doing else "check the kernel for an endless loop, or "
+        error.hint = error.hint or f"{check}raise --timeout"
         return error
 
     def _answer(self) -> tuple[Any, CudarunError | None] | None:

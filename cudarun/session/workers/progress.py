@@ -35,14 +35,21 @@ class Progress:
         self._label = label
         self._verbose = verbose
         self._started = time.monotonic() if started is None else started
-        self._logged = ""
+        self._logged = self._states = ""
 
     def report(self, what: str, done: float = 0.0) -> None:
         """Report a step, and its completed part (0 to 1; 0 also means unknown)."""
         if what != self._logged:
             self._logged = what
             self.note(what)
-        self._page.write(what, done)
+            self._states = ""
+        self._page.write("\n".join(filter(None, (what, self._states))), done)
+
+    def add_states(self, states: str) -> None:
+        """Report the states of the threads of a kernel that runs for long, with the step."""
+        self._states = states
+        self.note(states)
+        self.report(self._logged)
 
     def note(self, what: str) -> None:
         """Log something about the step, if it is verbose."""
@@ -66,7 +73,7 @@ class ReportedProgress(Protocol):
     """A worker's progress as its parent reads it."""
 
     def read(self) -> tuple[str, float]:
-        """Return the step, and its completed part (0 to 1)."""
+        """Return the step, lines with the states of threads, and its completed part (0 to 1)."""
 
 
 class ProgressDisplay(Protocol):

@@ -20,6 +20,8 @@ from cudarun.session.workers import page
 from cudarun.session.workers.progress import Progress
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from cudarun.session.workers.page import Page
 
 T = TypeVar("T")
@@ -81,7 +83,7 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills it
         for number in (signal.SIGTERM, signal.SIGHUP):
             if callable(signal.getsignal(number)):  # the parent's handler
-                signal.signal(number, signal.SIG_DFL)
+                signal.signal(number, _leave_to_parent)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         page.own = channel.page
         die_with(channel.parent)
@@ -121,6 +123,13 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
 
         traceback.print_exc()
         os._exit(1)
+
+
+def _leave_to_parent(_number: int, _frame: FrameType | None) -> None:
+    """Do nothing at a signal to the process group: the parent asks for a report and ends workers.
+
+    Unlike an ignored signal, programs that this process starts do not inherit it.
+    """
 
 
 def attempt(function: Callable[[], T]) -> tuple[T | None, CudarunError | None]:

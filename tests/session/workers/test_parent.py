@@ -166,6 +166,23 @@ def test_a_hang_ends_with_the_time_limit_and_its_process() -> None:
     assert outcomes[1].unwrap() == quick.pid
 
 
+@pytest.mark.parametrize(
+    ("step", "during", "hint"),
+    [
+        ("filling x", " while filling x", "raise --timeout"),
+        ("running spin", "", "check the kernel for an endless loop, or raise --timeout"),
+    ],
+)
+def test_a_time_limit_names_the_step(step: str, during: str, hint: str) -> None:
+    with WorkerProcess(WorkerSpec(lambda progress: progress.report(step))) as worker:
+        worker.submit(_pause, 0.1)
+        assert settle([worker]) == [worker]
+        error = worker.outcome().error
+    assert error is not None
+    limit = "timed out after 0.1 s (--timeout 0.1)"
+    assert (str(error), error.hint) == (f"{limit}{during}; the worker was killed", hint)
+
+
 def test_a_worker_can_report_where_it_stands_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     def listen() -> None:
         def stop(*_: object) -> NoReturn:

@@ -41,7 +41,8 @@ def flush_tiny(d: Array, twice: Array) -> None:
     A result is tiny if it is below 2^-126 when it is rounded to 24 bits with an unbounded exponent.
     ``d`` has fewer bits there; twice the result, rounded in the same way, has 24 at 2^-125.
     """
-    np.copyto(d, np.where(np.abs(twice) < np.float32(2.0**-125), np.copysign(np.float32(0), d), d))
+    is_tiny = np.left_shift(twice.view(np.uint32), np.uint32(1)) < np.uint32(0x2000000)
+    np.copyto(d, np.where(is_tiny, np.copysign(np.float32(0), d), d))
 
 
 def saturate(d: Array) -> None:

@@ -62,7 +62,7 @@ class PtxDiagnosticRecord(TypedDict):
 
 
 class FaultPlaceRecord(TypedDict):
-    """Where a thread of the emulated device faulted, or where threads are in a hang.
+    """The place of a fault of the emulated device, or of threads in a hang.
 
     Attributes:
         state: What the threads do, in the words of the report; empty for a fault.

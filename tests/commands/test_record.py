@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -442,3 +443,48 @@ def test_a_spec_of_a_recording_without_a_piece_leaves_no_file(run: Run, tmp_path
         ran = run("record", "--edit", "x.cudarun", "-o", "x.toml")
         assert (ran.code, "does not contain" in ran.err) == (2, True), ran.err
         assert [each.name for each in tmp_path.glob("x*")] == ["x.cudarun"]
+
+
+def test_options_in_cc_and_a_cache_that_ld_preload_cannot_name(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    cache = os.fspath(tmp_path / "a b:$ORIGIN")
+    ran = recorder("-o", "x.cudarun", task="scale", CC="cc -O0", XDG_CACHE_HOME=cache)
+    assert (ran.code, "recorded x.cudarun" in ran.err) == (0, True), ran.err
+    (tmp_path / "t p").mkdir()
+    ran = recorder("-o", "y.cudarun", task="scale", TMPDIR=os.fspath(tmp_path / "t p"))
+    assert (ran.code, "LD_PRELOAD cannot name a file in" in ran.err) == (2, True), ran.err
+
+
+@pytest.mark.parametrize(("signal", "is_kept"), [("TERM", True), ("KILL", False)])
+def test_a_signal_keeps_the_recording_and_no_raw_memory(
+    recorder: Recorder, tmp_path: Path, signal: str, is_kept: bool
+) -> None:
+    recorder("-o", "first.cudarun", task="scale")  # builds the library
+    program = f"{recorder.stub / 'program'} scale {PTX}; kill -{signal} $PPID; exec sleep 60"
+    (tmp_path / "tmp").mkdir()
+    words = ["record", "-o", "x.cudarun", "--", "sh", "-c", program]
+    environment = os.environ | recorder.places | {"TMPDIR": os.fspath(tmp_path / "tmp")}
+    command = [sys.executable, "-m", "cudarun", *words]
+    ended = subprocess.run(command, env=environment, cwd=tmp_path, check=False)
+    assert ended.returncode == (-15 if is_kept else -9)
+    assert (tmp_path / "x.cudarun").exists() == is_kept
+    while [*(tmp_path / "tmp").glob("cudarun-*")]:  # deleted by another process
+        time.sleep(0.05)
+
+
+def test_only_a_fault_of_a_failed_launch_ends_the_replay_of_shrink(
+    run: Run, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(RECORDINGS / "runtime.cudarun") as whole:
+        members = {name: whole.read(name) for name in whole.namelist()}
+    old = members["recording.toml"]
+    refused = old.replace(b"shared_bytes = 1024", b"shared_bytes = 2147483647")
+    assert refused != old
+    for new in (refused, refused.replace(b"status = 0", b"status = 700")):
+        with zipfile.ZipFile(tmp_path / "x.cudarun", "w") as changed:
+            for name, data in (members | {"recording.toml": new}).items():
+                changed.writestr(name, data)
+        ran = run("record", "--shrink", "x.cudarun", "-o", "y.cudarun")
+        assert (ran.code, "dynamic" in ran.err) == (5, True), ran.err
+        assert not (tmp_path / "y.cudarun").exists()

@@ -12,7 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cudarun.errors import AddressOccupied, CudarunError, OutOfTime, RequestError, WorkerDied
+from cudarun.errors import (
+    AddressOccupied,
+    CudarunError,
+    InternalError,
+    OutOfTime,
+    RequestError,
+    WorkerDied,
+)
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.session.driver.faults import is_fault
@@ -161,7 +168,8 @@ def _searched(request: LaunchRequest, workers: DeviceWorkers) -> SearchedPages:
 
 
 def _is_failure_of_replay(error: CudarunError) -> bool:
-    return is_fault(error) or isinstance(error, OutOfTime | WorkerDied)
+    died = isinstance(error, OutOfTime | WorkerDied) and not isinstance(error, InternalError)
+    return died or is_fault(error)
 
 
 def _parts(recording: Recording, unneeded: Sequence[Block]) -> Iterator[AccessedPart]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -16,6 +17,7 @@ _COMPILERS = ("cc", "gcc", "clang")
 _OPTIONS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread")
 _LINKING = ("-Wl,-Bsymbolic", "-Wl,-z,now", "-ldl")
 _LIMIT = 120.0  # seconds
+_SPLITTING = re.compile(r"[\s:$]")  # ld.so(8): LD_PRELOAD is split and expanded there
 
 
 def build_library(folder: Path, options: tuple[str, ...] = ()) -> Path:
@@ -33,9 +35,14 @@ def build_library(folder: Path, options: tuple[str, ...] = ()) -> Path:
             f"no library can be loaded from {folder}, which is mounted with 'noexec'",
             hint="set TMPDIR to another directory",
         )
+    if _SPLITTING.search(os.fspath(folder)):
+        raise RequestError(
+            f"LD_PRELOAD cannot name a file in {folder}: its path has a space, a colon or a $",
+            hint="set TMPDIR to another directory",
+        )
     compiler = _compiler()
     sources = sorted(SOURCES.glob("*.[ch]"))
-    words = map(os.fsencode, (compiler, *_OPTIONS, *options, *_LINKING))
+    words = map(os.fsencode, (*compiler, *_OPTIONS, *options, *_LINKING))
     key = digest_of([*words, *(source.read_bytes() for source in sources)])
     cache = ResultCache(cache_folder("record"))
     library = folder / "librecord.so"
@@ -44,7 +51,7 @@ def build_library(folder: Path, options: tuple[str, ...] = ()) -> Path:
         library.write_bytes(found["library"])
         return library
     code = [os.fspath(each) for each in sources if each.suffix == ".c"]
-    _compile([compiler, *_OPTIONS, *options, "-o", os.fspath(library), *code, *_LINKING])
+    _compile([*compiler, *_OPTIONS, *options, "-o", os.fspath(library), *code, *_LINKING])
     cache.store(key, {"library": library.read_bytes()})
     return library
 
@@ -64,12 +71,14 @@ def _compile(command: list[str]) -> None:
             )
 
 
-def _compiler() -> str:
-    wanted = [os.environ["CC"]] if os.environ.get("CC") else _COMPILERS
+def _compiler() -> list[str]:
+    """Return the compiler with its options: CC has them, too, as for make."""
+    words = os.environ.get("CC", "").split()
+    wanted = words[:1] or _COMPILERS
     for name in wanted:
         found = shutil.which(name)
         if found is not None:
-            return found
+            return [found, *words[1:]]
     raise RequestError(
         f"no C compiler: {' or '.join(wanted)} is not installed",
         hint="install gcc or clang: cudarun record builds a small library once",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -24,7 +23,7 @@ from cudarun.session.record.listing import read_lists
 from cudarun.session.record.raw_file import read_raw
 from cudarun.session.record.request import RecordRequest
 from cudarun.session.record.service import RecordService
-from cudarun.session.workers.program import ForegroundProgram
+from cudarun.session.workers.program import ForegroundProgram, program_folder
 from cudarun.writing import OutputFile, whole_file
 
 SUFFIX = ".cudarun"
@@ -78,7 +77,11 @@ def record(request: RecordRequest) -> RecordReport:
         )
         variables = _ImageVariables()
         service = RecordService(folder, _matcher(request.kernels), variables)
-        status = _run(request, folder, service)
+        try:
+            status = _run(request, folder, service)
+        except KeyboardInterrupt:  # SIGTERM, as of a job scheduler: what is recorded is kept
+            _recordings(request, folder, sorted(folder.glob("*.raw")))
+            raise
         notes = (*_notes(folder), *variables.notes)
         files, error = _recordings(request, folder, sorted(folder.glob("*.raw")))
         if not files and error is None:
@@ -220,7 +223,8 @@ class _ImageVariables:
 
 @contextmanager
 def _folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="cudarun-") as folder:
+    """Make a folder for raw memory, which is deleted even if this process is killed."""
+    with program_folder() as folder:
         yield Path(folder)
 
 

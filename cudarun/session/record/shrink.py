@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudarun.errors import DeviceFailed, RequestError
+from cudarun.session.driver.faults import is_fault
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.launch.parent import KernelJob, prefetch
@@ -58,6 +59,8 @@ class ObservedJob(KernelJob[ObservedReplay]):
             try:
                 run_on(self.session, libraries, self.request, device)
             except DeviceFailed as failed:
+                if not is_fault(failed) or recording.manifest.status == 0:
+                    raise  # the launch was refused, or faults where it did not
                 error = failed
         gap, parts = _GAP, list[AccessedPart]()
         while True:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from cudarun.commands.recorded_request import recorded_launch
-from cudarun.errors import RequestError
+from cudarun.errors import InternalError, RequestError, WorkerDied
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
-from cudarun.session.record.bisection import bisect
+from cudarun.session.record.bisection import _is_failure_of_replay, bisect
 from cudarun.session.record.page_search import PAGE, PageSearch, RecordedPages
 from cudarun.session.recording.archive import RecordingWriter, read_recording
 from cudarun.session.recording.manifest import Manifest, MemoryPiece, RecordedRange
@@ -107,3 +107,11 @@ def test_other_results_and_faults_are_refused(tmp_path: Path) -> None:
     _recording(path, status=700)
     with pytest.raises(RequestError, match="did not end well"):
         bisect(recorded_launch(str(path)), CPU, tmp_path)
+
+
+def test_an_error_of_cudarun_is_no_failure_of_a_replay() -> None:
+    assert _is_failure_of_replay(WorkerDied("a signal"))
+    try:
+        raise ValueError
+    except ValueError as error:
+        assert not _is_failure_of_replay(InternalError(error))

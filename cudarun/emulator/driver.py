@@ -69,6 +69,7 @@ from cudarun.emulator.host.placed_memory import place
 from cudarun.emulator.host.process import process
 from cudarun.emulator.machine.observer import NOBODY
 from cudarun.emulator.machine.report import describe_thread_states
+from cudarun.emulator.machine.spaces import PARAMETER_WINDOW, WINDOWS_END
 
 if TYPE_CHECKING:
     import numpy as np
@@ -167,12 +168,24 @@ def allocate_at(ranges: Sequence[tuple[int, int]]) -> Callable[[], None]:
 
     Args:
         ranges: The addresses and sizes; they do not overlap.
+
+    Raises:
+        ValueError: The emulated device itself has an address.
     """
-    memories = place(ranges)
-    process.placed += memories
+    memories = [process.host_memory, *(each.memory for each in process.devices)]
+    own = [(each.base, each.base + 2 * each.capacity) for each in memories]
+    for address, size in ranges:
+        if any(
+            a < address + size and address < b for a, b in [(PARAMETER_WINDOW, WINDOWS_END), *own]
+        ):
+            raise ValueError(
+                f"the {size} bytes at {address:#x} are addresses of the emulated device"
+            )
+    placed = place(ranges)
+    process.placed += placed
 
     def free() -> None:
-        process.placed = [each for each in process.placed if each not in memories]
+        process.placed = [each for each in process.placed if each not in placed]
 
     return free
 

@@ -488,3 +488,17 @@ def test_only_a_fault_of_a_failed_launch_ends_the_replay_of_shrink(
         ran = run("record", "--shrink", "x.cudarun", "-o", "y.cudarun")
         assert (ran.code, "dynamic" in ran.err) == (5, True), ran.err
         assert not (tmp_path / "y.cudarun").exists()
+
+
+def test_memory_at_an_address_of_the_emulated_device_is_refused(run: Run, tmp_path: Path) -> None:
+    with zipfile.ZipFile(RECORDINGS / "runtime.cudarun") as whole:
+        members = {name: whole.read(name) for name in whole.namelist()}
+    [first, *_] = read_recording(str(RECORDINGS / "runtime.cudarun"), 1 << 24).manifest.memory
+    for address in (1 << 41, 0x30_0000_0000):
+        text = members["recording.toml"].replace(b"%d" % first.address, b"%d" % address)
+        with zipfile.ZipFile(tmp_path / "x.cudarun", "w") as changed:
+            for name, data in (members | {"recording.toml": text}).items():
+                changed.writestr(name, data)
+        ran = run("launch", "x.cudarun", "-d", "cpu")
+        assert ran.code == 2, ran.err
+        assert f"{address:#x} are addresses of the emulated device" in ran.err

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from cudarun.errors import AddressOccupied, DeviceFailed
+from cudarun.errors import AddressOccupied, DeviceFailed, RequestError
 from cudarun.session.driver.devices import Device
 from cudarun.session.workers.held_addresses import release
 from cudarun.session.workers.session import Session
@@ -47,9 +47,13 @@ def allocate_at(session: Session, device: Device, ranges: Ranges) -> None:
     Raises:
         AddressOccupied: The driver has other memory at an address.
         DeviceFailed: Out of device memory.
+        RequestError: The emulated device has an address itself.
     """
     if session.driver.traits.allocate_at is not None:
-        session.add_release(session.driver.traits.allocate_at(ranges))
+        try:
+            session.add_release(session.driver.traits.allocate_at(ranges))
+        except ValueError as error:
+            raise RequestError(f"the recording cannot be replayed: {error}") from None
         return
     reserve(session, ranges)
     for address, size in aligned(ranges, _MAPPED):

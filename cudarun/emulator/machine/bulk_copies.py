@@ -101,7 +101,8 @@ class BulkCopy(BulkTransfer):
             )
         for lane in range(active.count):
             for first in range(0, int(sizes[lane]), _AT_ONCE):
-                steps = np.arange(first, min(first + _AT_ONCE, int(sizes[lane])), CHUNK, np.uint64)
+                end = min(first + _AT_ONCE, int(sizes[lane]))
+                steps = np.arange(first, end, CHUNK, dtype=np.uint64)
                 some = active.some(np.full(len(steps), lane))
                 data = read_chunks(self.accesses[1], some, origin[lane].astype(np.uint64) + steps)
                 self.write(some, to[lane].astype(np.uint64) + steps, data)

@@ -23,7 +23,7 @@ from cudarun.session.record.listing import read_lists
 from cudarun.session.record.raw_file import read_raw
 from cudarun.session.record.request import RecordRequest
 from cudarun.session.record.service import RecordService
-from cudarun.session.workers.program import ForegroundProgram, program_folder
+from cudarun.session.workers.program import ForegroundProgram, temporary_folder
 from cudarun.writing import OutputFile, whole_file
 
 SUFFIX = ".cudarun"
@@ -224,7 +224,7 @@ class _ImageVariables:
 @contextmanager
 def _folder() -> Iterator[Path]:
     """Make a folder for raw memory, which is deleted even if this process is killed."""
-    with program_folder() as folder:
+    with temporary_folder() as folder:
         yield Path(folder)
 
 

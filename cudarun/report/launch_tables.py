@@ -175,7 +175,9 @@ def show_asked(result: LaunchResult, out: Console) -> None:
         show_speed(result.baseline, out, passed=result.passed)
     for printed in result.prints:
         after = "" if printed.step is None else f"after step {printed.step}: "
-        out.print(Text(f"{after}{printed.expression} = {printed.text}"), soft_wrap=True)
+        first, *rows = printed.text.split("\n")
+        for line in (f"{after}{printed.expression} = {first}", *rows):
+            out.print(Text(line), soft_wrap=True)
     for figure in result.figures:
         show_figure(figure, out)
     for saved in result.saved:

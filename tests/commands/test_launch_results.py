@@ -221,3 +221,8 @@ def test_the_devices_after_one_that_faulted(run: Run) -> None:
         "hint: remove --together, so that each device has its own process",
     ]
     assert run(*args, "-d", "cpu:all", env=two).err.count("CUDA_ERROR_ILLEGAL_ADDRESS") == 2
+
+
+def test_rows_of_a_printed_array_are_lines(run: Run) -> None:
+    ran = run(*SAXPY, "--print", "reshape(arange(6),(2,3))", "-q")
+    assert ran.out.splitlines()[-2:] == ["reshape(arange(6),(2,3)) = [[0 1 2]", " [3 4 5]]"]

@@ -50,8 +50,9 @@ def _operation(compute: Function, mode: str = rounding.NEAREST) -> Function:
             s, e = compute(*wide)
             result = from_pair(s, e, number_format, mode)
             if ftz or sat or relu:
+                twice = from_pair(2 * s, 2 * e, number_format, mode) if ftz else None
                 result = apply_modifiers(
-                    result, number_format, ftz=bool(ftz), sat=bool(sat), relu=bool(relu)
+                    result, number_format, twice=twice, sat=bool(sat), relu=bool(relu)
                 )
             np.copyto(d, result)
 

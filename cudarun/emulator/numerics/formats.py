@@ -17,6 +17,7 @@ from cudarun.emulator.numerics.types import Type
 
 Array = npt.NDArray[Any]
 
+_SMALLEST = {"f16": np.float32(2.0**-14), "bf16": np.float32(2.0**-126)}  # that is normal
 _NAN = {"f16": 0x7FFF, "bf16": 0x7FFF}
 _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
 _LAYOUT = {"e4m3": (3, 7), "e5m2": (2, 15)}  # the bits of the fraction, the exponent's bias
@@ -152,12 +153,22 @@ def _narrowed(a: Array, number_format: str) -> Array:
 
 
 def apply_modifiers(
-    result: Array, number_format: str, *, ftz: bool, sat: bool, relu: bool
+    result: Array, number_format: str, *, twice: Array | None, sat: bool, relu: bool
 ) -> Array:
-    """Apply ``.ftz``, ``.sat`` and ``.relu`` to results in f16 or bf16."""
+    """Apply ``.ftz``, ``.sat`` and ``.relu`` to results in f16 or bf16.
+
+    Args:
+        result: The results.
+        number_format: Their format.
+        twice: With ``.ftz``, the doubled results, rounded in the same way, which decide what is
+            tiny as in `special_values.flush_tiny`.
+        sat: Whether ``.sat`` is given.
+        relu: Whether ``.relu`` is given.
+    """
     value = to_f32(result, number_format)
-    if ftz:
-        value = flushed_half(value, number_format)
+    if twice is not None:
+        is_tiny = np.abs(to_f32(twice, number_format)) < 2 * _SMALLEST[number_format]
+        value = np.where(is_tiny, np.copysign(np.float32(0), value), value)
     if sat:
         value = np.abs(np.fmin(np.fmax(value, np.float32(0)), np.float32(1)))
     if relu:
@@ -167,5 +178,5 @@ def apply_modifiers(
 
 def flushed_half(value: Array, number_format: str) -> Array:
     """Replace values that are subnormal in a format by zeros."""
-    smallest = 2.0**-14 if number_format == "f16" else 2.0**-126
-    return np.where(np.abs(value) < smallest, np.copysign(0, value), value).astype(value.dtype)
+    is_tiny = np.abs(value) < _SMALLEST[number_format]
+    return np.where(is_tiny, np.copysign(0, value), value).astype(value.dtype)

@@ -209,11 +209,6 @@ def test_what_is_no_image_is_told_in_the_log(cuda, context):
         (b"sm_70", b"sm_100", "line 3; error   : PTX .version 8.0 does not support .target sm_100"),
         (b"8.0\n.target sm_70", b"6.0\n.target sm_75", "PTX .version 6.0 does not support"),
         (b"sm_70", b"sm_70a", "line 3; fatal   : Unsupported .target 'sm_70a'"),
-        (
-            b"size 64",
-            b"size 64\n.const .b8 a[65529]; .const .b64 b;",
-            "File uses too much global constant data (0x10008 bytes, 0x10000 max)",
-        ),
     ],
 )
 def test_headers_that_no_driver_takes(cuda, context, ptx, old, new, complaint):

@@ -184,6 +184,8 @@ class BlockCode:
         index: Index in the function, in the order of the text.
         sync_mask: The member mask of the warp-synchronous operation that the block begins with.
         sync_warps: Number of warps that synchronize there: 4 for a warpgroup.
+        meets: The instruction there with its qualifiers, if lanes also synchronize with those at
+            the same one elsewhere.
         through: The last block that whole warps run together with this one; 0 if it is this one.
         reads: Slots that it reads before it writes them.
         writes: Slots that it writes.
@@ -200,6 +202,7 @@ class BlockCode:
     terminator: Terminator
     sync_mask: Use | None = None
     sync_warps: int = 1
+    meets: str = ""
     through: int = 0
     reads: int = 0
     writes: int = 0

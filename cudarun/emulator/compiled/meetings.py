@@ -11,9 +11,9 @@ import numpy.typing as npt
 from cudarun.emulator.code import BlockCode, Role
 from cudarun.emulator.compiled.control.warp_code import WarpCode
 from cudarun.emulator.compiled.lanes.vectors import WIDTH
+from cudarun.emulator.machine.barriers import Party, meet
 from cudarun.emulator.machine.batch import Batch, Path
 from cudarun.emulator.machine.frame import SparseFrame, each
-from cudarun.emulator.machine.meetings import Party, meet
 
 Array = npt.NDArray[Any]
 

@@ -10,18 +10,20 @@ from cudarun.emulator.machine.control import Jump
 # Called when all labels are bound: maps label numbers to block numbers.
 Ending = Callable[[Callable[[int], int]], Terminator]
 
+_Waits = tuple[Use | None, int, str]  # the fields of a block for what lanes wait for at its start
+
 
 class BlockBuilder:
     """Basic blocks in the order of the text. One is open at any time; it may be empty."""
 
     def __init__(self) -> None:
-        self._blocks: list[tuple[list[Operation], Ending, Use | None, int, list[str]]] = []
+        self._blocks: list[tuple[list[Operation], Ending, _Waits, list[str]]] = []
         self._labels: dict[int, int] = {}
         self._continued: set[int] = set()  # blocks that others follow only to synchronize
         self._operations: list[Operation] = []
         self._sync_mask: Use | None = None
         self._sync_warps = 1
-        self._is_aligned = False
+        self._meets = ""
         self._names: list[str] = []
 
     @property
@@ -43,19 +45,21 @@ class BlockBuilder:
         self._continued.discard(len(self._blocks) - 1)
         self._labels[number] = len(self._blocks)
 
-    def synchronize(self, mask: Use, warps: int = 1, *, is_aligned: bool) -> None:
+    def synchronize(self, mask: Use, warps: int = 1, name: str = "") -> None:
         """Start a block here at which lanes wait for others.
 
         Args:
             mask: The member mask of each lane.
             warps: The number of warps that synchronize.
-            is_aligned: Whether all lanes of a warp execute this instruction. The open block goes on
-                if it has begun with another one: nothing in a block lets lanes diverge or exit.
+            name: The instruction with its qualifiers, unless all lanes of a warp execute the same
+                one. The open block goes on then if it has begun with another such instruction:
+                nothing in a block lets lanes diverge or exit.
         """
-        if is_aligned and self._is_aligned and warps == self._sync_warps == 1:
+        is_aligned = self._sync_mask is not None and not (name or self._meets)
+        if is_aligned and warps == self._sync_warps == 1:
             return
         self.continue_in_next()
-        self._sync_mask, self._sync_warps, self._is_aligned = mask, warps, is_aligned
+        self._sync_mask, self._sync_warps, self._meets = mask, warps, name
 
     def continue_in_next(self) -> None:
         """Start a block here, which whole warps run together with the open one."""
@@ -72,10 +76,10 @@ class BlockBuilder:
 
     def end(self, ending: Ending) -> None:
         """Close the open block with its terminator."""
-        block = self._operations, ending, self._sync_mask, self._sync_warps, self._names
-        self._blocks.append(block)
+        waits = self._sync_mask, self._sync_warps, self._meets
+        self._blocks.append((self._operations, ending, waits, self._names))
         self._operations, self._names = [], []
-        self._sync_mask, self._sync_warps, self._is_aligned = None, 1, False
+        self._sync_mask, self._sync_warps, self._meets = None, 1, ""
 
     def finish(self, last: Callable[[], Terminator]) -> list[BlockCode]:
         """Return all blocks; ``last`` ends them where the text does."""
@@ -86,11 +90,10 @@ class BlockBuilder:
                 index,
                 operations,
                 ending(self._labels.__getitem__),
-                sync_mask,
-                sync_warps,
+                *waits,
                 instructions=tuple(names),
             )
-            for index, (operations, ending, sync_mask, sync_warps, names) in enumerate(ended)
+            for index, (operations, ending, waits, names) in enumerate(ended)
         ]
         for index in sorted(self._continued, reverse=True):
             after = found[index + 1]

@@ -313,11 +313,11 @@ class FunctionDecoder:
                 waits_for = operation.action.waits_for
             match waits_for:
                 case "mask":
-                    self.builder.synchronize(operation.sources[-1], is_aligned=False)
+                    self.builder.synchronize(operation.sources[-1], name=operation.site.name)
                 case "warp":
-                    self.builder.synchronize(_WHOLE_WARP, is_aligned=True)
+                    self.builder.synchronize(_WHOLE_WARP)
                 case "warpgroup":
-                    self.builder.synchronize(_WHOLE_WARP, WARPGROUP // WARP, is_aligned=True)
+                    self.builder.synchronize(_WHOLE_WARP, WARPGROUP // WARP)
             self.builder.add(operation)
             if waits_for == "mask":  # the lanes of other instructions may take part
                 self.builder.note(name)

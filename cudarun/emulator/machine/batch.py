@@ -19,13 +19,12 @@ from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, Region, Section, section_window
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.barrier_objects import FailedWait
-from cudarun.emulator.machine.barriers import Barriers
+from cudarun.emulator.machine.barriers import Barriers, meet_elsewhere
 from cudarun.emulator.machine.clusters import ClusterBarrier
 from cudarun.emulator.machine.control import FunctionCall
 from cudarun.emulator.machine.frame import Frame
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.launch import OPERATION_WORK
-from cudarun.emulator.machine.meetings import Party, meet, qualified_name
 from cudarun.emulator.machine.report import describe_deadlock
 from cudarun.emulator.machine.scratch import Scratch
 from cudarun.emulator.machine.spaces import WINDOWS
@@ -392,29 +391,8 @@ class Batch:
         if ready.all():
             return lanes
         self.synchronizing[path] = lane_sets.select(lanes, ~ready)
-        self._meet(qualified_name(block))
+        meet_elsewhere(self, block)
         return lane_sets.select(lanes, ready) if ready.any() else None
-
-    def _meet(self, name: str) -> None:
-        """Execute an instruction for lanes that wait for each other at several places."""
-        parties = []
-        for path, lanes in self.synchronizing.items():
-            function, block = self.launch.locate(path[-1])
-            if name and qualified_name(block) == name:
-                frame = self.frame(len(path) - 1, function)
-                parties.append(Party(path, frame, block, lane_sets.indices(lanes)))
-        if len(parties) < 2:
-            return
-        for party, lanes in zip(parties, meet(self, parties), strict=True):
-            if len(lanes):
-                left = np.setdiff1d(party.lanes, lanes)
-                del self.synchronizing[party.path]
-                if len(left):
-                    self.synchronizing[party.path] = lane_sets.of(left)
-                (after,) = party.block.terminator.successors
-                self.wait(
-                    (*party.path[:-1], party.frame.function.base + after), lane_sets.of(lanes)
-                )
 
     # --- special registers and memory sections ---------------------------------------------------
 

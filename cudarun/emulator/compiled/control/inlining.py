@@ -221,6 +221,7 @@ class InlinedCode:
             terminator=block.terminator,
             sync_mask=None if block.sync_mask is None else _use(block.sync_mask, base),
             sync_warps=block.sync_warps,
+            meets=block.meets,
             through=block.through and index + block.through - block.index,
         )
         self.code.blocks.append(added)

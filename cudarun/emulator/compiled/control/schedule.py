@@ -66,10 +66,10 @@ class LaneSchedule:
     def declare(self) -> None:
         """Reserve the variables."""
         code = self._code
-        for name in ("MASK", "PENDING", "HIDDEN", "BUDGET"):
+        for name in ("MASK", "PENDING", "BUDGET"):
             code.line(f"%{name} = alloca i32")
+        code.line(f"%HIDDEN = getelementptr i8, ptr %state, i64 {self._state.HIDDEN}")
         code.line("store i32 0, ptr %MASK")
-        code.line("store i32 0, ptr %HIDDEN")
         code.line(f"store i32 {_BUDGET}, ptr %BUDGET")
         if self._snapshot is not None:
             self._snapshot.declare()
@@ -84,7 +84,6 @@ class LaneSchedule:
         if self.yields:
             code.line(f"%yielded.at = getelementptr i8, ptr %state, i64 {state.YIELDED}")
             code.line("%yielded = load i32, ptr %yielded.at, align 4")
-            code.line("store i32 0, ptr %yielded.at, align 4")
             pending = code.scalar(f"or i32 {pending}, %yielded")
         code.line(f"store i32 {pending}, ptr %PENDING")
 
@@ -97,8 +96,9 @@ class LaneSchedule:
         first = code.scalar("icmp eq i32 %yielded, 0")
         code.line(f"br i1 {first}, label %dispatch, label %resume")
         code.label("resume")
+        code.line("store i32 0, ptr %yielded.at, align 4")
         self._snapshot.restore("%yielded")
-        code.line("store i1 true, ptr %RESUMES")
+        code.line("store i32 1, ptr %RESUMES")
         code.line("br label %restore.lanes")
 
     # --- dispatching -----------------------------------------------------------------------------
@@ -107,11 +107,11 @@ class LaneSchedule:
         """Run the lowest block with waiting lanes."""
         code, state, count = self._code, self._state, self._state.blocks
         code.label("dispatch")
-        if self._snapshot is None:
-            code.line("br label %select")
+        if self.yields:
+            self._show()
         else:
-            if self.yields:
-                self._show()
+            code.line("br label %select")
+        if self._snapshot is not None:
             self._snapshot.define(yields=self.yields)
         code.label("select")
         left = code.scalar("load i32, ptr %PENDING")
@@ -192,15 +192,16 @@ class LaneSchedule:
         """Let hidden lanes be dispatched again if no others can run."""
         code = self._code
         assert self._snapshot is not None
-        none = code.scalar(f"icmp eq i32 {code.scalar('load i32, ptr %PENDING')}, 0")
-        code.line(f"br i1 {none}, label %show, label %shown")
+        pending, hidden = (code.scalar(f"load i32, ptr {n}") for n in ("%PENDING", "%HIDDEN"))
+        some = code.scalar(f"icmp ne i32 {pending}, 0")
+        none = code.scalar(f"icmp eq i32 {hidden}, 0")
+        as_is = code.scalar(f"or i1 {some}, {none}")
+        code.line(f"br i1 {as_is}, label %select, label %show")
         code.label("show")
-        hidden = code.scalar("load i32, ptr %HIDDEN")
         code.line(f"store i32 {hidden}, ptr %PENDING")
         code.line("store i32 0, ptr %HIDDEN")
         self._snapshot.restore(hidden)
-        code.line("br label %shown")
-        code.label("shown")
+        code.line("br label %restore.lanes")
 
     def _yield(self) -> None:
         """Save the lanes that can run, but for hidden ones, which are saved, and leave."""
@@ -210,6 +211,7 @@ class LaneSchedule:
         pending, hidden = (code.scalar(f"load i32, ptr {n}") for n in ("%PENDING", "%HIDDEN"))
         both = code.scalar(f"or i32 {pending}, {hidden}")
         store_field(code, "%state", self._state.YIELDED, "i32", both)
+        code.line("store i32 0, ptr %HIDDEN")
         self._snapshot.save(pending, leaves=True)
         code.label("leaving")
         code.line("br label %save")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cudarun.emulator.code import BlockCode, RegisterUse, Use
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector
+from cudarun.emulator.compiled.state.layout import WarpState
 from cudarun.emulator.compiled.state.memory import pointer_to
 from cudarun.emulator.compiled.state.registers import WarpRegisters
 
@@ -53,24 +54,19 @@ class Snapshot:
                 self._registers.clear(slot)
 
     def declare(self) -> None:
-        """Reserve the variables: lanes to save, then lanes to restore, and what comes next."""
-        for name, kind in (
-            ("SAVED", "i32"),
-            ("LEAVES", "i1"),
-            ("RESTORED", "i32"),
-            ("RESUMES", "i1"),
-        ):
-            self._code.line(f"%{name} = alloca {kind}")
-            self._code.line(f"store {kind} 0, ptr %{name}")
+        """Name the variables, which are in the state because they are seldom used."""
+        for name in ("SAVED", "LEAVES", "RESTORED", "RESUMES"):
+            offset = getattr(WarpState, name)
+            self._code.line(f"%{name} = getelementptr i8, ptr %state, i64 {offset}")
 
     def save(self, mask: str, *, leaves: bool = False) -> None:
-        """Save lanes; then dispatch others, or leave ``step``."""
+        """Save lanes; then leave ``step``, or restore lanes and dispatch."""
         self._code.line(f"store i32 {mask}, ptr %SAVED")
-        self._code.line(f"store i1 {int(leaves)}, ptr %LEAVES")
+        self._code.line(f"store i32 {int(leaves)}, ptr %LEAVES")
         self._code.line("br label %save.lanes")
 
     def restore(self, mask: str) -> None:
-        """Restore lanes before any are dispatched."""
+        """Let ``restore.lanes`` restore lanes."""
         before = self._code.scalar("load i32, ptr %RESTORED")
         self._code.line(f"store i32 {self._code.scalar(f'or i32 {before}, {mask}')}, ptr %RESTORED")
 
@@ -79,26 +75,30 @@ class Snapshot:
         if isinstance(use, RegisterUse) and use.slot in self._offsets:
             self._load(use.slot, self._code.from_mask(mask))
 
+    def dispatch(self) -> None:
+        """Dispatch lanes; restore some before if there are any to restore."""
+        none = self._code.scalar(f"icmp eq i32 {self._code.scalar('load i32, ptr %RESTORED')}, 0")
+        self._code.line(f"br i1 {none}, label %dispatch, label %restore.lanes")
+
     def define(self, *, yields: bool) -> None:
-        """Add the code that saves and restores lanes; ``select`` is what follows ``dispatch``."""
+        """Add the code that saves and restores lanes."""
         code = self._code
-        lanes = code.scalar("load i32, ptr %RESTORED")
-        none = code.scalar(f"icmp eq i32 {lanes}, 0")
-        code.line(f"br i1 {none}, label %select, label %restore.lanes")
         code.label("restore.lanes")
         chosen = code.from_mask(code.scalar("load i32, ptr %RESTORED"))
         code.line("store i32 0, ptr %RESTORED")
         for slot in self._offsets:
             self._load(slot, chosen)
-        resumes = code.scalar("load i1, ptr %RESUMES")
-        code.line("store i1 false, ptr %RESUMES")
-        code.line(f"br i1 {resumes}, label %{'turn' if yields else 'select'}, label %select")
+        resumes = code.scalar(f"icmp ne i32 {code.scalar('load i32, ptr %RESUMES')}, 0")
+        code.line("store i32 0, ptr %RESUMES")
+        code.line(f"br i1 {resumes}, label %{'turn' if yields else 'dispatch'}, label %dispatch")
         code.label("save.lanes")
         chosen = code.from_mask(code.scalar("load i32, ptr %SAVED"))
         for slot, offset in self._offsets.items():
             self._registers.save(slot, pointer_to(code, "%state", offset), chosen)
-        leaves = code.scalar("load i1, ptr %LEAVES")
-        code.line(f"br i1 {leaves}, label %{'leaving' if yields else 'dispatch'}, label %dispatch")
+        leaves = code.scalar(f"icmp ne i32 {code.scalar('load i32, ptr %LEAVES')}, 0")
+        code.line(f"br i1 {leaves}, label %{'leaving' if yields else 'saved'}, label %saved")
+        code.label("saved")
+        self.dispatch()
 
     def _load(self, slot: int, lanes: LaneVector) -> None:
         pointer = pointer_to(self._code, "%state", self._offsets[slot])

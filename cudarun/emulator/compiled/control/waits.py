@@ -18,7 +18,6 @@ from cudarun.emulator.compiled.sync_checks import SyncChecks
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
 from cudarun.emulator.machine.control import Jump
-from cudarun.emulator.machine.meetings import qualified_name
 from cudarun.records import dataclass
 
 ARRIVALS = -1
@@ -58,7 +57,7 @@ class WaitPoints:
         synchronizing = [block for block in blocks if block.sync_mask is not None]
         same: dict[str, list[BlockCode]] = {}
         for block in synchronizing:
-            same.setdefault(qualified_name(block), []).append(block)
+            same.setdefault(block.meets, []).append(block)
         meetings = [each for name, each in same.items() if name and len(each) > 1]
         kinds = ending(BarrierWait), ending(WarpBarrier), ending(ClusterWait)
         return cls(*kinds, synchronizing, meetings)
@@ -263,6 +262,9 @@ class WarpWaits:
         if not self._parks:
             return
         code.label("unpark")
+        dead = code.scalar(f"icmp eq i32 {field(code, '%state', state.ALIVE, 'i32')}, 0")
+        code.line(f"br i1 {dead}, label %dispatch, label %unpark.lanes")
+        code.label("unpark.lanes")
         every = "0"
         for block in self._parks:
             lanes = field(code, "%state", state.parked(block), "i32")
@@ -271,7 +273,10 @@ class WarpWaits:
             every = code.scalar(f"or i32 {every}, {lanes}")
         assert self._snapshot is not None
         self._snapshot.restore(every)
-        code.line(f"br label %{'arrived' if self._points.warp_barriers else 'dispatch'}")
+        if self._points.warp_barriers:
+            code.line("br label %arrived")
+        else:
+            self._snapshot.dispatch()
 
     # --- barriers --------------------------------------------------------------------------------
 
@@ -349,4 +354,7 @@ class WarpWaits:
             store_field(code, "%state", state.warp_waiting(place), "i32", rest)
             (after,) = block.terminator.successors
             self._schedule.wait(after, released)
-        code.line("br label %dispatch")
+        if self._parks and self._snapshot is not None:
+            self._snapshot.dispatch()
+        else:
+            code.line("br label %dispatch")

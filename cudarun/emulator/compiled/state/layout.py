@@ -142,7 +142,12 @@ class WarpState:
     SYNCS = 20  # the synchronizations of the whole warp since the last barrier
     PASSED = 24  # the lanes that have executed code after one that others may wait at
     MEETING = 28  # not 0 if lanes have begun to wait for others that may be at another place
-    _MASKS = 32
+    HIDDEN = 32  # the lanes that wait while others take their turn
+    SAVED = 36  # the lanes whose registers are to be saved,
+    LEAVES = 40  # and whether ``step`` is left then
+    RESTORED = 44  # the lanes whose registers are to be restored,
+    RESUMES = 48  # and whether it is their turn then
+    _MASKS = 64
 
     def pending(self, block: int) -> int:
         """Return the offset of the mask of the lanes that can run a basic block."""

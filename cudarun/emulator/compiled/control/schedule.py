@@ -107,11 +107,11 @@ class LaneSchedule:
         """Run the lowest block with waiting lanes."""
         code, state, count = self._code, self._state, self._state.blocks
         code.label("dispatch")
-        if self.yields:
-            self._show()
-        else:
+        if self._snapshot is None:
             code.line("br label %select")
-        if self._snapshot is not None:
+        else:
+            if self.yields:
+                self._show()
             self._snapshot.define(yields=self.yields)
         code.label("select")
         left = code.scalar("load i32, ptr %PENDING")
@@ -192,16 +192,15 @@ class LaneSchedule:
         """Let hidden lanes be dispatched again if no others can run."""
         code = self._code
         assert self._snapshot is not None
-        pending, hidden = (code.scalar(f"load i32, ptr {n}") for n in ("%PENDING", "%HIDDEN"))
-        some = code.scalar(f"icmp ne i32 {pending}, 0")
-        none = code.scalar(f"icmp eq i32 {hidden}, 0")
-        as_is = code.scalar(f"or i1 {some}, {none}")
-        code.line(f"br i1 {as_is}, label %select, label %show")
+        none = code.scalar(f"icmp eq i32 {code.scalar('load i32, ptr %PENDING')}, 0")
+        code.line(f"br i1 {none}, label %show, label %shown")
         code.label("show")
+        hidden = code.scalar("load i32, ptr %HIDDEN")
         code.line(f"store i32 {hidden}, ptr %PENDING")
         code.line("store i32 0, ptr %HIDDEN")
         self._snapshot.restore(hidden)
-        code.line("br label %restore.lanes")
+        code.line("br label %shown")
+        code.label("shown")
 
     def _yield(self) -> None:
         """Save the lanes that can run, but for hidden ones, which are saved, and leave."""

@@ -60,13 +60,13 @@ class Snapshot:
             self._code.line(f"%{name} = getelementptr i8, ptr %state, i64 {offset}")
 
     def save(self, mask: str, *, leaves: bool = False) -> None:
-        """Save lanes; then leave ``step``, or restore lanes and dispatch."""
+        """Save lanes; then dispatch others, or leave ``step``."""
         self._code.line(f"store i32 {mask}, ptr %SAVED")
         self._code.line(f"store i32 {int(leaves)}, ptr %LEAVES")
         self._code.line("br label %save.lanes")
 
     def restore(self, mask: str) -> None:
-        """Let ``restore.lanes`` restore lanes."""
+        """Restore lanes before any are dispatched."""
         before = self._code.scalar("load i32, ptr %RESTORED")
         self._code.line(f"store i32 {self._code.scalar(f'or i32 {before}, {mask}')}, ptr %RESTORED")
 
@@ -75,14 +75,12 @@ class Snapshot:
         if isinstance(use, RegisterUse) and use.slot in self._offsets:
             self._load(use.slot, self._code.from_mask(mask))
 
-    def dispatch(self) -> None:
-        """Dispatch lanes; restore some before if there are any to restore."""
-        none = self._code.scalar(f"icmp eq i32 {self._code.scalar('load i32, ptr %RESTORED')}, 0")
-        self._code.line(f"br i1 {none}, label %dispatch, label %restore.lanes")
-
     def define(self, *, yields: bool) -> None:
-        """Add the code that saves and restores lanes."""
+        """Add the code that saves and restores lanes; ``select`` is what follows ``dispatch``."""
         code = self._code
+        lanes = code.scalar("load i32, ptr %RESTORED")
+        none = code.scalar(f"icmp eq i32 {lanes}, 0")
+        code.line(f"br i1 {none}, label %select, label %restore.lanes")
         code.label("restore.lanes")
         chosen = code.from_mask(code.scalar("load i32, ptr %RESTORED"))
         code.line("store i32 0, ptr %RESTORED")
@@ -90,15 +88,13 @@ class Snapshot:
             self._load(slot, chosen)
         resumes = code.scalar(f"icmp ne i32 {code.scalar('load i32, ptr %RESUMES')}, 0")
         code.line("store i32 0, ptr %RESUMES")
-        code.line(f"br i1 {resumes}, label %{'turn' if yields else 'dispatch'}, label %dispatch")
+        code.line(f"br i1 {resumes}, label %{'turn' if yields else 'select'}, label %select")
         code.label("save.lanes")
         chosen = code.from_mask(code.scalar("load i32, ptr %SAVED"))
         for slot, offset in self._offsets.items():
             self._registers.save(slot, pointer_to(code, "%state", offset), chosen)
         leaves = code.scalar(f"icmp ne i32 {code.scalar('load i32, ptr %LEAVES')}, 0")
-        code.line(f"br i1 {leaves}, label %{'leaving' if yields else 'saved'}, label %saved")
-        code.label("saved")
-        self.dispatch()
+        code.line(f"br i1 {leaves}, label %{'leaving' if yields else 'dispatch'}, label %dispatch")
 
     def _load(self, slot: int, lanes: LaneVector) -> None:
         pointer = pointer_to(self._code, "%state", self._offsets[slot])

@@ -273,10 +273,7 @@ class WarpWaits:
             every = code.scalar(f"or i32 {every}, {lanes}")
         assert self._snapshot is not None
         self._snapshot.restore(every)
-        if self._points.warp_barriers:
-            code.line("br label %arrived")
-        else:
-            self._snapshot.dispatch()
+        code.line(f"br label %{'arrived' if self._points.warp_barriers else 'dispatch'}")
 
     # --- barriers --------------------------------------------------------------------------------
 
@@ -354,7 +351,4 @@ class WarpWaits:
             store_field(code, "%state", state.warp_waiting(place), "i32", rest)
             (after,) = block.terminator.successors
             self._schedule.wait(after, released)
-        if self._parks and self._snapshot is not None:
-            self._snapshot.dispatch()
-        else:
-            code.line("br label %dispatch")
+        code.line("br label %dispatch")

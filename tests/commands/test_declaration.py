@@ -201,7 +201,9 @@ def test_files_are_written_in_one_place() -> None:
     }
     assert writers == {
         "writing.py",
+        "result_cache.py",
         # files of our own that other processes share
+        "session/record/library.py",
         "session/compile/nvcc.py",
         "session/launch/copies.py",
         "session/launch/expectation.py",

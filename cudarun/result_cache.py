@@ -1,8 +1,8 @@
 """Caches of results of compilers, in files of the user.
 
-Results are executed, so folder and file must belong to the user and be writable by nobody else. An
-entry begins with a digest of its key and contents. A damaged or foreign entry is none, and where
-the folder is foreign or cannot be written nothing is cached.
+Results are executed, so folder and file must belong to the user, and no other user may write to
+them. An entry begins with a digest of its key and contents. A damaged or foreign entry is none, and
+where the folder is foreign or cannot be written nothing is cached.
 
 A cache is bounded: storing a result deletes those that were unused for the longest time.
 """

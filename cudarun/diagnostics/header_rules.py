@@ -74,7 +74,7 @@ def header_source(header: str, cuda: Version | None) -> str | None:
         cuda: The version of CUDA; ``None`` for the newest.
 
     Returns:
-        A hint; ``None`` for a header of nobody that is known.
+        A hint; ``None`` if no known package has the header.
     """
     if _TOOLKIT_HEADER.fullmatch(header):
         return f"it is CUDA's: set CUDA_HOME to a toolkit, or {toolkit_installation(cuda)}"

@@ -1,4 +1,4 @@
-"""Synchronization errors: what is one, what is none, and what is said of it, in both engines."""
+"""Synchronization errors: correct and wrong kernels, and the reports, on both engines."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ So many mutants that the emulated device takes are made of samples and instructi
 is loaded and launched on both. Every launch has a process of its own with a time limit: mutants
 fault and hang. A mutant is emulated twice, the second time with registers and shared memory full of
 random bits and buffers elsewhere: where that changes the result it has none, and is not compared.
-Accesses that the manual gives no meaning are told apart: out of bounds, which a GPU need not see,
+Accesses that the manual gives no meaning are of two kinds: out of bounds, which a GPU need not see,
 or in another state space than that of the address.
 
 A check fails where a mutant is refused by the GPU alone, or gives other bits. Each mutant that did

@@ -54,8 +54,8 @@ class WarpMeeting:
 
         These lanes can run then.
         """
-        held = [self._hold(blocks) for blocks in self._code.points.meetings]
-        return any(held)
+        have_met = [self._hold(blocks) for blocks in self._code.points.meetings]
+        return any(have_met)
 
     def _hold(self, blocks: list[BlockCode]) -> bool:
         parties = [party for party in map(self._party, blocks) if len(party.lanes)]

@@ -115,7 +115,7 @@ def fused(body: str, kind: str) -> int:
         + "".join(f"st.global.b{16 if kind == 'f16' else 32} [%to], {name};" for name in "de")
         + "ret; }\n"
     )
-    for word in ("mul", "add", "sub", "fma.rn", "neg"):
+    for word in ("mul", "add", "sub", "fma.rn", "neg", "div.full", "div.approx", "div.rn"):
         text = re.sub(rf"\b{word}((?:\.(?:rn|ftz|sat))*) ", rf"{word}\1.{kind} ", text)
     code = compile_module(parse(text)).code["test"]
     return sum(
@@ -123,6 +123,37 @@ def fused(body: str, kind: str) -> int:
         for block in code.blocks
         for each in block.operations
     )
+
+
+@pytest.mark.parametrize("division", ["div.full", "div.approx"])
+def test_quotients_are_products_with_a_reciprocal(division: str) -> None:
+    """As ptxas 13.0 compiles them for sm_90; of two products the first is fused."""
+    value, bits = FORMATS["f32"].value, FORMATS["f32"].rounded
+    for text, sign in (("add.f32 %d, t, %c", 1), ("sub.f32 %d, %c, t", -1)):
+        given, found = run(
+            "f32", f"{division}.f32 t, %a, %b; {text}; rcp.approx.f32 %f, %b;", results="df"
+        )
+        for (a, _, c, _), (result, reciprocal) in zip(given, found, strict=True):
+            exact = value(c) + sign * value(a) * value(reciprocal)
+            assert result == bits(exact, "rn", negative_zero=False)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("div.full t, a, b; add d, t, c; sub e, c, t;", 2),
+        ("div.full.ftz t, a, b; add.ftz d, t, c;", 1),
+        ("div.approx.ftz t, a, b; add d, t, c;", 0),
+        ("div.full t, a, b; add.rn d, t, c;", 0),
+        ("div.full t, a, b; add.sat d, t, c;", 1),
+        ("div.full t, a, b; add d, t, c; mul e, t, c;", 0),
+        ("div.full t, a, b; mul u, c, a; add d, u, t; add e, u, c;", 1),
+        ("div.rn t, a, b; add d, t, c;", 0),
+    ],
+)
+def test_readers_of_a_quotient(body: str, expected: int) -> None:
+    """As ptxas 13.0 compiles them for sm_90."""
+    assert fused(body, "f32") == expected
 
 
 @pytest.mark.parametrize("kind", ["f32", "f16", "f16x2", "bf16x2"])

@@ -8,6 +8,7 @@ are those of ptxas 13.0, read from its machine code, and are the same for all ty
 - ``.ftz`` must be the same in both. A product with ``.sat`` is not fused, a sum with ``.sat`` is.
 - Of a sum of two products, the one with fewer readers is fused, else the first. The other one is
   an addend, and no later sum is fused with it.
+- ``div.full`` and ``div.approx`` are products of the dividend and a reciprocal.
 
 An explicit ``.rn``, as emitted by ``nvcc -fmad=false``, prevents it; with ``.target debug`` nothing
 is optimized. Unlike ptxas, this does not follow copies and negations of a product, nor factors that
@@ -34,6 +35,7 @@ from cudarun.emulator.code import (
     Terminator,
     Use,
 )
+from cudarun.emulator.isa.approximations import factors
 from cudarun.emulator.isa.table import FORMS
 from cudarun.emulator.machine.control import Branch, FunctionCall
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
@@ -42,7 +44,11 @@ from cudarun.records import dataclass
 Array = npt.NDArray[Any]
 
 _TYPES = ("f32", "ftz.f32", "f64", "f16", "ftz.f16", "f16x2", "ftz.f16x2", "bf16", "bf16x2")
-_PRODUCTS = {f"mul.{words}" for words in _TYPES}
+_QUOTIENTS = {
+    f"div.{kind}.{words}": words for kind in ("full", "approx") for words in ("f32", "ftz.f32")
+}
+_PRODUCTS = {f"mul.{words}": words for words in _TYPES} | _QUOTIENTS
+"""The types and ``.ftz`` of products."""
 _SUMS = {
     f"{opcode}.{words}"
     for opcode in ("add", "sub")
@@ -74,11 +80,11 @@ class _Product:
 
     def fits_all(self) -> bool:
         """Return whether all readers are sums that it can be fused with."""
-        wanted = self.operation.name[4:]
+        words = _PRODUCTS[self.operation.name]
         return all(
             isinstance(reader, Lanewise)
             and reader.name in _SUMS
-            and reader.name[4:].replace("sat.", "") == wanted
+            and reader.name[4:].replace("sat.", "") == words
             and list(map(_slot, reader.sources)).count(self.slot) == 1
             for reader in self.readers
         )
@@ -88,7 +94,7 @@ def contract(code: FunctionCode) -> None:
     """Contract multiplications and additions of a function."""
     operations = (each for block in code.blocks for each in block.operations)
     names = {each.name for each in operations if isinstance(each, Lanewise)}
-    if names.isdisjoint(_PRODUCTS) or names.isdisjoint(_SUMS):
+    if names.isdisjoint(_PRODUCTS.keys()) or names.isdisjoint(_SUMS):
         return
     reads = Counter(_reads(code))
     for blocks in _basic_blocks(code):
@@ -205,6 +211,8 @@ def _fused(operation: Lanewise, product: Lanewise, place: int) -> Lanewise:
     function = _function(operation.name[4:])
     if operation.name.startswith("sub"):
         function = _negating(function, 0 if place == 1 else 2, operation.name)
+    if product.name in _QUOTIENTS:
+        function = _dividing(function, product.name)
     sources = (*product.sources, operation.sources[1 - place])
     return Lanewise(function, sources, operation.destinations, operation.site)
 
@@ -236,3 +244,14 @@ def _negating(function: Function, place: int, name: str) -> Function:
         function(*sources, d, *scratch[:-1])
 
     return with_temporaries(operate, (*temporaries_of(function), dtype))
+
+
+@cache
+def _dividing(function: Function, name: str) -> Function:
+    """Return a function of three sources, the second of which is the divisor of the first."""
+    full, ftz = "full" in name, "ftz" in name
+
+    def operate(a: Array, b: Array, c: Array, d: Array, *scratch: Array) -> None:
+        function(*factors(a, b, full=full, ftz=ftz), c, d, *scratch)
+
+    return with_temporaries(operate, temporaries_of(function))

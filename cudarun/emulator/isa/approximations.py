@@ -65,8 +65,8 @@ def reciprocal(words: Words) -> Function:
     return operate
 
 
-def _quotient(a: Array, b: Array, *, full: bool, ftz: bool) -> Array:
-    """Return ``a * (1 / b)``, both scaled where 1 / b is not a normal number."""
+def factors(a: Array, b: Array, *, full: bool, ftz: bool) -> tuple[Array, Array]:
+    """Return the factors of ``a / b``: a and 1 / b, scaled where 1 / b is not a normal number."""
     large, small = np.abs(b) > _LARGE, _small(b)
     multiply = _flushing_product if ftz else np.multiply
     scale: Any = None
@@ -76,7 +76,12 @@ def _quotient(a: Array, b: Array, *, full: bool, ftz: bool) -> Array:
         scale = np.where(small, _UP, np.float32(1) if scale is None else scale)
     if scale is not None:
         a, b = multiply(a, scale), multiply(b, scale)
-    return multiply(a, of_unit(unit.reciprocal, b))
+    return a, of_unit(unit.reciprocal, b)
+
+
+def _quotient(a: Array, b: Array, *, full: bool, ftz: bool) -> Array:
+    product = _flushing_product if ftz else np.multiply
+    return product(*factors(a, b, full=full, ftz=ftz))
 
 
 def _flushing_product(a: Array, b: Array) -> Array:

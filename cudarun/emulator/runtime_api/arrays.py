@@ -36,10 +36,10 @@ from cudarun.emulator.runtime_api.conversions import (
     INVALID_VALUE,
     array_description,
     array_format,
-    box,
     channel_description,
     rectangle,
 )
+from cudarun.emulator.runtime_api.forwards import forward_calls
 
 _ARRAY, _MIPMAPPED, _LINEAR, _PITCHED = range(4)  # cudaResourceType
 _VIEW_SIZES = (
@@ -48,6 +48,22 @@ _VIEW_SIZES = (
 )
 
 of_bindings("cudaCreateChannelDesc")
+
+forward_calls(
+    __name__,
+    """
+cudaGetMipmappedArrayLevel(mipmappedArray, level: int) -> cudaArray_t = cuMipmappedArrayGetLevel
+    Return one level of a mipmapped array.
+cudaMemcpy3D(p: box)
+    Copy a box.
+cudaMemcpy3DAsync(p: box, stream)
+    Copy a box, in a stream.
+cudaDestroyTextureObject(texObject) = cuTexObjectDestroy
+    Destroy a texture object, not its resource.
+cudaDestroySurfaceObject(surfObject) = cuSurfObjectDestroy
+    Destroy a surface object, not its resource.
+""",
+)
 
 
 # --- arrays --------------------------------------------------------------------------------------
@@ -72,12 +88,6 @@ def cudaMallocMipmappedArray(desc: Any, extent: Any, numLevels: int, flags: int)
     """Create an array with levels."""
     given = array_description(desc, (extent.width, extent.height, extent.depth), flags)
     return cudart.cudaMipmappedArray_t(int(driver_call("cuMipmappedArrayCreate", given, numLevels)))
-
-
-@runtime_call(1)
-def cudaGetMipmappedArrayLevel(mipmappedArray: Handle, level: int) -> Any:
-    """Return one level of a mipmapped array."""
-    return cudart.cudaArray_t(int(driver_call("cuMipmappedArrayGetLevel", mipmappedArray, level)))
 
 
 @runtime_call()
@@ -135,18 +145,6 @@ def cudaMemcpy2DFromArray(
     driver_call("cuMemcpy2DUnaligned", rectangle(target, source, width, height, kind))
 
 
-@runtime_call()
-def cudaMemcpy3D(p: Any) -> None:
-    """Copy a box."""
-    driver_call("cuMemcpy3D", box(p))
-
-
-@runtime_call()
-def cudaMemcpy3DAsync(p: Any, stream: Handle) -> None:
-    """Copy a box, in a stream."""
-    driver_call("cuMemcpy3DAsync", box(p), stream)
-
-
 # --- texture and surface objects -----------------------------------------------------------------
 
 
@@ -159,24 +157,12 @@ def cudaCreateTextureObject(pResDesc: Any, pTexDesc: Any, pResViewDesc: Any) -> 
     return cudart.cudaTextureObject_t(int(driver_call("cuTexObjectCreate", *arguments)))
 
 
-@runtime_call()
-def cudaDestroyTextureObject(texObject: Handle) -> None:
-    """Destroy a texture object, not its resource."""
-    driver_call("cuTexObjectDestroy", texObject)
-
-
 @runtime_call(1)
 def cudaCreateSurfaceObject(pResDesc: Any) -> Any:
     """Create a surface object of an array."""
     if pResDesc is None:
         raise RuntimeRefusal(INVALID_VALUE)
     return cudart.cudaSurfaceObject_t(int(driver_call("cuSurfObjectCreate", _resource(pResDesc))))
-
-
-@runtime_call()
-def cudaDestroySurfaceObject(surfObject: Handle) -> None:
-    """Destroy a surface object, not its resource."""
-    driver_call("cuSurfObjectDestroy", surfObject)
 
 
 def _resource(given: Any) -> CUDA_RESOURCE_DESC:

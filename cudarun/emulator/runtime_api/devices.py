@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cuda.bindings.driver import CUdevice_attribute, CUlimit
+from cuda.bindings.driver import CUdevice_attribute
 
 from cudarun.emulator.runtime_api.calls import (
     RuntimeRefusal,
@@ -17,6 +17,7 @@ from cudarun.emulator.runtime_api.calls import (
     runtime_call,
     select_device,
 )
+from cudarun.emulator.runtime_api.forwards import forward_calls
 from cudarun.emulator.runtime_api.properties import device_properties
 
 _NAME_BYTES = 256
@@ -25,11 +26,35 @@ _BUS_ID_BYTES = 13
 _CORE_DUMPS = 0x40  # CU_CTX_USER_COREDUMP_ENABLE, which can be set but is not returned
 _DEFAULT_FLAGS = 8  # cudaDeviceMapHost, which is always set
 
-
-@runtime_call(1, uses_context=False)
-def cudaGetDeviceCount() -> int:
-    """Return the number of emulated devices."""
-    return int(driver_call("cuDeviceGetCount"))
+forward_calls(
+    __name__,
+    """
+cudaDeviceSynchronize() = cuCtxSynchronize
+    Wait for the work of the current device; report a kernel's fault.
+cudaDeviceGetLimit(limit: CUlimit) -> int = cuCtxGetLimit
+    Return a resource limit of the current context.
+cudaDeviceSetLimit(limit: CUlimit, value: int) = cuCtxSetLimit
+    Set a resource limit of the current context.
+cudaDeviceGetStreamPriorityRange() -> int, int = cuCtxGetStreamPriorityRange
+    Return the least and the greatest stream priority.
+cudaDeviceEnablePeerAccess(peerDevice: context, flags: int) = cuCtxEnablePeerAccess
+    Let kernels of the current context access the memory of another device.
+cudaDeviceDisablePeerAccess(peerDevice: context) = cuCtxDisablePeerAccess
+    Undo `cudaDeviceEnablePeerAccess`.
+""",
+)
+forward_calls(
+    __name__,
+    """
+cudaGetDeviceCount() -> int = cuDeviceGetCount
+    Return the number of emulated devices.
+cudaDeviceGetByPCIBusId(pciBusId) -> int
+    Return the device at a PCI address.
+cudaDeviceCanAccessPeer(device: device, peerDevice: device) -> int
+    Return 1 for two different devices: each can access the memory of the other.
+""",
+    uses_context=False,
+)
 
 
 @runtime_call(uses_context=False)
@@ -65,12 +90,6 @@ def cudaGetDeviceFlags() -> int:
     return flags & ~_CORE_DUMPS | _DEFAULT_FLAGS
 
 
-@runtime_call()
-def cudaDeviceSynchronize() -> None:
-    """Wait for the work of the current device; report a kernel's fault."""
-    driver_call("cuCtxSynchronize")
-
-
 @runtime_call(uses_context=False)
 def cudaDeviceReset() -> None:
     """Destroy everything in the primary context of the current device."""
@@ -102,25 +121,6 @@ def cudaGetDeviceProperties(device: int) -> Any:
     return device_properties(name, uuid, total, lambda number: _attribute(number, device))
 
 
-@runtime_call(1)
-def cudaDeviceGetLimit(limit: Any) -> int:
-    """Return a resource limit of the current context."""
-    return int(driver_call("cuCtxGetLimit", CUlimit(int(limit))))
-
-
-@runtime_call()
-def cudaDeviceSetLimit(limit: Any, value: int) -> None:
-    """Set a resource limit of the current context."""
-    driver_call("cuCtxSetLimit", CUlimit(int(limit)), value)
-
-
-@runtime_call(2)
-def cudaDeviceGetStreamPriorityRange() -> tuple[int, int]:
-    """Return the least and the greatest stream priority."""
-    least, greatest = driver_call("cuCtxGetStreamPriorityRange")
-    return int(least), int(greatest)
-
-
 @runtime_call(1, uses_context=False)
 def cudaDeviceGetPCIBusId(length: int, device: int) -> bytes:
     """Return ``domain:bus:device.function`` in ``length`` bytes."""
@@ -130,30 +130,4 @@ def cudaDeviceGetPCIBusId(length: int, device: int) -> bytes:
     return text
 
 
-@runtime_call(1, uses_context=False)
-def cudaDeviceGetByPCIBusId(pciBusId: bytes) -> int:
-    """Return the device at a PCI address."""
-    return int(driver_call("cuDeviceGetByPCIBusId", pciBusId))
-
-
 # --- peer access ---------------------------------------------------------------------------------
-
-
-@runtime_call(1, uses_context=False)
-def cudaDeviceCanAccessPeer(device: int, peerDevice: int) -> int:
-    """Return 1 for two different devices: each can access the memory of the other."""
-    devices = checked_device(device), checked_device(peerDevice)
-    return int(driver_call("cuDeviceCanAccessPeer", *devices))
-
-
-@runtime_call()
-def cudaDeviceEnablePeerAccess(peerDevice: int, flags: int) -> None:
-    """Let kernels of the current context access the memory of another device."""
-    peer = primary_context(checked_device(peerDevice))
-    driver_call("cuCtxEnablePeerAccess", peer, flags)
-
-
-@runtime_call()
-def cudaDeviceDisablePeerAccess(peerDevice: int) -> None:
-    """Undo `cudaDeviceEnablePeerAccess`."""
-    driver_call("cuCtxDisablePeerAccess", primary_context(checked_device(peerDevice)))

@@ -9,11 +9,29 @@ from cuda.bindings import runtime as cudart
 
 from cudarun.emulator.runtime_api.calls import (
     RUNTIME_CALLS,
-    driver_call,
     last_error,
     of_bindings,
-    runtime_call,
 )
+from cudarun.emulator.runtime_api.forwards import forward_calls
+
+forward_calls(
+    __name__,
+    """
+cudaProfilerStart()
+    Do nothing: there is no profiler.
+cudaProfilerStop()
+    Do nothing: there is no profiler.
+""",
+)
+forward_calls(
+    __name__,
+    """
+cudaDriverGetVersion() -> int
+    Return the CUDA version of the driver that is emulated.
+""",
+    uses_context=False,
+)
+
 
 for _name in ("cudaGetErrorName", "cudaGetErrorString", "cudaRuntimeGetVersion"):
     of_bindings(_name)
@@ -30,21 +48,3 @@ def cudaPeekAtLastError() -> tuple[Any]:
 
 
 RUNTIME_CALLS |= {call.__name__: call for call in (cudaGetLastError, cudaPeekAtLastError)}
-
-
-@runtime_call(1, uses_context=False)
-def cudaDriverGetVersion() -> int:
-    """Return the CUDA version of the driver that is emulated."""
-    return int(driver_call("cuDriverGetVersion"))
-
-
-@runtime_call()
-def cudaProfilerStart() -> None:
-    """Do nothing: there is no profiler."""
-    driver_call("cuProfilerStart")
-
-
-@runtime_call()
-def cudaProfilerStop() -> None:
-    """Do nothing: there is no profiler."""
-    driver_call("cuProfilerStop")

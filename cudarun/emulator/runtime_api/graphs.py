@@ -13,56 +13,46 @@ from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.runtime_api.calls import RuntimeRefusal, driver_call, runtime_call
 from cudarun.emulator.runtime_api.conversions import INVALID_VALUE, box, bytes_in_row
+from cudarun.emulator.runtime_api.forwards import forward_calls
 
 Nodes = Sequence[Any] | None
 
-
-@runtime_call(1)
-def cudaGraphCreate(flags: int) -> Any:
-    """Create an empty graph."""
-    return cudart.cudaGraph_t(int(driver_call("cuGraphCreate", flags)))
-
-
-@runtime_call(1)
-def cudaGraphClone(originalGraph: Handle) -> Any:
-    """Copy a graph with its nodes."""
-    return cudart.cudaGraph_t(int(driver_call("cuGraphClone", originalGraph)))
-
-
-@runtime_call()
-def cudaGraphDestroy(graph: Handle) -> None:
-    """Destroy a graph and its nodes; executable graphs of it stay."""
-    driver_call("cuGraphDestroy", graph)
-
-
-@runtime_call(1)
-def cudaGraphInstantiate(graph: Handle, flags: int) -> Any:
-    """Create an executable graph."""
-    return cudart.cudaGraphExec_t(int(driver_call("cuGraphInstantiate", graph, flags)))
-
-
-@runtime_call(1)
-def cudaGraphInstantiateWithFlags(graph: Handle, flags: int) -> Any:
-    """Create an executable graph."""
-    return cudart.cudaGraphExec_t(int(driver_call("cuGraphInstantiate", graph, flags)))
-
-
-@runtime_call()
-def cudaGraphExecDestroy(graphExec: Handle) -> None:
-    """Destroy an executable graph."""
-    driver_call("cuGraphExecDestroy", graphExec)
-
-
-@runtime_call()
-def cudaGraphLaunch(graphExec: Handle, stream: Handle) -> None:
-    """Launch an executable graph in a stream."""
-    driver_call("cuGraphLaunch", graphExec, stream)
-
-
-@runtime_call()
-def cudaGraphUpload(graphExec: Handle, stream: Handle) -> None:
-    """Do nothing: an executable graph is always ready."""
-    driver_call("cuGraphUpload", graphExec, stream)
+forward_calls(
+    __name__,
+    """
+cudaGraphCreate(flags: int) -> cudaGraph_t
+    Create an empty graph.
+cudaGraphClone(originalGraph) -> cudaGraph_t
+    Copy a graph with its nodes.
+cudaGraphDestroy(graph)
+    Destroy a graph and its nodes; executable graphs of it stay.
+cudaGraphInstantiate(graph, flags: int) -> cudaGraphExec_t
+    Create an executable graph.
+cudaGraphInstantiateWithFlags(graph, flags: int) -> cudaGraphExec_t = cuGraphInstantiate
+    Create an executable graph.
+cudaGraphExecDestroy(graphExec)
+    Destroy an executable graph.
+cudaGraphLaunch(graphExec, stream)
+    Launch an executable graph in a stream.
+cudaGraphUpload(graphExec, stream)
+    Do nothing: an executable graph is always ready.
+cudaGraphNodeGetType(node) -> cudaGraphNodeType
+    Return the ``cudaGraphNodeType`` of a node.
+cudaGraphNodeFindInClone(originalNode, clonedGraph) -> cudaGraphNode_t
+    Return the copy of a node in a clone of its graph.
+cudaGraphDestroyNode(node)
+    Remove a node with its edges.
+cudaGraphAddEmptyNode(graph, pDependencies, numDependencies: int) -> cudaGraphNode_t
+    Add a node that does nothing.
+cudaGraphAddChildGraphNode(graph, pDependencies, numDependencies: int, childGraph)
+        -> cudaGraphNode_t
+    Add a copy of another graph as one node.
+cudaGraphAddEventRecordNode(graph, pDependencies, numDependencies: int, event) -> cudaGraphNode_t
+    Add the record of an event.
+cudaGraphAddEventWaitNode(graph, pDependencies, numDependencies: int, event) -> cudaGraphNode_t
+    Add a wait for an event.
+""",
+)
 
 
 # --- nodes ---------------------------------------------------------------------------------------
@@ -80,30 +70,6 @@ def cudaGraphGetRootNodes(graph: Handle, pNumRootNodes: int = 0) -> tuple[list[A
     """Return the nodes without dependencies and their number."""
     nodes, count = driver_call("cuGraphGetRootNodes", graph, pNumRootNodes)
     return [_node(node) for node in nodes], int(count)
-
-
-@runtime_call(1)
-def cudaGraphNodeGetType(node: Handle) -> Any:
-    """Return the ``cudaGraphNodeType`` of a node."""
-    return cudart.cudaGraphNodeType(int(driver_call("cuGraphNodeGetType", node)))
-
-
-@runtime_call(1)
-def cudaGraphNodeFindInClone(originalNode: Handle, clonedGraph: Handle) -> Any:
-    """Return the copy of a node in a clone of its graph."""
-    return _node(driver_call("cuGraphNodeFindInClone", originalNode, clonedGraph))
-
-
-@runtime_call()
-def cudaGraphDestroyNode(node: Handle) -> None:
-    """Remove a node with its edges."""
-    driver_call("cuGraphDestroyNode", node)
-
-
-@runtime_call(1)
-def cudaGraphAddEmptyNode(graph: Handle, pDependencies: Nodes, numDependencies: int) -> Any:
-    """Add a node that does nothing."""
-    return _node(driver_call("cuGraphAddEmptyNode", graph, pDependencies, numDependencies))
 
 
 @runtime_call(1)
@@ -157,33 +123,6 @@ def cudaGraphAddHostNode(
     given.fn, given.userData = int(pNodeParams.fn), pNodeParams.userData
     added = (graph, pDependencies, numDependencies)
     return _node(driver_call("cuGraphAddHostNode", *added, given))
-
-
-@runtime_call(1)
-def cudaGraphAddChildGraphNode(
-    graph: Handle, pDependencies: Nodes, numDependencies: int, childGraph: Handle
-) -> Any:
-    """Add a copy of another graph as one node."""
-    added = (graph, pDependencies, numDependencies)
-    return _node(driver_call("cuGraphAddChildGraphNode", *added, childGraph))
-
-
-@runtime_call(1)
-def cudaGraphAddEventRecordNode(
-    graph: Handle, pDependencies: Nodes, numDependencies: int, event: Handle
-) -> Any:
-    """Add the record of an event."""
-    added = (graph, pDependencies, numDependencies)
-    return _node(driver_call("cuGraphAddEventRecordNode", *added, event))
-
-
-@runtime_call(1)
-def cudaGraphAddEventWaitNode(
-    graph: Handle, pDependencies: Nodes, numDependencies: int, event: Handle
-) -> Any:
-    """Add a wait for an event."""
-    added = (graph, pDependencies, numDependencies)
-    return _node(driver_call("cuGraphAddEventWaitNode", *added, event))
 
 
 @runtime_call()

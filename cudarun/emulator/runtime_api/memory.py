@@ -15,12 +15,7 @@ from cuda.bindings.driver import (
 
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.handles import Handle
-from cudarun.emulator.runtime_api.calls import (
-    checked_device,
-    driver_call,
-    primary_context,
-    runtime_call,
-)
+from cudarun.emulator.runtime_api.calls import driver_call, runtime_call
 from cudarun.emulator.runtime_api.conversions import (
     DEVICE_TO_DEVICE,
     DEVICE_TO_HOST,
@@ -28,6 +23,7 @@ from cudarun.emulator.runtime_api.conversions import (
     copy_kind,
     rectangle,
 )
+from cudarun.emulator.runtime_api.forwards import forward_calls
 
 _ELEMENT_BYTES = 4  # for the pitch: it is the same for all sizes of elements
 _COPIES = {
@@ -44,6 +40,46 @@ _POINTER_ATTRIBUTES = [
 ]
 _INVALID_DEVICE = -2  # cudaInvalidDeviceId
 _MEMORY_TYPES = list(cudart.cudaMemoryType)[:3]  # the numbers of CUmemorytype; 0: unregistered
+
+forward_calls(
+    __name__,
+    """
+cudaFree(devPtr: address) = cuMemFree
+    Free device or managed memory; null is allowed.
+cudaMallocHost(size: int) -> int = cuMemAllocHost
+    Allocate page-locked host memory; null for 0 bytes.
+cudaHostAlloc(size: int, flags: int) -> int = cuMemHostAlloc
+    Allocate page-locked host memory with flags.
+cudaFreeHost(ptr: address) = cuMemFreeHost
+    Free page-locked host memory; null is allowed.
+cudaHostRegister(ptr: address, size: int, flags: int) = cuMemHostRegister
+    Register the program's own host memory for access by kernels.
+cudaHostUnregister(ptr: address) = cuMemHostUnregister
+    Undo `cudaHostRegister`.
+cudaHostGetDevicePointer(pHost: address, flags: int) -> int = cuMemHostGetDevicePointer
+    Return the device address of page-locked memory: the same as the host's.
+cudaHostGetFlags(pHost: address) -> int = cuMemHostGetFlags
+    Return the flags of page-locked or managed memory: it is mapped, whatever they were.
+cudaMemGetInfo() -> int, int
+    Return free and total bytes of the current device.
+cudaMemcpyPeer(dst: address, dstDevice: context, src: address, srcDevice: context, count: int)
+    Copy from a device's memory to another's.
+cudaMemcpyPeerAsync(dst: address, dstDevice: context, src: address, srcDevice: context,
+        count: int, stream)
+    Copy from a device's memory to another's, in a stream.
+cudaMemset(devPtr: address, value: byte, count: int) = cuMemsetD8
+    Set ``count`` bytes.
+cudaMemsetAsync(devPtr: address, value: byte, count: int, stream) = cuMemsetD8Async
+    Set ``count`` bytes, in a stream.
+cudaMemset2D(devPtr: address, pitch: int, value: byte, width: int, height: int) = cuMemsetD2D8
+    Set ``height`` rows of ``width`` bytes.
+cudaMemset2DAsync(devPtr: address, pitch: int, value: byte, width: int, height: int, stream)
+        = cuMemsetD2D8Async
+    Set ``height`` rows of ``width`` bytes, in a stream.
+cudaStreamAttachMemAsync(stream, devPtr: address, length: int, flags: int)
+    Attach managed memory to a stream.
+""",
+)
 
 
 # --- allocation ----------------------------------------------------------------------------------
@@ -78,61 +114,6 @@ def cudaMalloc3D(extent: Any) -> Any:
 def cudaMallocManaged(size: int, flags: int) -> int:
     """Allocate memory with one address for the host and every device."""
     return int(driver_call("cuMemAllocManaged", size, flags)) if size else 0
-
-
-@runtime_call()
-def cudaFree(devPtr: HostPointer) -> None:
-    """Free device or managed memory; null is allowed."""
-    driver_call("cuMemFree", address_of(devPtr))
-
-
-@runtime_call(1)
-def cudaMallocHost(size: int) -> int:
-    """Allocate page-locked host memory; null for 0 bytes."""
-    return int(driver_call("cuMemAllocHost", size))
-
-
-@runtime_call(1)
-def cudaHostAlloc(size: int, flags: int) -> int:
-    """Allocate page-locked host memory with flags."""
-    return int(driver_call("cuMemHostAlloc", size, flags))
-
-
-@runtime_call()
-def cudaFreeHost(ptr: HostPointer) -> None:
-    """Free page-locked host memory; null is allowed."""
-    driver_call("cuMemFreeHost", address_of(ptr))
-
-
-@runtime_call()
-def cudaHostRegister(ptr: HostPointer, size: int, flags: int) -> None:
-    """Register the program's own host memory for access by kernels."""
-    driver_call("cuMemHostRegister", address_of(ptr), size, flags)
-
-
-@runtime_call()
-def cudaHostUnregister(ptr: HostPointer) -> None:
-    """Undo `cudaHostRegister`."""
-    driver_call("cuMemHostUnregister", address_of(ptr))
-
-
-@runtime_call(1)
-def cudaHostGetDevicePointer(pHost: HostPointer, flags: int) -> int:
-    """Return the device address of page-locked memory: the same as the host's."""
-    return int(driver_call("cuMemHostGetDevicePointer", address_of(pHost), flags))
-
-
-@runtime_call(1)
-def cudaHostGetFlags(pHost: HostPointer) -> int:
-    """Return the flags of page-locked or managed memory: it is mapped, whatever they were."""
-    return int(driver_call("cuMemHostGetFlags", address_of(pHost)))
-
-
-@runtime_call(2)
-def cudaMemGetInfo() -> tuple[int, int]:
-    """Return free and total bytes of the current device."""
-    free, total = driver_call("cuMemGetInfo")
-    return int(free), int(total)
 
 
 @runtime_call(1)
@@ -174,26 +155,6 @@ def _copy(kind: Any) -> str:
 
 
 @runtime_call()
-def cudaMemcpyPeer(
-    dst: HostPointer, dstDevice: int, src: HostPointer, srcDevice: int, count: int
-) -> None:
-    """Copy from a device's memory to another's."""
-    target = address_of(dst), primary_context(checked_device(dstDevice))
-    source = address_of(src), primary_context(checked_device(srcDevice))
-    driver_call("cuMemcpyPeer", *target, *source, count)
-
-
-@runtime_call()
-def cudaMemcpyPeerAsync(
-    dst: HostPointer, dstDevice: int, src: HostPointer, srcDevice: int, count: int, stream: Handle
-) -> None:
-    """Copy from a device's memory to another's, in a stream."""
-    target = address_of(dst), primary_context(checked_device(dstDevice))
-    source = address_of(src), primary_context(checked_device(srcDevice))
-    driver_call("cuMemcpyPeerAsync", *target, *source, count, stream)
-
-
-@runtime_call()
 def cudaMemcpy2D(
     dst: HostPointer,
     dpitch: int,
@@ -228,35 +189,6 @@ def _rows(pointer: HostPointer, pitch: int) -> dict[str, int]:
     return {"at": address_of(pointer), "Pitch": pitch}
 
 
-# --- fills ---------------------------------------------------------------------------------------
-
-
-@runtime_call()
-def cudaMemset(devPtr: HostPointer, value: int, count: int) -> None:
-    """Set ``count`` bytes."""
-    driver_call("cuMemsetD8", address_of(devPtr), value & 0xFF, count)
-
-
-@runtime_call()
-def cudaMemsetAsync(devPtr: HostPointer, value: int, count: int, stream: Handle) -> None:
-    """Set ``count`` bytes, in a stream."""
-    driver_call("cuMemsetD8Async", address_of(devPtr), value & 0xFF, count, stream)
-
-
-@runtime_call()
-def cudaMemset2D(devPtr: HostPointer, pitch: int, value: int, width: int, height: int) -> None:
-    """Set ``height`` rows of ``width`` bytes."""
-    driver_call("cuMemsetD2D8", address_of(devPtr), pitch, value & 0xFF, width, height)
-
-
-@runtime_call()
-def cudaMemset2DAsync(
-    devPtr: HostPointer, pitch: int, value: int, width: int, height: int, stream: Handle
-) -> None:
-    """Set ``height`` rows of ``width`` bytes, in a stream."""
-    driver_call("cuMemsetD2D8Async", address_of(devPtr), pitch, value & 0xFF, width, height, stream)
-
-
 # --- managed memory ------------------------------------------------------------------------------
 
 
@@ -286,9 +218,3 @@ def _location(given: Any) -> Any:
     location = CUmemLocation()
     location.type, location.id = CUmemLocationType(int(given.type)), given.id
     return location
-
-
-@runtime_call()
-def cudaStreamAttachMemAsync(stream: Handle, devPtr: HostPointer, length: int, flags: int) -> None:
-    """Attach managed memory to a stream."""
-    driver_call("cuStreamAttachMemAsync", stream, address_of(devPtr), length, flags)

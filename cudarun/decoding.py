@@ -1,7 +1,9 @@
 """Documents of others: JSON of a limited size, decoded to dataclasses by their types.
 
 What a remote machine or another user wrote can be anything. Every field is checked before it is
-used, and has a limit: Python prints no integer of 5,000 digits and no `float` holds it.
+used, and has a limit: Python prints no integer of 5,000 digits and no `float` holds it. A type can
+have a limit of its own: ``Annotated[int, range(4)]``, ``Annotated[tuple[int, ...], range(1, 6)]``
+for a length, and ``Annotated[str, str.isprintable]``.
 """
 
 from __future__ import annotations
@@ -9,10 +11,21 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import EnumType
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NoReturn,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 T = TypeVar("T")
 
@@ -44,40 +57,57 @@ def parse(data: str | bytes) -> Any:
         raise InvalidDocument(str(error)) from None
 
 
-def decode(kind: type[T], value: Any, place: str = "") -> T:
+def decode(kind: type[T], value: Any, place: str = "", *, others: bool = True) -> T:
     """Return a value of parsed JSON as a type.
 
     Args:
         kind: A dataclass, whose fields with defaults can be missing, or the type of such a field.
+            Bytes are hexadecimal text; a list of all fields is a dataclass, too.
         value: The value.
         place: Its place, for messages.
+        others: Whether a dataclass can have further keys, of a later version.
 
     Raises:
         InvalidDocument: It is not of this type.
     """
-    found: T = _decoded(kind, value, place)
+    found: T = _decoded(kind, value, place, others)
     return found
 
 
-def _decoded(kind: Any, value: Any, place: str) -> Any:
+def _decoded(kind: Any, value: Any, place: str, others: bool) -> Any:
     origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        inner, limit = parts
+        if inner is not str or not isinstance(value, str):  # a text with a limit is not cut
+            value = _decoded(inner, value, place, others)
+        if isinstance(limit, range):
+            fits = (value if isinstance(value, int) else len(value)) in limit
+        else:
+            fits = bool(limit(value))
+        return value if fits else _refuse(place)
     if origin in (Union, UnionType):
         [other] = [part for part in parts if part is not NoneType]
-        return None if value is None else _decoded(other, value, place)
+        return None if value is None else _decoded(other, value, place, others)
     if origin is Literal and isinstance(value, str) and value in parts:
         return value
     if origin is tuple and isinstance(value, list):
         kinds = [parts[0]] * len(value) if parts[1:] == (...,) else parts
         if len(kinds) == len(value):
             pairs = enumerate(zip(kinds, value, strict=True))
-            return tuple(_decoded(part, each, f"{place}[{index}]") for index, (part, each) in pairs)
+            return tuple(
+                _decoded(part, each, f"{place}[{index}]", others) for index, (part, each) in pairs
+            )
     if origin is Mapping and isinstance(value, dict):
-        return {key: _decoded(parts[1], each, f"{place}.{key}") for key, each in value.items()}
-    if dataclasses.is_dataclass(kind) and isinstance(value, dict):
-        make: Any = kind
-        return make(**dict(_fields(kind, value, place)))
+        return {
+            key: _decoded(parts[1], each, f"{place}.{key}", others) for key, each in value.items()
+        }
+    if dataclasses.is_dataclass(kind):
+        return _instance(kind, value, place, others)
     if kind is str and isinstance(value, str):
         return value[:MAX_TEXT]
+    if kind is bytes and isinstance(value, str):
+        with suppress(ValueError):
+            return bytes.fromhex(value)
     if kind is bool and isinstance(value, bool):
         return value
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -91,17 +121,29 @@ def _decoded(kind: Any, value: Any, place: str) -> Any:
     return _refuse(place)
 
 
-def _fields(kind: Any, value: Mapping[str, Any], place: str) -> Any:
-    """Yield the names and values of the fields of a dataclass."""
-    for name, part, is_required in _known_fields(kind):
-        if name in value or is_required:
-            yield name, _decoded(part, value.get(name), f"{place}.{name}".lstrip("."))
+def _instance(kind: Any, value: Any, place: str, others: bool) -> Any:
+    """Return a dataclass from a table of its fields, or from a list of all of them."""
+    known = _known_fields(kind)
+    if isinstance(value, list) and len(value) == len(known):
+        value = {name: each for (name, _, _), each in zip(known, value, strict=True)}
+    if not isinstance(value, dict):
+        return _refuse(place)
+    unknown = value.keys() - {name for name, _, _ in known}
+    if unknown and not others:
+        raise InvalidDocument(f"unknown key {min(unknown)[:MAX_TEXT]!r}")
+    return kind(
+        **{
+            name: _decoded(part, value.get(name), f"{place}.{name}".lstrip("."), others)
+            for name, part, is_required in known
+            if name in value or is_required
+        }
+    )
 
 
 @cache
 def _known_fields(kind: Any) -> tuple[tuple[str, Any, bool], ...]:
     """Return name and type of each field, and whether it has no default."""
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     missing = dataclasses.MISSING
     return tuple(
         (each.name, hints[each.name], each.default is missing and each.default_factory is missing)

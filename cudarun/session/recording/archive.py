@@ -19,14 +19,15 @@ import numpy.typing as npt
 from cudarun.errors import RequestError
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.records import dataclass
-from cudarun.session.recording.manifest import Manifest, MemoryPiece, RecordedRange
-from cudarun.session.recording.manifest_text import (
+from cudarun.session.recording.manifest import (
     DIGEST_CHARACTERS,
     PIECE_BYTES,
+    Manifest,
+    MemoryPiece,
+    RecordedRange,
     is_digest,
-    read_manifest,
-    write_manifest,
 )
+from cudarun.session.recording.manifest_text import read_manifest, write_manifest
 
 MANIFEST, IMAGE, PTX, MEMORY = "recording.toml", "image", "ptx", "memory/"
 _CODE = (ImageKind.PTX, ImageKind.CUBIN, ImageKind.FATBIN)  # source could include files

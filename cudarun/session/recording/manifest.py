@@ -1,4 +1,4 @@
-"""The description of a recording, in types.
+"""The description of a recording, in types with their limits (`cudarun.decoding`).
 
 Memory is described by pieces. A piece is a run of bytes at an offset, named by the hash of its
 contents; bytes that no piece describes are zero.
@@ -6,14 +6,33 @@ contents; bytes that no piece describes are zero.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+import re
+from typing import Annotated, TypeAlias
 
 from cudarun.records import dataclass
 
 TEXTURE_BYTES, VIEW_BYTES = 104, 112
 """The sizes of ``CUDA_TEXTURE_DESC`` and of ``CUDA_RESOURCE_VIEW_DESC``."""
+PIECE_BYTES = 256 << 10
+"""The size of the largest piece."""
+DIGEST_CHARACTERS = 32
+MAX_RANGE = 1 << 40
 
-Extent: TypeAlias = tuple[int, int, int]
+is_digest = re.compile(rf"[0-9a-f]{{{DIGEST_CHARACTERS}}}").fullmatch
+"""Return a match if a text is the name of a piece."""
+
+Address: TypeAlias = Annotated[int, range(1 << 63)]
+Size: TypeAlias = Annotated[int, range(MAX_RANGE + 1)]
+Count: TypeAlias = Annotated[int, range(1 << 31)]
+Side: TypeAlias = Annotated[int, range(1, 1 << 31)]
+Enumerator: TypeAlias = Annotated[int, range(256)]
+Channels: TypeAlias = Annotated[int, range(5)]
+Corner: TypeAlias = Annotated[int, range(-(1 << 15), 1 << 15)]
+Name: TypeAlias = Annotated[str, re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII).fullmatch]
+Symbol: TypeAlias = Annotated[str, re.compile(r"[\w.$%]{1,4096}", re.ASCII).fullmatch]
+"""A symbol, which is part of expressions, specs and messages."""
+Printable: TypeAlias = Annotated[str, str.isprintable]
+Extent: TypeAlias = tuple[Side, Side, Side]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +45,9 @@ class MemoryPiece:
         digest: The hash of its contents, which names them in the file.
     """
 
-    offset: int
-    size: int
-    digest: str
+    offset: Size
+    size: Annotated[int, range(1, PIECE_BYTES + 1)]
+    digest: Annotated[str, is_digest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +63,12 @@ class RecordedArray:
         flags: The flags ``CUDA_ARRAY3D_*``.
     """
 
-    width: int
-    height: int
-    depth: int
-    format: int
-    channels: int
-    flags: int
+    width: Size
+    height: Size
+    depth: Size
+    format: Size
+    channels: Size
+    flags: Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +86,13 @@ class RecordedRange:
         array: The shape of a CUDA array, which has no address.
     """
 
-    name: str
-    address: int
-    size: int
+    name: Name
+    address: Address
+    size: Annotated[int, range(1, MAX_RANGE + 1)]
     before: tuple[MemoryPiece, ...] = ()
     after: tuple[MemoryPiece, ...] = ()
-    symbol: str | None = None
-    type: str = "u8"
+    symbol: Symbol | None = None
+    type: Name = "u8"
     array: RecordedArray | None = None
 
     @property
@@ -106,21 +125,21 @@ class RecordedTensorMap:
         pixels: The pixels of a column of im2col.
     """
 
-    offset: int
-    address: int
-    type: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    box: tuple[int, ...]
-    steps: tuple[int, ...]
-    interleave: int
-    swizzle: int
-    promotion: int
-    fill: int
-    lower: tuple[int, ...] = ()
-    upper: tuple[int, ...] = ()
-    channels: int = 0
-    pixels: int = 0
+    offset: Count
+    address: Address
+    type: Enumerator
+    shape: Annotated[tuple[Size, ...], range(1, 6)]
+    strides: tuple[Size, ...]
+    box: tuple[Size, ...]
+    steps: tuple[Size, ...]
+    interleave: Enumerator
+    swizzle: Enumerator
+    promotion: Enumerator
+    fill: Enumerator
+    lower: tuple[Corner, ...] = ()
+    upper: tuple[Corner, ...] = ()
+    channels: Count = 0
+    pixels: Count = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +160,15 @@ class RecordedObject:
         view: The ``CUDA_RESOURCE_VIEW_DESC``; empty without one.
     """
 
-    handle: int
+    handle: Annotated[int, range(1, 1 << 63)]
     surface: bool
-    array: str
-    address: int
-    width: int
-    height: int
-    pitch: int
-    format: int
-    channels: int
+    array: Printable
+    address: Address
+    width: Size
+    height: Count
+    pitch: Count
+    format: Enumerator
+    channels: Channels
     description: bytes
     view: bytes
 
@@ -172,11 +191,11 @@ class RecordedOrigin:
         stack: The stack of the launching thread, innermost frame first.
     """
 
-    device: str = ""
-    capability: tuple[int, int] = (0, 0)
-    driver: int = 0
-    version: str = ""
-    ordinal: int = 0
+    device: Printable = ""
+    capability: tuple[Count, Count] = (0, 0)
+    driver: Count = 0
+    version: Printable = ""
+    ordinal: Address = 0
     stack: tuple[str, ...] = ()
 
 
@@ -202,19 +221,19 @@ class Manifest:
         shrunk: Whether memory that the launch does not access was left out.
     """
 
-    kernel: str
+    kernel: Symbol
     grid: Extent
     block: Extent
-    shared_bytes: int = 0
+    shared_bytes: Count = 0
     cluster: Extent | None = None
     cooperative: bool = False
-    parameters: bytes = b""
-    layout: tuple[tuple[int, int], ...] = ()
+    parameters: Annotated[bytes, range((1 << 16) + 1)] = b""
+    layout: tuple[tuple[Count, Count], ...] = ()
     ranges: tuple[RecordedRange, ...] = ()
     tensor_maps: tuple[RecordedTensorMap, ...] = ()
     objects: tuple[RecordedObject, ...] = ()
     origin: RecordedOrigin = RecordedOrigin()
-    status: int | None = 0
+    status: Count | None = 0
     shrunk: bool = False
 
     @property

@@ -15,18 +15,16 @@ import pytest
 from cudarun.errors import RequestError
 from cudarun.session.recording.archive import RecordingWriter, read_recording
 from cudarun.session.recording.manifest import (
+    PIECE_BYTES,
     Manifest,
+    MemoryPiece,
     RecordedArray,
     RecordedObject,
     RecordedOrigin,
     RecordedRange,
     RecordedTensorMap,
 )
-from cudarun.session.recording.manifest_text import (
-    PIECE_BYTES,
-    read_manifest,
-    write_manifest,
-)
+from cudarun.session.recording.manifest_text import read_manifest, write_manifest
 
 LIMIT = 1 << 20
 BASE = 0x7F0000000000
@@ -242,3 +240,23 @@ def test_damaged_descriptions_are_refused(damage: Callable[[str], str]) -> None:
     assert damaged != text
     with pytest.raises(RequestError, match="x: the recording"):
         read_manifest(damaged.encode(), "x")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kernel": "../k"},
+        {"kernel": "k" * 4097},
+        {"ranges": (_range(name="m 0"),)},
+        {"ranges": (_range(symbol="a=b"),)},
+        {"ranges": (_range(type="u8\n"),)},
+        {"origin": RecordedOrigin("H100\npassed")},
+        {"parameters": bytes(1 << 17)},
+        {"ranges": (_range(after=(MemoryPiece(4, 5, "a" * 32),)),)},
+    ],
+)
+def test_what_cannot_be_read_is_not_written(changes: dict[str, Any]) -> None:
+    manifest = Manifest("k", (1, 1, 1), (1, 1, 1))
+    assert write_manifest(replace(manifest, kernel="k" * 4096))
+    with pytest.raises(RequestError, match="cannot be recorded"):
+        write_manifest(replace(manifest, **changes))

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.isa.approximations import of_unit
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.isa.move import copy
 from cudarun.emulator.machine.transfers import NoEffect
+from cudarun.emulator.numerics import special_functions as unit
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.words import Words
 
@@ -53,11 +55,14 @@ def _fractional(words: Words) -> Function:
 
 
 def _range(words: Words) -> Function:
-    """Divide the whole range into at most 128 blocks; the primary range is counted in them."""
+    """Divide the whole range into at most 128 blocks; the primary range is counted in them.
+
+    The logarithm is that of the special function unit, as in ptxas's code.
+    """
     kind, offset = _RANGE + _priorities(words), np.uint64(words.offsets[0] & ((1 << 64) - 1))
 
     def policy(a: Array, primary: Array, total: Array, d: Array) -> None:
-        size = np.log2(np.maximum(total, 1).astype(np.float32))
+        size = of_unit(unit.logarithm, np.maximum(total, 1).astype(np.float32))
         shift = np.maximum(np.ceil(size).astype(np.int64) - 7, _LEAST_SHIFT).astype(np.uint64)
         start = a.astype(np.uint64) + offset
         last = primary.astype(np.uint64) + (np.uint64(1) << shift) - np.uint64(1)

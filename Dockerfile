@@ -2,7 +2,7 @@
 FROM python:3.12-slim
 
 COPY . /src
-RUN pip install --no-cache-dir '/src[toolkit,fast,compressed]' && rm -rf /src
+RUN pip install --no-cache-dir '/src[toolkit,fast]' && rm -rf /src
 
 # What the NVIDIA Container Toolkit mounts if the container gets GPUs: the driver, and nvidia-smi.
 ENV NVIDIA_VISIBLE_DEVICES=all \

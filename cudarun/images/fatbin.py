@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 from cudarun.errors import ImageRefused
 from cudarun.images.compression import (
     Compression,
-    NoCodec,
     NotDecompressible,
     decompress,
     decompressed_chunks,
@@ -59,10 +58,6 @@ _STREAMED_FROM = 8 << 20
 """The decompressed size above which an entry is not held in memory as a whole."""
 
 
-class NoDecompressor(ImageRefused):
-    """An entry is compressed, and no decompressor is installed."""
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
     """The code for one target.
@@ -90,8 +85,7 @@ class Entry:
         """Return the image itself, decompressed.
 
         Raises:
-            ImageRefused: It is compressed and no decompressor is installed, or it is scrambled, or
-                the compressed bytes are damaged.
+            ImageRefused: It is scrambled, or the compressed bytes are damaged.
         """
         with self._refusals(origin):
             if self.compression is None:
@@ -124,12 +118,6 @@ class Entry:
             )
         try:
             yield
-        except NoCodec as missing:
-            raise NoDecompressor(
-                f"the {self.kind.value} for {self.target} is compressed",
-                hint=f"pip install {missing.package}, or build it with nvcc --no-compress",
-                origin=origin,
-            ) from None
         except NotDecompressible as error:
             raise ImageRefused(
                 f"the {self.kind.value} for {self.target} cannot be decompressed",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.archive import read_members
 from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
-from cudarun.images.fatbin import Entry, NoDecompressor, read_entries, split_containers
+from cudarun.images.fatbin import Entry, read_entries, split_containers
 from cudarun.images.kinds import (
     CONTAINERS,
     SIGNATURE_BYTES,
@@ -170,18 +170,11 @@ def check_structure(
     elif kind in CONTAINERS:
         for entry in image_entries(data, origin, limit):
             if not entry.is_scrambled and is_used(entry):
-                _check_entry(entry, origin)
+                contents = entry.contents(origin)
+                if entry.kind is ImageKind.CUBIN:
+                    from cudarun.images.cubin import check_cubin
 
-
-def _check_entry(entry: Entry, origin: str) -> None:
-    try:
-        contents = entry.contents(origin)
-    except NoDecompressor:
-        return
-    if entry.kind is ImageKind.CUBIN:
-        from cudarun.images.cubin import check_cubin
-
-        check_cubin(contents, origin)
+                    check_cubin(contents, origin)
 
 
 def fatbins_in(data: Data, origin: str) -> tuple[memoryview, ...]:

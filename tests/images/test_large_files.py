@@ -55,17 +55,6 @@ def test_sections_of_a_stream_that_overlap_are_refused() -> None:
         read_cubin(streamed(bytes(data), 100), "x.cubin")
 
 
-@pytest.fixture(params=["package", "C library"])
-def codec(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "package":
-        pytest.importorskip("zstandard")
-    else:
-        monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
-        if compression._open("libzstd.so.1") is None:
-            pytest.skip("no libzstd")
-
-
-@pytest.mark.usefixtures("codec")
 def test_chunks_are_the_content(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = next(e for e in read_entries(golden("tiny_zstd.fatbin"), "x") if e.compression)
     assert entry.compression == "zstd"
@@ -76,7 +65,6 @@ def test_chunks_are_the_content(monkeypatch: pytest.MonkeyPatch) -> None:
     assert b"".join(chunks) == content
 
 
-@pytest.mark.usefixtures("codec")
 @pytest.mark.parametrize("damage", ["size", "truncated", "noise"])
 def test_a_damaged_stream_is_refused(damage: str) -> None:
     entry = next(e for e in read_entries(golden("tiny_zstd.fatbin"), "x") if e.compression)

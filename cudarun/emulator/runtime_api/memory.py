@@ -59,7 +59,7 @@ cudaHostUnregister(ptr: address) = cuMemHostUnregister
 cudaHostGetDevicePointer(pHost: address, flags: int) -> int = cuMemHostGetDevicePointer
     Return the device address of page-locked memory: the same as the host's.
 cudaHostGetFlags(pHost: address) -> int = cuMemHostGetFlags
-    Return the flags of page-locked or managed memory: it is mapped, whatever they were.
+    Return the flags of page-locked or managed memory: always mapped.
 cudaMemGetInfo() -> int, int
     Return free and total bytes of the current device.
 cudaMemcpyPeer(dst: address, dstDevice: context, src: address, srcDevice: context, count: int)

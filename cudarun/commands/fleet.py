@@ -6,7 +6,6 @@ import os
 import shlex
 import sys
 import time
-from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from cudarun.session.spec.case import Case
 
 SSH = "ssh -o BatchMode=yes {host}"
-RAY = "ray"
-"""The word of ``--via`` for the nodes of a Ray cluster."""
 CASE_TIMEOUT = 60.0
 """The default of ``--timeout`` in seconds, as of ``launch --spec``."""
 AT_ONCE = 32
@@ -76,8 +73,7 @@ def _devices(text: str) -> str:
 @click.option(
     "--hosts",
     metavar="LIST",
-    help="The machines: gpu[01-64],login2, or @FILE with a machine per line. With --via ray all "
-    "nodes of the cluster by default.",
+    help="The machines: gpu[01-64],login2, or @FILE with a machine per line.",
 )
 @click.option(
     "--via",
@@ -86,7 +82,7 @@ def _devices(text: str) -> str:
     default=SSH,
     show_default=True,
     help="The command that runs another one on {host}: srun, kubectl exec, docker exec, …. It is "
-    "split into words without a shell. 'ray' runs a task on each node of a Ray cluster.",
+    "split into words without a shell.",
 )
 @click.option(
     "--program",
@@ -238,13 +234,11 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
     archive = pack(spec, (path for case in everything for path in case.inputs), node)
     hosts = transport.hosts
     renderer.begin(hosts)
-    # Ray prints messages about lost nodes on stdout, which may be one document.
-    with redirect_stdout(sys.stderr) if renderer.owns_stdout else nullcontext():
-        report = run_fleet(
-            FleetRequest(spec, archive, seed, transport, keep),
-            on_host=_logged(renderer.add) if values["verbose"] else renderer.add,
-            on_progress=lambda done: renderer.progress(f"{done} of {len(hosts)} nodes"),
-        )
+    report = run_fleet(
+        FleetRequest(spec, archive, seed, transport, keep),
+        on_host=_logged(renderer.add) if values["verbose"] else renderer.add,
+        on_progress=lambda done: renderer.progress(f"{done} of {len(hosts)} nodes"),
+    )
     return finish(report, renderer)
 
 
@@ -265,21 +259,18 @@ def _transport(values: Values) -> Transport:
     """Return the way to the nodes.
 
     Raises:
-        RequestError: ``--hosts``, ``--via`` or the Ray cluster is unusable.
+        RequestError: ``--hosts`` or ``--via`` is unusable.
     """
     from cudarun.session.fleet.hosts import parse_hosts
-    from cudarun.session.fleet.transport import NODE, HostLimits, PrefixTransport, RayTransport
+    from cudarun.session.fleet.transport import NODE, HostLimits, Transport
 
     limits = HostLimits(values["jobs"], values["host_timeout"] + values["soak"])
     program = (*values["program"], *NODE)
     if values["allow_python"]:
         program += ("--allow-python",)
-    hosts = None if values["hosts"] is None else parse_hosts(values["hosts"])
-    if values["via"] == (RAY,):
-        return RayTransport(hosts, program, limits)
-    if hosts is None:
+    if values["hosts"] is None:
         raise click.UsageError("missing option '--hosts'", click.get_current_context())
-    return PrefixTransport(hosts, values["via"], program, limits)
+    return Transport(parse_hosts(values["hosts"]), values["via"], program, limits)
 
 
 def _node(*, allow_python: bool) -> int:

@@ -225,13 +225,13 @@ def test_every_fact_holds_or_is_not_supported(run: Run) -> None:
     assert [fact["name"] for fact in document["facts"]] == [fact.name for fact in FACTS]
     verdicts = {f["name"]: [o["verdict"] for o in f["outcomes"]] for f in document["facts"]}
     assert {name for name, found in verdicts.items() if found != ["passed"]} == {
-        fact.name for fact in FACTS if fact.script().devices > 1
+        fact.name for fact in FACTS if fact.parsed().devices > 1
     }
     assert ["failed"] not in verdicts.values()
 
 
 def test_facts_about_two_devices(run: Run) -> None:
-    two = [fact.name for fact in FACTS if fact.script().devices > 1]
+    two = [fact.name for fact in FACTS if fact.parsed().devices > 1]
     ran = run("ctx", "verify", *two, "-d", "cpu:all", "--together", "--json", env=TWO)
     assert ran.document["devices"] == ["cpu", "cpu:1"]
     assert [
@@ -270,7 +270,7 @@ def test_facts_are_listed_without_a_device(run: Run) -> None:
     ran = run("ctx", "verify", "--list", "--json")
     assert ran.code == 0
     listed = ran.document["facts"]
-    assert [fact["script"] for fact in listed] == [fact.lines for fact in FACTS]
+    assert [fact["script"] for fact in listed] == [fact.script for fact in FACTS]
 
 
 def test_a_fact_that_is_not_known(run: Run) -> None:

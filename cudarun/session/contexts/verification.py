@@ -80,7 +80,7 @@ def listed_facts(facts: Sequence[Fact]) -> VerifyReport:
 
 
 def _report(fact: Fact, *outcomes: FactOnDevice) -> FactReport:
-    return FactReport(fact.name, fact.sentence, fact.note, fact.lines, outcomes)
+    return FactReport(fact.name, fact.sentence, fact.note, fact.script, outcomes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _fact_check(
     fact: Fact, device: Selector, devices: Sequence[Selector], target: Target
 ) -> _FactCheck:
     """Prepare the check of a fact on one device, its ``dev=0``."""
-    script, label = fact.script(), label_of([device])
+    script, label = fact.parsed(), label_of([device])
     chosen = [device]
     if script.devices > 1:
         other = _next(device, devices) if target.together else None

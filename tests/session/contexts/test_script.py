@@ -289,7 +289,7 @@ def test_nothing_can_be_carried_out_that_is_no_verb() -> None:
 
 @pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.name)
 def test_every_fact_is_a_script_that_expects_something(fact) -> None:  # type: ignore[no-untyped-def]
-    steps = fact.script().steps
+    steps = fact.parsed().steps
     assert any(step.expected is not None for step in steps)
     assert fact.sentence.endswith(".")
 

@@ -66,7 +66,7 @@ def test_a_crash_is_the_end_of_a_dead_handle_and_of_nothing_else(
     may_crash: bool, verdict: str
 ) -> None:
     fact = Fact("f", "A fact.", "create A == A", may_crash=may_crash)
-    check = _FactCheck(fact, fact.script(), "0", Target(parse_devices("0")))
+    check = _FactCheck(fact, fact.parsed(), "0", Target(parse_devices("0")))
     outcome = check.outcome(Ended())  # type: ignore[arg-type]
     assert (outcome.verdict, "SIGSEGV" in str(outcome.reason)) == (verdict, True)
 

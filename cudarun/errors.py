@@ -24,12 +24,12 @@ import errno
 import os
 from collections.abc import Callable, Iterable
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from cudarun.terminal import one_line
 
 if TYPE_CHECKING:
-    from typing import Literal, Self, TypedDict, Unpack
+    from typing import Self, TypedDict, Unpack
 
     class ErrorContext(TypedDict, total=False):
         """The location of an error. The keys are fields of the errors in JSON documents."""
@@ -40,23 +40,23 @@ if TYPE_CHECKING:
         device: str | None
         step: str | None
 
-    ErrorKind = Literal[
-        "ArgumentSyntaxError",
-        "CheckFailed",
-        "DeviceFailed",
-        "ExpectationFailed",
-        "ImageRefused",
-        "InternalError",
-        "Interrupted",
-        "NoDevice",
-        "OutOfTime",
-        "PtxError",
-        "RequestError",
-        "WorkerDied",
-    ]
-    """The names of errors in JSON and JUnit documents, which are independent of class names."""
-
     SubjectKind = Literal["place", "case", "option", "origin", "operation", "argument"]
+
+ErrorKind = Literal[
+    "ArgumentSyntaxError",
+    "CheckFailed",
+    "DeviceFailed",
+    "ExpectationFailed",
+    "ImageRefused",
+    "InternalError",
+    "Interrupted",
+    "NoDevice",
+    "OutOfTime",
+    "PtxError",
+    "RequestError",
+    "WorkerDied",
+]
+"""The names of errors in JSON and JUnit documents, which are independent of class names."""
 
 
 class ExitCode(IntEnum):

@@ -36,6 +36,19 @@ class DeviceIdentity:
     driver_version: tuple[int, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The machine of a run.
+
+    Attributes:
+        host: Its name in its network.
+        devices: The devices that were initialized, also those without a result.
+    """
+
+    host: str
+    devices: tuple[DeviceIdentity, ...]
+
+
 _devices: dict[str, DeviceIdentity] = {}
 
 

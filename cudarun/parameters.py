@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cudarun.records import dataclass
+from dataclasses import field
+
+from cudarun.records import LEFT_OUT, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +30,15 @@ class ParameterMember:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One kernel parameter in the device-side layout.
+    """A parameter of a kernel.
 
     Attributes:
-        index: The position in the parameter list, from 0.
-        offset: The offset in the parameter buffer, in bytes.
-        size: The size in bytes.
-        alignment: The alignment in bytes, if the image has it.
-        type: The C++ type from the demangled name or debug information (``"float*"``), else the
-            PTX type (``"f32"``), if the image has any.
-        name: The parameter's name, if the image has a meaningful one.
+        index: Its position, from 0.
+        offset: The offset in the parameter buffer.
+        size: Its size.
+        alignment: Its alignment, where the image has it.
+        type: Its type in C++ or PTX, where the image has it.
+        name: Its name, where the image has one.
         members: The members of a struct, if the image has debug information.
         count: The elements of an array, which only a struct contains.
     """
@@ -48,8 +49,8 @@ class Parameter:
     alignment: int | None = None
     type: str | None = None
     name: str | None = None
-    members: tuple[ParameterMember, ...] = ()
-    count: int = 1
+    members: tuple[ParameterMember, ...] = field(default=(), metadata=LEFT_OUT)
+    count: int = field(default=1, metadata=LEFT_OUT)
 
     @property
     def label(self) -> str:

@@ -12,7 +12,27 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+Number: TypeAlias = float
+"""A number that can be NaN or infinite, which are texts in JSON documents."""
+
+LEFT_OUT: Mapping[str, object] = {"document": None}
+"""The metadata of a field that is not in JSON documents."""
+
+FIRST: Mapping[str, object] = {"first": True}
+"""The metadata of a field that comes before those of the base classes in JSON documents."""
+
+
+def named(name: str) -> Mapping[str, object]:
+    """Return the metadata of a field that has another name in JSON documents."""
+    return {"document": name}
+
+
+def beside(field: str) -> Mapping[str, object]:
+    """Return the metadata of a field that JSON documents omit if another, or it, is ``None``."""
+    return {"beside": field}
+
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass

@@ -17,7 +17,7 @@ from cudarun.errors import (
 )
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.tree import Position
-from cudarun.report.documents.errors import error_record
+from cudarun.report.documents import plain
 
 
 def test_message_is_composed_of_what_it_is_about_the_widest_first() -> None:
@@ -57,7 +57,7 @@ def test_subject_that_what_happened_names_is_known_and_not_said() -> None:
 def test_facts_are_no_part_of_the_context_that_documents_show() -> None:
     error = RequestError("it is empty", option="--check", file="k.ptx")
     assert error.context == {"file": "k.ptx"}
-    assert error_record(error) == {
+    assert plain(error) == {
         "kind": "RequestError",
         "exit_code": 2,
         "message": "--check: it is empty",

@@ -49,6 +49,7 @@ MAY_IMPORT = {
         "rank_test",
         "result_cache",
         "report.types",
+        "report.check_lines",
         "report.check_types",
         "report.run_types",
         "report.device_types",

@@ -50,11 +50,16 @@ def test_version_imports_nothing_heavy() -> None:
     assert imported("--version") & HEAVY == set()
 
 
-def test_a_document_imports_neither_tables_nor_declarations() -> None:
+def test_a_document_imports_no_tables() -> None:
     image = Path(__file__).resolve().parents[1] / "samples" / "saxpy.ptx"
     found = _modules("-m", "cudarun", "load", "--offline", str(image), "--json")
-    assert "cudarun.report.documents.images" in found
+    assert "cudarun.report.documents" in found
     assert "rich" not in found
-    assert not [name for name in found if name.startswith("cudarun.report.schemas")]
-    others = {"launch", "spec", "managed", "contexts", "detectors"}
-    assert not found & {f"cudarun.report.documents.{name}" for name in others}
+    others = {"types", "spec_types", "managed_types", "context_types", "error_types"}
+    assert not found & {f"cudarun.report.{name}" for name in others}
+
+
+def test_tables_import_no_documents() -> None:
+    image = Path(__file__).resolve().parents[1] / "samples" / "saxpy.ptx"
+    found = _modules("-m", "cudarun", "load", "--offline", str(image))
+    assert not found & {"cudarun.report.documents", "cudarun.report.json"}

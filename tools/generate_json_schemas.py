@@ -1,72 +1,131 @@
-"""Write ``docs/reference/schemas``: the JSON Schemas of `cudarun.report.schemas`."""
+"""Write ``docs/reference/schemas``: the JSON Schemas of the dataclasses of reports.
+
+The descriptions are those of their docstrings. `cudarun.records` has the metadata of fields that
+documents do not have, or have under another name.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import inspect
 import json
+import operator
 import re
 import sys
 import types
+from collections.abc import Mapping
 from pathlib import Path
-from typing import (
-    Any,
-    Literal,
-    NotRequired,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-    is_typeddict,
-)
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from cudarun.report.schemas.compare import ComparisonDocument
-from cudarun.report.schemas.contexts import ContextsDocument, ScriptDocument, VerifyDocument
-from cudarun.report.schemas.devices import DevicesDocument, DoctorDocument
-from cudarun.report.schemas.errors import ErrorDocument, Head
-from cudarun.report.schemas.fleet import FleetDocument, NodeDocument
-from cudarun.report.schemas.images import LinkDocument, LoadDocument, OfflineDocument
-from cudarun.report.schemas.launch import KernelLaunchRecord, LaunchDocument, PlanDocument
-from cudarun.report.schemas.managed import ManagedDocument
-from cudarun.report.schemas.record import LaunchListingDocument, RecordDocument
-from cudarun.report.schemas.spec import (
-    CandidateDocument,
-    CandidateRecord,
-    CaseDocument,
-    CaseRecord,
-    ListingDocument,
-    SpecDocument,
-)
-from cudarun.report.schemas.values import Number, Value
+from cudarun.diagnostics.entries import Diagnostic
+from cudarun.diagnostics.fault_reports import FaultPlace
+from cudarun.errors import CudarunError, ErrorKind, ExitCode
+from cudarun.machine import Machine
+from cudarun.report.compare_types import ComparisonReport
+from cudarun.report.context_types import ContextsReport, ScriptReport, VerifyReport
+from cudarun.report.detector_types import DetectorReport, LaunchFinding, LaunchStatistics
+from cudarun.report.device_types import DeviceInfo, DevicesReport
+from cudarun.report.doctor_types import DoctorReport
+from cudarun.report.error_types import DescribedError
+from cudarun.report.figure_types import Figure
+from cudarun.report.fleet_types import FleetReport, NodeReport
+from cudarun.report.image_types import LinkReport, LoadReport, OfflineReport
+from cudarun.report.managed_types import ManagedReport
+from cudarun.report.record_types import LaunchListing, RecordReport
+from cudarun.report.sanitizer_types import SanitizerReport
+from cudarun.report.spec_types import CandidateReport, CaseReport, SpecListing, SpecReport
+from cudarun.report.types import KernelEngine, LaunchPlan, LaunchReport
 
-_BASES = (KernelLaunchRecord, Head, CaseRecord, CandidateRecord)
-"""Records with fields of several others; at run time a record does not know its bases."""
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas"
 
 DOCUMENTS: dict[str, tuple[type, ...]] = {
-    "compare": (ComparisonDocument,),
+    "compare": (ComparisonReport,),
     "ctx": (),
-    "ctx-run": (ScriptDocument,),
-    "ctx-show": (ContextsDocument,),
-    "ctx-verify": (VerifyDocument,),
+    "ctx-run": (ScriptReport,),
+    "ctx-show": (ContextsReport,),
+    "ctx-verify": (VerifyReport,),
     "cudarun": (),
-    "devices": (DevicesDocument,),
-    "devices-doctor": (DoctorDocument,),
-    "fleet": (FleetDocument,),
-    "fleet-node": (NodeDocument,),
-    "launch": (LaunchDocument, PlanDocument),
-    "launch-candidate": (CandidateDocument,),
-    "launch-case": (CaseDocument,),
-    "launch-spec": (SpecDocument,),
-    "launch-spec-list": (ListingDocument,),
-    "link": (LinkDocument,),
-    "load": (LoadDocument, OfflineDocument),
-    "managed": (ManagedDocument,),
-    "record": (RecordDocument,),
-    "record-list": (LaunchListingDocument,),
+    "devices": (DevicesReport,),
+    "devices-doctor": (DoctorReport,),
+    "fleet": (FleetReport,),
+    "fleet-node": (NodeReport,),
+    "launch": (LaunchReport, LaunchPlan),
+    "launch-candidate": (CandidateReport,),
+    "launch-case": (CaseReport,),
+    "launch-spec": (SpecReport,),
+    "launch-spec-list": (SpecListing,),
+    "link": (LinkReport,),
+    "load": (LoadReport, OfflineReport),
+    "managed": (ManagedReport,),
+    "record": (RecordReport,),
+    "record-list": (LaunchListing,),
 }
-"""By the name of a schema, the documents that it describes beside that of an error alone."""
+"""By the name of a schema, the reports that it describes beside an error alone."""
 
-_ALIASES = {"Number": Number, "Value": Value}
+_LINES = {
+    CandidateReport: "A line of launch --spec --format jsonl: a candidate.",
+    CaseReport: "A line of launch --spec --format jsonl: a case on a device.",
+}
+"""The documents in lines, which have no head."""
+
+_NAMES = {
+    "LaunchPlan": "PlanDocument",
+    "LaunchListing": "LaunchListingDocument",
+    "SpecListing": "ListingDocument",
+    "ContextInfo": "Context",
+    "CudaResult": "CudaResult",
+    "DescribedError": "Error",
+    "DetectorReport": "Watched",
+    "DeviceIdentity": "Identity",
+    "DeviceInfo": "Device",
+    "DeviceOutcome": "LaunchOutcome",
+    "FactOnDevice": "FactOutcome",
+    "FindingLocation": "Instruction",
+    "InputReport": "LinkInput",
+    "LaunchFinding": "DetectorFinding",
+    "LaunchResult": "LaunchResult",
+    "LaunchStatistics": "Statistics",
+    "LaunchTraffic": "MemoryTraffic",
+    "LayoutRow": "ParameterRow",
+    "LoadResult": "LoadResult",
+    "LocatedPtxDiagnostic": "PtxDiagnostic",
+    "ObservedValue": "ReadValue",
+    "PartReport": "ImagePart",
+    "StepResult": "ProgramStep",
+    "VariableReport": "ImageVariable",
+}
+"""The public names of records, where they are not those of the classes without their ending."""
+
+_HEAD = {
+    "exit_code": "The exit code of the process.",
+    "error": "The error that the exit code is of; null where nothing but a check failed.",
+    "machine": "The machine and its devices.",
+}
+
+_SCHEMA_OF_ERRORS = "The schema of the command's documents."
+
+_PUBLISHED: dict[tuple[str, str], Any] = {
+    ("FaultPlace", "block"): tuple[int, int, int],  # places without one are not reported
+    ("FaultPlace", "thread"): tuple[int, int, int],
+    ("LoadOutcome", "verdict"): str,
+    ("LoadResult", "verdict"): str | None,
+}
+"""By class and field, the types that schemas have in place of the fields'."""
+
+_Number = type("_Number", (), {})
+"""The type of numbers that can be NaN or infinite, which the fields' types call ``Number``."""
+
+_IMPORTED = {
+    each.__name__: each
+    for each in (
+        *(DetectorReport, DeviceInfo, Diagnostic, FaultPlace, KernelEngine, LaunchFinding),
+        *(LaunchStatistics, SanitizerReport),
+    )
+}
+_TYPES = {**_IMPORTED, "ErrorKind": ErrorKind, "Figure": Figure, "Number": _Number}
+"""The names in types that modules import only for a type checker, and that of numbers."""
+
 _SHARED: dict[str, dict[str, Any]] = {
     "Number": {
         "description": "A number. JSON has no NaN and no infinities: they are strings.",
@@ -81,7 +140,10 @@ _SHARED: dict[str, dict[str, Any]] = {
         ],
     },
 }
-_PLAIN = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+_PLAIN = {
+    bool: "boolean", int: "integer", ExitCode: "integer", float: "number", str: "string",
+    type(None): "null",
+}  # fmt: skip
 _FIELD = re.compile(r"^ {4}(\w+): ((?:.|\n {8})+)$", re.MULTILINE)
 
 
@@ -98,90 +160,154 @@ def text(name: str) -> str:
 def schema(name: str) -> dict[str, Any]:
     """The JSON Schema of the documents ``cudarun/<name>/1``."""
     definitions: dict[str, Any] = {}
-    documents = [*DOCUMENTS[name], ErrorDocument]
-    choices = [_schema_of(document, definitions) for document in documents]
-    definitions["ErrorDocument"]["properties"]["schema"]["const"] = f"cudarun/{name}/1"
+    const = {"const": f"cudarun/{name}/1"}
+    choices = []
+    for report in DOCUMENTS[name]:
+        title = _NAMES.get(report.__name__) or _name(report, "Document")
+        definitions[title] = _document(report, const, definitions)
+        choices.append({"$ref": f"#/$defs/{title}"})
+    head = _head(definitions)
+    head["error"] = {"description": "The error.", "$ref": "#/$defs/Error"}
+    definitions["ErrorDocument"] = _object(
+        "The document of a command that ended in an error before there was a report.",
+        head | {"schema": {"description": _SCHEMA_OF_ERRORS, "type": "string"} | const},
+    )
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"cudarun/{name}/1",
-        "oneOf": choices,
+        "oneOf": [*choices, {"$ref": "#/$defs/ErrorDocument"}],
         "$defs": dict(sorted(definitions.items())),
     }
+
+
+def _name(record: type, ending: str = "") -> str:
+    """The public name of a record."""
+    stem = re.sub(r"(Report|Result)$", "", record.__name__)
+    return f"{stem}{ending}" if ending else _NAMES.get(record.__name__, stem)
+
+
+def _document(report: type, const: dict[str, str], definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a document: its head, and the fields of the report."""
+    inherited, own = _fields(report, definitions)
+    field = {"schema": {"description": "The schema of this document."} | const}
+    if report in _LINES:
+        return _object(_LINES[report], inherited | own | field)
+    own.pop("error", None)  # which is in the head
+    return _object(_summary(report), _head(definitions) | inherited | field | own)
+
+
+def _head(definitions: dict[str, Any]) -> dict[str, Any]:
+    """The fields that every document has."""
+    shapes = {
+        "exit_code": _schema_of(int, definitions),
+        "error": _schema_of(CudarunError | None, definitions),
+        "machine": _schema_of(Machine, definitions),
+    }
+    return {name: {"description": _HEAD[name]} | shape for name, shape in shapes.items()}
 
 
 def _schema_of(annotation: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     """The schema of a type; the records in it are added to ``definitions``."""
     if annotation in _PLAIN:
         return {"type": _PLAIN[annotation]}
-    if is_typeddict(annotation):
-        name = annotation.__name__.removesuffix("Record")
+    if annotation in (object, _Number):
+        definitions |= _SHARED if annotation is object else {"Number": _SHARED["Number"]}
+        return {"$ref": f"#/$defs/{'Value' if annotation is object else 'Number'}"}
+    if annotation is CudarunError:
+        annotation = DescribedError
+    if dataclasses.is_dataclass(annotation):
+        record: Any = annotation
+        name = _name(record)
         if name not in definitions:
             definitions[name] = {}  # it may hold itself
-            definitions[name] |= _object(annotation, definitions)
+            inherited, own = _fields(record, definitions)
+            definitions[name] |= _object(_summary(record), inherited | own)
         return {"$ref": f"#/$defs/{name}"}
     arguments = get_args(annotation)
     match get_origin(annotation):
         case origin if origin is Literal:
             return {"const": arguments[0]} if len(arguments) == 1 else {"enum": [*arguments]}
         case origin if origin in (Union, types.UnionType):
-            return _union(arguments, definitions)
-        case origin if origin is list:
+            return _union([_schema_of(member, definitions) for member in arguments])
+        case origin if origin is tuple and arguments[1:] == (...,):
             return {"type": "array", "items": _schema_of(arguments[0], definitions)}
         case origin if origin is tuple:
-            [item] = set(arguments)
+            [item] = {*arguments}
             count = len(arguments)
             items = _schema_of(item, definitions)
             return {"type": "array", "items": items, "minItems": count, "maxItems": count}
-        case origin if origin is dict:
+        case origin if origin in (dict, Mapping):
             return {"type": "object", "additionalProperties": _schema_of(arguments[1], definitions)}
     raise TypeError(f"{annotation} has no schema")
 
 
-def _union(members: tuple[Any, ...], definitions: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a union, whose aliases are recognized by their members."""
-    left, choices = [*members], []
-    for name in ("Value", "Number"):
-        alias = get_args(_ALIASES[name])
-        if set(alias) <= set(left):
-            left = [member for member in left if member not in alias]
-            choices.append({"$ref": f"#/$defs/{name}"})
-            definitions |= _SHARED if name == "Value" else {"Number": _SHARED["Number"]}
-    found = [_schema_of(member, definitions) for member in left]
-    names = [choice["type"] for choice in found if set(choice) == {"type"}]
-    others = [choice for choice in found if set(choice) != {"type"}]
-    simple = [{"type": names[0] if len(names) == 1 else names}] if names else []
-    choices += [*others, *simple]
+def _union(members: list[dict[str, Any]]) -> dict[str, Any]:
+    """The schema of a union: the shared definitions, the other records, then the plain types."""
+    shared = [{"$ref": f"#/$defs/{name}"} for name in ("Value", "Number")]
+    names = [member["type"] for member in members if {*member} == {"type"}]
+    others = [member for member in members if {*member} != {"type"}]
+    choices = sorted(others, key=lambda member: member not in shared)
+    choices += [{"type": names[0] if len(names) == 1 else names}] if names else []
     return choices[0] if len(choices) == 1 else {"anyOf": choices}
 
 
-def _object(record: type, definitions: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a record, with the texts of its docstring."""
-    summary, fields = _texts(record)
-    hints = get_type_hints(record, include_extras=True)
-    for base in _BASES:
-        if set(base.__annotations__) < set(hints):
-            fields = _texts(base)[1] | fields
-    if set(hints) != set(fields):
-        raise ValueError(f"{record.__name__}: {set(hints) ^ set(fields)} described or there alone")
-    optional = {name for name, hint in hints.items() if get_origin(hint) is NotRequired}
+def _object(summary: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an object with exactly these fields, except those that can be omitted."""
     return {
         "description": summary,
         "type": "object",
         "properties": {
-            name: {"description": fields[name]}
-            | _schema_of(get_args(hints[name])[0] if name in optional else hints[name], definitions)
-            for name in fields
+            name: {key: value for key, value in field.items() if key != "omitted"}
+            for name, field in fields.items()
         },
-        "required": [name for name in fields if name not in optional],
+        "required": [name for name, field in fields.items() if "omitted" not in field],
         "additionalProperties": False,
     }
 
 
-def _texts(record: type) -> tuple[str, dict[str, str]]:
-    """The first line of a record's docstring, and the text of each field."""
-    text = inspect.cleandoc(record.__doc__ or "").replace("``", "")
-    fields = {name: " ".join(words.split()) for name, words in _FIELD.findall(text)}
-    return text.partition("\n")[0], fields
+def _fields(record: Any, definitions: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The schemas of the fields of a record: of its base classes, and its own."""
+    hints = get_type_hints(record, localns=_TYPES)
+    described = _descriptions(record)
+    inherited: dict[str, Any] = {}
+    own: dict[str, Any] = {}
+    for field in dataclasses.fields(record):
+        name = field.metadata.get("document", field.name)
+        if name is None:
+            continue
+        annotation = _PUBLISHED.get((record.__name__, field.name), hints[field.name])
+        found = {"description": described[field.name]}
+        if beside := field.metadata.get("beside"):
+            found["omitted"] = beside
+            if beside == field.name and field.name != "lanes":
+                annotation = _without_none(annotation)
+        is_own = field.name in inspect.get_annotations(record)
+        (own if is_own else inherited)[name] = found | _schema_of(annotation, definitions)
+    return inherited, own
+
+
+def _without_none(annotation: Any) -> Any:
+    members = [member for member in get_args(annotation) if member is not type(None)]
+    is_union = get_origin(annotation) in (Union, types.UnionType)
+    return functools.reduce(operator.or_, members) if is_union else annotation
+
+
+def _summary(record: type) -> str:
+    """The first line of a record's docstring."""
+    return _plain(inspect.cleandoc(record.__doc__ or "")).partition("\n")[0]
+
+
+def _descriptions(record: type) -> dict[str, str]:
+    """The text of each field in the docstrings of a record and its base classes."""
+    found: dict[str, str] = {}
+    for each in reversed(record.__mro__):
+        words = _plain(inspect.cleandoc(each.__doc__ or ""))
+        found |= {name: " ".join(text.split()) for name, text in _FIELD.findall(words)}
+    return found
+
+
+def _plain(words: str) -> str:
+    return words.replace("``None``", "null").replace("``", "")
 
 
 def main() -> int:

@@ -17,8 +17,7 @@ from cudarun.api.words import FILES, filled
 from cudarun.cli import main
 from cudarun.errors import ExitCode
 from cudarun.process import EndingSignals
-from cudarun.report.documents import document
-from cudarun.report.documents.errors import error_document
+from cudarun.report.documents import document, error_document
 from cudarun.report.renderer import Renderer
 from cudarun.report.table import TableRenderer
 from cudarun.session.workers.service import end_with, receive, send
@@ -106,7 +105,7 @@ class _CallRenderer(Renderer):
 
     def fail(self, command: str, error: CudarunError) -> None:
         """Keep the document of the error."""
-        self.document = error_document(f"cudarun/{command}/1", error)
+        self.document = error_document(command, error)
 
 
 def _answer(call: ApiCall, files: Sequence[int], output: int) -> ApiAnswer:

@@ -70,15 +70,15 @@ def command(old: str, new: str, threshold: float, **values: Any) -> int:
         pass_on()
     renderer = chosen_renderer()
     # Imported here: --help needs no numpy.
-    from cudarun.report.compare_types import ComparisonReport
+    from cudarun.report.compare_types import ComparisonReport, MissingCase
     from cudarun.timing_comparison import compare_timings, timings_of, unpaired
 
     before, after = (timings_of(_document(path), path) for path in (old, new))
     cases = compare_timings(before, after, threshold)
     if not cases:
         raise RequestError(f"{old} and {new} have no case in common")
-    missing = [(name, old) for name in unpaired(before, cases)]
-    missing += [(name, new) for name in unpaired(after, cases)]
+    missing = [MissingCase(name, old) for name in unpaired(before, cases)]
+    missing += [MissingCase(name, new) for name in unpaired(after, cases)]
     report = ComparisonReport(old, new, threshold, tuple(cases), tuple(missing))
     return finish(report, renderer)
 

@@ -72,7 +72,7 @@ def _list(where: Target, *, attributes: bool, quiet: bool) -> DevicesReport:
         if source is not ParameterSource.DEFAULT or quiet:
             raise
         emulated = replace(where, devices=parse_devices("cpu:all"))
-        return replace(list_devices(emulated, display, attributes=attributes), no_gpu=error)
+        return replace(list_devices(emulated, display, attributes=attributes), no_gpu=str(error))
 
 
 def _doctor(timeout: float | None, renderer: Renderer, *, attributes: bool) -> int:

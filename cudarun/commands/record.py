@@ -225,7 +225,7 @@ def _shrink(
 
     where = Target(devices=devices or (), timeout=timeout or None, verbose=verbose, capture=True)
     file = shrink(recorded_launch(path), target, where, progress_display(where, quiet=quiet))
-    return finish(RecordReport((file,), 0), renderer)
+    return finish(RecordReport(0, (file,)), renderer)
 
 
 def _edit(path: str, output: str | None, program: tuple[str, ...]) -> int:

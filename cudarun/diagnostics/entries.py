@@ -20,16 +20,16 @@ _WORD = re.compile(r"[\w.%$]+")
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One diagnostic.
+    """A diagnostic of a compiler or linker, or a note of cudarun.
 
     Attributes:
-        tool: The tool that reports it.
-        severity: The tool's severity; NVRTC's ``catastrophic error`` is ``fatal``.
-        message: The message.
-        file: The input it is about, if known.
-        line: Line number, from 1.
-        column: Column, from 1, if known.
-        width: The number of characters that it is about.
+        tool: The program that reported it.
+        severity: The severity by that program.
+        message: Its text.
+        file: The input that it is about.
+        line: The line, from 1.
+        column: The column, from 1.
+        width: The number of characters from there.
         source: The text of the line.
     """
 

@@ -22,18 +22,18 @@ _THREAD = re.compile(r"block \((\d+), (\d+), (\d+)\), thread \((\d+), (\d+), (\d
 
 @dataclass(slots=True)
 class FaultPlace:
-    """An instruction, and the thread that faulted there, or threads that are there in a hang.
+    """The place of a fault of the emulated device, or of threads in a hang.
 
     Attributes:
-        state: What the threads do, such as ``runs``; empty for a fault.
-        threads: Their number.
-        block: The block of the first.
-        thread: That thread.
+        state: What the threads do, in the words of the report; empty for a fault.
+        threads: The number of threads.
+        block: The block of the first one.
+        thread: The first one in its block.
         ptx_line: The line of the PTX.
         ptx: The instruction.
-        file: The source file.
-        line: The line there.
-        buffer: The buffer that was nearest to an invalid address.
+        file: The source file; ``None`` without line information, as its line.
+        line: The line of the source.
+        buffer: The buffer that was nearest to an invalid address; ``None`` where none was.
         element: The element there.
     """
 

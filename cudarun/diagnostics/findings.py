@@ -11,14 +11,14 @@ Extent = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class FindingLocation:
-    """An instruction that a finding is about.
+    """An instruction that a finding of the sanitizer is about.
 
     Attributes:
-        access: The access, as ``Write access``; empty if the finding names it.
-        function: The kernel, or a function that it calls, in C++ spelling.
-        offset: Bytes from the function's start to the instruction.
-        file: The source file; ``None`` where the code has no line information.
-        line: From 1, in that file.
+        access: The kind of access; empty where the finding says it.
+        function: The function, in C++ spelling.
+        offset: Bytes from the function's start.
+        file: The source file; ``None`` without line information.
+        line: The line, from 1.
     """
 
     access: str
@@ -30,18 +30,18 @@ class FindingLocation:
 
 @dataclass(frozen=True, slots=True)
 class SanitizerFinding:
-    """One finding.
+    """A fault that compute-sanitizer found.
 
     Attributes:
-        kind: The kind, without variable parts: ``Invalid __global__ write``.
-        severity: The tool's severity.
-        message: The first line, complete.
-        kernel: The kernel; ``None`` if the tool does not name it.
-        places: The instruction, then its call stack; of a race, all instructions involved.
-        block: Block index of the thread.
-        thread: Thread index in the block.
-        address: The accessed address.
-        details: The remaining lines.
+        kind: Its kind, such as Invalid __global__ write.
+        severity: The severity by the sanitizer.
+        message: Its first line.
+        kernel: The kernel; ``None`` where the sanitizer does not name it.
+        places: The instruction and its callers; of a race, all that take part.
+        block: The thread's block.
+        thread: The thread in its block.
+        address: The address.
+        details: Its other lines.
     """
 
     kind: str

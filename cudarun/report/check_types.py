@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from cudarun.records import dataclass
+from cudarun.records import Number, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,11 @@ class CheckResult:
         first: The first mismatches, by index.
         worst: The mismatch of ``==`` that exceeds its tolerance most; ``None`` where none has an
             error.
-        location: The place of all mismatches where they cluster, as text: ``the last 3``.
+        location: The place of all mismatches where they cluster, as text; ``None`` where they do
+            not.
         both_nan: The number of mismatches that are NaN on both sides.
-        long_sum: The sum whose rounding explains all mismatches, and the tolerance for it.
+        long_sum: The sum whose rounding explains all mismatches, and the tolerance for it, as text;
+            ``None`` where there is none.
         is_empty: Whether it selects no elements of buffers that have some, and so fails.
         evaluated: Whether there is a result; where there is none, an error says why.
         step: The step after which it was evaluated; ``None`` after the last one.
@@ -54,10 +56,10 @@ class CheckResult:
     passed: bool
     elements: int
     mismatches: int
-    max_abs_error: float | None
-    max_rel_error: float | None
-    rtol: float
-    atol: float
+    max_abs_error: Number | None
+    max_rel_error: Number | None
+    rtol: Number
+    atol: Number
     first: tuple[Mismatch, ...] = field(default=())
     worst: Mismatch | None = None
     location: str | None = None

@@ -45,7 +45,7 @@ def notes(report: ComparisonReport) -> list[str]:
         for case in report.cases
         if case.differences
     ]
-    return different + [f"only in {file}: {name}" for name, file in report.missing]
+    return different + [f"only in {each.file}: {each.case}" for each in report.missing]
 
 
 def totals(report: ComparisonReport) -> str:

@@ -32,12 +32,12 @@ class CaseTimings:
 
 @dataclass(frozen=True, slots=True)
 class ComparedCase:
-    """A case in both documents.
+    """A case in both documents; times in milliseconds.
 
     Attributes:
         case: The case of a spec, or the kernel of a launch.
-        device: The device; both, as ``0 → 1``, if they are different.
-        old: The median of its old times in milliseconds.
+        device: The device, or the kind of GPU of a fleet.
+        old: The median of its old times.
         new: The median of its new times.
         runs: The number of old and new times.
         ratio: The new time divided by the old one: over 1 if it is slower.
@@ -45,20 +45,33 @@ class ComparedCase:
         high: The upper bound, likewise.
         p_value: The probability of a difference at least as large if there is none.
         verdict: The result, by the test and the threshold.
-        differences: The differences of geometry and buffers: ``block 256×1×1 → 32×1×1``.
+        differences: The differences of geometry and buffers.
     """
 
     case: str
     device: str
     old: float
     new: float
-    runs: tuple[int, int]
+    runs: tuple[int, ...]
     ratio: float
     low: float | None
     high: float | None
     p_value: float
     verdict: SpeedVerdict
     differences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MissingCase:
+    """A case that is in one document only.
+
+    Attributes:
+        case: The case.
+        file: The file that has it.
+    """
+
+    case: str
+    file: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +83,7 @@ class ComparisonReport:
         new: The second file.
         threshold: The change of a time that counts, as a part of 1.
         cases: The cases in both files, in the order of the first.
-        missing: The cases in one file only, each with that file.
+        missing: The cases in one file only.
     """
 
     tag: ClassVar[Literal["compare"]] = "compare"
@@ -79,7 +92,7 @@ class ComparisonReport:
     new: str
     threshold: float
     cases: tuple[ComparedCase, ...]
-    missing: tuple[tuple[str, str], ...] = ()
+    missing: tuple[MissingCase, ...] = ()
 
     @property
     def error(self) -> CudarunError | None:

@@ -69,7 +69,7 @@ class StepLines:
         line.append(_stacks(step))
         line.rstrip()
         self._out.print(line, soft_wrap=True)
-        for remark in step.remarks:
+        for remark in (step.reason or "").splitlines():
             self._out.print(Text(f"      | {remark}"), soft_wrap=True)
         self._out.file.flush()  # a kernel's printf writes beside us
 

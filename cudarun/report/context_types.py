@@ -6,8 +6,6 @@ from typing import ClassVar, Literal
 
 from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.records import dataclass
-from cudarun.report.check_lines import failure_lines
-from cudarun.report.check_types import CheckResult
 
 # --- ctx run -------------------------------------------------------------------------------------
 
@@ -63,7 +61,6 @@ class StepReport:
         reason: Why it was not run or is not supported, or the driver's log.
         stacks: The stacks of all threads after it.
         floating: The contexts on no stack after it.
-        check: The result of a check.
     """
 
     tag: ClassVar[Literal["step"]] = "step"
@@ -82,13 +79,6 @@ class StepReport:
     reason: str | None
     stacks: tuple[ThreadStack, ...]
     floating: tuple[str, ...]
-    check: CheckResult | None = None
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The lines that explain the verdict: the reason, or the mismatches of a check."""
-        mismatches = () if self.check is None else failure_lines(self.check)
-        return (*(self.reason or "").splitlines(), *mismatches)
 
     @property
     def exit_code(self) -> ExitCode:
@@ -156,7 +146,7 @@ class FactReport:
         sentence: The fact.
         note: Where drivers or bindings differ.
         script: Its script, as for ctx run.
-        outcomes: One for each device of the report.
+        outcomes: One for each device of the document.
     """
 
     name: str

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Literal
 
-from cudarun.records import dataclass
+from cudarun.records import beside, dataclass
 
 Coordinates = tuple[int, int, int]
 
@@ -23,7 +24,7 @@ class MemoryAccess:
         block: The thread's block.
         thread: The thread in its block.
         lanes: Of a synchronization error, the lanes of the thread's warp that are there, as a mask.
-        members: Their member mask; ``None`` without one.
+        members: Their member mask; ``None`` without one. Only beside lanes.
     """
 
     access: str
@@ -33,13 +34,13 @@ class MemoryAccess:
     source: str | None
     block: Coordinates
     thread: Coordinates
-    lanes: int | None = None
-    members: int | None = None
+    lanes: int | None = field(default=None, metadata=beside("lanes"))
+    members: int | None = field(default=None, metadata=beside("lanes"))
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchFinding:
-    """A fault that a detector found. A synchronization error has no memory.
+    """A fault that a detector found. A synchronization error has no memory: its fields are null.
 
     Attributes:
         kind: A data race, an uninitialized read, or a synchronization error.
@@ -65,7 +66,7 @@ class LaunchFinding:
     nbytes: int | None
     places: tuple[MemoryAccess, ...]
     count: int
-    problem: str | None = None
+    problem: str | None = field(default=None, metadata=beside("problem"))
 
     @property
     def summary(self) -> str:
@@ -169,7 +170,7 @@ class ProvedOperation:
         source: File and line of the CUDA source; ``None`` without line information.
         outcome: A race was found; none was found; the launch faulted, or timed out; or no thread
             reached the instruction.
-        race: The first race; the launch ends there.
+        race: The first race; the launch ends there. Null without one.
         fault: A description of the fault; ``None`` without one.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import ClassVar, Literal
 
-from cudarun.errors import CudarunError, ExitCode
+from cudarun.errors import ExitCode
 from cudarun.records import dataclass
 
 
@@ -51,14 +51,15 @@ class DevicesReport:
         attributes: By the device's label, each CUdevice_attribute by its name without
             CU_DEVICE_ATTRIBUTE_; ``None`` where the driver does not know it. Empty without
             ``--attributes``.
-        no_gpu: Why there is no GPU, where emulated devices are listed instead.
+        no_gpu: Why there is no GPU, where emulated devices are listed instead; else
+            ``None``.
     """
 
     tag: ClassVar[Literal["devices"]] = "devices"
 
     devices: tuple[DeviceInfo, ...]
     attributes: dict[str, dict[str, int | None]] = field(default_factory=dict)
-    no_gpu: CudarunError | None = None
+    no_gpu: str | None = None
 
     @property
     def exit_code(self) -> ExitCode:

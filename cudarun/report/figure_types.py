@@ -2,73 +2,33 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from cudarun.records import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """``--show NAME=hist``: the numbers of a buffer, counted in equal intervals.
-
-    Attributes:
-        name: The buffer's.
-        minimum: The smallest finite number.
-        maximum: The largest finite number.
-        not_finite: How many NaNs and infinities are not in it.
-        series: The count of each interval.
-    """
-
-    kind: ClassVar[Literal["hist"]] = "hist"
-
-    name: str
-    minimum: float
-    maximum: float
-    not_finite: int
-    series: tuple[int, ...]
+Counts: TypeAlias = tuple[int, ...]
+Columns: TypeAlias = tuple[tuple[float, float] | None, ...]
+Pixels: TypeAlias = tuple[tuple[tuple[int, int, int], ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Plot:
-    """``--show NAME=plot``: the numbers of a buffer in memory order, in columns.
+class Figure:
+    """A buffer reduced to what a terminal can show.
 
     Attributes:
-        name: The buffer's.
+        name: The buffer.
+        kind: The kind of figure.
         minimum: The smallest finite number.
         maximum: The largest finite number.
-        not_finite: How many NaNs and infinities are not in it.
-        series: The smallest and the largest number of each column; ``None`` where none is finite.
+        not_finite: The number of NaNs and infinities, which are left out.
+        series: Of a histogram, the number of elements in each interval; of a plot, the smallest and
+            the largest number of each column, or ``None``; of an image, rows of red, green and
+            blue.
     """
 
-    kind: ClassVar[Literal["plot"]] = "plot"
-
     name: str
+    kind: Literal["hist", "plot", "image"]
     minimum: float
     maximum: float
     not_finite: int
-    series: tuple[tuple[float, float] | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """``--show NAME=image``: a buffer as an image.
-
-    Attributes:
-        name: The buffer's.
-        minimum: The smallest finite number.
-        maximum: The largest finite number.
-        not_finite: How many NaNs and infinities are not in it.
-        series: Rows of ``(red, green, blue)``, 0 to 255.
-    """
-
-    kind: ClassVar[Literal["image"]] = "image"
-
-    name: str
-    minimum: float
-    maximum: float
-    not_finite: int
-    series: tuple[tuple[tuple[int, int, int], ...], ...]
-
-
-Figure: TypeAlias = Histogram | Plot | Picture
-"""``--show``: a buffer reduced to what a terminal can show."""
+    series: Counts | Columns | Pixels

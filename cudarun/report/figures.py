@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from rich.console import Console
 from rich.text import Text
 
 from cudarun.report.console import print_unfolded
-from cudarun.report.figure_types import (
-    Figure,
-    Histogram,
-    Plot,
-)
+from cudarun.report.figure_types import Columns, Counts, Figure, Pixels
 
 _BAR = 50
 _PLOT_ROWS = 12
@@ -27,17 +24,19 @@ def show_figure(figure: Figure, out: Console) -> None:
     out.print(Text(f"{figure.name}:"), soft_wrap=True)
     if figure.kind == "image":
         colored = out.color_system is not None and not out.no_color
-        lines = _colored(figure.series) if colored else map(Text, _shaded(figure.series))
+        rows = cast(Pixels, figure.series)
+        lines = _colored(rows) if colored else map(Text, _shaded(rows))
+    elif figure.kind == "hist":
+        lines = map(Text, _histogram(figure, cast(Counts, figure.series)))
     else:
-        lines = map(Text, _histogram(figure) if figure.kind == "hist" else _plot(figure))
+        lines = map(Text, _plot(figure, cast(Columns, figure.series)))
     for line in lines:
         print_unfolded(out, line)
     if figure.not_finite:
         out.print(Text(f"{figure.not_finite} NaN or infinite elements"))
 
 
-def _histogram(figure: Histogram) -> Iterator[str]:
-    counts = figure.series
+def _histogram(figure: Figure, counts: Counts) -> Iterator[str]:
     width = (figure.maximum - figure.minimum) / len(counts)
     labels = [f"{figure.minimum + i * width:.4g}" for i in range(len(counts))]
     margin = max(map(len, labels))
@@ -48,13 +47,13 @@ def _histogram(figure: Histogram) -> Iterator[str]:
     yield f"{figure.maximum:>{margin}.4g}"
 
 
-def _plot(figure: Plot) -> Iterator[str]:
+def _plot(figure: Figure, columns: Columns) -> Iterator[str]:
     """Yield the lines of a plot: each column from minimum to maximum, two steps to a line."""
     steps = 2 * _PLOT_ROWS
     scale = (steps - 1) / ((figure.maximum - figure.minimum) or 1)
     spans = [
         None if column is None else [round((value - figure.minimum) * scale) for value in column]
-        for column in figure.series
+        for column in columns
     ]
 
     def covered(span: list[int] | None, step: int) -> bool:

@@ -51,7 +51,7 @@ class Change:
 
     buffer: str
     run: int
-    digests: tuple[str, str]
+    digests: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,40 +79,64 @@ class FleetCase:
     changes: tuple[Change, ...] = ()
 
 
+def cases_code(cases: Iterable[FleetCase], *, objected: bool = False) -> ExitCode:
+    """Return the overall code of the cases of a GPU; that of no device where none ran."""
+    ran = [case.exit_code for case in cases if case.verdict != "skipped"]
+    return overall([*ran, *([ExitCode.CHECK_FAILED] if objected else [])])
+
+
 @dataclass(frozen=True, slots=True)
-class FleetGpu:
+class NodeGpu:
     """A GPU of a node.
 
     Attributes:
         identity: The GPU.
+        cases: Its cases, in the order of the spec.
+    """
+
+    identity: DeviceIdentity
+    cases: tuple[FleetCase, ...]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The overall code of its cases."""
+        return cases_code(self.cases)
+
+
+@dataclass(frozen=True, slots=True)
+class FleetGpu:
+    """A GPU of the fleet.
+
+    Attributes:
+        identity: The GPU.
+        verdict: The verdict.
+        reason: Why it is not ok; ``None`` where it is.
+        exit_code: The largest code of its cases.
         cases: Its cases, in the order of the spec.
         objections: Why its outputs are wrong though its checks pass, a text per output.
         slow: Its times that are outliers in the fleet, a text per case.
     """
 
     identity: DeviceIdentity
+    verdict: GpuVerdict = field(init=False)
+    reason: str | None = field(init=False)
+    exit_code: ExitCode = field(init=False)
     cases: tuple[FleetCase, ...]
     objections: tuple[str, ...] = ()
     slow: tuple[str, ...] = ()
 
-    @property
-    def exit_code(self) -> ExitCode:
-        """The overall code of its cases; that of no device where no case ran."""
-        ran = [case.exit_code for case in self.cases if case.verdict != "skipped"]
-        return overall([*ran, *([ExitCode.CHECK_FAILED] if self.objections else [])])
+    def __post_init__(self) -> None:
+        code = cases_code(self.cases, objected=bool(self.objections))
+        object.__setattr__(self, "exit_code", code)
+        object.__setattr__(self, "verdict", VERDICTS[code])
+        object.__setattr__(self, "reason", self._reason(code))
 
-    @property
-    def verdict(self) -> GpuVerdict:
-        """The verdict."""
-        return VERDICTS[self.exit_code]
-
-    @property
-    def reason(self) -> str | None:
-        """The first case with the exit code, or the first objection; ``None`` if all is well."""
-        if self.exit_code is ExitCode.OK:
+    def _reason(self, code: ExitCode) -> str | None:
+        """Return the first case with the exit code, or the first objection."""
+        if code is ExitCode.OK:
             return None
         for case in self.cases:
-            if case.verdict == "failed" and case.exit_code is self.exit_code:
+            if case.verdict == "failed" and case.exit_code is code:
                 return f"{case.name}: {case.reason}"
         if self.objections:
             return self.objections[0]
@@ -121,7 +145,7 @@ class FleetGpu:
 
 @dataclass(frozen=True, slots=True)
 class NodeReport:
-    """The result of one node.
+    """The result of one node: ``fleet --node``.
 
     Attributes:
         version: The version of cudarun on the node.
@@ -133,7 +157,7 @@ class NodeReport:
 
     version: str
     seconds: float
-    gpus: tuple[FleetGpu, ...]
+    gpus: tuple[NodeGpu, ...]
 
     @property
     def error(self) -> CudarunError | None:
@@ -201,8 +225,10 @@ class FleetReport:
         seed: The seed of all cases; ``None`` for their own.
         seconds: The time of the whole run.
         hosts: The hosts, in the order of ``--hosts``.
+        counts: The number of GPUs by verdict; a host that was not measured counts as one.
         consensus: The outputs on which GPUs disagree, or that are not deterministic.
         compared: The number of outputs that were compared.
+        sick: The hosts with a GPU that is not ok, without those that were not measured.
         kept: The file with the spec and its inputs; ``None`` where none was written.
     """
 
@@ -212,9 +238,24 @@ class FleetReport:
     seed: int | None
     seconds: float
     hosts: tuple[FleetHost, ...]
+    counts: dict[GpuVerdict, int] = field(init=False)
     consensus: tuple[Consensus, ...]
     compared: int
+    sick: tuple[str, ...] = field(init=False)
     kept: str | None = None
+
+    def __post_init__(self) -> None:
+        counts: dict[GpuVerdict, int] = dict.fromkeys(VERDICTS.values(), 0)
+        for host in self.hosts:
+            for verdict in [gpu.verdict for gpu in host.gpus] or ["not measured"]:
+                counts[verdict] += 1
+        sick = (
+            host.host
+            for host in self.hosts
+            if any(gpu.verdict not in ("ok", "not measured") for gpu in host.gpus)
+        )
+        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "sick", tuple(sick))
 
     @property
     def error(self) -> CudarunError | None:
@@ -227,21 +268,3 @@ class FleetReport:
         differs = any(each.dissenting for each in self.consensus)
         codes = [host.exit_code for host in self.hosts]
         return overall([*codes, *([ExitCode.CHECK_FAILED] if differs else [])])
-
-    @property
-    def counts(self) -> dict[GpuVerdict, int]:
-        """The number of GPUs by verdict; a host that was not measured counts as one."""
-        found: dict[GpuVerdict, int] = dict.fromkeys(VERDICTS.values(), 0)
-        for host in self.hosts:
-            for verdict in [gpu.verdict for gpu in host.gpus] or ["not measured"]:
-                found[verdict] += 1
-        return found
-
-    @property
-    def sick(self) -> tuple[str, ...]:
-        """The hosts with a GPU that is not well, without those that were not measured."""
-        return tuple(
-            host.host
-            for host in self.hosts
-            if any(gpu.verdict not in ("ok", "not measured") for gpu in host.gpus)
-        )

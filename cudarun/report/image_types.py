@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import ClassVar, Literal
 
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.records import LEFT_OUT, dataclass, named
 from cudarun.report.device_types import (
     DeviceInfo,
 )
@@ -113,7 +114,7 @@ class VariableReport:
     managed: bool
     type: str | None = None
     address: int | None = None
-    is_of_headers: bool = False
+    is_of_headers: bool = field(default=False, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +176,14 @@ class LoadResult:
         variables: Its variables; ``None`` where they are not known.
         differences: What the loaders report differently.
         diagnostics: Of the compiler, where the image loaded.
-        fatbin: The number of the fatbin in the file, from 1, where it holds several.
+        fatbin: The number of the fatbin in the file, from 1; ``None`` where it holds only one.
         target: The target of the code in the fatbin that the device takes.
         verdict: That of the fatbin, as of the file.
         failure: Why the fatbin was not loaded.
     """
 
     image: str
-    loaders: tuple[LoaderReport, ...]
+    loaders: tuple[LoaderReport, ...] = field(metadata=named("ways"))
     kernels: tuple[KernelReport, ...] = ()
     refusals: tuple[RefusedKernel, ...] = ()
     variables: tuple[VariableReport, ...] | None = ()
@@ -191,7 +192,7 @@ class LoadResult:
     fatbin: int | None = None
     target: str | None = None
     verdict: Verdict | None = None
-    failure: CudarunError | None = None
+    failure: CudarunError | None = field(default=None, metadata=named("error"))
 
     @property
     def error(self) -> CudarunError | None:
@@ -237,7 +238,7 @@ class LoadReport:
     tag: ClassVar[Literal["load"]] = "load"
 
     outcomes: tuple[LoadOutcome, ...]
-    kernel: str | None = None
+    kernel: str | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     def error(self) -> CudarunError | None:
@@ -316,7 +317,7 @@ class FileReport:
         relocations: The number of relocations of machine code.
         fatbins: The number of fatbins inside it.
         summary: The images inside it, for each target.
-        parts: The images inside it; of a summary those that cannot be read.
+        parts: The images inside it.
         is_summary: Whether kernels and variables were left out.
         diagnostics: Notes on its debug information.
         error: Why it cannot be read.
@@ -336,7 +337,7 @@ class FileReport:
     fatbins: int = 0
     summary: tuple[TargetReport, ...] = ()
     parts: tuple[PartReport, ...] = ()
-    is_summary: bool = False
+    is_summary: bool = field(default=False, metadata=LEFT_OUT)
     diagnostics: tuple[Diagnostic, ...] = ()
     error: CudarunError | None = None
 

@@ -23,10 +23,10 @@ class JsonRenderer(Renderer):
     owns_stdout = True
 
     def prepare(self) -> None:
-        """Import the documents of a launch."""
+        """Import what writes the document."""
         import json  # noqa: F401
 
-        import cudarun.report.documents.launch  # noqa: F401
+        import cudarun.report.documents  # noqa: F401
 
     def end(self, report: Report) -> None:
         """Write the document."""
@@ -44,18 +44,21 @@ class JsonLinesRenderer(Renderer):
     def add(self, part: Part) -> None:
         """Write the line of a case."""
         if part.tag == "case":
-            from cudarun.report.documents.spec import case_document
+            from cudarun.report.documents import line_document
 
-            click.echo(_line(case_document(part)))
+            click.echo(_line(line_document(part)))
 
     def end(self, report: Report) -> None:
         """Write the lines of the candidates, and that of the totals."""
         if report.tag == "launch-spec":
-            from cudarun.report.documents.spec import candidate_document, totals_document
+            from dataclasses import replace
+
+            from cudarun.report.documents import document, line_document, plain
 
             for candidate in report.candidates:
-                click.echo(_line(candidate_document(candidate)))
-            click.echo(_line(totals_document(report)))
+                click.echo(_line(line_document(candidate)))
+            totals = document(replace(report, cases=())) | {"exit_code": int(report.exit_code)}
+            click.echo(_line(totals | {"error": plain(report.error)}))
 
 
 def error_text(command: str, error: CudarunError) -> str:
@@ -65,9 +68,9 @@ def error_text(command: str, error: CudarunError) -> str:
         command: The command in the document's schema: ``launch``, ``ctx-run``.
         error: The error.
     """
-    from cudarun.report.documents.errors import error_document
+    from cudarun.report.documents import error_document
 
-    return _text(error_document(f"cudarun/{command}/1", error))
+    return _text(error_document(command, error))
 
 
 def _text(document: Mapping[str, object]) -> str:

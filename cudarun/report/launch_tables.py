@@ -22,12 +22,13 @@ from cudarun.report.timing_tables import show_speed, show_timing
 from cudarun.report.types import (
     AFTER_OTHERS,
     BufferResult,
+    KernelLaunch,
     LaunchPlan,
     LaunchReport,
     LaunchResult,
     LayoutRow,
     MemoryRow,
-    StepResult,
+    PlannedStep,
 )
 
 _NAMED_SEEDS = 8  # seeds of failed runs that are named
@@ -76,7 +77,8 @@ def show_plan(plan: LaunchPlan, out: Console) -> None:
     """Print the parameter buffer of a launch, value by value; diagnostics on stderr."""
     for diagnostic in plan.diagnostics:
         show_diagnostic(diagnostic)
-    for number, step in enumerate(plan.steps or (plan,), start=1):
+    steps: Sequence[LaunchPlan | PlannedStep] = plan.steps or (plan,)
+    for number, step in enumerate(steps, start=1):
         out.print(Text(f"step {number}  " if plan.steps else "") + _headline(step), soft_wrap=True)
         out.print(_layout(step.parameters))
         out.print(f"parameter buffer: {step.parameter_bytes} bytes")
@@ -105,7 +107,7 @@ def _show_memory(memory: Sequence[MemoryRow], out: Console) -> None:
     out.print(rows)
 
 
-def _headline(launch: LaunchPlan | LaunchResult | StepResult) -> Text:
+def _headline(launch: KernelLaunch) -> Text:
     line = Text(launch.demangled, style="bold")
     total = math.prod(launch.grid) * math.prod(launch.block)
     geometry = (

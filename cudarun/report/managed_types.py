@@ -45,7 +45,7 @@ class Observation:
     Attributes:
         moment: The moment, such as after a launch.
         host: The value that the host reads; ``None`` where it cannot.
-        places: The value in each context, in the order of `ManagedReport.places`.
+        places: The value in each context, in the order of the document's places.
     """
 
     moment: str
@@ -69,7 +69,7 @@ class ManagedVariable:
         managed: Whether it is a __managed__ variable.
         type: The type that it is read as.
         size: Its size in bytes.
-        addresses: Its address in each context, in the order of `ManagedReport.places`.
+        addresses: Its address in each context, in the order of the document's places.
         observations: Its values, in the order of time.
     """
 

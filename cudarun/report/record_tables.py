@@ -10,7 +10,7 @@ from rich.text import Text
 
 from cudarun.report.console import table
 from cudarun.report.errors import show_error
-from cudarun.report.record_types import Extent, LaunchListing, RecordedFile, RecordReport
+from cudarun.report.record_types import LaunchListing, RecordedFile, RecordReport
 from cudarun.report.terminal import shown
 
 
@@ -18,11 +18,11 @@ def show_listing(report: LaunchListing, out: Console) -> None:
     """Print a row for each kernel and geometry."""
     for note in report.notes:
         click.echo(shown(f"note: {note}", sys.stderr), err=True)
-    if not report.rows:
+    if not report.launches:
         out.print("no launches")
         return
     rows = table("launches", "ms", "grid", "block", "shared", "kernel")
-    for each in report.rows:
+    for each in report.launches:
         milliseconds = (
             "graph" if each.in_graph and not each.measured else f"{each.milliseconds:.3f}"
         )
@@ -64,7 +64,7 @@ def _line(file: RecordedFile) -> str:
     return f"recorded {file.path}: {file.demangled}, {', '.join(facts)}"
 
 
-def _extent(extent: Extent) -> str:
+def _extent(extent: tuple[int, ...]) -> str:
     x, y, z = extent
     return f"{x},{y},{z}" if z > 1 else f"{x},{y}" if y > 1 else str(x)
 

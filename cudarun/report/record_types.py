@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import ClassVar, Literal
 
 from cudarun.errors import CudarunError, ExitCode
-from cudarun.records import dataclass
-
-Extent = tuple[int, int, int]
+from cudarun.records import LEFT_OUT, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +28,9 @@ class ListedLaunches:
 
     kernel: str
     demangled: str
-    name: str
-    grid: Extent
-    block: Extent
+    name: str = field(metadata=LEFT_OUT)
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
     shared_bytes: int
     launches: int
     measured: int
@@ -72,8 +70,8 @@ class RecordedFile:
     kernel: str
     demangled: str
     ordinal: int
-    grid: Extent
-    block: Extent
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
     ranges: int
     memory_bytes: int
     file_bytes: int
@@ -83,16 +81,16 @@ class RecordedFile:
 
 @dataclass(frozen=True, slots=True)
 class LaunchListing:
-    """The report of ``record --list``.
+    """The launches of a program.
 
     Attributes:
-        rows: The launches, those with the most time first.
         program_status: The exit status of the program.
+        launches: The launches, those with the most time first.
         notes: What kept launches from being listed.
     """
 
-    rows: tuple[ListedLaunches, ...]
     program_status: int
+    launches: tuple[ListedLaunches, ...]
     notes: tuple[str, ...] = ()
     tag: ClassVar[Literal["record-list"]] = "record-list"
 
@@ -104,17 +102,17 @@ class LaunchListing:
 
 @dataclass(frozen=True, slots=True)
 class RecordReport:
-    """The report of ``record``.
+    """The recordings of a program.
 
     Attributes:
-        files: The recordings.
         program_status: The exit status of the program.
+        files: The recordings.
         notes: What kept launches from being recorded.
-        error: The reason that nothing was recorded.
+        error: The error that the exit code is of; ``None`` where nothing but a check failed.
     """
 
-    files: tuple[RecordedFile, ...]
     program_status: int
+    files: tuple[RecordedFile, ...]
     notes: tuple[str, ...] = ()
     error: CudarunError | None = None
     tag: ClassVar[Literal["record"]] = "record"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudarun.records import dataclass
+from cudarun.records import Number, dataclass
 from cudarun.report.check_types import CheckResult
 
 
@@ -21,7 +21,7 @@ class SeededRun:
 
 @dataclass(frozen=True, slots=True)
 class StateResult:
-    """The result of ``--stateless``: the same inputs before and after launches with others.
+    """The same inputs before and after launches with other inputs: ``--stateless``.
 
     Attributes:
         comparisons: One for each buffer, or for each member of its structs; left is after.
@@ -34,7 +34,7 @@ class StateResult:
 
 @dataclass(frozen=True, slots=True)
 class SpeedResult:
-    """The comparison of two samples of times.
+    """The comparison of the times of a launch and of its baseline by a rank test.
 
     Attributes:
         ratio: How many times faster the launch is than the baseline; below 1, slower.
@@ -45,11 +45,11 @@ class SpeedResult:
         is_significant: Whether the times differ.
     """
 
-    ratio: float
-    low: float | None
-    high: float | None
+    ratio: Number
+    low: Number | None
+    high: Number | None
     confidence: float
-    p_value: float
+    p_value: Number
     is_significant: bool
 
 
@@ -61,7 +61,7 @@ class BaselineResult:
         kernel: The kernel, as in the request.
         comparisons: One for each buffer, or for each member of its structs; left is the launch.
         timing: The times of the baseline; ``None`` without ``--repeat``.
-        speed: The comparison of the times; ``None`` also where they are those of an emulation, and
+        speed: The comparison of the times; ``None`` without ``--repeat``, on emulated devices, and
             where the launch failed.
     """
 
@@ -94,16 +94,16 @@ class TimingResult:
     """
 
     clock: str
-    samples: tuple[float, ...]
+    samples: tuple[Number, ...]
     warmup: int
     flushed_bytes: int
-    minimum: float
-    median: float
-    mean: float
-    deviation: float
-    percentiles: dict[str, float]
+    minimum: Number
+    median: Number
+    mean: Number
+    deviation: Number
+    percentiles: dict[str, Number]
     noisy: bool
     throttled: tuple[str, ...] | None
-    gigabytes_per_second: float | None
-    gigaflops_per_second: float | None
+    gigabytes_per_second: Number | None
+    gigaflops_per_second: Number | None
     rates_left_out: bool = False

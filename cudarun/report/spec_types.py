@@ -11,7 +11,7 @@ from cudarun.records import dataclass
 from cudarun.report.types import LaunchResult
 
 Verdict = Literal["passed", "failed", "skipped"]
-MatrixValue: TypeAlias = str | int | float | bool
+MatrixValue: TypeAlias = bool | int | float | str
 """A value in the matrix of a case."""
 
 
@@ -70,6 +70,7 @@ class CandidateReport:
 
     Attributes:
         candidate: The image of ``--candidate``.
+        verdict: The result: passed if a case passed and none failed.
         passed: The number of passed cases.
         failed: The number of failed cases.
         skipped: The number of skipped cases.
@@ -83,6 +84,7 @@ class CandidateReport:
     tag: ClassVar[Literal["candidate"]] = "candidate"
 
     candidate: str
+    verdict: Verdict
     passed: int
     failed: int
     skipped: int
@@ -90,11 +92,6 @@ class CandidateReport:
     reason: str | None
     ratio: float | None
     compared: int
-
-    @property
-    def verdict(self) -> Verdict:
-        """Passed if a case passed and none failed."""
-        return "failed" if self.failed else "passed" if self.passed else "skipped"
 
 
 Statistic: TypeAlias = Literal["min", "median"]
@@ -106,7 +103,7 @@ class BestCase:
     """The fastest of the passed cases on a device.
 
     Attributes:
-        device: The device.
+        device: The device, as for ``--device``.
         candidate: The image of ``--candidate``; ``None`` without.
         name: The name of the case.
         statistic: The time by which the cases are compared.
@@ -132,7 +129,8 @@ class SpecReport:
         failed: The number of failed cases.
         skipped: The number of skipped cases.
         seconds: The time of all cases.
-        cases: All cases, in the order of the candidates, of the file, then of the devices.
+        cases: All cases, in the order of the candidates, of the file, then of the devices; none in
+            the last line of ``--format`` jsonl.
         candidates: The result of each candidate.
         best: The fastest passed case on each device, with ``--best``.
     """
@@ -171,7 +169,7 @@ class ListedCase:
         arguments: The arguments of the launch.
         devices: The devices, as for ``--device``.
         matrix: Its values of the matrix, by name.
-        skip: The reason to skip the case.
+        skip: The reason to skip the case; ``None`` where it runs.
         command: The command line that runs the case; ``None`` if the spec is a pipe.
     """
 
@@ -188,7 +186,7 @@ class ListedCase:
 
 @dataclass(frozen=True, slots=True)
 class SpecListing:
-    """The selected cases of a spec file: ``launch --spec --list``.
+    """The selected cases of a spec file.
 
     Attributes:
         spec: The spec file.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from cudarun.errors import CudarunError, ExitCode, worst
-from cudarun.records import dataclass
+from cudarun.records import FIRST, LEFT_OUT, Number, dataclass
 from cudarun.report.check_types import CheckResult, ReferenceResult
 from cudarun.report.run_types import BaselineResult, SeededRun, StateResult, TimingResult
 
@@ -71,7 +72,7 @@ class BufferResult:
     nbytes: int
     never_written: int | None
     guard_damage: int | None
-    digest: str | None = None
+    digest: str | None = field(default=None, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +126,15 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRow:
-    """Memory that a launch uses and that is not an argument: a variable of the image, or a buffer.
+    """Memory that is not an argument: a variable of the image, or a buffer of ``--buffer``.
 
     Attributes:
-        name: The name in the request.
-        symbol: The symbol's name; ``None`` for a buffer.
-        space: ``"global"`` or ``"const"``.
-        type: The type, with the number of elements: ``f32[5]``.
-        nbytes: The size in bytes.
-        value: The value of ``--set`` or the initializer, as text; ``None`` if there is none.
+        name: The name in the request; symbol("…") where the request has that.
+        symbol: The name of the variable's symbol, mangled in C++; ``None`` for a buffer.
+        space: global or const.
+        type: The type in the argument grammar, with the number of elements: f32[5].
+        nbytes: Its size in bytes.
+        value: The value of ``--set`` or the initializer, as text; ``None`` where there is none.
     """
 
     name: str
@@ -185,9 +186,9 @@ class StepResult(KernelLaunch):
         timing: The times of ``--repeat``; ``None`` in a graph.
     """
 
-    image: str
+    image: str = field(metadata=FIRST)
     times: int
-    milliseconds: float | None
+    milliseconds: Number | None
     timing: TimingResult | None
 
 
@@ -196,9 +197,9 @@ class KernelEngine:
     """The engine that executed a kernel on an emulated device.
 
     Attributes:
-        kernel: The kernel's name.
+        kernel: The kernel.
         demangled: Its name in C++ spelling.
-        engine: ``"interpret"`` or ``"compile"``.
+        engine: interpret or compile.
         reason: Why it was interpreted, or some of its blocks (also the option or variable that
             selects the interpreter), or why a compiled kernel can have other results than an
             interpreted one; ``None`` for any other compiled kernel.
@@ -207,9 +208,9 @@ class KernelEngine:
 
     kernel: str
     demangled: str
-    engine: str
+    engine: Literal["interpret", "compile"]
     reason: str | None
-    is_default: bool = False
+    is_default: bool = field(default=False, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,25 +244,25 @@ class LaunchResult(KernelLaunch):
             launched; empty for a GPU.
     """
 
-    device: DeviceInfo
+    device: DeviceInfo = field(metadata=FIRST)
     buffers: tuple[BufferResult, ...]
     checks: tuple[CheckResult, ...]
     reference: ReferenceResult | None
     prints: tuple[Printed, ...]
     figures: tuple[Figure, ...]
     saved: tuple[Saved, ...]
-    milliseconds: float
+    milliseconds: Number
     timing: TimingResult | None
     diagnostics: tuple[Diagnostic, ...] = ()
     watched: DetectorReport | None = None
     weaknesses: tuple[str, ...] = ()
-    weak_is_failure: bool = False
+    weak_is_failure: bool = field(default=False, metadata=LEFT_OUT)
     errors: tuple[CudarunError, ...] = ()
     steps: tuple[StepResult, ...] = ()
     runs: tuple[SeededRun, ...] = ()
     input_sets: tuple[SeededRun, ...] = ()
     state: StateResult | None = None
-    copies: tuple[BufferCopy, ...] = ()
+    copies: tuple[BufferCopy, ...] = field(default=(), metadata=LEFT_OUT)
     baseline: BaselineResult | None = None
     engines: tuple[KernelEngine, ...] = ()
 
@@ -316,6 +317,19 @@ class LaunchResult(KernelLaunch):
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedStep(KernelLaunch):
+    """A step of a program that ``--dry-run`` does not make.
+
+    Attributes:
+        image: The file.
+        parameter_bytes: Its size in bytes.
+    """
+
+    image: str = field(metadata=FIRST)
+    parameter_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchPlan(KernelLaunch):
     """The launch that ``--dry-run`` does not make.
 
@@ -328,10 +342,10 @@ class LaunchPlan(KernelLaunch):
 
     tag: ClassVar[Literal["launch-plan"]] = "launch-plan"
 
-    image: str
+    image: str = field(metadata=FIRST)
     parameter_bytes: int
     diagnostics: tuple[Diagnostic, ...] = ()
-    steps: tuple[LaunchPlan, ...] = ()
+    steps: tuple[PlannedStep, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:

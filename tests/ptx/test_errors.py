@@ -9,7 +9,7 @@ from cudarun.errors import ExitCode, ImageRefused
 from cudarun.ptx.errors import PtxDiagnostic, PtxError, ptxas_log
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import Position
-from cudarun.report.documents.errors import error_record
+from cudarun.report.documents import plain
 
 HEADER = ".version 8.7\n.target sm_90\n.address_size 64\n"
 
@@ -249,7 +249,7 @@ class TestPtxError:
         )
 
     def test_it_tells_every_place_in_a_json_document(self):
-        document: Any = error_record(self.several)
+        document: Any = plain(self.several)
         assert document["kind"] == "PtxError"
         assert document["file"] == "saxpy.ptx"
         assert document["diagnostics"][0] == {

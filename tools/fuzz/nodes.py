@@ -16,9 +16,9 @@ from rich.console import Console
 from cudarun import __version__
 from cudarun.errors import ExitCode
 from cudarun.machine import DeviceIdentity
-from cudarun.report.documents.fleet import node_document
+from cudarun.report.documents import document
 from cudarun.report.fleet_tables import FleetTable
-from cudarun.report.fleet_types import Change, FleetCase, FleetGpu, FleetReport, NodeReport
+from cudarun.report.fleet_types import Change, FleetCase, FleetReport, NodeGpu, NodeReport
 from cudarun.session.fleet.archive import unpack
 from cudarun.session.fleet.consensus import compare
 from cudarun.session.fleet.parent import host_report
@@ -28,12 +28,12 @@ from tools.fuzz import text
 from tools.fuzz.fuzzer import Fuzzer
 
 _HONEST = json.dumps(
-    node_document(
+    document(
         NodeReport(
             __version__,
             1.0,
             tuple(
-                FleetGpu(
+                NodeGpu(
                     DeviceIdentity(label, int(label), f"GPU-{label}", "", "H200", None, (13, 0)),
                     (
                         FleetCase("a", "passed", None, ExitCode.OK, 3, 1.5, {"y": "12"}),

@@ -212,7 +212,9 @@ class UndefinedValueDetector(Detector):
                 at = int(np.argmax(wrong))
                 lanes = int(action.bits(active, slots, wrong)[at])
                 place = threads.coordinates(active.lane(at))
-                origin.place = AccessSite("arrival", operation.site, *place, lanes, masks[0][at])
+                origin.place = AccessSite(
+                    "arrival", operation.site, *place, lanes, int(masks[0][at])
+                )
             unknown = unknown | wrong
         self._has_any |= bool(unknown.any())
         results[0][unknown] = _ones(results[0])

@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from cudarun.arguments.packing import BufferSpec
+from cudarun.report.check_lines import failure_lines
 from cudarun.report.context_types import StackEntry, StepReport, ThreadStack, Verdict
 from cudarun.session.contexts.answers import Answer, NotRun, NotSupported
 from cudarun.session.contexts.handles import ScriptContexts
@@ -173,6 +174,7 @@ class ScriptRunner:
             ThreadStack(thread.name, tuple(map(self._entry, reversed(thread.stack))))
             for thread in self._threads.values()
         )
+        mismatches = failure_lines(answer.check) if answer and answer.check else ()
         held = {handle for thread in self._threads.values() for handle in thread.stack}
         floating = [handle for handle in self._contexts.alive_handles() if handle not in held]
         return StepReport(
@@ -187,8 +189,7 @@ class ScriptRunner:
             expected=step.expected.text if step.expected else None,
             verdict=verdict,
             milliseconds=answer.milliseconds if answer else None,
-            reason=reason,
-            check=answer.check if answer else None,
+            reason="\n".join([*(reason or "").splitlines(), *mismatches]) or None,
             stacks=stacks,
             floating=tuple(map(self._contexts.name, floating)),
         )

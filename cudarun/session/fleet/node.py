@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cudarun import __version__, machine
 from cudarun.errors import ExitCode, InternalError, NoDevice, OutOfTime
-from cudarun.report.fleet_types import Change, FleetCase, FleetGpu, NodeReport, overall
+from cudarun.report.fleet_types import Change, FleetCase, NodeGpu, NodeReport, overall
 from cudarun.session.spec.parent import device_runs, run_spec
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def run_node(
             break
     labels = dict.fromkeys(device for device, _ in results)
     gpus = [
-        FleetGpu(identity, tuple(results[label, case.name].case(case.name) for case in cases))
+        NodeGpu(identity, tuple(results[label, case.name].case(case.name) for case in cases))
         for label in labels
         if (identity := machine.device(label)) is not None
     ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from cudarun import __version__
 from cudarun.decoding import InvalidDocument, decode, parse
-from cudarun.report.fleet_types import VERDICTS, FleetGpu
+from cudarun.report.fleet_types import VERDICTS, NodeGpu
 
 MAX_DOCUMENT = 64 << 20
 """The most bytes of a node's document."""
@@ -17,7 +17,7 @@ MAX_GPUS = 1024
 _SCHEMA = "cudarun/fleet-node/1"
 
 
-def read_node_document(data: bytes) -> tuple[FleetGpu, ...]:
+def read_node_document(data: bytes) -> tuple[NodeGpu, ...]:
     """Return the GPUs of a node's document.
 
     Raises:
@@ -39,7 +39,7 @@ def read_node_document(data: bytes) -> tuple[FleetGpu, ...]:
     return _gpus(document.get("gpus"))
 
 
-def _gpus(value: Any) -> tuple[FleetGpu, ...]:
+def _gpus(value: Any) -> tuple[NodeGpu, ...]:
     """Return the GPUs of a document, each of which is named once.
 
     Raises:
@@ -47,7 +47,7 @@ def _gpus(value: Any) -> tuple[FleetGpu, ...]:
     """
     if isinstance(value, list) and len(value) > MAX_GPUS:
         raise InvalidDocument(f"the document has more than {MAX_GPUS} GPUs")
-    gpus = decode(tuple[FleetGpu, ...], value, "gpus")
+    gpus = decode(tuple[NodeGpu, ...], value, "gpus")
     for what in ("uuid", "label"):
         _refuse_twice((getattr(gpu.identity, what) for gpu in gpus), f"the {what} of two GPUs")
     for gpu in gpus:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from cudarun.decoding import InvalidDocument
 from cudarun.records import dataclass
-from cudarun.report.fleet_types import FleetHost, FleetReport
+from cudarun.report.fleet_types import FleetGpu, FleetHost, FleetReport
 from cudarun.session.fleet.consensus import compare
 from cudarun.session.fleet.node_document import read_node_document
 from cudarun.session.fleet.transport import Transport
@@ -78,7 +78,7 @@ def host_report(host: str, result: ProgramResult) -> FleetHost:
         gpus = read_node_document(result.stdout)
     except InvalidDocument as error:
         return FleetHost(host, result.seconds, problem=_problem(result, str(error)))
-    return FleetHost(host, result.seconds, gpus)
+    return FleetHost(host, result.seconds, tuple(FleetGpu(gpu.identity, gpu.cases) for gpu in gpus))
 
 
 def _problem(result: ProgramResult, unreadable: str) -> str:

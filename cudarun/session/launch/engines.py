@@ -28,7 +28,7 @@ def engines_of(
         KernelEngine(
             name,
             demangled,
-            notes[name].engine,
+            "compile" if notes[name].engine == "compile" else "interpret",
             notes[name].reason or (option if notes[name].engine == "interpret" else None),
             notes[name].is_default,
         )

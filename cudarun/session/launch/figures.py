@@ -8,12 +8,7 @@ from cudarun.arguments.dtypes import Array
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.types import StructType, innermost
 from cudarun.errors import RequestError
-from cudarun.report.figure_types import (
-    Figure,
-    Histogram,
-    Picture,
-    Plot,
-)
+from cudarun.report.figure_types import Figure
 from cudarun.session.launch.pictures import brightness, is_image
 from cudarun.session.launch.request import Show
 
@@ -45,14 +40,13 @@ def check_showable(show: Show, spec: BufferSpec) -> None:
 def figure(show: Show, data: Array) -> Figure:
     """Return the figure of a buffer's contents; a plot is over the elements in memory order."""
     if show.kind == "image":
-        return Picture(show.name, 0.0, 255.0, 0, _image(data))
+        return Figure(show.name, "image", 0.0, 255.0, 0, _image(data))
     numbers = data.reshape(-1).astype(np.float64)
     finite = numbers[np.isfinite(numbers)]
     left_out = numbers.size - finite.size
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-    if show.kind == "hist":
-        return Histogram(show.name, low, high, left_out, _histogram(finite, low, high))
-    return Plot(show.name, low, high, left_out, _plot(numbers))
+    series = _histogram(finite, low, high) if show.kind == "hist" else _plot(numbers)
+    return Figure(show.name, show.kind, low, high, left_out, series)
 
 
 def _histogram(numbers: Array, low: float, high: float) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.errors import AddressOccupied, CudarunError, worst
@@ -12,7 +12,8 @@ from cudarun.session.workers.job import Job
 
 if TYPE_CHECKING:  # imports here delay the start of the workers
     from cudarun.arguments.scope import Scope
-    from cudarun.report.types import LaunchPlan, LaunchReport, LaunchResult
+    from cudarun.diagnostics.entries import Diagnostic
+    from cudarun.report.types import LaunchPlan, LaunchReport, LaunchResult, PlannedStep
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
     from cudarun.session.launch.reference import ReferenceBuffers
@@ -201,25 +202,28 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
         RequestError: The arguments do not match the parameters, or the geometry is invalid.
     """
     from cudarun.arguments.scope import Scope
+    from cudarun.report.types import LaunchPlan
 
     scope = Scope()
-    plans: list[LaunchPlan] = []
+    steps: list[PlannedStep] = []
     for number, step in enumerate(request.steps, start=1):
         try:
-            planned, scope = _plan_step(step, scope, timeout, device)
+            planned, diagnostics, scope = _plan_step(step, scope, timeout, device)
         except CudarunError as error:
             raise error.of(operation=f"step {number}" if request.earlier else None) from None
-        plans.append(planned)
-    return replace(plans[-1], steps=tuple(plans) if request.earlier else ())
+        steps.append(planned)
+    last = {each.name: getattr(planned, each.name) for each in fields(planned)}
+    program = tuple(steps) if request.earlier else ()
+    return LaunchPlan(**last, diagnostics=diagnostics, steps=program)
 
 
 def _plan_step(
     request: LaunchRequest, scope: Scope, timeout: float | None, device: str
-) -> tuple[LaunchPlan, Scope]:
-    """Return the plan of a step, and the names that the next one may use."""
+) -> tuple[PlannedStep, tuple[Diagnostic, ...], Scope]:
+    """Return the plan of a step, its diagnostics, and the names that the next one may use."""
     from cudarun.arguments.binding import bind
     from cudarun.diagnostics.entries import notes
-    from cudarun.report.types import LaunchPlan
+    from cudarun.report.types import PlannedStep
     from cudarun.session.image.debug_parameters import DebugReader
     from cudarun.session.image.kernels import select_kernel
     from cudarun.session.launch.geometry import resolve_geometry
@@ -269,7 +273,7 @@ def _plan_step(
     said = [*debug.notes, *binding.warnings, *geometry.notes]
     if facts and facts.has_unread_code:
         said.append(_unread(image))
-    planned = LaunchPlan(
+    planned = PlannedStep(
         image=image.origin,
         kernel=kernel.name,
         demangled=kernel.demangled,
@@ -281,10 +285,9 @@ def _plan_step(
         cooperative=geometry.cooperative,
         parameters=binding.rows,
         parameter_bytes=binding.size,
-        diagnostics=(*image.warnings, *notes(said)),
         memory=(*variables.rows, *buffer_rows(binding.others)),
     )
-    return planned, binding.following
+    return planned, (*image.warnings, *notes(said)), binding.following
 
 
 def _unread(image: Image) -> str:

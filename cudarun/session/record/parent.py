@@ -57,7 +57,7 @@ def list_launches(request: RecordRequest) -> LaunchListing:
         rows = read_lists(folder)
         notes = tuple(_notes(folder))
     wanted = _matcher(request.kernels)
-    return LaunchListing(tuple(each for each in rows if wanted(each.kernel)), status, notes)
+    return LaunchListing(status, tuple(each for each in rows if wanted(each.kernel)), notes)
 
 
 def record(request: RecordRequest) -> RecordReport:
@@ -88,7 +88,7 @@ def record(request: RecordRequest) -> RecordReport:
             is_cut = any(folder.glob("*.part"))
             error = _nothing_recorded(request, page.matched, notes, is_cut=is_cut)
             notes = notes[1:]  # the error has the first one
-    return RecordReport(files, status, notes, error)
+    return RecordReport(status, files, notes, error)
 
 
 def _recordings(
@@ -126,7 +126,7 @@ def record_at_fault(request: RecordRequest) -> RecordReport:
             "no launch faults",
             hint=None if limit else "to find a launch that does not end, add --timeout SECONDS",
         )
-        return RecordReport((), status, error=error)
+        return RecordReport(status, (), error=error)
     return _record_fault(request, fault, status)
 
 
@@ -154,7 +154,7 @@ def _record_fault(request: RecordRequest, fault: FaultyLaunch, status: int) -> R
             "the second run did not fault at this launch",
             hint="run again: the order of launches can differ between runs",
         )
-    return RecordReport(files, status, tuple(notes), error)
+    return RecordReport(status, files, tuple(notes), error)
 
 
 def _found(fault: FaultyLaunch) -> str:

@@ -44,11 +44,13 @@ def candidate_reports(
     for candidate, own in grouped.items():
         verdicts = [case.verdict for case in own]
         failed = [case for case in own if case.verdict == "failed"]
+        passed = verdicts.count("passed")
         ratios = speeds.of(candidate)
         reports.append(
             CandidateReport(
                 candidate=candidate,
-                passed=verdicts.count("passed"),
+                verdict="failed" if failed else "passed" if passed else "skipped",
+                passed=passed,
                 failed=len(failed),
                 skipped=verdicts.count("skipped"),
                 failures=tuple(dict.fromkeys(case.name for case in failed)),

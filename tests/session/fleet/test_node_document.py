@@ -13,11 +13,11 @@ from cudarun import __version__
 from cudarun.decoding import InvalidDocument
 from cudarun.errors import ExitCode
 from cudarun.machine import DeviceIdentity
-from cudarun.report.documents.fleet import node_document
-from cudarun.report.fleet_types import Change, FleetCase, FleetGpu, NodeReport
+from cudarun.report.documents import document
+from cudarun.report.fleet_types import Change, FleetCase, FleetGpu, NodeGpu, NodeReport
 from cudarun.session.fleet.node_document import read_node_document
 
-GPU = FleetGpu(
+GPU = NodeGpu(
     DeviceIdentity("0", 0, "GPU-5af", "0000:01:00.0", "H200", "165", (13, 0)),
     (
         FleetCase("a", "passed", None, ExitCode.OK, 3, 1.5, {"y": "12"}),
@@ -27,9 +27,7 @@ GPU = FleetGpu(
         ),
     ),
 )  # fmt: skip
-DOCUMENT: dict[str, Any] = json.loads(
-    json.dumps(node_document(NodeReport(__version__, 1.0, (GPU,))))
-)
+DOCUMENT: dict[str, Any] = json.loads(json.dumps(document(NodeReport(__version__, 1.0, (GPU,)))))
 
 
 def places(value: Any, path: tuple[Any, ...]) -> list[tuple[Any, ...]]:
@@ -104,4 +102,4 @@ def test_any_value_in_any_place_is_read_or_refused(path: tuple[Any, ...], value:
         return
     for each in found:
         assert isinstance(each.exit_code, ExitCode)
-        assert isinstance(each.reason, str | None)
+        assert isinstance(FleetGpu(each.identity, each.cases).reason, str | None)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cudarun.errors import ImageRefused
-from cudarun.report.documents.errors import error_record
+from cudarun.report.documents import plain
 from cudarun.report.image_types import LoaderReport
 from cudarun.session.image.diagnosis import check_structure, device_place
 from cudarun.session.image.image import Image
@@ -83,7 +83,7 @@ def refused_by(call: str, image: Image, session: Session) -> list[tuple[Any, ...
     missing = driver.CUresult.CUDA_ERROR_NOT_FOUND
     driver.module = Differing(driver.module, **{call: lambda *_: (missing, None)})
     errors = [way.error for way in ways(session, image) if way.error is not None]
-    return [(type(error).__name__, error.message, error_record(error)) for error in errors]
+    return [(type(error).__name__, error.message, plain(error)) for error in errors]
 
 
 @pytest.mark.parametrize(("call", "count"), [("cuKernelGetFunction", 1), ("cuFuncLoad", 2)])

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import pytest
 
 from cudarun.errors import DeviceFailed, OutOfTime, WorkerDied
-from cudarun.report.documents.errors import error_record
+from cudarun.report.documents import plain
 from cudarun.session.workers.parent import Outcome, WorkerProcess, WorkerSpec, settle
 from cudarun.session.workers.pool import WorkerPool
 from tests.support.processes import PATIENCE, is_alive, wait_for_end, wait_until
@@ -78,7 +78,7 @@ def test_an_error_keeps_everything_it_knows() -> None:
     [outcome] = supervise([fail])
     with pytest.raises(DeviceFailed, match=r"cuFoo: broken \(CUDA_ERROR_X, 9\)") as caught:
         outcome.unwrap()
-    assert error_record(caught.value) == {
+    assert plain(caught.value) == {
         "kind": "DeviceFailed",
         "exit_code": 5,
         "message": "cuFoo: broken",

@@ -381,6 +381,9 @@ def test_a_shuffle_from_a_lane_outside_the_mask(run: Run) -> None:
     ran = run(*launch, "-k", "half_sums_outside")
     assert "lanes 0x0000ff00, member mask 0x0000ffff\n    sync.cu:33, PTX line 162: " in ran.out
     assert (ran.code, run(*launch, "-k", "half_sums").code) == (1, 0)
+    document = run(*launch, "-k", "half_sums_outside", "--json").document
+    [found] = document["outcomes"][0]["result"]["watched"]["findings"]
+    assert (found["places"][0]["lanes"], found["places"][0]["members"]) == (0xFF00, 0xFFFF)
 
 
 def test_an_unwritten_register(run: Run) -> None:

@@ -157,9 +157,9 @@ class CudarunError(Exception):
         warnings: A compiler's, from before, and notes on the arguments: each is a
             `cudarun.diagnostics.entries.Diagnostic`.
         findings: What detectors found before: each is a
-            `cudarun.report.detector_types.LaunchFinding`.
-        statistics: What was counted before: a `cudarun.report.detector_types.LaunchStatistics`.
-        engines: The engines that ran the kernels: each is a `cudarun.report.types.KernelEngine`.
+            `cudarun.model.detectors.LaunchFinding`.
+        statistics: What was counted before: a `cudarun.model.detectors.LaunchStatistics`.
+        engines: The engines that ran the kernels: each is a `cudarun.model.launch.KernelEngine`.
     """
 
     kind: ClassVar[ErrorKind] = "WorkerDied"

@@ -8,8 +8,8 @@ from typing import Any
 
 from cudarun.decoding import InvalidDocument, decode
 from cudarun.errors import RequestError
+from cudarun.model.compare import CaseTimings, ComparedCase, SpeedVerdict
 from cudarun.rank_test import TimeRatio, time_ratio
-from cudarun.report.compare_types import CaseTimings, ComparedCase, SpeedVerdict
 
 
 def timings_of(document: Any, origin: str) -> list[CaseTimings]:

@@ -15,9 +15,9 @@ from cudarun.errors import (
     OutOfTime,
     RequestError,
 )
+from cudarun.model.documents import plain
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.tree import Position
-from cudarun.report.documents import plain
 
 
 def test_message_is_composed_of_what_it_is_about_the_widest_first() -> None:

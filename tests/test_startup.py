@@ -53,7 +53,7 @@ def test_version_imports_nothing_heavy() -> None:
 def test_a_document_imports_no_tables() -> None:
     image = Path(__file__).resolve().parents[1] / "samples" / "saxpy.ptx"
     found = _modules("-m", "cudarun", "load", "--offline", str(image), "--json")
-    assert "cudarun.report.documents" in found
+    assert "cudarun.model.documents" in found
     assert "rich" not in found
     others = {"types", "spec_types", "managed_types", "context_types", "error_types"}
     assert not found & {f"cudarun.report.{name}" for name in others}
@@ -62,4 +62,4 @@ def test_a_document_imports_no_tables() -> None:
 def test_tables_import_no_documents() -> None:
     image = Path(__file__).resolve().parents[1] / "samples" / "saxpy.ptx"
     found = _modules("-m", "cudarun", "load", "--offline", str(image))
-    assert not found & {"cudarun.report.documents", "cudarun.report.json"}
+    assert not found & {"cudarun.model.documents", "cudarun.report.json"}

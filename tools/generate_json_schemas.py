@@ -22,20 +22,20 @@ from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.fault_reports import FaultPlace
 from cudarun.errors import CudarunError, ErrorKind, ExitCode
 from cudarun.machine import Machine
-from cudarun.report.compare_types import ComparisonReport
-from cudarun.report.context_types import ContextsReport, ScriptReport, VerifyReport
-from cudarun.report.detector_types import DetectorReport, LaunchFinding, LaunchStatistics
-from cudarun.report.device_types import DeviceInfo, DevicesReport
-from cudarun.report.doctor_types import DoctorReport
-from cudarun.report.error_types import DescribedError
-from cudarun.report.figure_types import Figure
-from cudarun.report.fleet_types import FleetReport, NodeReport
-from cudarun.report.image_types import LinkReport, LoadReport, OfflineReport
-from cudarun.report.managed_types import ManagedReport
-from cudarun.report.record_types import LaunchListing, RecordReport
-from cudarun.report.sanitizer_types import SanitizerReport
-from cudarun.report.spec_types import CandidateReport, CaseReport, SpecListing, SpecReport
-from cudarun.report.types import KernelEngine, LaunchPlan, LaunchReport
+from cudarun.model.compare import ComparisonReport
+from cudarun.model.contexts import ContextsReport, ScriptReport, VerifyReport
+from cudarun.model.detectors import DetectorReport, LaunchFinding, LaunchStatistics
+from cudarun.model.devices import DeviceInfo, DevicesReport
+from cudarun.model.doctor import DoctorReport
+from cudarun.model.errors import DescribedError
+from cudarun.model.figures import Figure
+from cudarun.model.fleet import FleetReport, NodeReport
+from cudarun.model.images import LinkReport, LoadReport, OfflineReport
+from cudarun.model.launch import KernelEngine, LaunchPlan, LaunchReport
+from cudarun.model.managed import ManagedReport
+from cudarun.model.record import LaunchListing, RecordReport
+from cudarun.model.sanitizer import SanitizerReport
+from cudarun.model.spec import CandidateReport, CaseReport, SpecListing, SpecReport
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas"
 

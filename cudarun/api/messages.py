@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
-    from cudarun.report.types import BufferCopy
+    from cudarun.model.launch import BufferCopy
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from cudarun.api.messages import printed_text
 
 if TYPE_CHECKING:
-    from cudarun.report.types import BufferCopy
+    from cudarun.model.launch import BufferCopy
 
 Array = npt.NDArray[Any]
 

@@ -16,8 +16,8 @@ from cudarun.api.spelling import in_python
 from cudarun.api.words import FILES, filled
 from cudarun.cli import main
 from cudarun.errors import ExitCode
+from cudarun.model.documents import document, error_document
 from cudarun.process import EndingSignals
-from cudarun.report.documents import document, error_document
 from cudarun.report.renderer import Renderer
 from cudarun.report.table import TableRenderer
 from cudarun.session.workers.service import end_with, receive, send
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cudarun.errors import CudarunError
-    from cudarun.report.renderer import Part, Report
-    from cudarun.report.types import BufferCopy
+    from cudarun.model.launch import BufferCopy
+    from cudarun.model.report import Part, Report
 
 _NOT_OURS = {"COLUMNS", "LINES", "FORCE_COLOR", "CLICOLOR_FORCE"}
 """Variables of the terminal of the program, which the report is not printed on."""

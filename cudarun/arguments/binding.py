@@ -60,9 +60,9 @@ from cudarun.arguments.values import (
     value_type,
 )
 from cudarun.errors import RequestError
+from cudarun.model.launch import LayoutRow
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
-from cudarun.report.types import LayoutRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,8 @@ from cudarun.arguments.operators import Operand, binary, compare, is_floating, t
 from cudarun.arguments.syntax import Expression, walk
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.arguments.types import ScalarType
+from cudarun.model.checks import CheckResult, Mismatch
 from cudarun.records import dataclass
-from cudarun.report.check_types import CheckResult, Mismatch
 
 SHOWN = 5
 """The number of mismatches that a result lists."""

@@ -70,7 +70,7 @@ def command(old: str, new: str, threshold: float, **values: Any) -> int:
         pass_on()
     renderer = chosen_renderer()
     # Imported here: --help needs no numpy.
-    from cudarun.report.compare_types import ComparisonReport, MissingCase
+    from cudarun.model.compare import ComparisonReport, MissingCase
     from cudarun.timing_comparison import compare_timings, timings_of, unpaired
 
     before, after = (timings_of(_document(path), path) for path in (old, new))

@@ -18,9 +18,7 @@ from cudarun.commands.options import (
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import NoDevice, RequestError
-from cudarun.report.device_types import (
-    DevicesReport,
-)
+from cudarun.model.devices import DevicesReport
 from cudarun.report.renderer import Renderer, finish
 from cudarun.session.devices.parent import list_devices
 from cudarun.session.driver.selection import parse_devices

@@ -30,7 +30,7 @@ from cudarun.writing import FileUse, check_outputs
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from cudarun.report.fleet_types import FleetHost
+    from cudarun.model.fleet import FleetHost
     from cudarun.session.fleet.transport import Transport
     from cudarun.session.spec.case import Case
 

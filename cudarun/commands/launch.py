@@ -361,7 +361,7 @@ def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool)
     if values["listed"]:
         if values["junit"] is not None:
             raise RequestError("--list and --junit cannot be combined: --list runs no case")
-        from cudarun.report.spec_types import SpecListing
+        from cudarun.model.spec import SpecListing
 
         listed = tuple(case.listed() for case in _cases(values, where))
         return finish(SpecListing(values["spec"], listed), renderer)

@@ -220,7 +220,7 @@ def _shrink(
     check_outputs([target], [path])
     # Imported here: --help needs no recorder.
     from cudarun.commands.recorded_request import recorded_launch
-    from cudarun.report.record_types import RecordReport
+    from cudarun.model.record import RecordReport
     from cudarun.session.record.shrink import shrink
 
     where = Target(devices=devices or (), timeout=timeout or None, verbose=verbose, capture=True)

@@ -14,7 +14,7 @@ from itertools import product
 from typing import TypeAlias
 
 from cudarun.errors import RequestError
-from cudarun.report.spec_types import MatrixValue
+from cudarun.model.spec import MatrixValue
 
 MATRIX = "matrix"
 """The key of the matrix in a case."""

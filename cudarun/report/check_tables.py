@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from cudarun.report.check_lines import failure_lines, nan_note
-from cudarun.report.check_types import CheckResult
+from cudarun.model.check_lines import failure_lines, nan_note
+from cudarun.model.checks import CheckResult
 
 
 def passed() -> Text:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from cudarun.report.compare_types import ComparedCase, ComparisonReport
+from cudarun.model.compare import ComparedCase, ComparisonReport
 from cudarun.report.console import table
 from cudarun.report.timing_tables import duration
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.text import Text
 
-from cudarun.report.console import table
-from cudarun.report.context_types import (
+from cudarun.model.contexts import (
     ContextInfo,
     ContextsReport,
     FactReport,
@@ -18,6 +17,7 @@ from cudarun.report.context_types import (
     StepReport,
     VerifyReport,
 )
+from cudarun.report.console import table
 from cudarun.report.errors import show_error
 
 _MARKS = {

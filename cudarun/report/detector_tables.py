@@ -8,9 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cudarun.report.check_tables import failed, passed
-from cudarun.report.console import table
-from cudarun.report.detector_types import (
+from cudarun.model.detectors import (
     BankConflicts,
     Coordinates,
     DetectorReport,
@@ -20,6 +18,8 @@ from cudarun.report.detector_types import (
     Proof,
     ProvedOperation,
 )
+from cudarun.report.check_tables import failed, passed
+from cudarun.report.console import table
 from cudarun.report.notes import redundant
 
 _SHOWN = 10  # findings at different lines of the source

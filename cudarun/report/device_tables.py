@@ -8,12 +8,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cudarun.report.console import table
-from cudarun.report.device_types import (
+from cudarun.model.devices import (
     DeviceInfo,
     DevicesReport,
 )
-from cudarun.report.doctor_types import DoctorReport
+from cudarun.model.doctor import DoctorReport
+from cudarun.report.console import table
 
 _MARKS = {"well": ("ok", "green"), "note": ("note", "yellow"), "wrong": ("WRONG", "red bold")}
 

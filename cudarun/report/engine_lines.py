@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cudarun.errors import CudarunError
-    from cudarun.report.spec_types import CaseReport
-    from cudarun.report.types import KernelEngine, LaunchResult
+    from cudarun.model.launch import KernelEngine, LaunchResult
+    from cudarun.model.spec import CaseReport
 
 _LONG = 5000  # milliseconds from which on a user wants to know why a launch takes so long
 

@@ -8,8 +8,8 @@ from typing import cast
 from rich.console import Console
 from rich.text import Text
 
+from cudarun.model.figures import Columns, Counts, Figure, Pixels
 from cudarun.report.console import print_unfolded
-from cudarun.report.figure_types import Columns, Counts, Figure, Pixels
 
 _BAR = 50
 _PLOT_ROWS = 12

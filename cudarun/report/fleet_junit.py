@@ -6,7 +6,7 @@ import os
 from xml.etree import ElementTree
 
 from cudarun.errors import ExitCode
-from cudarun.report.fleet_types import FleetGpu, FleetHost, FleetReport
+from cudarun.model.fleet import FleetGpu, FleetHost, FleetReport
 from cudarun.report.xml import xml_text
 
 CONSENSUS = "consensus"

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.errors import ExitCode
+from cudarun.model.fleet import Consensus, FleetGpu, FleetHost, FleetReport, GpuVerdict
 from cudarun.report.console import print_unfolded
-from cudarun.report.fleet_types import Consensus, FleetGpu, FleetHost, FleetReport, GpuVerdict
 from cudarun.report.timing_tables import duration
 from cudarun.terminal import one_line
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from cudarun.diagnostics.entries import Diagnostic
-    from cudarun.report.detector_types import LaunchFinding
-    from cudarun.report.renderer import Part, Report
-    from cudarun.report.spec_types import CaseReport, SpecReport
-    from cudarun.report.types import DeviceOutcome, LaunchReport, LaunchResult
+    from cudarun.model.detectors import LaunchFinding
+    from cudarun.model.launch import DeviceOutcome, LaunchReport, LaunchResult
+    from cudarun.model.report import Part, Report
+    from cudarun.model.spec import CaseReport, SpecReport
 
 # The place of a fault in its report, which the driver passes on as text.
 _FAULT_PLACE = re.compile(r"^ *from (?P<file>.+):(?P<line>\d+)$", re.MULTILINE)

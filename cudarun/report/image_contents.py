@@ -7,6 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from cudarun.model.images import (
+    FileReport,
+    KernelReport,
+    LoaderReport,
+    PartReport,
+    VariableReport,
+)
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.report.console import (
@@ -17,13 +24,6 @@ from cudarun.report.console import (
     table,
 )
 from cudarun.report.folding import fold_command
-from cudarun.report.image_types import (
-    FileReport,
-    KernelReport,
-    LoaderReport,
-    PartReport,
-    VariableReport,
-)
 
 _LABEL_COLUMNS = 12  # as wide as compute_100a
 

@@ -8,10 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.errors import CudarunError
-from cudarun.report.console import print_unfolded, table
-from cudarun.report.errors import show_diagnostic, show_error
-from cudarun.report.image_contents import show_file, show_kernels, show_variables, size_text
-from cudarun.report.image_types import (
+from cudarun.model.images import (
     FileReport,
     LinkReport,
     LoaderReport,
@@ -20,6 +17,9 @@ from cudarun.report.image_types import (
     LoadResult,
     OfflineReport,
 )
+from cudarun.report.console import print_unfolded, table
+from cudarun.report.errors import show_diagnostic, show_error
+from cudarun.report.image_contents import show_file, show_kernels, show_variables, size_text
 
 _SILENCE = "(no linker messages)"
 _GOOD, _BAD = "green", "red bold"

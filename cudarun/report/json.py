@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cudarun.errors import CudarunError
-    from cudarun.report.renderer import Part, Report
+    from cudarun.model.report import Part, Report
 
 
 class JsonRenderer(Renderer):
@@ -26,11 +26,11 @@ class JsonRenderer(Renderer):
         """Import what writes the document."""
         import json  # noqa: F401
 
-        import cudarun.report.documents  # noqa: F401
+        import cudarun.model.documents  # noqa: F401
 
     def end(self, report: Report) -> None:
         """Write the document."""
-        from cudarun.report.documents import document
+        from cudarun.model.documents import document
 
         click.echo(_text(document(report)))
 
@@ -44,7 +44,7 @@ class JsonLinesRenderer(Renderer):
     def add(self, part: Part) -> None:
         """Write the line of a case."""
         if part.tag == "case":
-            from cudarun.report.documents import line_document
+            from cudarun.model.documents import line_document
 
             click.echo(_line(line_document(part)))
 
@@ -53,7 +53,7 @@ class JsonLinesRenderer(Renderer):
         if report.tag == "launch-spec":
             from dataclasses import replace
 
-            from cudarun.report.documents import document, line_document, plain
+            from cudarun.model.documents import document, line_document, plain
 
             for candidate in report.candidates:
                 click.echo(_line(line_document(candidate)))
@@ -68,7 +68,7 @@ def error_text(command: str, error: CudarunError) -> str:
         command: The command in the document's schema: ``launch``, ``ctx-run``.
         error: The error.
     """
-    from cudarun.report.documents import error_document
+    from cudarun.model.documents import error_document
 
     return _text(error_document(command, error))
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from cudarun import machine
+from cudarun.model.spec import CaseReport, SpecReport
 from cudarun.report.notes import remarks
 from cudarun.report.renderer import Renderer
-from cudarun.report.spec_types import CaseReport, SpecReport
 from cudarun.report.xml import xml_text
 from cudarun.writing import whole_file
 
 if TYPE_CHECKING:
-    from cudarun.report.renderer import Part, Report
+    from cudarun.model.report import Part, Report
     from cudarun.writing import OutputFile
 
 

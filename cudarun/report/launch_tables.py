@@ -10,16 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.report.check_tables import failed, passed, show_check
-from cudarun.report.check_types import CheckResult
-from cudarun.report.console import extent_text, table
-from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
-from cudarun.report.engine_lines import show_engines, show_engines_of_error
-from cudarun.report.errors import show_diagnostic, show_error
-from cudarun.report.figures import show_figure
-from cudarun.report.notes import changed_variables, never_written, own_reference, weak_checks
-from cudarun.report.timing_tables import show_speed, show_timing
-from cudarun.report.types import (
+from cudarun.model.checks import CheckResult
+from cudarun.model.launch import (
     AFTER_OTHERS,
     BufferResult,
     KernelLaunch,
@@ -30,6 +22,14 @@ from cudarun.report.types import (
     MemoryRow,
     PlannedStep,
 )
+from cudarun.report.check_tables import failed, passed, show_check
+from cudarun.report.console import extent_text, table
+from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
+from cudarun.report.engine_lines import show_engines, show_engines_of_error
+from cudarun.report.errors import show_diagnostic, show_error
+from cudarun.report.figures import show_figure
+from cudarun.report.notes import changed_variables, never_written, own_reference, weak_checks
+from cudarun.report.timing_tables import show_speed, show_timing
 
 _NAMED_SEEDS = 8  # seeds of failed runs that are named
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from cudarun.model.managed import ManagedReport, ManagedVariable, VariableContext
 from cudarun.report.check_tables import failed, passed
 from cudarun.report.console import table
 from cudarun.report.errors import show_diagnostic, show_error
-from cudarun.report.managed_types import ManagedReport, ManagedVariable, VariableContext
 
 
 def show_managed(report: ManagedReport, out: Console, *, quiet: bool) -> None:

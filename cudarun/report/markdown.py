@@ -10,8 +10,8 @@ import click
 from cudarun.report.renderer import Renderer
 
 if TYPE_CHECKING:
-    from cudarun.report.compare_types import ComparisonReport
-    from cudarun.report.renderer import Report
+    from cudarun.model.compare import ComparisonReport
+    from cudarun.model.report import Report
 
 
 class MarkdownRenderer(Renderer):

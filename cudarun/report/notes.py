@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from cudarun.report.detector_types import Proof
-from cudarun.report.spec_types import CaseReport
-from cudarun.report.types import BufferResult, LaunchResult
+from cudarun.model.detectors import Proof
+from cudarun.model.launch import BufferResult, LaunchResult
+from cudarun.model.spec import CaseReport
 
 
 def never_written(buffer: BufferResult) -> str | None:

@@ -8,9 +8,9 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from cudarun.model.record import LaunchListing, RecordedFile, RecordReport
 from cudarun.report.console import table
 from cudarun.report.errors import show_error
-from cudarun.report.record_types import LaunchListing, RecordedFile, RecordReport
 from cudarun.report.terminal import shown
 
 

@@ -7,46 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import TypeAlias
 
     from cudarun.errors import CudarunError
-    from cudarun.report.compare_types import ComparisonReport
-    from cudarun.report.context_types import ContextsReport, ScriptReport, StepReport, VerifyReport
-    from cudarun.report.device_types import (
-        DevicesReport,
-    )
-    from cudarun.report.doctor_types import DoctorReport
-    from cudarun.report.fleet_types import FleetHost, FleetReport, NodeReport
-    from cudarun.report.image_types import LinkReport, LoadReport, OfflineReport
-    from cudarun.report.managed_types import ManagedReport
-    from cudarun.report.record_types import LaunchListing, RecordReport
-    from cudarun.report.spec_types import CaseReport, SpecListing, SpecReport
-    from cudarun.report.types import LaunchPlan, LaunchReport
-
-    Report: TypeAlias = (
-        LaunchReport
-        | LaunchPlan
-        | SpecReport
-        | SpecListing
-        | LoadReport
-        | OfflineReport
-        | LinkReport
-        | ManagedReport
-        | ContextsReport
-        | ScriptReport
-        | VerifyReport
-        | DevicesReport
-        | DoctorReport
-        | LaunchListing
-        | RecordReport
-        | ComparisonReport
-        | FleetReport
-        | NodeReport
-    )
-    """The result of a command; ``tag`` says which."""
-
-    Part: TypeAlias = CaseReport | StepReport | FleetHost
-    """A result that is known before its report is complete; ``tag`` says which."""
+    from cudarun.model.report import Part, Report
 
 
 class Renderer(ABC):

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
+from cudarun.model.sanitizer import SanitizerReport
 from cudarun.report.check_tables import failed, passed
-from cudarun.report.sanitizer_types import SanitizerReport
 
 
 def show_sanitizer(report: SanitizerReport, device: str, out: Console) -> None:

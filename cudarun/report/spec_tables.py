@@ -7,19 +7,19 @@ from io import StringIO
 from rich.console import Console
 from rich.text import Text
 
-from cudarun.report.console import print_unfolded, table
-from cudarun.report.detector_tables import show_findings, show_proof, show_statistics
-from cudarun.report.engine_lines import show_engines_of_case
-from cudarun.report.folding import fold_command
-from cudarun.report.launch_tables import show_asked, show_failures
-from cudarun.report.notes import remarks
-from cudarun.report.spec_types import (
+from cudarun.model.spec import (
     CandidateReport,
     CaseReport,
     SpecListing,
     SpecReport,
     case_label,
 )
+from cudarun.report.console import print_unfolded, table
+from cudarun.report.detector_tables import show_findings, show_proof, show_statistics
+from cudarun.report.engine_lines import show_engines_of_case
+from cudarun.report.folding import fold_command
+from cudarun.report.launch_tables import show_asked, show_failures
+from cudarun.report.notes import remarks
 from cudarun.report.timing_tables import duration
 from cudarun.terminal import one_line
 

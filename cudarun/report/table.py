@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from cudarun.model.report import Part, Report
     from cudarun.report.context_tables import StepLines
     from cudarun.report.fleet_tables import FleetTable
-    from cudarun.report.renderer import Part, Report
     from cudarun.report.spec_tables import SpecTable
 
 _TO_START_AND_CLEAR = "\r\x1b[K"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from cudarun.model.runs import BaselineResult, TimingResult
 from cudarun.report.console import table
-from cudarun.report.run_types import BaselineResult, TimingResult
 
 _WIDE = 90  # in which all figures stand beside each other
 

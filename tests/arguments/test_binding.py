@@ -17,8 +17,8 @@ from cudarun.arguments.parameter_match import Agreement, PtxType, expected_type
 from cudarun.arguments.types import SCALARS, VECTORS, PointerType
 from cudarun.arguments.values import FileInitial, Iota
 from cudarun.errors import RequestError
+from cudarun.model.launch import LayoutRow
 from cudarun.parameters import Parameter
-from cudarun.report.types import LayoutRow
 
 
 def parameters(*types: str | None, names: tuple[str | None, ...] = ()) -> list[Parameter]:

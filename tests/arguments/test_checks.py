@@ -18,7 +18,7 @@ from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.tolerance import DEFAULT_TOLERANCES, Tolerance
 from cudarun.arguments.types import SCALARS
 from cudarun.errors import RequestError
-from cudarun.report.check_types import CheckResult, Mismatch
+from cudarun.model.checks import CheckResult, Mismatch
 
 
 def check(text: str, tolerance: Tolerance | None = None, old: dict | None = None, **values):

@@ -9,7 +9,7 @@ from cudarun.arguments.checks import run_check
 from cudarun.arguments.statements import claimed_check, parse_check, parse_let
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.errors import ArgumentSyntaxError
-from cudarun.report.check_lines import failure_lines
+from cudarun.model.check_lines import failure_lines
 
 X = np.arange(1, 9, dtype=np.float32)
 VALUES = {"x": X, "near": X * np.float32(1 + 1e-6), "far": X + 1, "n": np.int32(8)}

@@ -24,7 +24,7 @@ from cudarun.arguments.values import (
     StructValue,
     value_type,
 )
-from cudarun.report.types import LayoutRow
+from cudarun.model.launch import LayoutRow
 
 IN_C = {
     "i8": ctypes.c_int8,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from cudarun.report.run_types import BaselineResult, SpeedResult, TimingResult
+from cudarun.model.runs import BaselineResult, SpeedResult, TimingResult
 from cudarun.report.timing_tables import show_speed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from cudarun.report.run_types import TimingResult
+from cudarun.model.runs import TimingResult
 from cudarun.report.timing_tables import show_timing
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from cudarun.errors import ExitCode, ImageRefused
+from cudarun.model.documents import plain
 from cudarun.ptx.errors import PtxDiagnostic, PtxError, ptxas_log
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import Position
-from cudarun.report.documents import plain
 
 HEADER = ".version 8.7\n.target sm_90\n.address_size 64\n"
 

@@ -11,17 +11,15 @@ from jsonschema import Draft202012Validator
 
 from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
 from cudarun.errors import CudarunError, DeviceFailed, ExitCode
+from cudarun.model.checks import CheckResult, Mismatch, ReferenceResult
+from cudarun.model.devices import DeviceInfo
+from cudarun.model.documents import document, error_document, plain
+from cudarun.model.launch import DeviceOutcome, LaunchReport, LaunchResult, Printed
+from cudarun.model.runs import TimingResult
+from cudarun.model.sanitizer import SanitizerReport
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.tree import Position
-from cudarun.report.check_types import CheckResult, Mismatch, ReferenceResult
-from cudarun.report.device_types import (
-    DeviceInfo,
-)
-from cudarun.report.documents import document, error_document, plain
 from cudarun.report.json import error_text
-from cudarun.report.run_types import TimingResult
-from cudarun.report.sanitizer_types import SanitizerReport
-from cudarun.report.types import DeviceOutcome, LaunchReport, LaunchResult, Printed
 from tests.support.json_documents import validate
 from tools import generate_json_schemas
 

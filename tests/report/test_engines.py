@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from cudarun.model.launch import DeviceOutcome, KernelEngine, LaunchReport
 from cudarun.report.launch_tables import show_launch
-from cudarun.report.types import DeviceOutcome, KernelEngine, LaunchReport
 from tests.report.test_documents import RESULT
 
 MISSING = "llvmlite is not installed (pip install 'cudarun[fast]')"

@@ -9,10 +9,10 @@ import pytest
 
 from cudarun.cli import main
 from cudarun.errors import DeviceFailed, ExitCode, RequestError
-from cudarun.report.detector_types import LaunchFinding, MemoryAccess
+from cudarun.model.detectors import LaunchFinding, MemoryAccess
+from cudarun.model.spec import CaseReport, SpecReport
 from cudarun.report.github import Annotation, GithubRenderer, of_error
 from cudarun.report.renderer import Renderer
-from cudarun.report.spec_types import CaseReport, SpecReport
 
 LOG = (
     "kernel f: illegal address\n  at PTX line 42: st.global\n  from src/k.cu:10\n  block (3, 0, 0)"

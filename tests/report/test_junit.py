@@ -10,9 +10,9 @@ import pytest
 from cudarun import machine
 from cudarun.errors import DeviceFailed, ExitCode
 from cudarun.machine import DeviceIdentity
+from cudarun.model.spec import CaseReport, SpecReport
 from cudarun.report.junit import JUnitRenderer
 from cudarun.report.renderer import Renderer
-from cudarun.report.spec_types import CaseReport, SpecReport
 from cudarun.writing import OutputFile
 
 CASES = (

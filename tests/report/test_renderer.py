@@ -12,7 +12,7 @@ from cudarun.cli import cudarun
 from cudarun.report.renderer import Renderer
 
 if TYPE_CHECKING:
-    from cudarun.report.renderer import Part, Report
+    from cudarun.model.report import Part, Report
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from cudarun.emulator import driver
 from cudarun.emulator.host.process import process
-from cudarun.report.image_types import LoadReport
+from cudarun.model.images import LoadReport
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image

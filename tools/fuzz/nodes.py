@@ -16,9 +16,9 @@ from rich.console import Console
 from cudarun import __version__
 from cudarun.errors import ExitCode
 from cudarun.machine import DeviceIdentity
-from cudarun.report.documents import document
+from cudarun.model.documents import document
+from cudarun.model.fleet import Change, FleetCase, FleetReport, NodeGpu, NodeReport
 from cudarun.report.fleet_tables import FleetTable
-from cudarun.report.fleet_types import Change, FleetCase, FleetReport, NodeGpu, NodeReport
 from cudarun.session.fleet.archive import unpack
 from cudarun.session.fleet.consensus import compare
 from cudarun.session.fleet.parent import host_report

@@ -8,8 +8,8 @@ from enum import IntEnum
 from typing import Any, TypeAlias
 
 from cudarun.images.facts import KernelFacts
+from cudarun.model.checks import CheckResult
 from cudarun.records import dataclass
-from cudarun.report.check_types import CheckResult
 from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device

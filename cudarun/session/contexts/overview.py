@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.bindings import context_arguments
+from cudarun.model.contexts import ContextInfo, ContextOutcome, ContextsReport
 from cudarun.records import dataclass
-from cudarun.report.context_types import ContextInfo, ContextOutcome, ContextsReport
 from cudarun.session.driver.contexts import LIMITS, cache_word, enter_context, flag_words
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.workers.devices import label_of, one_by_one

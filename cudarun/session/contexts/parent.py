@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cudarun.errors import CudarunError, OutOfTime, RequestError
-from cudarun.report.context_types import ScriptReport, StepReport
+from cudarun.model.contexts import ScriptReport, StepReport
 from cudarun.session.contexts.script import Script, Step
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.errors import NoDevice, RequestError, WorkerDied
-from cudarun.records import dataclass
-from cudarun.report.context_types import (
+from cudarun.model.contexts import (
     FactOnDevice,
     FactReport,
     FactVerdict,
@@ -16,6 +15,7 @@ from cudarun.report.context_types import (
     StepReport,
     VerifyReport,
 )
+from cudarun.records import dataclass
 from cudarun.session.contexts.facts import FACTS, Fact
 from cudarun.session.contexts.parent import ScriptWorker
 from cudarun.session.contexts.script import Script

@@ -15,8 +15,8 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from cudarun.arguments.packing import BufferSpec
-from cudarun.report.check_lines import failure_lines
-from cudarun.report.context_types import StackEntry, StepReport, ThreadStack, Verdict
+from cudarun.model.check_lines import failure_lines
+from cudarun.model.contexts import StackEntry, StepReport, ThreadStack, Verdict
 from cudarun.session.contexts.answers import Answer, NotRun, NotSupported
 from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.contexts.image import builtin_image

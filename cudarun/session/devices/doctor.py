@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudarun.bindings import toolkit_installation
+from cudarun.model.doctor import DoctorFinding, DoctorReport
 from cudarun.records import dataclass
-from cudarun.report.doctor_types import DoctorFinding, DoctorReport
 from cudarun.session.devices.probes import (
     DriverLibrary,
     DriverStart,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from cudarun.report.device_types import (
+from cudarun.model.devices import (
     DeviceInfo,
     DevicesReport,
 )

@@ -15,9 +15,7 @@ from cudarun.session.driver.selection import DriverName, Selector
 if TYPE_CHECKING:  # a session initializes the driver before it needs these
     from cuda.bindings import driver as cuda
 
-    from cudarun.report.device_types import (
-        DeviceInfo,
-    )
+    from cudarun.model.devices import DeviceInfo
     from cudarun.session.driver.visibility import VisibleDevices
 
 
@@ -86,9 +84,7 @@ def _indices(driver: Driver, selector: Selector, count: int) -> list[int]:
 
 def describe(driver: Driver, device: Device) -> DeviceInfo:
     """Describe a device; ``memory_free`` is known only with a current context on it."""
-    from cudarun.report.device_types import (
-        DeviceInfo,
-    )
+    from cudarun.model.devices import DeviceInfo
 
     attribute = driver.CUdevice_attribute
     major, minor, processors = (

@@ -12,8 +12,8 @@ from dataclasses import replace
 from statistics import median
 
 from cudarun.errors import ExitCode
+from cudarun.model.fleet import Consensus, FleetGpu, FleetHost
 from cudarun.records import dataclass
-from cudarun.report.fleet_types import Consensus, FleetGpu, FleetHost
 
 _LEAST = 3
 """The least GPUs of a kind of which a minority can be named."""

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from cudarun import __version__, machine
 from cudarun.errors import ExitCode, InternalError, NoDevice, OutOfTime
-from cudarun.report.fleet_types import Change, FleetCase, NodeGpu, NodeReport, overall
+from cudarun.model.fleet import Change, FleetCase, NodeGpu, NodeReport, overall
 from cudarun.session.spec.parent import device_runs, run_spec
 
 if TYPE_CHECKING:
-    from cudarun.report.spec_types import CaseReport
+    from cudarun.model.spec import CaseReport
     from cudarun.session.driver.target import Target
     from cudarun.session.fleet.request import NodeRequest
     from cudarun.session.spec.case import Case

@@ -7,7 +7,7 @@ from typing import Any
 
 from cudarun import __version__
 from cudarun.decoding import InvalidDocument, decode, parse
-from cudarun.report.fleet_types import VERDICTS, NodeGpu
+from cudarun.model.fleet import VERDICTS, NodeGpu
 
 MAX_DOCUMENT = 64 << 20
 """The most bytes of a node's document."""

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cudarun.decoding import InvalidDocument
+from cudarun.model.fleet import FleetGpu, FleetHost, FleetReport
 from cudarun.records import dataclass
-from cudarun.report.fleet_types import FleetGpu, FleetHost, FleetReport
 from cudarun.session.fleet.consensus import compare
 from cudarun.session.fleet.node_document import read_node_document
 from cudarun.session.fleet.transport import Transport

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cudarun.errors import DeviceFailed
+from cudarun.model.launch import LaunchResult
+from cudarun.model.runs import BaselineResult, SpeedResult, TimingResult
 from cudarun.rank_test import CONFIDENCE, time_ratio
-from cudarun.report.run_types import BaselineResult, SpeedResult, TimingResult
-from cudarun.report.types import LaunchResult
 from cudarun.session.launch.launches import Launches
 from cudarun.session.launch.request import BaselineLaunch, LaunchRequest
 from cudarun.session.launch.timing import summary

@@ -21,7 +21,7 @@ from cudarun.arguments.packing import (
     write_addresses,
 )
 from cudarun.errors import DeviceFailed
-from cudarun.report.types import BufferResult
+from cudarun.model.launch import BufferResult
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.fill_pattern import fill_pattern, unwritten_items
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory

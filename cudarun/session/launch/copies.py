@@ -8,7 +8,7 @@ from io import RawIOBase
 import numpy as np
 
 from cudarun.arguments.dtypes import Array
-from cudarun.report.types import BufferCopy
+from cudarun.model.launch import BufferCopy
 from cudarun.session.launch.buffers import Buffers
 
 _ALIGNMENT = 64  # bytes; of numpy's own arrays at least 16

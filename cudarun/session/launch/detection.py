@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import RequestError
 from cudarun.images.demangler import demangle
-from cudarun.records import dataclass
-from cudarun.report.detector_types import (
+from cudarun.model.detectors import (
     BankConflicts,
     DetectorReport,
     InstructionCount,
@@ -20,6 +19,7 @@ from cudarun.report.detector_types import (
     Proof,
     ProvedOperation,
 )
+from cudarun.records import dataclass
 from cudarun.session.driver import drivers
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import Selector

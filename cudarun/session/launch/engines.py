@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cudarun.images.demangler import demangle
-from cudarun.report.types import KernelEngine
+from cudarun.model.launch import KernelEngine
 from cudarun.session.driver.calls import Driver
 from cudarun.session.launch.steps import BoundStep
 

@@ -19,7 +19,7 @@ from cudarun.arguments.evaluation import Unwritten, nothing_unwritten
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError, ExpectationFailed, RequestError
-from cudarun.report.check_types import CheckResult
+from cudarun.model.checks import CheckResult
 from cudarun.session.driver.fill_pattern import without_common_pattern
 from cudarun.session.launch import function_call
 from cudarun.session.launch.function_process import call_function

@@ -8,7 +8,7 @@ from cudarun.arguments.dtypes import Array
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.types import StructType, innermost
 from cudarun.errors import RequestError
-from cudarun.report.figure_types import Figure
+from cudarun.model.figures import Figure
 from cudarun.session.launch.pictures import brightness, is_image
 from cudarun.session.launch.request import Show
 

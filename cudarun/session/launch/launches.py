@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cudarun.report.types import LaunchResult
+from cudarun.model.launch import LaunchResult
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.image_state import ImageState
 from cudarun.session.launch.reference import ReferenceBuffers

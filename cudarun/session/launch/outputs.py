@@ -13,7 +13,7 @@ from cudarun.writing import OutputFile, check_outputs, whole_file
 if TYPE_CHECKING:  # `check_savable` runs in the parent, which does not import numpy
     from cudarun.arguments.dtypes import Array, DType
     from cudarun.arguments.packing import BufferSpec
-    from cudarun.report.types import Saved
+    from cudarun.model.launch import Saved
     from cudarun.session.driver.transfers import ChunkSink
 
     Deliver = Callable[[ChunkSink], object]
@@ -37,7 +37,7 @@ def save(request: Save, device: str, spec: BufferSpec, deliver: Deliver, *, forc
     Raises:
         RequestError: The file exists and ``force`` is not set, or it cannot be written.
     """
-    from cudarun.report.types import Saved
+    from cudarun.model.launch import Saved
 
     path = request.path_on(device)
     with whole_file(_output(path, force=force)) as file:

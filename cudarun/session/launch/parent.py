@@ -13,7 +13,7 @@ from cudarun.session.workers.job import Job
 if TYPE_CHECKING:  # imports here delay the start of the workers
     from cudarun.arguments.scope import Scope
     from cudarun.diagnostics.entries import Diagnostic
-    from cudarun.report.types import LaunchPlan, LaunchReport, LaunchResult, PlannedStep
+    from cudarun.model.launch import LaunchPlan, LaunchReport, LaunchResult, PlannedStep
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
     from cudarun.session.launch.reference import ReferenceBuffers
@@ -79,7 +79,7 @@ def _report(
             break
         workers.replace(fresh=True, held=recorded_addresses(request))
         answers = workers.run(job)
-    from cudarun.report.types import DeviceOutcome, LaunchReport
+    from cudarun.model.launch import DeviceOutcome, LaunchReport
 
     return LaunchReport(
         image=request.steps[0].image.origin,
@@ -202,7 +202,7 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
         RequestError: The arguments do not match the parameters, or the geometry is invalid.
     """
     from cudarun.arguments.scope import Scope
-    from cudarun.report.types import LaunchPlan
+    from cudarun.model.launch import LaunchPlan
 
     scope = Scope()
     steps: list[PlannedStep] = []
@@ -223,7 +223,7 @@ def _plan_step(
     """Return the plan of a step, its diagnostics, and the names that the next one may use."""
     from cudarun.arguments.binding import bind
     from cudarun.diagnostics.entries import notes
-    from cudarun.report.types import PlannedStep
+    from cudarun.model.launch import PlannedStep
     from cudarun.session.image.debug_parameters import DebugReader
     from cudarun.session.image.kernels import select_kernel
     from cudarun.session.launch.geometry import resolve_geometry

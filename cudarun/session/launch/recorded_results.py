@@ -11,7 +11,7 @@ from cudarun.arguments.checks import run_check
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.packing import BufferSpec
-from cudarun.report.check_types import CheckResult
+from cudarun.model.checks import CheckResult
 from cudarun.session.launch.moved_variables import MovedVariables
 from cudarun.session.launch.recorded import RecordedSpec
 from cudarun.session.launch.request import LaunchRequest

@@ -21,8 +21,8 @@ from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.arguments.types import PointerType, StructType, Type, innermost
 from cudarun.errors import RequestError
+from cudarun.model.checks import CheckResult, ReferenceResult
 from cudarun.records import dataclass
-from cudarun.report.check_types import CheckResult, ReferenceResult
 from cudarun.session.driver.fill_pattern import without_common_pattern
 from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.copies import write_chunk

@@ -15,12 +15,10 @@ from cudarun.arguments.presentation import without_unwritten
 from cudarun.arguments.rows import ALL, rows_wanted, span
 from cudarun.arguments.statements import Check
 from cudarun.errors import CudarunError, RequestError
+from cudarun.model.checks import CheckResult
+from cudarun.model.figures import Figure
+from cudarun.model.launch import BufferResult, Printed, Saved
 from cudarun.records import dataclass
-from cudarun.report.check_types import CheckResult
-from cudarun.report.figure_types import (
-    Figure,
-)
-from cudarun.report.types import BufferResult, Printed, Saved
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.buffers import Buffers, Values

@@ -28,8 +28,8 @@ from cudarun.errors import (
     WorkerDied,
     worst,
 )
-from cudarun.report.sanitizer_types import SanitizerReport
-from cudarun.report.types import DeviceOutcome, LaunchReport
+from cudarun.model.launch import DeviceOutcome, LaunchReport
+from cudarun.model.sanitizer import SanitizerReport
 from cudarun.session.driver.target import Target
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.workers.devices import label_of, one_by_one

@@ -21,7 +21,7 @@ from cudarun.session.workers.progress import Progress
 from cudarun.session.workers.worker import die_with, receive, send
 
 if TYPE_CHECKING:
-    from cudarun.report.types import LaunchResult
+    from cudarun.model.launch import LaunchResult
     from cudarun.session.driver.target import Target
     from cudarun.session.launch.request import LaunchRequest
 

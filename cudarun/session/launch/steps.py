@@ -13,8 +13,8 @@ from cudarun.arguments.scope import Scope
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.kinds import CONTAINERS, identify
+from cudarun.model.launch import MemoryRow
 from cudarun.records import dataclass
-from cudarun.report.types import MemoryRow
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.geometry import resolve_geometry

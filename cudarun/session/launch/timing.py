@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.arguments.dimensions import evaluate_dimension
-from cudarun.report.run_types import TimingResult
+from cudarun.model.runs import TimingResult
 from cudarun.session.driver.devices import Device, uuid_of
 from cudarun.session.driver.memory import DeviceBuffer
 from cudarun.session.driver.nvml import Throttling

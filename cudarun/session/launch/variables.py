@@ -35,9 +35,9 @@ from cudarun.arguments.values import (
 from cudarun.errors import RequestError
 from cudarun.images.demangler import short_names
 from cudarun.images.facts import VariableFacts
+from cudarun.model.launch import MemoryRow
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
-from cudarun.report.types import MemoryRow
 from cudarun.session.launch.request import LaunchRequest
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*")

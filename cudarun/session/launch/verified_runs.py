@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import DeviceFailed, OutOfTime
-from cudarun.report.run_types import BaselineResult, SeededRun, StateResult
-from cudarun.report.types import LaunchResult
+from cudarun.model.launch import LaunchResult
+from cudarun.model.runs import BaselineResult, SeededRun, StateResult
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.baseline import BaselineLaunches
 from cudarun.session.launch.launches import Launches

@@ -10,9 +10,9 @@ from cudarun.arguments.statements import check_lets
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, RequestError
 from cudarun.images.demangler import demangle
+from cudarun.model.launch import LaunchResult, StepResult
+from cudarun.model.runs import SeededRun, TimingResult
 from cudarun.records import dataclass
-from cudarun.report.run_types import SeededRun, TimingResult
-from cudarun.report.types import LaunchResult, StepResult
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.copies import write_copies

@@ -19,7 +19,7 @@ from cudarun.writing import whole_file
 
 if TYPE_CHECKING:
     from cudarun.images.versions import Architecture
-    from cudarun.report.image_types import LinkReport, LoadOutcome
+    from cudarun.model.images import LinkReport, LoadOutcome
     from cudarun.session.driver.devices import Device
     from cudarun.session.link.worker import Linked
     from cudarun.session.workers.job import DeviceAnswer
@@ -141,7 +141,7 @@ def _on_one_device(
 
 
 def _report(request: LinkRequest, linked: Linked, display: ProgressDisplay | None) -> LinkReport:
-    from cudarun.report.image_types import InputReport, LinkReport
+    from cudarun.model.images import InputReport, LinkReport
     from cudarun.session.load.offline import read_file
 
     made = read_file(Image(request.output.path, linked.data))

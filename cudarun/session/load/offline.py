@@ -26,7 +26,7 @@ from cudarun.images.reader import (
 )
 from cudarun.images.summary import summarize
 from cudarun.images.versions import parse_target
-from cudarun.report.image_types import (
+from cudarun.model.images import (
     FileReport,
     KernelReport,
     OfflineReport,

@@ -12,10 +12,8 @@ from cudarun.session.load.request import FatbinPlace
 from cudarun.session.workers.job import Job
 
 if TYPE_CHECKING:
-    from cudarun.report.device_types import (
-        DeviceInfo,
-    )
-    from cudarun.report.image_types import LoadOutcome, LoadReport, LoadResult, Verdict
+    from cudarun.model.devices import DeviceInfo
+    from cudarun.model.images import LoadOutcome, LoadReport, LoadResult, Verdict
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
     from cudarun.session.load.fatbins import UsedFatbin
@@ -40,7 +38,7 @@ def load(request: LoadRequest, workers: DeviceWorkers) -> LoadReport:
         workers: The workers, made with `prefetch`. They are replaced after a file that kills
             one, which must not affect the verdicts on others.
     """
-    from cudarun.report.image_types import LoadReport
+    from cudarun.model.images import LoadReport
 
     with workers.one_display():
         return LoadReport(tuple(_outcomes(request, workers)), request.kernel)
@@ -157,7 +155,7 @@ class LoadJob(Job["_Loaded"]):
 def _outcome(
     image: Image, answer: DeviceAnswer[_Loaded], place: FatbinPlace | None = None
 ) -> LoadOutcome:
-    from cudarun.report.image_types import LoadOutcome
+    from cudarun.model.images import LoadOutcome
 
     device, results = answer.value or (None, ())
     error = answer.error or next((r.error for r in results if r.error is not None), None)
@@ -188,7 +186,7 @@ def _numbered(
     error: CudarunError | None,
 ) -> tuple[LoadResult, ...]:
     """Return the result of a fatbin, also of one that the driver did not get or survive."""
-    from cudarun.report.image_types import LoadResult
+    from cudarun.model.images import LoadResult
 
     name = image.origin if place.count == 1 else f"{image.origin}:{place.fatbin.number}"
     return tuple(

@@ -13,12 +13,8 @@ from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.demangler import demangle
 from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.images.kinds import ImageKind, identify
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
-from cudarun.report.device_types import (
-    DeviceInfo,
-)
-from cudarun.report.image_types import (
+from cudarun.model.devices import DeviceInfo
+from cudarun.model.images import (
     Handle,
     KernelReport,
     LoaderReport,
@@ -27,6 +23,8 @@ from cudarun.report.image_types import (
     RefusedKernel,
     VariableReport,
 )
+from cudarun.parameters import Parameter
+from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, describe
 from cudarun.session.image.debug_parameters import DebugReader

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cudarun.errors import RequestError
-from cudarun.report.managed_types import ManagedReport
+from cudarun.model.managed import ManagedReport
 from cudarun.session.driver.target import Target
 from cudarun.session.managed.request import ManagedRequest
 from cudarun.session.workers.devices import session_spec

@@ -27,15 +27,15 @@ from cudarun.bindings import context_arguments
 from cudarun.errors import CudarunError, ImageRefused, OutOfTime, RequestError
 from cudarun.images.demangler import demangle
 from cudarun.images.facts import VariableFacts
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
-from cudarun.report.managed_types import (
+from cudarun.model.managed import (
     ManagedReport,
     ManagedVariable,
     Observation,
     ObservedValue,
     VariableContext,
 )
+from cudarun.parameters import Parameter
+from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.image.image import Image

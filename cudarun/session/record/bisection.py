@@ -37,7 +37,7 @@ from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.shared_file import SharedFile
 
 if TYPE_CHECKING:
-    from cudarun.report.types import LaunchReport
+    from cudarun.model.launch import LaunchReport
     from cudarun.session.driver.devices import Device
     from cudarun.session.driver.target import Target
     from cudarun.session.launch.request import LaunchRequest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from cudarun.images.demangler import demangle
-from cudarun.report.record_types import RecordedFile
+from cudarun.model.record import RecordedFile
 from cudarun.session.recording.manifest import Manifest
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cudarun.images.demangler import base_name, demangle
-from cudarun.report.record_types import ListedLaunches
+from cudarun.model.record import ListedLaunches
 
 _ROW = struct.Struct("<QQd3I3III4040s")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cudarun.errors import RequestError
 from cudarun.images.demangler import demangle, spellings
-from cudarun.report.record_types import LaunchListing, RecordedFile, RecordReport
+from cudarun.model.record import LaunchListing, RecordedFile, RecordReport
 from cudarun.session.record.code import code_facts, recorded_code
 from cudarun.session.record.control import ControlPage, FaultyLaunch, RecordMode
 from cudarun.session.record.conversion import convert, short_name

@@ -27,7 +27,7 @@ from cudarun.session.workers.pool import WorkerPool
 from cudarun.writing import OutputFile, whole_file
 
 if TYPE_CHECKING:
-    from cudarun.report.record_types import RecordedFile
+    from cudarun.model.record import RecordedFile
     from cudarun.session.driver.devices import Device
     from cudarun.session.driver.drivers import TouchedMemory
     from cudarun.session.launch.request import LaunchRequest

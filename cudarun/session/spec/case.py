@@ -15,11 +15,9 @@ from cudarun.session.driver.target import ContextOptions
 from cudarun.session.launch.request import LaunchRequest
 
 if TYPE_CHECKING:
-    from cudarun.report.device_types import (
-        DeviceInfo,
-    )
-    from cudarun.report.spec_types import ListedCase, MatrixValue, Verdict
-    from cudarun.report.types import LaunchResult
+    from cudarun.model.devices import DeviceInfo
+    from cudarun.model.launch import LaunchResult
+    from cudarun.model.spec import ListedCase, MatrixValue, Verdict
     from cudarun.session.workers.job import Devices
     from cudarun.writing import OutputFile
 
@@ -172,7 +170,7 @@ class Case:
     @property
     def label(self) -> str:
         """The name of the case, after that of its candidate."""
-        from cudarun.report.spec_types import case_label
+        from cudarun.model.spec import case_label
 
         return case_label(self.candidate, self.name)
 
@@ -187,7 +185,7 @@ class Case:
 
     def listed(self) -> ListedCase:
         """Return the case for a list of cases."""
-        from cudarun.report.spec_types import ListedCase
+        from cudarun.model.spec import ListedCase
 
         devices = tuple(map(str, self.devices))
         return ListedCase(

@@ -40,11 +40,9 @@ from cudarun.session.workers.progress import ProgressDisplay
 from cudarun.session.workers.shared_file import SharedFile
 
 if TYPE_CHECKING:
-    from cudarun.report.device_types import (
-        DeviceInfo,
-    )
-    from cudarun.report.spec_types import CaseReport, SpecReport, Statistic, Verdict
-    from cudarun.report.types import LaunchResult
+    from cudarun.model.devices import DeviceInfo
+    from cudarun.model.launch import LaunchResult
+    from cudarun.model.spec import CaseReport, SpecReport, Statistic, Verdict
     from cudarun.session.workers.progress import ReportedProgress
     from cudarun.session.workers.session import Session
 
@@ -180,7 +178,7 @@ def _report(
     speeds: CandidateSpeeds,
     seconds: float,
 ) -> SpecReport:
-    from cudarun.report.spec_types import SpecReport
+    from cudarun.model.spec import SpecReport
 
     order = {case.label: place for place, case in enumerate(cases)}
     ordered = tuple(sorted(done, key=lambda r: (order[r.label], devices.index(r.device))))
@@ -409,7 +407,7 @@ def _judged(
 
 
 def _case_report(case: Case, device: str, verdict: Verdict, reason: str | None) -> CaseReport:
-    from cudarun.report.spec_types import CaseReport
+    from cudarun.model.spec import CaseReport
 
     return CaseReport(
         case.name,

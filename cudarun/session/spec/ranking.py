@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # of the parent: reports are imported when there are results
-    from cudarun.report.spec_types import BestCase, CandidateReport, CaseReport, Statistic
+    from cudarun.model.spec import BestCase, CandidateReport, CaseReport, Statistic
 
 
 class CandidateSpeeds:
@@ -34,7 +34,7 @@ def candidate_reports(
     """Return the result of each candidate, in the order of the cases; empty without candidates."""
     from statistics import geometric_mean
 
-    from cudarun.report.spec_types import CandidateReport
+    from cudarun.model.spec import CandidateReport
 
     grouped: dict[str, list[CaseReport]] = {}
     for case in cases:
@@ -87,7 +87,7 @@ class FastestCases:
 
     def found(self, devices: Sequence[str]) -> tuple[BestCase, ...]:
         """Return the fastest case of each of the devices that has one."""
-        from cudarun.report.spec_types import BestCase
+        from cudarun.model.spec import BestCase
 
         return tuple(
             BestCase(

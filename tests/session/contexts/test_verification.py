@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cudarun.errors import CudarunError, NoDevice, OutOfTime, WorkerDied
-from cudarun.report.context_types import ScriptReport, StepReport, Verdict
+from cudarun.model.contexts import ScriptReport, StepReport, Verdict
 from cudarun.session.contexts.facts import Fact
 from cudarun.session.contexts.verification import _FactCheck, _next, _verdict
 from cudarun.session.driver.selection import parse_devices

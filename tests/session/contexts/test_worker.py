@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cudarun.errors import ImageRefused, OutOfTime, RequestError
-from cudarun.report.context_types import ScriptReport, StepReport
+from cudarun.model.contexts import ScriptReport, StepReport
 from cudarun.session.contexts.parent import run_script
 from cudarun.session.contexts.parser import parse_script
 from cudarun.session.contexts.script import Step

@@ -13,7 +13,7 @@ import pytest
 
 from cudarun.emulator.engines import Compiler
 from cudarun.errors import RequestError, WorkerDied
-from cudarun.report.doctor_types import DoctorFinding, State
+from cudarun.model.doctor import DoctorFinding, State
 from cudarun.session.devices import doctor
 from cudarun.session.devices.doctor import Machine
 from cudarun.session.devices.probes import DriverLibrary, load_compiler

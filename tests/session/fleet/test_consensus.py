@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cudarun.errors import ExitCode
 from cudarun.machine import DeviceIdentity
-from cudarun.report.fleet_types import Change, FleetCase, FleetGpu, FleetHost, FleetReport
+from cudarun.model.fleet import Change, FleetCase, FleetGpu, FleetHost, FleetReport
 from cudarun.session.fleet.consensus import compare
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from cudarun.errors import ExitCode
 from cudarun.machine import DeviceIdentity
-from cudarun.report.fleet_types import (
+from cudarun.model.fleet import (
     VERDICTS,
     Consensus,
     FleetCase,

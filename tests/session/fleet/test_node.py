@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cudarun.errors import CheckFailed, CudarunError, DeviceFailed, ExitCode, InternalError
-from cudarun.report.spec_types import CaseReport
+from cudarun.model.spec import CaseReport
 from cudarun.session.fleet.node import _CaseRuns
 
 WRONG, FAULT = CheckFailed("y differs"), DeviceFailed("fault")

@@ -13,8 +13,8 @@ from cudarun import __version__
 from cudarun.decoding import InvalidDocument
 from cudarun.errors import ExitCode
 from cudarun.machine import DeviceIdentity
-from cudarun.report.documents import document
-from cudarun.report.fleet_types import Change, FleetCase, FleetGpu, NodeGpu, NodeReport
+from cudarun.model.documents import document
+from cudarun.model.fleet import Change, FleetCase, FleetGpu, NodeGpu, NodeReport
 from cudarun.session.fleet.node_document import read_node_document
 
 GPU = NodeGpu(

@@ -14,7 +14,7 @@ from cudarun.arguments.statements import parse_check
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.emulator.host.process import process
 from cudarun.images.reader import read_image
-from cudarun.report.run_types import BaselineResult, SpeedResult
+from cudarun.model.runs import BaselineResult, SpeedResult
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image

@@ -16,7 +16,7 @@ from cudarun.arguments.tolerance import Tolerance
 from cudarun.emulator.host.process import process
 from cudarun.errors import DeviceFailed
 from cudarun.images.reader import read_image
-from cudarun.report.types import LaunchResult
+from cudarun.model.launch import LaunchResult
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image

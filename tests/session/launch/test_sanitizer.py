@@ -21,7 +21,7 @@ from cudarun.arguments.dimensions import parse_extent
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.errors import CudarunError, NoDevice
-from cudarun.report.types import DeviceOutcome, LaunchReport
+from cudarun.model.launch import DeviceOutcome, LaunchReport
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image

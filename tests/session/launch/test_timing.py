@@ -19,8 +19,8 @@ from cudarun.emulator import driver as emulator
 from cudarun.emulator.host.process import process
 from cudarun.errors import DeviceFailed, RequestError
 from cudarun.images.reader import read_image
+from cudarun.model.launch import LaunchResult
 from cudarun.report.timing_tables import duration
-from cudarun.report.types import LaunchResult
 from cudarun.session.driver import drivers
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target

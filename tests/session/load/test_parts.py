@@ -16,7 +16,7 @@ from cudarun.commands.inputs import open_input
 from cudarun.errors import WorkerDied
 from cudarun.images.mapping import MappedFile
 from cudarun.images.reader import FilePart, file_parts, kernels_of
-from cudarun.report.image_types import LoadReport
+from cudarun.model.images import LoadReport
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from cudarun.errors import ImageRefused
-from cudarun.report.documents import plain
-from cudarun.report.image_types import LoaderReport
+from cudarun.model.documents import plain
+from cudarun.model.images import LoaderReport
 from cudarun.session.image.diagnosis import check_structure, device_place
 from cudarun.session.image.image import Image
 from cudarun.session.load.preparation import prepare_all

@@ -10,7 +10,7 @@ from cuda.bindings.driver import CUresult
 
 from cudarun.errors import CudarunError, DeviceFailed, RequestError
 from cudarun.images.facts import VariableFacts
-from cudarun.report.managed_types import (
+from cudarun.model.managed import (
     ManagedVariable,
     Observation,
     ObservedValue,

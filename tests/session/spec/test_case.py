@@ -15,9 +15,7 @@ from cudarun.errors import (
     RequestError,
     WorkerDied,
 )
-from cudarun.report.device_types import (
-    DeviceInfo,
-)
+from cudarun.model.devices import DeviceInfo
 from cudarun.session.driver.target import ContextOptions
 from cudarun.session.spec.case import Case, parse_expected, parse_requirement
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cudarun.report.spec_types import CaseReport
+from cudarun.model.spec import CaseReport
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.image.image import Image

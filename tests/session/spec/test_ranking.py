@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cudarun.report.run_types import BaselineResult, SpeedResult
-from cudarun.report.spec_types import CaseReport, Verdict
+from cudarun.model.runs import BaselineResult, SpeedResult
+from cudarun.model.spec import CaseReport, Verdict
 from cudarun.session.spec.ranking import CandidateSpeeds, candidate_reports
 
 

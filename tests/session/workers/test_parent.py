@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import pytest
 
 from cudarun.errors import DeviceFailed, OutOfTime, WorkerDied
-from cudarun.report.documents import plain
+from cudarun.model.documents import plain
 from cudarun.session.workers.parent import Outcome, WorkerProcess, WorkerSpec, settle
 from cudarun.session.workers.pool import WorkerPool
 from tests.support.processes import PATIENCE, is_alive, wait_for_end, wait_until

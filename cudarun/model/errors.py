@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from cudarun.diagnostics.entries import Diagnostic
     from cudarun.diagnostics.fault_reports import FaultPlace
     from cudarun.errors import CudarunError, ErrorKind
-    from cudarun.report.detector_types import LaunchFinding, LaunchStatistics
-    from cudarun.report.types import KernelEngine
+    from cudarun.model.detectors import LaunchFinding, LaunchStatistics
+    from cudarun.model.launch import KernelEngine
 
 
 @dataclass(frozen=True, slots=True)

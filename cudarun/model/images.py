@@ -7,11 +7,9 @@ from typing import ClassVar, Literal
 
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.errors import CudarunError, ExitCode, worst
+from cudarun.model.devices import DeviceInfo
 from cudarun.parameters import Parameter
 from cudarun.records import LEFT_OUT, dataclass, named
-from cudarun.report.device_types import (
-    DeviceInfo,
-)
 
 Extent = tuple[int, int, int]
 Verdict = Literal["loaded", "refused", "failed", "killed", "crashed"]

@@ -15,8 +15,8 @@ from cudarun import machine
 from cudarun.errors import CudarunError
 
 if TYPE_CHECKING:
-    from cudarun.report.renderer import Report
-    from cudarun.report.spec_types import CandidateReport, CaseReport
+    from cudarun.model.report import Report
+    from cudarun.model.spec import CandidateReport, CaseReport
 
 _SCHEMAS = {"launch-plan": "launch", "load-offline": "load"}
 """The commands of the reports whose tag is another."""
@@ -66,7 +66,7 @@ def plain(value: object) -> Any:
         case list() | tuple():
             return [plain(each) for each in value]
         case CudarunError():
-            from cudarun.report.error_types import described  # most reports have no error
+            from cudarun.model.errors import described  # most reports have no error
 
             return _fields(described(value))
         case _ if dataclasses.is_dataclass(value):

@@ -7,8 +7,8 @@ from dataclasses import field
 from typing import ClassVar, Literal, TypeAlias
 
 from cudarun.errors import CudarunError, ExitCode, worst
+from cudarun.model.launch import LaunchResult
 from cudarun.records import dataclass
-from cudarun.report.types import LaunchResult
 
 Verdict = Literal["passed", "failed", "skipped"]
 MatrixValue: TypeAlias = bool | int | float | str

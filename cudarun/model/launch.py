@@ -7,9 +7,9 @@ from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from cudarun.errors import CudarunError, ExitCode, worst
+from cudarun.model.checks import CheckResult, ReferenceResult
+from cudarun.model.runs import BaselineResult, SeededRun, StateResult, TimingResult
 from cudarun.records import FIRST, LEFT_OUT, Number, dataclass
-from cudarun.report.check_types import CheckResult, ReferenceResult
-from cudarun.report.run_types import BaselineResult, SeededRun, StateResult, TimingResult
 
 if TYPE_CHECKING:
     from typing import Any
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     import numpy as np
 
     from cudarun.diagnostics.entries import Diagnostic
-    from cudarun.report.detector_types import DetectorReport, LaunchFinding, LaunchStatistics
-    from cudarun.report.device_types import DeviceInfo
-    from cudarun.report.figure_types import Figure
-    from cudarun.report.sanitizer_types import SanitizerReport
+    from cudarun.model.detectors import DetectorReport, LaunchFinding, LaunchStatistics
+    from cudarun.model.devices import DeviceInfo
+    from cudarun.model.figures import Figure
+    from cudarun.model.sanitizer import SanitizerReport
 
 
 AFTER_OTHERS = "as before other launches"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cudarun.model.checks import CheckResult
 from cudarun.records import Number, dataclass
-from cudarun.report.check_types import CheckResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudarun.report.check_types import CheckResult, Mismatch
+from cudarun.model.checks import CheckResult, Mismatch
 
 NEVER_WRITTEN = "(never written)"
 

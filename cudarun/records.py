@@ -1,8 +1,9 @@
 """Dataclasses that are fast to create: a command creates a hundred of them or more at start-up.
 
 The standard library compiles up to six methods for every frozen dataclass, which takes about a
-millisecond: a third of the time of all imports of cudarun. Here only ``__init__`` is compiled;
-comparison, hashing and ``repr`` are the same few functions for all classes. For a type checker,
+millisecond: a third of the time of all imports of cudarun. Here only ``__init__`` is compiled, and
+that when the first object is made, as most classes have none in a command; comparison, hashing and
+``repr`` are the same few functions for all classes. For a type checker,
 which enforces ``frozen`` here, and for `dataclasses.fields`, `replace` and `asdict` these are
 dataclasses.
 """
@@ -43,7 +44,9 @@ else:
 
         def make(cls: type) -> type:
             own = vars(cls)
-            made = dataclasses.dataclass(init=True, repr=False, eq=False, slots=slots)(cls)
+            made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+            if "__init__" not in own:
+                _compile_later(made)
             if "__repr__" not in own:
                 made.__repr__ = _show
             if eq:
@@ -51,6 +54,42 @@ else:
             return made
 
         return make
+
+
+def _compile_later(cls: Any) -> None:
+    """Give a class an ``__init__`` that is replaced by the compiled one at its first call."""
+
+    def first(self: object, *args: object, **kwargs: object) -> None:
+        cls.__init__ = _compiled(cls)
+        cls.__init__(self, *args, **kwargs)
+
+    cls.__init__ = first
+
+
+def _compiled(cls: Any) -> Any:
+    """Return ``__init__`` with a parameter for each field."""
+    names: dict[str, Any] = {"_absent": object()}
+    parameters, body = ["self"], []
+    for f in dataclasses.fields(cls):
+        parameter, value, default = f.name, f.name, f"_default_{f.name}"
+        if f.default_factory is not dataclasses.MISSING:
+            names[default] = f.default_factory
+            parameter, value = f"{f.name}=_absent", f"{default}()"
+            if f.init:
+                value += f" if {f.name} is _absent else {f.name}"
+        elif f.default is not dataclasses.MISSING:
+            names[default] = f.default
+            parameter, value = f"{f.name}={default}", f.name if f.init else default
+        if f.init:
+            parameters.append(parameter)
+        if f.init or default in names:
+            body.append(f"self.{f.name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        body.append("self.__post_init__()")
+    exec(f"def __init__({', '.join(parameters)}): {'; '.join(body) or 'pass'}", names)
+    made = names["__init__"]
+    made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+    return made
 
 
 def _show(self: Any) -> str:

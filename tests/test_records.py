@@ -50,6 +50,30 @@ class Shown:
         return f"<{self.value}>"
 
 
+@dataclass()
+class Scaled(Point):
+    """With fields that are no parameters."""
+
+    scale: int = dataclasses.field(default=3, init=False)
+    seen: list[float] = dataclasses.field(default_factory=list, init=False)
+    product: float = dataclasses.field(init=False)
+
+    def __post_init__(self) -> None:
+        self.product = self.y * self.scale
+
+
+def test_fields_that_are_no_parameters() -> None:
+    one, two = Scaled(1, y=2.0), Scaled(2)
+    assert (one.scale, one.seen, one.product, two.product) == (3, [], 6.0, 1.5)
+    assert one.seen is not two.seen
+    assert one.tags is not two.tags
+    for _ in range(2):  # the first object is made by another function than the others
+        with pytest.raises(TypeError, match=r"__init__\(\) .* unexpected keyword argument 'scale'"):
+            Scaled(1, scale=4)  # type: ignore[call-arg]
+        with pytest.raises(TypeError, match=r"Place\.__init__\(\) missing 1 required"):
+            Place()  # type: ignore[call-arg]
+
+
 def test_equal_by_the_fields_that_are_compared() -> None:
     assert Point(1, tags=["a"]) == Point(1, 0.5)
     assert hash(Point(1, tags=["a"])) == hash(Point(1, 0.5))

@@ -14,7 +14,7 @@ from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.isa.manual import CHAPTERS, CONTROL_FORMS, Chapter
 from cudarun.emulator.isa.refused import REFUSED_FOR_LATER, REFUSED_FOR_SM_90, RefusedForms
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS
-from cudarun.emulator.isa.table import MODULES
+from cudarun.emulator.isa.table import module_forms
 
 ROOT = Path(__file__).resolve().parent.parent
 _ATTRIBUTE = "unified"  # it follows an address
@@ -54,7 +54,7 @@ def document() -> str:
 def belongs(chapter: Chapter) -> dict[str, list[str]]:
     """The lines of each instruction of a chapter; none for those that are refused."""
     found: dict[str, list[str]] = {name: [] for name in chapter.instructions}
-    for module, rows in MODULES.items():
+    for module, rows in module_forms().items():
         if module in chapter.tables:
             for row in rows:
                 name = _name_of(row.opcode, [w for w, _ in row.words], chapter)

@@ -18,7 +18,7 @@ from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.detectors.instrumentation import InstrumentedAccess
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.isa.form import InstructionForm
-from cudarun.emulator.isa.table import MODULES
+from cudarun.emulator.isa.table import module_forms
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Piece
 from cudarun.emulator.machine.active import Active
 from tests.emulator.device import Device
@@ -81,7 +81,7 @@ KINDS: dict[str, set[AccessKind]] = {
 
 def rows() -> Iterator[InstructionForm]:
     """All rows of the tables with an operand that says where something is in memory."""
-    for forms in MODULES.values():
+    for forms in module_forms().values():
         for form in forms:
             if any(
                 each.shape in ("address", "texture", "tensor") or "desc" in each.name

@@ -36,7 +36,7 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.isa.approximations import factors
-from cudarun.emulator.isa.table import FORMS
+from cudarun.emulator.isa.table import forms
 from cudarun.emulator.machine.control import Branch, FunctionCall
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
 from cudarun.records import dataclass
@@ -221,7 +221,7 @@ def _fused(operation: Lanewise, product: Lanewise, place: int) -> Lanewise:
 def _function(words: str) -> Function:
     """Return the function of ``fma.rn`` with these words."""
     modifiers = ("rn", *words.split("."))
-    for form in FORMS["fma"]:
+    for form in forms("fma"):
         found = form.match(modifiers)
         if found is not None and form.make is not None:
             return form.make(found)

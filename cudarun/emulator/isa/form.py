@@ -37,6 +37,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from functools import cached_property
 
 from cudarun.emulator.code import ActionFunction
 from cudarun.emulator.isa.modifiers import ordered_kinds
@@ -78,28 +79,70 @@ class OperandForm:
     updates: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class InstructionForm:
-    """One row of an instruction table.
+    """One row of an instruction table; its syntax line is parsed when it is needed.
 
-    ``vocabulary`` has the modifiers that it knows, ``required`` the number of operands that cannot
-    be left out. Operands may have selectors if it ``selects``.
+    Attributes:
+        opcode: The opcode.
+        syntax: The line after it.
+        listed: The words of each class, as in the row.
+        function, make, action, only: As in `form`.
+        reads_carry, writes_carry: Whether the condition-code register is an operand.
+        declared_writes: The number of destinations, if the row says it.
     """
 
     opcode: str
-    words: tuple[tuple[str, bool], ...]  # (word, optional)
-    classes: dict[str, frozenset[str]]
-    vocabulary: frozenset[str]
-    operands: tuple[OperandForm, ...]
-    writes: int
+    syntax: str
+    listed: dict[str, str]
     function: Function | None
     make: Callable[[Words], Function] | None
     action: Callable[[Words], ActionFunction] | None
+    only: Callable[[Words], bool] | None
     reads_carry: bool
     writes_carry: bool
-    only: Callable[[Words], bool] | None
-    required: int
-    selects: bool
+    declared_writes: int | None
+
+    @cached_property
+    def words(self) -> tuple[tuple[str, bool], ...]:
+        """Each dotted word, or words of the same braces, and whether it is optional."""
+        head = self.syntax.partition(" ")[0]
+        return tuple((it[1] or it[2], it[1] is not None) for it in _WORD.finditer(head))
+
+    @cached_property
+    def classes(self) -> dict[str, frozenset[str]]:
+        """The words of each class."""
+        return {name: frozenset(text.split()) for name, text in self.listed.items()}
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """The modifiers that it knows."""
+        parts = (self.classes.get(word, word.split(".")) for word, _ in self.words)
+        return frozenset().union(*parts)
+
+    @cached_property
+    def operands(self) -> tuple[OperandForm, ...]:
+        """The operands, in order."""
+        tail = self.syntax.partition(" ")[2]
+        return tuple(_operand(part.strip()) for part in tail.split(",") if part.strip())
+
+    @cached_property
+    def writes(self) -> int:
+        """The number of leading operands that are destinations."""
+        if self.declared_writes is not None:
+            return self.declared_writes
+        reads = not self.operands or self.operands[0].shape in ("address", "texture", "tensor")
+        return 0 if reads else 1
+
+    @cached_property
+    def required(self) -> int:
+        """The number of operands that cannot be left out."""
+        return sum(not operand.optional for operand in self.operands)
+
+    @cached_property
+    def selects(self) -> bool:
+        """Whether operands may have selectors."""
+        return any(operand.selector for operand in self.operands)
 
     def match(self, modifiers: tuple[str, ...]) -> Words | None:
         """Return the words if these are modifiers of this form, else ``None``.
@@ -167,31 +210,18 @@ def form(
         only: Returns whether words that match the syntax may be combined.
         classes: The words that each class name of ``syntax`` stands for.
     """
-    head, _, tail = syntax.strip().partition(" ")
-    opcode = re.split(r"[.{]", head, maxsplit=1)[0]
-    words = tuple(
-        (match[1] or match[2], match[1] is not None)
-        for match in _WORD.finditer(head[len(opcode) :])
-    )
-    operands = tuple(_operand(part.strip()) for part in tail.split(",") if part.strip())
-    if writes is None:
-        writes = 0 if not operands or operands[0].shape in ("address", "texture", "tensor") else 1
-    named = {name: frozenset(text.split()) for name, text in classes.items()}
+    opcode = re.split(r"[.{ ]", syntax, maxsplit=1)[0]
     return InstructionForm(
         opcode=opcode,
-        words=words,
-        classes=named,
-        vocabulary=frozenset().union(*(named.get(word, word.split(".")) for word, _ in words)),
-        operands=operands,
-        writes=writes,
+        syntax=syntax.removeprefix(opcode),
+        listed=classes,
         function=function,
         make=make,
         action=action,
+        only=only,
         reads_carry="in" in carry.split(),
         writes_carry="out" in carry.split(),
-        only=only,
-        required=sum(not operand.optional for operand in operands),
-        selects=any(operand.selector for operand in operands),
+        declared_writes=writes,
     )
 
 

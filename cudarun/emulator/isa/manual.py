@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from cudarun.emulator.isa.atomics import illegal_atomic
+from cudarun.emulator.isa import table
 from cudarun.emulator.isa.modifiers import misplaced
-from cudarun.emulator.isa.scalar_video import illegal_video
-from cudarun.emulator.isa.table import FORMS, MODULES
 from cudarun.records import dataclass
 
 VERSION = (9, 0)
@@ -117,14 +115,17 @@ CONTROL_FORMS = (
 )
 
 # Opcodes with every form that ptxas of CUDA 13.0 accepts for sm_90.
-WHOLE = frozenset(
-    _words("""
+WHOLE = (
+    frozenset(
+        _words("""
     add sub mul mad div rem abs neg min max sad popc clz brev cnot not and or xor sqrt rsqrt
     sin cos lg2 ex2 tanh copysign testp selp slct setp mul24 mad24 bfind fns bfe bfi szext
     bmsk dp4a dp2a addc subc madc lop3 shf shl shr prmt mov cvta isspacep prefetchu
     createpolicy discard applypriority nanosleep pmevent vote shfl match activemask elect redux
 """)
-    + [row.opcode for name in ("scalar_video", "video") for row in MODULES[name]]
+    )
+    | table.opcodes("scalar_video")
+    | table.opcodes("video")
 )
 
 # Modifiers without a row, of instructions and forms that are not implemented.
@@ -165,19 +166,12 @@ _NAME_WORDS = frozenset(
 """)
 )
 
-# Functions that report forms of some opcodes that PTX does not define, in the words of ptxas.
-_ILLEGAL = {
-    "atom": illegal_atomic,
-    "red": illegal_atomic,
-    **{row.opcode: illegal_video for row in MODULES["scalar_video"]},
-}
-
 
 @cache
 def opcodes() -> frozenset[str]:
     """Return every opcode of PTX."""
     names = (name for chapter in CHAPTERS for name in chapter.instructions)
-    return frozenset({name.split(".")[0] for name in names} | set(FORMS))
+    return frozenset({name.split(".")[0] for name in names} | table.opcodes())
 
 
 @cache
@@ -198,7 +192,7 @@ def is_known(opcode: str, words: tuple[str, ...]) -> bool:
 def _own_words(opcode: str) -> frozenset[str]:
     """Return the words of an opcode's rows and names."""
     found: set[str] = set()
-    for row in FORMS.get(opcode, ()):
+    for row in table.forms(opcode):
         for word, _ in row.words:
             found.update(row.classes.get(word) or word.split("."))
     for chapter in CHAPTERS:
@@ -215,7 +209,7 @@ def complaint(opcode: str, words: tuple[str, ...]) -> str:
     if wrong is not None:
         return wrong
     name = ".".join((opcode, *words))
-    if opcode not in FORMS:
+    if opcode not in table.opcodes():
         return f"instruction '{name}' is not implemented by the emulated device"
     return f"this form of '{opcode}' is not implemented by the emulated device: '{name}'"
 
@@ -225,18 +219,30 @@ def illegal(opcode: str, words: tuple[str, ...]) -> str | None:
     if opcode not in opcodes():
         return f"Not a name of any known instruction: '{opcode}'"
     for word in words:
-        elsewhere = opcode in FORMS and word in _NAME_WORDS - _own_words(opcode)
+        elsewhere = opcode in table.opcodes() and word in _NAME_WORDS - _own_words(opcode)
         if elsewhere or word not in modifiers():
             return f"Unknown modifier '.{word}'"
     displaced = misplaced(opcode, words)
     if displaced is not None:
         return f"Unknown modifier '.{displaced}'"
-    if opcode in _ILLEGAL:
-        wrong = _ILLEGAL[opcode](opcode, words)
-        if wrong is not None:
-            return wrong
+    wrong = _undefined(opcode, words)
+    if wrong is not None:
+        return wrong
     if opcode == "isspacep" and words == ("param::func",):
         return "Illegal modifier '::func' for instruction 'isspacep'"
     if opcode in WHOLE:
         return f"'{'.'.join((opcode, *words))}' is not a form of instruction '{opcode}' for sm_90"
+    return None
+
+
+def _undefined(opcode: str, words: tuple[str, ...]) -> str | None:
+    """Return ptxas's error for forms of some opcodes that PTX does not define."""
+    if opcode in ("atom", "red"):
+        from cudarun.emulator.isa.atomics import illegal_atomic  # see `table`
+
+        return illegal_atomic(opcode, words)
+    if opcode in table.opcodes("scalar_video"):
+        from cudarun.emulator.isa.scalar_video import illegal_video
+
+        return illegal_video(opcode, words)
     return None

@@ -3,71 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
 
-from cudarun.emulator.isa import (
-    atomics,
-    bulk,
-    cluster,
-    compare,
-    convert,
-    floating,
-    half,
-    hints,
-    integer,
-    logic,
-    matrix,
-    mbarrier,
-    memory,
-    move,
-    scalar_video,
-    stack,
-    surface,
-    tensor,
-    texture,
-    video,
-    warp,
-    warpgroup,
-)
 from cudarun.emulator.isa.form import InstructionForm
 from cudarun.emulator.isa.modifiers import misplaced
 from cudarun.emulator.words import Words
 from cudarun.records import dataclass
 
-_MODULES = (
-    integer,
-    floating,
-    half,
-    compare,
-    logic,
-    convert,
-    move,
-    memory,
-    atomics,
-    warp,
-    matrix,
-    warpgroup,
-    mbarrier,
-    bulk,
-    tensor,
-    cluster,
-    stack,
-    scalar_video,
-    texture,
-    surface,
-    video,
-    hints,
-)
-
-MODULES: dict[str, tuple[InstructionForm, ...]] = {
-    module.__name__.rpartition(".")[2]: module.FORMS for module in _MODULES
+# The instructions of each module of the tables: opcodes, with the words that all of its rows have.
+_INSTRUCTIONS = {
+    name: tuple(names.split())
+    for name, names in {
+        "integer": "abs add addc bfe bfi bfind bmsk brev clz div dp2a dp4a fns mad mad24 madc max "
+        "min mul mul24 neg popc rem sad sub subc szext",
+        "floating": "abs add copysign cos div ex2 fma lg2 mad max min mul neg rcp rsqrt sin sqrt "
+        "sub tanh testp",
+        "half": "abs add ex2 fma max min mul neg sub tanh",
+        "compare": "selp set setp slct",
+        "logic": "and cnot lop3 not or prmt shf shl shr xor",
+        "convert": "cvt",
+        "move": "cvta isspacep mov",
+        "memory": "cp.async ld ldu prefetch prefetchu st",
+        "atomics": "atom fence membar red",
+        "warp": "activemask elect match redux shfl vote",
+        "matrix": "ldmatrix mma movmatrix stmatrix wmma",
+        "warpgroup": "wgmma",
+        "mbarrier": "cp.async.mbarrier mbarrier",
+        "bulk": "cp.async.bulk red.async st.async",
+        "tensor": "cp.async.bulk.tensor fence.proxy prefetch.tensormap tensormap",
+        "cluster": "getctarank mapa",
+        "stack": "alloca stackrestore stacksave",
+        "scalar_video": "vabsdiff vadd vmad vmax vmin vset vshl vshr vsub",
+        "texture": "istypep tex tld4 txq",
+        "surface": "suld suq sured sust",
+        "video": "vabsdiff2 vabsdiff4 vadd2 vadd4 vavrg2 vavrg4 vmax2 vmax4 vmin2 vmin4 vset2 "
+        "vset4 vsub2 vsub4",
+        "hints": "applypriority createpolicy discard griddepcontrol nanosleep pmevent setmaxnreg",
+    }.items()
 }
-"""The rows by module."""
 
-FORMS: dict[str, tuple[InstructionForm, ...]] = {}
-for _rows in MODULES.values():
-    for _form in _rows:
-        FORMS[_form.opcode] = (*FORMS.get(_form.opcode, ()), _form)
+
+@cache
+def opcodes(module: str | None = None) -> frozenset[str]:
+    """Return the opcodes that have rows, of one module or of all."""
+    modules = _INSTRUCTIONS if module is None else (module,)
+    return frozenset(name.split(".")[0] for each in modules for name in _INSTRUCTIONS[each])
+
+
+def module_forms() -> dict[str, tuple[InstructionForm, ...]]:
+    """Return all rows by module."""
+    return {name: _rows(name) for name in _INSTRUCTIONS}
+
+
+@cache
+def forms(opcode: str) -> tuple[InstructionForm, ...]:
+    """Return the rows of an opcode."""
+    return tuple(_forms(opcode, None))
+
+
+def _forms(opcode: str, modifiers: tuple[str, ...] | None) -> Iterator[InstructionForm]:
+    """Return the rows of an opcode that can have these modifiers.
+
+    Only the modules that have such rows are imported: all of them take a third of a launch.
+    """
+    for module, names in _INSTRUCTIONS.items():
+        for first, *words in (name.split(".") for name in names):
+            if first == opcode and (modifiers is None or set(words).issubset(modifiers)):
+                yield from (form for form in _rows(module) if form.opcode == opcode)
+
+
+def _rows(module: str) -> tuple[InstructionForm, ...]:
+    rows: tuple[InstructionForm, ...] = import_module(f"{__package__}.{module}").FORMS
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +100,7 @@ def candidates(opcode: str, modifiers: tuple[str, ...]) -> tuple[Candidate, ...]
 
 
 def _candidates(opcode: str, modifiers: tuple[str, ...]) -> Iterator[Candidate]:
-    for form in FORMS.get(opcode, ()):
+    for form in _forms(opcode, modifiers):
         words = form.match(modifiers)
         if words is not None:
             parts = (part for word, _ in form.words for part in word.split("."))

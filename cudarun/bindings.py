@@ -6,6 +6,7 @@ parsed without them.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -42,6 +43,34 @@ def installed_version() -> Version:
 
     major, minor, *_rest = __version__.split(".")
     return int(major), int(minor)
+
+
+def import_driver_types() -> None:
+    """Import ``cuda.bindings.driver`` for its types alone, without ``cuda.pathfinder``.
+
+    The bindings import that package to find libcuda, which takes two thirds of their import; the
+    emulated device needs no library. A function of it that is called all the same imports it then.
+    """
+    import sys
+    from types import ModuleType
+
+    name = "cuda.pathfinder"
+    if name in sys.modules or "cuda.bindings.driver" in sys.modules:
+        return
+
+    def later(function: str) -> Any:
+        def call(*args: Any, **named: Any) -> Any:
+            return getattr(importlib.import_module(name), function)(*args, **named)
+
+        return call
+
+    stand_in = ModuleType(name)
+    stand_in.__getattr__ = later  # type: ignore[method-assign]
+    sys.modules[name] = stand_in
+    try:
+        importlib.import_module("cuda.bindings.driver")
+    finally:
+        del sys.modules[name]
 
 
 def is_missing_library(error: Exception) -> bool:

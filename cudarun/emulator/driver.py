@@ -12,8 +12,8 @@ are listed in docs/reference/driver-calls.md. The environment variable ``CUDARUN
 the number of devices, ``CUDARUN_CPU_PTX`` the newest PTX, ``CUDARUN_CPU_ENGINE`` the
 engine, ``CUDARUN_CPU_THREADS`` the threads of compiled code, ``CUDARUN_CPU_TARGET`` its processor.
 
-Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`,
-`watch`, `variants` and `seen` for the detectors of data races and uninitialized reads,
+Functions beyond the driver API let a program observe its kernels: `on_progress`, `thread_states`,
+`start_detectors`, `variants` and `stop_detectors` for data races and uninitialized reads,
 `allocate_at` for memory at given addresses, `alias_object` for given handles of objects,
 `touched` for the memory that they access,
 `never_written` and `unwritten_bytes`, `never_written_array` and `unwritten_array` for memory that
@@ -76,11 +76,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from cudarun.emulator.detectors.findings import DetectorFinding
-    from cudarun.emulator.detectors.proof import Variant
+    from cudarun.emulator.detectors.proof import Prover, Variant
     from cudarun.emulator.detectors.statistics import Statistics
     from cudarun.emulator.detectors.touched_memory import TouchedMemory
 
 globals().update(CALLS)
+
+_prover: Prover | None = None  # of `variants`
 
 
 def on_progress(callback: Callable[[float], object]) -> None:
@@ -88,7 +90,7 @@ def on_progress(callback: Callable[[float], object]) -> None:
     process.on_progress = callback
 
 
-def standing() -> str | None:
+def thread_states() -> str | None:
     """Return the states of the running kernel's threads, as in a fault's report.
 
     A launch returns when its kernel has ended, so the caller is a signal handler or another thread.
@@ -103,7 +105,7 @@ def compiler() -> Compiler:
 
 
 def is_compiling() -> bool:
-    """Return whether the running kernel waits to be compiled; called as `standing` is."""
+    """Return whether the running kernel waits to be compiled; called as `thread_states` is."""
     return process.launch is not None and process.launch.is_compiling
 
 
@@ -113,7 +115,7 @@ def was_refused_by_engine() -> bool:
     return refused
 
 
-def watch(
+def start_detectors(
     detect: Collection[str] = (),
     *,
     count: bool = False,
@@ -132,35 +134,36 @@ def watch(
     from cudarun.emulator.detectors.detector_observer import DetectorObserver
     from cudarun.emulator.detectors.proof import Prover
 
-    prover = None if prove is None else Prover(prove)
-    baseline = None if prover is None else prover.baseline
+    global _prover
+    _prover = None if prove is None else Prover(prove)
+    baseline = None if _prover is None else _prover.baseline
     process.observer = DetectorObserver(detect, count=count, baseline=baseline)
-    if prover is not None:
-        process.execute = prover.execute
+    if _prover is not None:
+        process.execute = _prover.execute
     process.note_writes(noted="uninit" in detect)
 
 
 def variants() -> list[Variant] | None:
-    """Return the launches without a synchronizing instruction since `watch`; call before `seen`.
+    """Return the launches without a synchronizing instruction since `start_detectors`.
 
     ``None`` if none was requested, or if the unmodified kernels have races.
     """
-    from cudarun.emulator.detectors.proof import Prover
-
-    prover = getattr(process.execute, "__self__", None)
-    return prover.variants if isinstance(prover, Prover) else None
+    return None if _prover is None else _prover.variants
 
 
-def seen() -> tuple[list[DetectorFinding], Statistics | None]:
-    """Stop observing; return findings since `watch`, most important first, and statistics."""
+def stop_detectors() -> tuple[list[DetectorFinding], Statistics | None]:
+    """Stop observing; return the findings, most important first, and statistics."""
     from cudarun.emulator.detectors.detector_observer import DetectorObserver
 
     observer, process.observer = process.observer, NOBODY
     process.execute = execute
     process.note_writes(noted=False)
     if not isinstance(observer, DetectorObserver):
-        raise RuntimeError("seen: no detector is active; call watch first")
+        raise RuntimeError("stop_detectors: no detector is active; call start_detectors first")
     return observer.findings, observer.statistics
+
+
+standing, watch, seen = thread_states, start_detectors, stop_detectors  # before 0.3
 
 
 def allocate_at(ranges: Sequence[tuple[int, int]]) -> Callable[[], None]:

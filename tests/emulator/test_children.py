@@ -61,9 +61,9 @@ def run(fresh_process: Process) -> Run:
 
 @pytest.mark.parametrize("kernel", ["fine", "one_stream", "tail_ok", "nested_ok", "same", "waits"])
 def test_what_is_ordered_is_no_race(run: Run, kernel: str) -> None:
-    cuda.watch(("race",), count=False)
+    cuda.start_detectors(("race",), count=False)
     run(kernel)
-    findings, _ = cuda.seen()
+    findings, _ = cuda.stop_detectors()
     assert findings == []
 
 
@@ -79,32 +79,32 @@ def test_what_is_ordered_is_no_race(run: Run, kernel: str) -> None:
     ],
 )
 def test_races_of_grids(run: Run, kernel: str, kinds: list[str], count: int) -> None:
-    cuda.watch(("race",), count=False)
+    cuda.start_detectors(("race",), count=False)
     run(kernel)
-    (finding,), _ = cuda.seen()
+    (finding,), _ = cuda.stop_detectors()
     assert [place.access for place in finding.places] == kinds
     assert finding.count == count
     assert finding.kernel == ("get" if kinds[1] == "load" else "put")
 
 
 def test_blocks_have_streams_of_their_own(run: Run) -> None:
-    cuda.watch(("race",), count=False)
+    cuda.start_detectors(("race",), count=False)
     run("blocks", blocks=2)
-    (finding,), _ = cuda.seen()
+    (finding,), _ = cuda.stop_detectors()
     assert finding.count == 4
 
 
 def test_values_of_the_runtime_count_as_initialized(run: Run) -> None:
-    cuda.watch(("uninit",), count=False)
+    cuda.start_detectors(("uninit",), count=False)
     run("two_streams")
-    findings, _ = cuda.seen()
+    findings, _ = cuda.stop_detectors()
     assert findings == []
 
 
 def test_statistics_include_children(run: Run) -> None:
-    cuda.watch((), count=True)
+    cuda.start_detectors((), count=True)
     run("middle")
-    _, statistics = cuda.seen()
+    _, statistics = cuda.stop_detectors()
     assert statistics is not None
     # a pointer and a number by the parent's thread, and the numbers of four threads
     assert statistics.traffic["global"].written_bytes == 8 + 4 + 4 * 4

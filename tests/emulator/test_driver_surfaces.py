@@ -53,10 +53,10 @@ def launched(cuda, body, *, blocks=1, columns=8):
     ],
 )
 def test_races_through_surfaces(cuda, body, found):
-    driver.watch(["race"], count=False)
+    driver.start_detectors(["race"], count=False)
     launched(cuda, body, blocks=2)
     assert cuda.result("cuCtxSynchronize").endswith("SUCCESS")
-    assert bool(driver.seen()[0]) is found
+    assert bool(driver.stop_detectors()[0]) is found
 
 
 UNWRITTEN = {
@@ -77,10 +77,10 @@ UNWRITTEN = {
 
 @pytest.mark.parametrize(("body", "size"), UNWRITTEN.values(), ids=UNWRITTEN.keys())
 def test_uninitialized_reads_through_surfaces(cuda, body, size):
-    driver.watch(["uninit"])
+    driver.start_detectors(["uninit"])
     launched(cuda, body, columns=0)
     assert cuda.result("cuCtxSynchronize").endswith("SUCCESS")
-    found, _ = driver.seen()
+    found, _ = driver.stop_detectors()
     assert [each.memory.size for each in found] == ([size] if size else [])
     assert all(each.memory.name == "cuArray3DCreate" for each in found)
 
@@ -88,10 +88,10 @@ def test_uninitialized_reads_through_surfaces(cuda, body, size):
 @pytest.mark.parametrize("columns", [8, 2])
 def test_copies_to_arrays_count_as_writes(cuda, columns):
     """Of a row of 8 texels, one copy writes all and another one only the first two."""
-    driver.watch(["uninit"])
+    driver.start_detectors(["uninit"])
     launched(cuda, "suld.b.2d.b32.trap %r0, [%t, {28, 3}];", columns=columns)
     assert cuda.result("cuCtxSynchronize").endswith("SUCCESS")
-    found, _ = driver.seen()
+    found, _ = driver.stop_detectors()
     assert [each.memory.offset for each in found] == ([] if columns == 8 else [3 * 32 + 28])
 
 

@@ -264,10 +264,10 @@ def test_what_is_asked_of_a_texture_can_be_changed():
 
 
 def test_fetches_are_counted_as_loads():
-    driver.watch(["race", "uninit"], count=True)
+    driver.start_detectors(["race", "uninit"], count=True)
     pointer = value(driver.cuMemAlloc(64))
     assert fetched("fetch_float", created(of_linear(pointer)), WHOLE, channels=1) == [0.0, 0.0]
-    findings, statistics = driver.seen()
+    findings, statistics = driver.stop_detectors()
     assert findings == []  # detectors do not look into textures
     # four of parameters, one of the coordinate, one fetch
     assert statistics.instructions["load"].threads == 2 * 6

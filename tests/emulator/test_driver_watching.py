@@ -1,4 +1,4 @@
-"""``watch`` and ``seen``: what no driver has, beside the calls that every driver has."""
+"""Functions that no driver has, beside the calls that every driver has."""
 
 from __future__ import annotations
 
@@ -70,21 +70,21 @@ def copied_as_a_rectangle(pointer: Any) -> Any:
     ],
 )  # fmt: skip
 def test_what_a_call_writes_is_written(kernel: Any, write: Any) -> None:
-    cuda.watch(["uninit"])
+    cuda.start_detectors(["uninit"])
     x, y = filled(), value(cuda.cuMemAlloc(4 * N))
     value(write(y))
     launch(kernel, x, y)
-    assert cuda.seen() == ([], None)
+    assert cuda.stop_detectors() == ([], None)
 
 
 def test_what_no_call_wrote_is_found(kernel: Any) -> None:
-    cuda.watch(["race", "uninit"], count=True)
+    cuda.start_detectors(["race", "uninit"], count=True)
     x, y = filled(), value(cuda.cuMemAlloc(4 * N))
     into = np.empty(N, np.float32)
     value(cuda.cuMemcpyDtoH(into, y, 4 * N))  # a look writes nothing
     value(cuda.cuMemsetD32(y, 0, N // 2))
     launch(kernel, x, y)
-    [finding], statistics = cuda.seen()
+    [finding], statistics = cuda.stop_detectors()
     assert finding.count == N // 2
     assert finding.memory.address == int(y) + 2 * N
     assert statistics is not None
@@ -92,31 +92,31 @@ def test_what_no_call_wrote_is_found(kernel: Any) -> None:
 
 
 def test_a_pattern_counts_as_unwritten(kernel: Any) -> None:
-    cuda.watch(["uninit"])
+    cuda.start_detectors(["uninit"])
     x, y = filled(), filled()
     cuda.never_written(int(y) + 4, 8)
     launch(kernel, x, y)
-    [finding], _ = cuda.seen()
+    [finding], _ = cuda.stop_detectors()
     assert finding.count == 2
 
 
 def test_pinned_and_managed_memory_is_the_host_s_to_write(kernel: Any) -> None:
-    cuda.watch(["uninit"])
+    cuda.start_detectors(["uninit"])
     for memory in (value(cuda.cuMemAllocHost(4 * N)), value(cuda.cuMemAllocManaged(4 * N, 1))):
         launch(kernel, filled(), cuda.CUdeviceptr(int(memory)))
-    assert cuda.seen() == ([], None)
+    assert cuda.stop_detectors() == ([], None)
 
 
 def test_after_seen_nothing_is_watched(kernel: Any) -> None:
-    cuda.watch(["uninit"])
-    assert cuda.seen() == ([], None)
+    cuda.start_detectors(["uninit"])
+    assert cuda.stop_detectors() == ([], None)
     launch(kernel, filled(), value(cuda.cuMemAlloc(4 * N)))
     with pytest.raises(RuntimeError, match="no detector is active"):
-        cuda.seen()
+        cuda.stop_detectors()
 
 
 def test_what_was_allocated_before_is_taken_for_written(kernel: Any) -> None:
     y = value(cuda.cuMemAlloc(4 * N))
-    cuda.watch(["uninit"])
+    cuda.start_detectors(["uninit"])
     launch(kernel, filled(), y)
-    assert cuda.seen() == ([], None)
+    assert cuda.stop_detectors() == ([], None)

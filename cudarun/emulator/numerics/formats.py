@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
@@ -20,8 +19,8 @@ Array = npt.NDArray[Any]
 _SMALLEST = {"f16": np.float32(2.0**-14), "bf16": np.float32(2.0**-126)}  # that is normal
 _NAN = {"f16": 0x7FFF, "bf16": 0x7FFF}
 _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
+_NAMES = {"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}  # of ml_dtypes
 _LAYOUT = {"e4m3": (3, 7), "e5m2": (2, 15)}  # the bits of the fraction, the exponent's bias
-_EIGHT_BITS = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
 
 
 def element(ptx_type: Type) -> str:
@@ -33,10 +32,10 @@ def to_f32(a: Array, number_format: str) -> Array:
     """Convert to f32, exactly."""
     if number_format == "bf16":
         return np.left_shift(a.astype(np.uint32), np.uint32(16)).view(np.float32)
-    if number_format in _EIGHT_BITS:
+    if number_format in _LAYOUT:
         if is_traced(a):
             return _widened(a, number_format)
-        values: Array = contiguous(a).view(_EIGHT_BITS[number_format]).astype(np.float32)
+        values: Array = contiguous(a).view(_eight_bits(number_format)).astype(np.float32)
         return values
     return a.astype(np.float32)
 
@@ -123,8 +122,15 @@ def to_eight_bits(a: Array, number_format: str) -> Array:
     clamped = np.clip(a, -largest, largest)
     if is_traced(a):
         return np.where(np.isnan(a), np.uint8(0x7F), _narrowed(clamped, number_format))
-    bits: Array = clamped.astype(_EIGHT_BITS[number_format]).view(np.uint8)
+    bits: Array = clamped.astype(_eight_bits(number_format)).view(np.uint8)
     return np.where(np.isnan(a), np.uint8(0x7F), bits)
+
+
+def _eight_bits(number_format: str) -> np.dtype[Any]:
+    import ml_dtypes  # few kernels need it, and it takes as long as five modules of ours
+
+    kind: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _NAMES[number_format]))
+    return kind
 
 
 def _widened(a: Array, number_format: str) -> Array:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
+from cudarun.bindings import import_driver_types
 from cudarun.errors import RequestError
 from cudarun.records import dataclass
 from cudarun.session.driver.log import LogCalls, libcuda_logs
@@ -63,7 +64,7 @@ def _no_logs() -> LogCalls | None:
 class KernelDetectors(Protocol):
     """A driver with detectors for kernels."""
 
-    def watch(
+    def start_detectors(
         self,
         detect: Collection[str] = (),
         *,
@@ -78,8 +79,8 @@ class KernelDetectors(Protocol):
     def variants(self) -> list[Variant] | None:
         """Return the launches without a synchronizing instruction, if any were requested."""
 
-    def seen(self) -> tuple[list[DetectorFinding], Statistics | None]:
-        """Return the findings and statistics since `watch`, and stop the instrumentation."""
+    def stop_detectors(self) -> tuple[list[DetectorFinding], Statistics | None]:
+        """Return the findings and statistics, and stop the instrumentation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +178,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
         RequestError: A variable of the environment has a value that it cannot have.
     """
     if name == "cpu":
+        import_driver_types()
         from cudarun.emulator import driver as emulator
         from cudarun.emulator.api import logs
         from cudarun.emulator.engines import Engines
@@ -212,7 +214,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             quick_kernels=False,
             on_progress=emulator.on_progress,
             detectors=emulator,
-            thread_states=emulator.standing,
+            thread_states=emulator.thread_states,
             is_compiling=emulator.is_compiling,
             never_written=emulator.never_written,
             unwritten_bytes=emulator.unwritten_bytes,
@@ -241,6 +243,7 @@ def import_driver(name: DriverName) -> None:
     Processes that are forked afterwards need not import it: of the emulator 0.1 s.
     """
     if name == "cpu":
+        import_driver_types()
         import cudarun.emulator.decode.module
         import cudarun.emulator.driver  # noqa: F401
     else:

@@ -87,12 +87,12 @@ def detecting(
     assert kernels is not None, "check_detection has refused other devices"
     if detection.prove:
         seen.limit = VariantLimit(progress, detection.limit)
-    kernels.watch(detection.detect, count=detection.stats, prove=seen.limit)
+    kernels.start_detectors(detection.detect, count=detection.stats, prove=seen.limit)
     try:
         yield seen
     finally:
         seen.variants = kernels.variants()
-        seen.findings, seen.statistics = kernels.seen()
+        seen.findings, seen.statistics = kernels.stop_detectors()
 
 
 def detector_report(

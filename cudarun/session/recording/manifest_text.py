@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
@@ -75,6 +74,8 @@ def read_manifest(data: bytes, origin: str) -> Manifest:
     Raises:
         RequestError: It is not a description, or a value is out of range.
     """
+    import tomllib  # most launches read no recording
+
     try:
         table = tomllib.loads(data.decode())
         found = decode(int, table.pop("format", None), "format")

@@ -24,6 +24,10 @@ from cudarun.records import dataclass
 
 Array = npt.NDArray[Any]
 
+UNDEFINED_BYTE = 0xFF
+"""What memory of blocks and of the heap of kernels contains until it is written: NaN as a float of
+every type, and -1, so that a result that was computed from it is not the expected one."""
+
 _MAP_NORESERVE = 0x4000
 _GAP = 256
 _PAGE = mmap.PAGESIZE
@@ -332,6 +336,7 @@ class DeviceHeap:
             )
         except OutOfMemory:
             return 0
+        self.memory.bytes_at(address, size)[:] = UNDEFINED_BYTE
         self._blocks[address] = size
         self._used += size
         return address

@@ -141,6 +141,7 @@ class CompiledRun:
             (layout.SHARED_STRIDE, launch.shared_stride if launch.shared_bytes else 0, 0),
             (layout.SHARED_START, launch.shared_start, 0),
             (layout.SHARED_BYTES, launch.shared_bytes, 0),
+            (layout.SHARED_RESERVED, launch.reserved_bytes, 0),
             (layout.WARPS, warps, 0),
             (layout.THREADS, launch.block_threads, 0),
             (layout.SLOTS, slots, 0),

@@ -90,8 +90,8 @@ class Batch:
         self.first_block, self.blocks = first_block, blocks
         self.threads.place(first_block, blocks)
         count = blocks * self.launch.block_threads
-        if "shared" in self._sections:
-            self._sections["shared"].bytes[:] = 0
+        for name in self._sections.keys() & {"shared", "local"}:
+            self.launch.undefine(self._sections[name])
         self.barriers.clear()
         self.failed_waits.clear()
         self._visited.clear()
@@ -425,9 +425,10 @@ class Batch:
         else:
             size, stride = launch.local_bytes, launch.local_stride
             owner, count = np.arange(self.lanes), self.lanes
-        memory = np.zeros(count * stride, dtype=np.uint8)
-        starts = owner * stride if count > 1 else None
-        return Section(name, base, size, memory, starts)
+        memory = np.empty(count * stride, dtype=np.uint8)
+        section = Section(name, base, size, memory, owner * stride if count > 1 else None)
+        launch.undefine(section)
+        return section
 
 
 def _hand_over(source: Array, target: Array, lanes: Lanes) -> None:

@@ -18,10 +18,12 @@ from cudarun.emulator.machine.child_grids import ChildGrid, ChildQueue, GridFami
 from cudarun.emulator.machine.printf import PrintBuffer
 from cudarun.emulator.machine.report import place, thread_name
 from cudarun.emulator.machine.spaces import RESERVED_SHARED
+from cudarun.emulator.memory import UNDEFINED_BYTE
 from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
+    from cudarun.emulator.machine.access import Section
     from cudarun.emulator.machine.arrays import Surface
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.child_grids import DeviceServices
@@ -323,6 +325,12 @@ class Launch:
         if space == "func":
             return self.program.functions[name]
         return self._symbols[name]
+
+    def undefine(self, section: Section) -> None:
+        """Fill memory of blocks with `UNDEFINED_BYTE`, except what the system has in it."""
+        section.bytes[:] = UNDEFINED_BYTE
+        if section.name == "shared":
+            section.bytes.reshape(-1, self.shared_stride)[:, : self.reserved_bytes] = 0
 
     def parameter(self, offset: int, ptx_type: Type) -> Array:
         """Return a value in the parameter buffer, as an array of one."""

@@ -1,4 +1,4 @@
-"""The KiB at the start of shared memory that the system reserves, on both engines."""
+"""Memory of a block before anything writes it, and the KiB that the system reserves there."""
 
 from __future__ import annotations
 
@@ -69,6 +69,27 @@ def test_the_layout() -> None:
     (found,) = check_equal(text, (3,), (64,), np.zeros((64, 4), "u4"), dynamic_shared=64)
     rows = np.frombuffer(found, "u4").reshape(64, 4)
     assert np.unique(rows, axis=0).tolist() == [[1024, 1056, 64 * 63 // 2, 79]]
+
+
+UNDEFINED = """.visible .entry undefined(.param .u64 out) {
+    .shared .align 4 .b32 own[8]; .local .align 4 .b32 mine[4];
+    .reg .b32 %r<12>; .reg .b64 %o, %g; .reg .b16 %h;
+    ld.param.u64 %o, [out]; mov.u32 %r0, %tid.x; mad.wide.u32 %o, %r0, 16, %o;
+    and.b32 %r1, %r0, 7; mov.u32 %r2, own; mad.lo.u32 %r2, %r1, 4, %r2;
+    ld.shared.u32 %r3, [%r2]; ld.local.u32 %r4, [mine+8]; ld.shared.u16 %h, [own+2];
+    cvt.u32.u16 %r5, %h; bar.sync 0; st.shared.u32 [%r2], 5; st.local.u32 [mine+8], 6;
+    ld.shared.u32 %r6, [%r2];
+    st.global.v4.u32 [%o], {%r3, %r4, %r5, %r6}; ret;
+}"""
+
+
+def test_undefined_memory_is_nan_in_every_block() -> None:
+    """Whatever the blocks before it wrote; zeros would hide a forgotten initialization."""
+    for grid in (1,), (700,):
+        (found,) = check_equal(UNDEFINED, grid, (64,), np.zeros((64, 4), "u4"))
+        rows = np.frombuffer(found, "u4").reshape(64, 4)
+        assert np.unique(rows, axis=0).tolist() == [[2**32 - 1, 2**32 - 1, 2**16 - 1, 5]]
+        assert np.isnan(rows[:, :2].copy().view("f4")).all()
 
 
 def test_no_detector_takes_reserved_memory_for_unwritten() -> None:

@@ -14,6 +14,7 @@ from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import BLOCKED, ENDED, FAILS, MEETS, YIELDS, WarpState
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.sync_checks import check_release
+from cudarun.emulator.memory import UNDEFINED_BYTE
 
 _PATIENCE = 64  # rounds of blocks that all may wait for others, until another block begins
 _STALL = 1024  # rounds without a slot for another block, until the caller is asked
@@ -79,8 +80,9 @@ def _define_begin(module: ModuleText, state: WarpState, *, is_observed: bool) ->
     store_field(code, "%ctx", layout.BLOCK_REGISTERS, "ptr", "%row")
     store_field(code, "%ctx", layout.RUNNING, "i64", "1")
     store_field(code, "%ctx", layout.CALLING_MASK, "i32", "0")
-    _fill(code, layout.SHARED, layout.SHARED_STRIDE, 0)
-    _fill(code, layout.LOCAL, layout.LOCAL_SIZE, 0)
+    _fill(code, layout.SHARED, layout.SHARED_STRIDE, UNDEFINED_BYTE)
+    _fill(code, layout.SHARED, layout.SHARED_RESERVED, 0)
+    _fill(code, layout.LOCAL, layout.LOCAL_SIZE, UNDEFINED_BYTE)
     _fill(code, layout.TESTS, layout.TESTS_BYTES, 0)
     if is_observed:
         begin_block(code, "%number")

@@ -54,6 +54,7 @@ BARRIER = 280  # the number of the barrier that lanes wait at, from 1 on, for a 
 SHARED_START = 288  # the address of the first byte of shared memory that threads can access
 TESTS = 296  # the last tests of mbarrier objects: a row of warps for each instruction
 TESTS_BYTES = 304
+SHARED_RESERVED = 312  # bytes of shared memory that the system has, and that are zero
 CONTEXT_BYTES = 320  # whole cache lines
 
 # A cache entry: addresses from BASE on, of which COUNT ones are valid for an access.

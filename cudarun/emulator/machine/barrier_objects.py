@@ -71,5 +71,7 @@ class FailedWait(NamedTuple):
         found = []
         for place in dict.fromkeys(self.places.tolist()):
             expected, pending, owed, _ = fields(int(self.objects[place]))
-            found.append(f"{pending} of {expected} arrivals and {owed} bytes of copies are pending")
+            copies = f" and {owed} bytes of copies" if owed >= 0 else ""
+            more = f"; copies wrote {-owed} bytes more than it expects" if owed < 0 else ""
+            found.append(f"{pending} of {expected} arrivals{copies} are pending{more}")
         return list(dict.fromkeys(found))

@@ -1,8 +1,8 @@
 """``--check``: evaluation of a check, and the location and size of its mismatches.
 
 In a check, ``==`` compares floats within a tolerance and everything else exactly; the other
-comparisons are made element by element. A check is true if all its elements are. One of no elements
-fails, unless a buffer in it was declared empty.
+comparisons are made element by element. A check is true if all its elements are, whatever those are
+that the kernel never wrote. One of no elements fails, unless a buffer in it was declared empty.
 No array of a buffer's size is allocated: both sides are computed and compared chunk by chunk.
 """
 
@@ -26,7 +26,7 @@ from cudarun.arguments.deferral import (
     materialize,
     plain,
 )
-from cudarun.arguments.dtypes import Array, Values, is_float
+from cudarun.arguments.dtypes import Array, Values, is_float, is_integer, with_other_contents
 from cudarun.arguments.evaluation import (
     Evaluator,
     Unwritten,
@@ -58,8 +58,14 @@ def run_check(
     tolerance: Tolerance = _DEFAULT,
     directory: Path = Path(),
     unwritten: Unwritten = nothing_unwritten,
+    *,
+    only_floats: bool = False,
 ) -> CheckResult:
     """Evaluate one ``--check``.
+
+    A comparison of an element that was never written is false. If the check passes, it is evaluated
+    again with other contents of these elements, and in the second of three times with these
+    comparisons true: they may be negated.
 
     Args:
         expression: The check.
@@ -68,13 +74,58 @@ def run_check(
         tolerance: For ``==`` between floats.
         directory: The base of relative paths in ``load(…)``.
         unwritten: Returns which elements of a buffer were never written.
+        only_floats: An integer that seems unwritten can be a result.
 
     Raises:
         ArgumentSyntaxError: An unknown name.
         RequestError: The expression cannot be evaluated, or the shapes of its sides differ.
     """
-    evaluator = _ClaimEvaluator(expression, values, old, directory, tolerance, unwritten)
-    node = expression.node
+    seeming = {name: mask for name in expression.names if (mask := unwritten(name)) is not None}
+    sure = {
+        name: mask
+        for name, mask in seeming.items()
+        if mask.any() and not (only_floats and is_integer(values[name]))
+    }
+    found = _evaluated(
+        _ClaimEvaluator(expression, values, old, directory, tolerance, sure.get), seeming.get
+    )
+    for other in ("0", "largest", "smallest") if sure else ():
+        if found.passed:
+            replaced = {name: with_other_contents(values[name], sure[name], other) for name in sure}
+            evaluator = _ClaimEvaluator(
+                expression, {**values, **replaced}, old, directory, tolerance, sure.get
+            )
+            evaluator.is_true_of_unwritten = other == "largest"
+            found = _evaluated(evaluator, seeming.get)
+    return found
+
+
+def _evaluated(evaluator: _ClaimEvaluator, unwritten: Unwritten) -> CheckResult:
+    node = evaluator.expression.node
+    found = _of_node(evaluator, node, unwritten)
+    if isinstance(node, tree.Comparison) or found.passed or found.is_empty:
+        return found
+    return _failing_part(evaluator, node, unwritten) or found
+
+
+def _failing_part(
+    evaluator: _ClaimEvaluator, node: tree.Node, unwritten: Unwritten
+) -> CheckResult | None:
+    """Return the first comparison that must pass and does not: it has values to show."""
+    match node:
+        case tree.Comparison():
+            found = _of_node(evaluator, node, unwritten)
+            return None if found.passed else found
+        case tree.Binary("and" | "&", left, right):
+            part = _failing_part(evaluator, left, unwritten)
+            return part or _failing_part(evaluator, right, unwritten)
+        case tree.Call("all" | "ravel" | "reshape", (first, *_)):
+            return _failing_part(evaluator, first, unwritten)
+    return None
+
+
+def _of_node(evaluator: _ClaimEvaluator, node: tree.Node, unwritten: Unwritten) -> CheckResult:
+    expression, tolerance = evaluator.expression, evaluator.tolerance
     nodes: tuple[tree.Node, ...] = (node,)
     operators: tuple[str, ...] = ()
     if isinstance(node, tree.Comparison):
@@ -85,10 +136,11 @@ def run_check(
         shape = joint_shape(sides)
         tally = _MismatchTally(operators, precisions, tolerance, shape)
         tally.mirrors = len(nodes) > 1 and not any(isinstance(n, tree.Name) for n in walk(nodes[0]))
-        masks = [evaluator.unwritten(each, unwritten) for each in nodes]
-        for start, parts in chunks(*sides, *(False if m is None else m for m in masks)):
+        masks = [evaluator.unwritten_in(each) for each in nodes] if operators else []
+        for start, parts in chunks(*sides, *masks):
             tally.add(start, parts[: len(sides)], parts[len(sides) :])
-        tally.mark_unwritten([None if m is None else np.broadcast_to(m, shape) for m in masks])
+        shown = (evaluator.unwritten(each, unwritten) for each in nodes)
+        tally.mark_unwritten([None if m is None else np.broadcast_to(m, shape) for m in shown])
         if tally.mismatches and isinstance(node, tree.Comparison):
             tally.long_sum = long_sum(evaluator, node, tally.rtol, tally.atol)
     if not operators:
@@ -101,6 +153,8 @@ def run_check(
 class _ClaimEvaluator(Evaluator):
     """An evaluator of a check, in whose claims ``==`` of floats has a tolerance.
 
+    A comparison of an element that was never written is false.
+
     Args:
         expression: The check.
         values: Arrays and numpy scalars by name, after the launch.
@@ -111,6 +165,7 @@ class _ClaimEvaluator(Evaluator):
 
     Attributes:
         used_tolerance: The ``(rtol, atol)`` of a claim.
+        is_true_of_unwritten: Comparisons of such elements are true instead.
     """
 
     def __init__(
@@ -124,7 +179,8 @@ class _ClaimEvaluator(Evaluator):
     ) -> None:
         super().__init__(expression, values, old, directory)
         self.used_tolerance = (0.0, 0.0)
-        self._tolerance = tolerance
+        self.is_true_of_unwritten = False
+        self.tolerance = tolerance
         self._unwritten_of = unwritten_of
 
     def value(self, node: tree.Node) -> Data:
@@ -132,22 +188,28 @@ class _ClaimEvaluator(Evaluator):
             return self._claim(node)
         return super().value(node)
 
+    def unwritten_in(self, node: tree.Node) -> Data:
+        """Return which elements of a value were never written."""
+        mask = self.unwritten(node, self._unwritten_of)
+        return np.False_ if mask is None else mask
+
     def _claim(self, node: tree.Comparison) -> Data:
         precision = least_exact(*map(self.precision, node.operands))
 
-        def link(operator: str, left: Operand, right: Operand, *unwritten: Any) -> Operand:
+        def link(operator: str, left: Operand, right: Operand, *masks: Any) -> Operand:
             if operator != "==" or not (is_floating(left) or is_floating(right)):
-                return compare(operator, left, right)
-            self.used_tolerance = self._tolerance.of(precision)
-            missing = np.logical_or(*unwritten)
-            passed, _ = self._tolerance.within(wide(left), wide(right), missing, precision)
-            return cast(Operand, plain(passed))
+                passed = truth(compare(operator, left, right))
+            else:
+                self.used_tolerance = self.tolerance.of(precision)
+                passed, _ = self.tolerance.within(wide(left), wide(right), precision)
+            missing = np.logical_or(*masks)
+            found = passed | missing if self.is_true_of_unwritten else passed & ~missing
+            return cast(Operand, plain(found))
 
         values = [*map(self.value, node.operands)]
-        masks = [self.unwritten(each, self._unwritten_of) for each in node.operands]
-        known: list[Data] = [np.False_ if each is None else each for each in masks]
+        masks = [*map(self.unwritten_in, node.operands)]
         links = [
-            elementwise(partial(link, operator), *values[i : i + 2], *known[i : i + 2])
+            elementwise(partial(link, operator), *values[i : i + 2], *masks[i : i + 2])
             for i, operator in enumerate(node.operators)
         ]
         return reduce(lambda a, b: elementwise(partial(binary, "and"), a, b), links)
@@ -183,18 +245,17 @@ class _MismatchTally:
         self.both_nan = 0
         self.long_sum: str | None = None
 
-    def add(self, start: int, parts: Sequence[Operand], unwritten: Sequence[Operand]) -> None:
+    def add(self, start: int, parts: Sequence[Operand], unwritten: Sequence[Any]) -> None:
         """Compare one chunk.
 
         Args:
             start: The flat index of its first element.
             parts: All sides.
-            unwritten: Which elements of each side were never written. They equal nothing, though
-                the pattern that they have may be NaN, or within a tolerance of what is expected.
+            unwritten: Which elements of each side were never written.
         """
         sides = [np.atleast_1d(materialize(part)) for part in parts]
         links = [
-            self.link(each, left, right, np.asarray(truth(one)) | truth(other))
+            self.link(each, left, right) & ~(one | other)
             for each, left, right, one, other in zip(
                 self.operators, sides, sides[1:], unwritten, unwritten[1:], strict=False
             )
@@ -247,26 +308,28 @@ class _MismatchTally:
 
     def mark_unwritten(self, masks: Sequence[Array | None]) -> None:
         """Replace values of elements that were never written, given by a mask for each side."""
+        if any(mask is not None and mask.any() for mask in masks):
+            self.both_nan = 0  # some of which are no values
         self.first = [each.marked(masks) for each in self.first]
         self.worst = self.worst and self.worst.marked(masks)
 
-    def link(self, operator: str, left: Array, right: Array, unwritten: Array) -> Array:
+    def link(self, operator: str, left: Array, right: Array) -> Array:
         if operator != "==":
             return np.asarray(compare(operator, left, right))
         if is_float(left.dtype) or is_float(right.dtype):
             self.used_tolerance = True
-            return self.close(wide(left), wide(right), unwritten)
+            return self.close(wide(left), wide(right))
         return self.same(left, right)
 
-    def close(self, left: Array, right: Array, unwritten: Array) -> Array:
+    def close(self, left: Array, right: Array) -> Array:
         """Return which floats are equal within the tolerance."""
         equal = np.asarray(left == right)
         if equal.all():  # the usual case
             self.note_none(right)
             return equal
-        passed, difference = self.tolerance.within(left, right, unwritten, self.precision)
+        passed, difference = self.tolerance.within(left, right, self.precision)
         if not self.tolerance.equal_nan:
-            both = np.isnan(left) & np.isnan(right) & ~unwritten
+            both = np.isnan(left) & np.isnan(right)
             self.both_nan += int(np.count_nonzero(both))
         self.note(difference, right)
         return passed

@@ -19,7 +19,7 @@ _OF_CLAIMS = frozenset({"all", "any", "bool", "ravel", "reshape", "transpose", "
 
 
 class _NoClaim(Exception):
-    """A part of a check that compares nothing."""
+    """A check, or a part of it, that compares nothing."""
 
 
 def claimed(expression: Expression) -> Expression:
@@ -34,6 +34,9 @@ def claimed(expression: Expression) -> Expression:
         hint = "each part must be a comparison, such as y != 0"
     try:
         found = _claim(node)
+        if not expression.names - CONSTANTS.keys():
+            hint = "name a buffer or a variable, such as y"
+            raise _NoClaim
     except _NoClaim:
         what = f"'{text}' compares nothing"
         raise ArgumentSyntaxError(what, expression.source, 0, hint=hint) from None

@@ -73,6 +73,10 @@ _EXACT = _CLAIMS | {
     *("argmin", "argmax", "argsort", "count_nonzero"),
 }
 
+_SELECTING = frozenset({"and", "or", "&", "|", "@"})
+_OF_ONE = {*CASTS, *ELEMENTWISE} - {"where", "clip", "maximum", "minimum", "fmax", "fmin"}
+"""Functions whose values are those of the elements of their first argument."""
+
 
 def least_exact(*types: ScalarType | None) -> ScalarType | None:
     """Return the floating type with the shortest mantissa."""
@@ -250,7 +254,9 @@ class Evaluator:
     # --- elements that were never written ---
 
     def unwritten(self, node: tree.Node, of: Unwritten) -> Array | None:
-        """Return which elements of a value were never written, if it selects elements of a buffer.
+        """Return which elements of a value are, or are computed from, elements never written.
+
+        The values of other functions, and of ``and`` and ``or``, may be those of other elements.
 
         Args:
             node: The value.
@@ -263,6 +269,7 @@ class Evaluator:
                 whole: Any = self.unwritten(base, of)
                 if whole is None:
                     return None
+                whole = np.broadcast_to(whole, np.shape(self.array(base)))
                 return np.asarray(whole[tuple(self._index_item(item) for item in items)])
             case tree.MemberOf(base):
                 mask = self.unwritten(base, of)
@@ -274,6 +281,13 @@ class Evaluator:
             case tree.Call("transpose", (base,)):
                 mask = self.unwritten(base, of)
                 return None if mask is None else mask.T
+            case tree.Unary(operator, operand) if operator != "not":
+                return self.unwritten(operand, of)
+            case tree.Binary(operator, left, right) if operator not in _SELECTING:
+                mask, other = self.unwritten(left, of), self.unwritten(right, of)
+                return other if mask is None else mask if other is None else mask | other
+            case tree.Call(function, (operand, *_)) if function in _OF_ONE:
+                return self.unwritten(operand, of)
         return None
 
     def has_no_empty_array(self, node: tree.Node) -> bool:

@@ -21,6 +21,7 @@ def without_unwritten(value: Any, unwritten: Array | None) -> tuple[str, object]
     """
     if unwritten is None or not unwritten.any():
         return str(value), value.tolist()
+    unwritten = np.broadcast_to(unwritten, np.shape(value))
     if not np.ndim(value):
         return NEVER_WRITTEN, None
     shown = np.empty(value.shape, object)

@@ -56,15 +56,13 @@ class Tolerance:
         )
 
     def within(
-        self, left: Array, right: Array, unwritten: Array, precision: ScalarType | None
+        self, left: Array, right: Array, precision: ScalarType | None
     ) -> tuple[Array, Array]:
         """Return which floats are equal, and the differences; infinities equal only themselves.
 
         Args:
             left: Values as float64.
             right: The expected values.
-            unwritten: Which elements were never written. They equal nothing, though the pattern
-                that they have may be NaN, or within a tolerance of what is expected.
             precision: The type of which the tolerance is the default.
         """
         import numpy as np  # the parent, which parses tolerances, does not need it
@@ -73,10 +71,10 @@ class Tolerance:
         equal = np.asarray(left == right)
         difference = np.abs(left - right)
         bound = atol + rtol * np.abs(right)
-        passed = equal | ((difference <= bound) & np.isfinite(right) & ~unwritten)
+        passed = equal | ((difference <= bound) & np.isfinite(right))
         is_same = equal  # for infinities too, whose difference is NaN
         if self.equal_nan:
-            both = np.isnan(left) & np.isnan(right) & ~unwritten
+            both = np.isnan(left) & np.isnan(right)
             passed, is_same = passed | both, is_same | both
         return passed, np.where(is_same, 0.0, difference)
 

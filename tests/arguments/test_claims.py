@@ -10,6 +10,7 @@ from cudarun.arguments.statements import claimed_check, parse_check, parse_let
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.model.check_lines import failure_lines
+from cudarun.session.driver.fill_pattern import fill_pattern
 
 X = np.arange(1, 9, dtype=np.float32)
 VALUES = {"x": X, "near": X * np.float32(1 + 1e-6), "far": X + 1, "n": np.int32(8)}
@@ -27,6 +28,7 @@ def result(text, values=VALUES, tolerance=None, unwritten=lambda name: None, let
         *("x", "1", "true", "max(x)", "x + 1", "sum(x == far)", "count_nonzero(x == x)", "x[0]"),
         *("all(x)", "any(x)", "not x", "x == near and n", "(x == x) | n", "where(x == x, x, n)"),
         *("where(x == x, x, true)", "all(x == x) + 0", "old(x)", "-(x == x)", "[x == x]"),
+        *("1 == 1", "pi > 3", "all(arange(3) < 5)"),
     ],
 )
 def test_a_check_that_compares_nothing(text):
@@ -79,6 +81,85 @@ def test_a_tolerance_of_its_own_reaches_every_claim():
 
 def test_masks_are_exact():
     assert result("sum(where(x == near, 1, 0)) == 0").passed
+
+
+def unwritten_last(**dtypes):
+    """Return values of which the last element has the fill pattern, and the function of these."""
+    values = {"x": np.arange(4)}
+    for name, dtype in dtypes.items():
+        pattern = np.frombuffer(fill_pattern(np.dtype(dtype)), dtype)
+        values[name] = np.concatenate([np.arange(3).astype(dtype), pattern])
+    mask = np.array([False, False, False, True])
+    return values, dict.fromkeys(dtypes, mask).get
+
+
+UNWRITTEN = unwritten_last(y="f4", i="i4", u="u1", h="f2")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("isnan(y) | (x < 3)", "y != 7", "not (y > 2)", "not (y < 0)", "not isinf(y)"),
+        *(
+            "not any(y > 64)",
+            "i != 7",
+            "i < 3",
+            "i > -2**31",
+            "u >= 0 and u != 0 or u < 1 and 0 < 1",
+        ),
+        *("y == where(x < 3, x, nan)", "sum(i) < 0", "max(u) > 2", "(h != 5)[1:]", "y[3] != 3"),
+    ],
+)
+def test_a_check_that_unwritten_elements_pass(text):
+    values, mask = UNWRITTEN
+    tolerance = Tolerance(equal_nan=True)
+    assert result(text, values, tolerance).passed or text in ("not isinf(y)",)
+    assert not result(text, values, tolerance, unwritten=mask).passed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("y[:3] == x[:3]", "(x == 3) | (y == x)", "where(x < 3, i == x, true)", "sum(u[:3]) == 3"),
+        *("not (y[:3] > 64)", "x == arange(4)", "where(x < 3, y, 3) == x"),
+    ],
+)
+def test_a_check_of_written_elements(text):
+    values, mask = UNWRITTEN
+    assert result(text, values, unwritten=mask).passed
+
+
+def test_integers_that_only_seem_unwritten():
+    values, mask = UNWRITTEN
+    check = claimed_check(parse_check("u != 7 and i != 7")).expression
+    assert run_check(check, values, values, unwritten=mask, only_floats=True).passed
+    check = claimed_check(parse_check("u != 7 and h != 7")).expression
+    assert not run_check(check, values, values, unwritten=mask, only_floats=True).passed
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("all(x == far)", "[0]: got 1.0, expected 2.0"),
+        ("n == 8 and (x == far)[2:]", None),
+        ("n == 8 and all(far[5:] == x[5:])", "[0]: got 7.0, expected 6.0"),
+        ("(x < 9) & (near < 7)", "[6]: got 7.0000067, expected < 7"),
+        ("n == 7 and x == near", "got 8, expected 7"),
+        ("not all(x == near)", "got false, expected true"),
+        ("(x == far) | (n == 7)", "[0]: got false, expected true"),
+    ],
+)
+def test_a_composed_check_shows_the_part_that_fails(text, line):
+    found = result(text)
+    assert (found.passed, found.expression) == (False, text)
+    assert any((line or "[0]: got false") in each for each in failure_lines(found))
+
+
+def test_a_mismatch_of_what_was_computed_from_unwritten_elements():
+    values, mask = UNWRITTEN
+    for text in ("2*y + 1 == 2*x + 1", "isfinite(y)", "f32(i)[1:] == x[1:]"):
+        [mismatch] = result(text, values, unwritten=mask).first
+        assert mismatch.got is None
 
 
 def test_a_claim_about_unwritten_elements():

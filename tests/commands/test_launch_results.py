@@ -72,7 +72,11 @@ def test_a_file_that_cannot_be_written_hides_nothing(run: Run, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("check", "lines"),
     [
-        ("all(y == 3)", ["  got false, expected true"]),
+        ("any(y == 4)", ["  got false, expected true"]),
+        (
+            "n == 5 and all(y < 9)",
+            ["  1 of 5 elements failed", "  [4]: got 9.0, expected < 9"],
+        ),
         (
             "isnan(y)",
             ["  5 of 5 elements failed", *(f"  [{i}]: got false, expected true" for i in range(5))],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -15,11 +16,12 @@ from cudarun.arguments.presentation import without_unwritten
 from cudarun.arguments.rows import ALL, rows_wanted, span
 from cudarun.arguments.statements import Check
 from cudarun.errors import CudarunError, RequestError
-from cudarun.model.checks import CheckResult
+from cudarun.model.checks import CheckResult, Mismatch
 from cudarun.model.figures import Figure
 from cudarun.model.launch import BufferResult, Printed, Saved
 from cudarun.records import dataclass
 from cudarun.session.driver.devices import Device
+from cudarun.session.driver.fill_pattern import fill_pattern
 from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.figures import figure
@@ -117,7 +119,11 @@ def _checks(
 ) -> _CheckResults:
     """Evaluate checks and comparisons with what is expected; add errors of those that cannot be."""
     unwritten = buffers.unwritten
-    results = [_checked(each, values, old, request, errors, unwritten) for each in request.checks]
+    only_floats = session.driver.traits.unwritten_bytes is None
+    results = [
+        _checked(each, values, old, request, errors, unwritten, only_floats=only_floats)
+        for each in request.checks
+    ]
     expected: list[Array | CudarunError] = []
     if request.image.recording is not None:
         from cudarun.session.launch.recorded_results import compare_recorded
@@ -156,22 +162,45 @@ def _checks(
     return _CheckResults(tuple(results), found)
 
 
-def initializer_note(specs: Sequence[BufferSpec], checks: Sequence[CheckResult]) -> str | None:
-    """Return what can explain NaN in a failed check: a buffer that the kernel expects to be zero.
+def initializer_note(
+    specs: Sequence[BufferSpec], results: StepResults, *, suggest_uninit: bool
+) -> str | None:
+    """Return what can explain a failed check: memory that the kernel reads and nothing wrote.
 
     Args:
         specs: The buffers of the launch.
-        checks: The results of its checks.
+        results: Those of its last step.
+        suggest_uninit: Name the detector, where NaN has no other explanation.
     """
     unset = {spec.name: spec for spec in specs if spec.is_unwritten_at_first}
-    for check in checks:
-        if any((each.got == "nan") != (each.expected == "nan") for each in check.first):
-            for name in filter(unset.__contains__, re.findall(r"\w+", check.expression)):
+    for check in results.checks:
+        has_nan = any((each.got == "nan") != (each.expected == "nan") for each in check.first)
+        for each in results.buffers if has_nan else ():
+            if each.never_written == math.prod(each.shape) and each.name in unset:
                 return (
-                    f"{name} has no initializer: its elements are NaN until the kernel writes "
-                    f"them; if it reads or adds to them first, use '{name}={unset[name]}:zeros'"
+                    f"{each.name} has no initializer, and the kernel did not write it: an input "
+                    f"needs one, such as '{each.name}={unset[each.name]}:ones'"
                 )
+        for name in filter(unset.__contains__, re.findall(r"\w+", check.expression)):
+            pattern = fill_pattern(unset[name].dtype())
+            if has_nan or any(_exceeds_by(pattern, each) for each in check.first):
+                return (
+                    f"{name} has no initializer: its elements are {'NaN' if has_nan else '0xa5…'} "
+                    "until the kernel writes them; if it reads or adds to them first, use "
+                    f"'{name}={unset[name]}:zeros'"
+                )
+        if has_nan and suggest_uninit:
+            return "shared and local memory is NaN until it is written: see --detect uninit"
     return None
+
+
+def _exceeds_by(pattern: bytes, mismatch: Mismatch) -> bool:
+    """Return whether an integer is the expected one added to the fill pattern."""
+    try:
+        difference = int(mismatch.got or "") - int(mismatch.expected or "")
+    except ValueError:
+        return False
+    return difference % (1 << 8 * len(pattern)) == int.from_bytes(pattern, "little")
 
 
 def _tests_strength(request: LaunchRequest, specs: Sequence[BufferSpec]) -> bool:
@@ -194,11 +223,16 @@ def _checked(
     request: LaunchRequest,
     errors: list[CudarunError],
     unwritten: Unwritten,
+    *,
+    only_floats: bool,
 ) -> CheckResult:
     """Return the result of a check; if it cannot be evaluated, also add an error."""
     tolerance = request.tolerance.overridden(check.rtol, check.atol)
     try:
-        return run_check(check.expression, values, old, tolerance, request.directory, unwritten)
+        return run_check(
+            check.expression, values, old, tolerance, request.directory, unwritten,
+            only_floats=only_floats,
+        )  # fmt: skip
     except CudarunError as error:
         errors.append(error.of(option="--check"))
         return CheckResult(

@@ -84,7 +84,9 @@ def run_on(
     shown = next((each for _, each in sets if each.failures), results[-1])
     geometry, kernel = last.geometry, last.kernel
     said = [each for step in ran.steps for each in step.notes]
-    found = initializer_note(ran.buffers.specs, shown.checks)
+    tracks = session.driver.traits.unwritten_bytes is not None
+    suggest_uninit = tracks and "uninit" not in request.detection.detect
+    found = initializer_note(ran.buffers.specs, shown, suggest_uninit=suggest_uninit)
     said += filter(None, [tolerance_note(request, shown.checks), found])
     said += (f"{demangle(k)}: {note}" for k, note in session.driver.traits.launch_notes().items())
     warnings = [each for library in libraries for each in library.image.warnings]

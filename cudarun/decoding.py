@@ -47,14 +47,21 @@ def parse(data: str | bytes) -> Any:
     Raises:
         InvalidDocument: It is not JSON, or has too many values.
     """
-    text = data if isinstance(data, bytes) else data.encode(errors="replace")
-    counts = (text.count(each) for each in (b",", b"[", b"{"))
-    if sum(counts) > MAX_VALUES:
-        raise InvalidDocument(f"more than {MAX_VALUES} values")
+    refuse_many_values(data if isinstance(data, bytes) else data.encode(errors="replace"))
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise InvalidDocument(str(error)) from None
+
+
+def refuse_many_values(data: bytes) -> None:
+    """Refuse a text of more JSON values than are read.
+
+    Raises:
+        InvalidDocument: It has too many.
+    """
+    if sum(map(data.count, (b",", b"[", b"{"))) > MAX_VALUES:
+        raise InvalidDocument(f"more than {MAX_VALUES} values")
 
 
 def decode(kind: type[T], value: Any, place: str = "", *, others: bool = True) -> T:

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from cuda.bindings import driver as _bindings
@@ -173,9 +174,16 @@ def allocate_at(ranges: Sequence[tuple[int, int]]) -> Callable[[], None]:
         ranges: The addresses and sizes; they do not overlap.
 
     Raises:
-        ValueError: The emulated device itself has an address.
+        ValueError: The emulated device itself has an address, or less memory.
     """
     memories = [process.host_memory, *(each.memory for each in process.devices)]
+    total, capacity = sum(size for _, size in ranges), memories[-1].capacity
+    if total > capacity:  # the host would end the process when it is used
+        address, size = max(ranges, key=itemgetter(1))
+        raise ValueError(
+            f"it has {total} bytes of memory, {size} of them at {address:#x}; "
+            f"the emulated device has {capacity}"
+        )
     own = [(each.base, each.base + 2 * each.capacity) for each in memories]
     for address, size in ranges:
         if any(

@@ -47,7 +47,7 @@ def allocate_at(session: Session, device: Device, ranges: Ranges) -> None:
     Raises:
         AddressOccupied: The driver has other memory at an address.
         DeviceFailed: Out of device memory.
-        RequestError: The emulated device has an address itself.
+        RequestError: The emulated device has an address itself, or less memory.
     """
     if session.driver.traits.allocate_at is not None:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -276,24 +276,9 @@ class RecordedMemoryContents(Contents):
         self._file = spec.recording.contents()
         self._recorded = spec.recorded
         self._moved = moved
-        self._last: tuple[int, Array] = (0, np.zeros(0, np.uint8))
 
     def read(self, part: Array, first: int) -> None:
         """Copy a chunk."""
         whole = part.view(np.uint8)
-        whole[...] = 0
-        for offset, data in self._pieces(first, first + whole.size):
-            start, end = max(first, offset), min(first + whole.size, offset + data.size)
-            whole[start - first : end - first] = data[start - offset : end - offset]
+        whole[...] = self._file.read(self._recorded.before, first, first + whole.size)
         self._moved.apply(whole, self._recorded.address + first)
-
-    def _pieces(self, first: int, end: int) -> Iterator[tuple[int, Array]]:
-        for piece in self._recorded.before:
-            if piece.offset >= end:
-                return
-            if piece.offset + piece.size > first:
-                offset, data = self._last
-                if offset != piece.offset or data.size != piece.size:
-                    data = np.frombuffer(self._file.piece(piece), np.uint8)
-                    self._last = piece.offset, data
-                yield piece.offset, data

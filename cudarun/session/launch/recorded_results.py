@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +10,13 @@ import numpy as np
 from cudarun.arguments.checks import run_check
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.expressions import parse_expression
-from cudarun.arguments.packing import BufferSpec
 from cudarun.model.checks import CheckResult
+from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.moved_variables import MovedVariables
 from cudarun.session.launch.recorded import RecordedSpec
 from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.recording.archive import RecordedContents
+from cudarun.session.recording.manifest import RecordedRange
 
 _BITS = "u32"
 """The type of accesses of 32 bits, also of floats: compilers load and store them as ``.b32``."""
@@ -23,12 +25,7 @@ _FLOATS = {"f16", "bf16", "f32", "f64", _BITS}
 _GOT, _EXPECTED = "got", "expected"
 
 
-def compare_recorded(
-    request: LaunchRequest,
-    specs: Sequence[BufferSpec],
-    array: Callable[[str], Array],
-    moved: MovedVariables,
-) -> Iterator[CheckResult]:
+def compare_recorded(request: LaunchRequest, buffers: Buffers) -> Iterator[CheckResult]:
     """Compare memory and variables with the recorded ones; yield a result for each that changed.
 
     Those that the recorded launch did not change have a result only if they differ. Without
@@ -36,41 +33,73 @@ def compare_recorded(
 
     Args:
         request: The launch.
-        specs: Its buffers, and the variables to read.
-        array: Returns a buffer by name, after the launch.
-        moved: The variables that have other addresses than the recorded ones.
+        buffers: Its memory, and the variables to read, after the launch.
     """
     recording = request.image.recording
     if recording is None or recording.manifest.status != 0:
         return
     with recording.contents() as contents:
-        for spec in specs:
+        for spec in buffers.specs:
             if not isinstance(spec, RecordedSpec):
                 continue
             assert spec.recorded is not None, "a recorded range has its description"
-            expected = contents.after(spec.recorded)
-            moved.apply(expected, spec.recorded.address)
-            result = _compared(request, spec, array(spec.name), expected)
+            comparison = _Comparison(contents, spec.recorded, buffers.moved)
+            buffers.deliver(spec.name, comparison)
+            got = expected = np.zeros(0, np.uint8)  # a range can be large
+            if not comparison.is_equal:
+                got, expected = buffers.array(spec.name), comparison.expected(0, spec.nbytes)
+            result = _compared(request, spec, got, expected)
             if spec.recorded.after or not result.passed:
                 yield result
+
+
+class _Comparison:
+    """A comparison with a recorded range, chunk by chunk.
+
+    Args:
+        contents: The contents of the recording.
+        recorded: The range.
+        moved: The variables that have other addresses than the recorded ones.
+    """
+
+    def __init__(
+        self, contents: RecordedContents, recorded: RecordedRange, moved: MovedVariables
+    ) -> None:
+        self.is_equal = True
+        self._contents = contents
+        self._recorded = recorded
+        self._moved = moved
+
+    def __call__(self, part: Array, first: int) -> None:
+        """Take a chunk of the device's memory."""
+        start = first * part.itemsize
+        got = part.reshape(-1).view(np.uint8)
+        if self.is_equal and not np.array_equal(got, self.expected(start, start + got.size)):
+            self.is_equal = False
+
+    def expected(self, start: int, end: int) -> Array:
+        """Return the recorded bytes from one offset to another."""
+        found = self._contents.read_after(self._recorded, start, end)
+        self._moved.apply(found, self._recorded.address + start)
+        return found
 
 
 def _compared(
     request: LaunchRequest, spec: RecordedSpec, got: Array, expected: Array
 ) -> CheckResult:
+    """Return the result of comparing bytes; none if all are equal."""
     tolerance, dtype = request.tolerance, spec.dtype()
     is_exact = tolerance.rtol is None and tolerance.atol is None
     if is_exact and dtype.kind not in "iu":
         dtype = np.dtype(f"u{dtype.itemsize}")
-    if got.tobytes() == expected.tobytes():
-        values = {_GOT: expected[:0].view(dtype), _EXPECTED: expected[:0].view(dtype)}
-    elif not is_exact and str(spec.type) == _BITS:
+    if got.size and not is_exact and str(spec.type) == _BITS:
         values = _as_floats(got, expected)
     else:
         values = {_GOT: got.reshape(-1).view(dtype), _EXPECTED: expected.view(dtype)}
     check = run_check(parse_expression(f"{_GOT} == {_EXPECTED}"), values, {}, tolerance)
-    if not values[_GOT].size:
-        check = replace(check, elements=got.nbytes // dtype.itemsize, passed=True, is_empty=False)
+    if not got.size:
+        elements = spec.nbytes // dtype.itemsize
+        check = replace(check, elements=elements, passed=True, is_empty=False)
     name = spec.recorded.symbol if spec.recorded and spec.recorded.symbol else spec.name
     return replace(check, expression=f"{name} == recorded")
 

@@ -128,7 +128,7 @@ def _checks(
     if request.image.recording is not None:
         from cudarun.session.launch.recorded_results import compare_recorded
 
-        results += compare_recorded(request, buffers.specs, buffers.array, buffers.moved)
+        results += compare_recorded(request, buffers)
     if request.expectations:
         from cudarun.session.launch.expectation import (  # few launches have one
             compare_expected,

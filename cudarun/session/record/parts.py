@@ -85,7 +85,9 @@ def _shrunk(
                 name=name,
                 address=whole.address + part.offset,
                 size=part.size,
-                before=_cut(contents.part(whole.before, part.offset, end), writer, zeros=False),
+                before=_cut(
+                    contents.read(whole.before, part.offset, end).data, writer, zeros=False
+                ),
                 after=_changes(contents.changes(whole, part.offset, end), writer),
                 type=part.type,
             )
@@ -103,7 +105,7 @@ def _with_zeros(
                 if part.of != whole.name:
                     continue
                 start, end = part.offset, part.offset + part.size
-                data = contents.part(whole.before, start, end)
+                data = contents.read(whole.before, start, end).data
                 before += writer.pieces(data, start, zeros=False)
                 for offset, changed in contents.changes(whole, start, end):
                     after += writer.pieces(changed, start + offset)
@@ -117,12 +119,12 @@ def _others(recording: Recording, writer: RecordingWriter) -> Iterator[RecordedR
         for each in (*manifest.variables, *manifest.arrays):
             yield replace(
                 each,
-                before=_cut(contents.part(each.before, 0, each.size), writer, zeros=False),
+                before=_cut(contents.read(each.before, 0, each.size).data, writer, zeros=False),
                 after=_changes(contents.changes(each, 0, each.size), writer),
             )
 
 
-def _cut(data: bytes, writer: RecordingWriter, *, zeros: bool) -> tuple[MemoryPiece, ...]:
+def _cut(data: memoryview, writer: RecordingWriter, *, zeros: bool) -> tuple[MemoryPiece, ...]:
     return tuple(writer.pieces(data, zeros=zeros))
 
 

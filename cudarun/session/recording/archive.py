@@ -10,7 +10,10 @@ import hashlib
 import os
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from operator import attrgetter
 from typing import IO
 
 import numpy as np
@@ -141,35 +144,44 @@ class RecordedContents:
 
     def before(self, recorded: RecordedRange) -> Bytes:
         """Return a range before the launch."""
-        whole = np.zeros(recorded.size, np.uint8)
-        self._put(whole, recorded.before)
-        return whole
+        return self.read(recorded.before, 0, recorded.size)
 
     def after(self, recorded: RecordedRange) -> Bytes:
         """Return a range after the launch."""
-        whole = self.before(recorded)
-        self._put(whole, recorded.after)
+        return self.read_after(recorded, 0, recorded.size)
+
+    def read(self, pieces: Sequence[MemoryPiece], start: int, end: int) -> Bytes:
+        """Return the bytes from one offset to another; those without a piece are zero."""
+        whole = np.zeros(end - start, np.uint8)
+        self._put(whole, pieces, start)
         return whole
 
-    def part(self, pieces: Sequence[MemoryPiece], start: int, end: int) -> bytes:
-        """Return the bytes from one offset to another; those without a piece are zero."""
-        whole = bytearray(end - start)
-        for offset, data in self._between(pieces, start, end):
-            whole[offset : offset + len(data)] = data
-        return bytes(whole)
+    def read_after(self, recorded: RecordedRange, start: int, end: int) -> Bytes:
+        """Return the bytes of a range after the launch, from one offset to another."""
+        whole = self.read(recorded.before, start, end)
+        self._put(whole, recorded.after, start)
+        return whole
 
     def changes(self, recorded: RecordedRange, start: int, end: int) -> Sequence[tuple[int, bytes]]:
         """Return the changed parts between two offsets, by their offsets from the first."""
         return [*self._between(recorded.after, start, end)]
 
+    def _put(self, whole: Bytes, pieces: Sequence[MemoryPiece], start: int) -> None:
+        for offset, data in self._between(pieces, start, start + whole.size):
+            whole[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
+
     def _between(
         self, pieces: Sequence[MemoryPiece], start: int, end: int
     ) -> Iterator[tuple[int, bytes]]:
-        for piece in pieces:
+        """Yield the parts of pieces, which are in order, between two offsets."""
+        at = max(bisect_right(pieces, start, key=attrgetter("offset")) - 1, 0)
+        for piece in islice(pieces, at, None):
             first, last = max(start, piece.offset), min(end, piece.offset + piece.size)
             if first < last:
                 data = self.piece(piece)
                 yield first - start, data[first - piece.offset : last - piece.offset]
+            elif piece.offset >= end:
+                return
 
     def piece(self, piece: MemoryPiece) -> bytes:
         """Return the bytes of a piece.
@@ -181,11 +193,6 @@ class RecordedContents:
         if len(data) != piece.size or _digest(data) != piece.digest:
             raise _damaged(self._path, f"the piece {piece.digest} has other contents")
         return data
-
-    def _put(self, whole: Bytes, pieces: Iterable[MemoryPiece]) -> None:
-        for piece in pieces:
-            data = np.frombuffer(self.piece(piece), np.uint8)
-            whole[piece.offset : piece.offset + piece.size] = data
 
     def close(self) -> None:
         """Close the file."""

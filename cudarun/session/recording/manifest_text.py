@@ -1,13 +1,18 @@
-"""The description of a recording as a TOML text of known keys, without paths and code."""
+"""The description of a recording as a TOML text of known keys, without paths and code.
+
+It is read as it is written: a line is a table's name, or a key and a JSON value. All of TOML would
+take memory that grows with the square of the text.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
-from cudarun.decoding import InvalidDocument, decode
+from cudarun.decoding import InvalidDocument, decode, parse, refuse_many_values
 from cudarun.errors import RequestError
 from cudarun.session.recording.manifest import (
     TEXTURE_BYTES,
@@ -21,6 +26,7 @@ from cudarun.session.recording.manifest import (
 FORMAT = 1
 _TABLES = {"range": "ranges", "tensor_map": "tensor_maps", "object": "objects"}
 """The keys of tables, and the fields with their rows."""
+_LINE = re.compile(rf"\[(\w+)\]|\[\[({'|'.join(_TABLES)})\]\]|(\w+) *= *(.+)|", re.ASCII)
 _TENSOR_MAP_BYTES = 128
 _DESCRIPTORS = {True: {(0, 0)}, False: {(TEXTURE_BYTES, 0), (TEXTURE_BYTES, VIEW_BYTES)}}
 
@@ -74,10 +80,8 @@ def read_manifest(data: bytes, origin: str) -> Manifest:
     Raises:
         RequestError: It is not a description, or a value is out of range.
     """
-    import tomllib  # most launches read no recording
-
     try:
-        table = tomllib.loads(data.decode())
+        table = _parsed(data)
         found = decode(int, table.pop("format", None), "format")
         if found != FORMAT:
             raise RequestError(
@@ -86,10 +90,33 @@ def read_manifest(data: bytes, origin: str) -> Manifest:
             )
         return _checked({_TABLES.get(key, key): value for key, value in table.items()})
     except InvalidDocument as error:
-        cause = str(error)
-    except (ValueError, RecursionError) as error:
-        cause = f"its description is not TOML: {error}"
-    raise RequestError(f"the recording is damaged: {cause}", origin=origin)
+        raise RequestError(f"the recording is damaged: {error}", origin=origin) from None
+
+
+def _parsed(data: bytes) -> dict[str, Any]:
+    """Return the tables of a text.
+
+    Raises:
+        InvalidDocument: It is not a description, or has too many values.
+    """
+    refuse_many_values(data)
+    table: dict[str, Any] = {}
+    inside = table
+    for number, line in enumerate(data.decode(errors="replace").split("\n"), 1):
+        found = _LINE.fullmatch(line)
+        if found is None:
+            raise InvalidDocument(f"its description is not TOML of cudarun: line {number}")
+        header, rows, key, value = found.groups()
+        if rows is not None:
+            inside = {}
+            table.setdefault(rows, []).append(inside)
+        elif line:
+            place, name, new = (inside, key, parse(value)) if key else (table, header, {})
+            if name in place or name in _TABLES:
+                raise InvalidDocument(f"its description has a key twice: line {number}")
+            place[name] = new
+            inside = inside if key else new
+    return table
 
 
 def _checked(table: Mapping[str, Any]) -> Manifest:

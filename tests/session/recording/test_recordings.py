@@ -167,7 +167,11 @@ GOOD = write_manifest(Manifest("k", (1, 1, 1), (1, 1, 1))).encode()
         ({"recording.toml": GOOD, "image": SOURCE}, "its code is of the kind 'CUDA source'"),
         ({"recording.toml": GOOD, "image": IMAGE, "ptx": SOURCE}, "the kind 'CUDA source'"),
         ({"recording.toml": GOOD, "image": PTX, "ptx": IMAGE}, "the kind 'cubin'"),
-        ({"recording.toml": b"a=" + b"[" * 5000, "image": b""}, "not TOML"),
+        ({"recording.toml": b"a=" + b"[" * 5000, "image": b""}, "is damaged"),
+        ({"recording.toml": b"[a" + b".a" * 20000 + b"]", "image": b""}, "not TOML"),
+        ({"recording.toml": b"a = [" + b"1," * 5_000_001 + b"1]", "image": b""}, "5000000 values"),
+        ({"recording.toml": GOOD + b"[range]", "image": b""}, "key twice"),
+        ({"recording.toml": GOOD + b"[origin]", "image": b""}, "key twice"),
     ],
 )
 def test_hostile_zips_are_refused(tmp_path: Path, members: dict[str, bytes], message: str) -> None:

@@ -90,3 +90,29 @@ def test_errors_before_a_report(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert "::error title=RequestError::--json and --format github cannot be" in captured.out
     [annotation] = of_error(RequestError("wrong", hint="do this"))
     assert annotation == Annotation("error", "RequestError", "wrong\nhint: do this")
+
+
+def test_messages_of_assertions_are_no_commands(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    letters = ", ".join(map(str, b"\n::error::forged\n\0"))
+    path = tmp_path / "k.ptx"
+    path.write_text(
+        f"""
+        .version 8.0 .target sm_80 .address_size 64
+        .extern .func __assertfail (.param .b64 message, .param .b64 file, .param .b32 line,
+            .param .b64 function, .param .b64 width);
+        .global .b8 words[] = {{{letters}}};
+        .visible .entry k() {{
+            .reg .b64 %a; mov.u64 %a, words;
+            .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 w;
+            st.param.b64 [m], %a; st.param.b64 [f], %a; st.param.b64 [n], %a;
+            st.param.b32 [l], 7; st.param.b64 [w], 1;
+            call __assertfail, (m, f, l, n, w); ret;
+        }}"""
+    )
+    launch = ["launch", str(path), "--grid", "1", "--block", "1", "-d", "cpu", "--format", "github"]
+    assert main(launch) == ExitCode.DEVICE_FAILED
+    out, err = capfd.readouterr()
+    assert "| ::error::forged" in out
+    assert not any(line.startswith("::error::forged") for line in f"{out}{err}".splitlines())

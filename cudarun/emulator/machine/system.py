@@ -6,7 +6,8 @@ call, the destinations its return value.
 
 from __future__ import annotations
 
-import sys
+import os
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -93,9 +94,11 @@ def assertfail(active: Active, sources: Arrays, destinations: Arrays) -> None:
 
 
 def print_to_stderr(text: str) -> None:
-    """Print a text of a kernel; for a terminal without control characters."""
-    sys.stderr.write(visible(text) if sys.stderr.isatty() else text)
-    sys.stderr.flush()
+    """Print a text of a kernel where a driver does; for a terminal without control characters."""
+    data = (visible(text) if os.isatty(2) else text).encode(errors="replace")
+    with suppress(OSError):  # closed, full
+        while data:
+            data = data[os.write(2, data) :]
 
 
 SYSTEM_FUNCTIONS: dict[str, RuntimeFunction] = {

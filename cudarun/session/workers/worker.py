@@ -99,7 +99,9 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
         if start is None:  # the parent needs no worker
             os._exit(0)
         if start.capture:
-            os.dup2(channel.stdout, 1)
+            sys.stderr = os.fdopen(os.dup(2), "w", errors="backslashreplace")  # our own lines
+            for number in (1, 2):  # drivers print failed assertions to stderr
+                os.dup2(channel.stdout, number)
         progress = Progress(
             channel.page, label=start.label, verbose=start.verbose, started=start.started
         )

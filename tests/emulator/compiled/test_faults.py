@@ -159,24 +159,24 @@ ASSERTED = """
 """
 
 
-def test_all_failed_assertions_are_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_failed_assertions_are_printed_once(capfd: pytest.CaptureFixture[str]) -> None:
     text = f"{ASSERTION}{HEAD}{ASSERTED}"
     report = check_equal_fault(text, (2,), (66,), np.zeros(64, "u4"))
     assert "false:7: false: block: [0,0,0], thread: [33,0,0]" in report
-    printed = capsys.readouterr().err.splitlines()
+    printed = capfd.readouterr().err.splitlines()
     assert len(printed) == 2 * 2 * 33  # of both engines
     assert printed[:66] == printed[66:]
 
 
 def test_assertions_are_printed_if_interpreting_takes_long(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(repetition, "_MOST_WORK", 0)
     _, report, _ = launched(
         f"{ASSERTION}{HEAD}{ASSERTED}", COMPILE, (1,), (66,), np.zeros(64, "u4")
     )
     assert "assertion failed: false:7" in report
-    printed = capsys.readouterr().err.splitlines()
+    printed = capfd.readouterr().err.splitlines()
     assert "false:7: false: block: [0,0,0], thread: [33,0,0] Assertion `false` failed." in printed
     assert len({*printed}) == len(printed)
 

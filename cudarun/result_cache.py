@@ -83,22 +83,32 @@ class ResultCache:
         if len(data) > self._limit // 4:
             return
         with suppress(OSError):  # read-only, full
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with self._opened() as folder:
+            self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with self._opened(make=True) as folder:
                 _write(folder, key, _digest(key, data) + data)
                 self._trim(folder)
 
     @contextmanager
-    def _opened(self) -> Iterator[int]:
-        """Open the folder.
+    def _opened(self, *, make: bool = False) -> Iterator[int]:
+        """Open the folder, which is no link; the one that contains it can be one of the user.
 
         Raises:
             OSError: There is none, or others can write to it.
         """
         if self._folder is None:
             raise FileNotFoundError
-        with _own(os.fspath(self._folder), None, stat.S_ISDIR) as folder:
-            yield folder
+        status = os.lstat(self._folder.parent)
+        is_own_link = stat.S_ISLNK(status.st_mode) and status.st_uid == os.geteuid()
+        flags = os.O_PATH | os.O_DIRECTORY | (0 if is_own_link else os.O_NOFOLLOW)
+        parent = os.open(self._folder.parent, flags)
+        try:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(self._folder.name, 0o700, dir_fd=parent)
+            with _own(self._folder.name, parent, stat.S_ISDIR) as folder:
+                yield folder
+        finally:
+            os.close(parent)
 
     def _trim(self, folder: int) -> None:
         """Delete the entries that were unused for the longest time, down to the limit."""
@@ -117,18 +127,18 @@ class ResultCache:
 
 
 @contextmanager
-def _own(path: str, folder: int | None, is_kind: Callable[[int], bool]) -> Iterator[int]:
+def _own(name: str, folder: int, is_kind: Callable[[int], bool]) -> Iterator[int]:
     """Open a file or a folder that only this user can change, for reading.
 
     Args:
-        path: Its path; no link is followed.
+        name: Its name; no link is followed.
         folder: The descriptor of its folder.
         is_kind: Whether a mode is that of the wanted kind.
 
     Raises:
         OSError: It cannot be opened, or others can change it.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     try:
         status = os.fstat(descriptor)
         is_shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

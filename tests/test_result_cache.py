@@ -156,6 +156,24 @@ def test_a_link_is_not_followed(stored: tuple[ResultCache, Path, Path], tmp_path
     assert cache.load("key") == {"code": b"other"}
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give links to others")
+def test_a_link_of_another_user_to_the_containing_folder(tmp_path: Path) -> None:
+    """It could lead to files of this user, the oldest of which are deleted."""
+    mine = tmp_path / "mine" / "record"
+    mine.mkdir(parents=True, mode=0o700)
+    (mine / "letter").write_bytes(bytes(100))
+    link = tmp_path / "cudarun"
+    link.symlink_to("mine")
+    os.lchown(link, 65534, -1)
+    ResultCache(link / "record", limit=50).store("key", {"a": b""})
+    assert [each.name for each in mine.iterdir()] == ["letter"]
+    ResultCache(link / "nvrtc").store("key", {"a": b""})
+    assert [each.name for each in mine.parent.iterdir()] == ["record"]
+    os.lchown(link, os.geteuid(), -1)
+    ResultCache(link / "nvrtc").store("key", PARTS)
+    assert ResultCache(mine.parent / "nvrtc").load("key") == PARTS
+
+
 def test_a_pipe_is_not_awaited(stored: tuple[ResultCache, Path, Path]) -> None:
     cache, _, entry = stored
     entry.unlink()

@@ -81,13 +81,13 @@ class _OfTexture:
         layers = given[0] if self.layered else None
         first = 1 if self.layered else 0
         coordinates = given[first : first + self.count]
-        steps = self._steps(texture, rest)
+        steps = self._steps(texture, coordinates, rest)
         offsets = [_signed(offset, self.offset_bits) for offset in rest] if rest else None
         if offsets and self.geometry == "1d":  # the next bits move the row that a filter reads
             offsets.append(_signed(rest[0].view(np.int32) >> self.offset_bits, self.offset_bits))
         return Place(coordinates, layers, offsets, steps, self.whole)
 
-    def _steps(self, texture: Texture, rest: list[Array]) -> Array | None:
+    def _steps(self, texture: Texture, coordinates: list[Array], rest: list[Array]) -> Array | None:
         """Return the level of detail, and remove its operands from the rest."""
         return None
 
@@ -136,7 +136,7 @@ class Fetch(_OfTexture):
         words = self._read(active, sources, _fetched)
         _write(destinations, words, resident=self.resident, halves=self.halves)
 
-    def _steps(self, texture: Texture, rest: list[Array]) -> Array | None:
+    def _steps(self, texture: Texture, coordinates: list[Array], rest: list[Array]) -> Array | None:
         if self.mode == "level":
             lod = rest.pop(0)
             return (
@@ -148,6 +148,11 @@ class Fetch(_OfTexture):
             vectors = [[rest.pop(0) for _ in range(length)] for length in self._vectors[:2]]
             gradients = [[part.view(np.float32) for part in vector[: self.count]]
                          for vector in vectors]  # fmt: skip
+            if self.geometry == "3d":  # the driver's code subtracts coordinates of four threads
+                gradients = [
+                    [(at + part) - at for at, part in zip(coordinates, vector, strict=True)]
+                    for vector in gradients
+                ]
             sizes = texture.sizes[0] if texture.sampler.normalized else (1, 1, 1)
             return gradient_steps(gradients, sizes)
         return None

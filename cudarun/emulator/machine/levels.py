@@ -3,8 +3,8 @@
 A level of detail has 8 bits of fraction. That of gradients follows an H200 (``tests/golden``): the
 length of a gradient in texels is estimated without a square root, as its greatest component and
 shares of the others, and its logarithm comes from a table of 256 entries. The lengths of their sum
-and their difference count, too. The rounding of these sums has not been found out: the result may
-be two steps off.
+and their difference count, too. All numbers have 10 significant bits and are truncated. A product
+adds a carry first, for what its partial products lose and to round; a sum has one guard bit.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from cudarun.emulator.machine.filters import STEPS
 
 Array = npt.NDArray[Any]
 
-_SHARES = (11 / 32, 8 / 32)  # of the second and the third component, in the estimated length
+_DIGITS = 10  # significant bits
+_SHARES = (1, 11 / 32, 8 / 32)  # of the components in the estimated length, the greatest first
 _SHARE_OF_BOTH = 11 / 16  # of the sum or difference of both gradients
 _FARTHEST = 1e30
-_SUMMED = 1 << 9  # steps of a mantissa of a component
+_CARRY, _CARRY_OF_SIZES = 4, 7  # of a product, in units of 2 ** -12
 _LEAST, _MOST = -1 << 20, 1 << 20  # steps beyond all levels
 
 # The logarithm of 1 + n / 256, in steps: each digit is the difference from the entry before.
@@ -59,29 +60,69 @@ def gradient_steps(gradients: list[list[Array]], sizes: tuple[int, ...]) -> Arra
         sizes: Texels of each dimension, if coordinates are normalized; else ones.
     """
     first, second = (
-        [part.astype(np.float64) * size for part, size in zip(parts, sizes, strict=False)]
+        [
+            _product(_limited(part), size, _CARRY_OF_SIZES)
+            for part, size in zip(parts, sizes, strict=False)
+        ]
         for parts in gradients
     )
-    with np.errstate(invalid="ignore"):
-        diagonals = [
-            [x + sign * y for x, y in zip(first, second, strict=True)] for sign in (1.0, -1.0)
-        ]
-    longest = np.fmax(_length(first), _length(second))
-    for diagonal in diagonals:
-        longest = np.fmax(longest, _length(diagonal) * _SHARE_OF_BOTH)
+    longest = np.maximum(_length(first), _length(second))
+    for sign in (1, -1):
+        diagonal = [_sum(x, sign * y) for x, y in zip(first, second, strict=True)]
+        longest = np.maximum(longest, _length(diagonal, _SHARE_OF_BOTH))
     return _logarithm(longest)
 
 
-def _length(components: list[Array]) -> Array:
-    """Return estimated lengths of vectors."""
-    finite = np.nan_to_num(np.abs(np.stack(components)), nan=0.0, posinf=_FARTHEST)
-    parts = np.sort(np.minimum(finite, _FARTHEST), axis=0)
-    unit = np.exp2(np.frexp(parts[-1])[1] - 1.0) / _SUMMED
-    shares = np.floor(parts[-1] / unit)
-    for part, share in zip(parts[-2::-1], _SHARES, strict=False):
-        shares = shares + np.floor(part * share / unit)
-    length: Array = shares * unit
-    return length
+def _limited(part: Array) -> Array:
+    finite = np.nan_to_num(part.astype(np.float64), posinf=_FARTHEST, neginf=-_FARTHEST)
+    return _cut(np.clip(finite, -_FARTHEST, _FARTHEST))
+
+
+def _last_bit(number: Array) -> Array:
+    """Return the value of the last of 10 significant bits."""
+    unit: Array = np.ldexp(1.0, np.frexp(number)[1] - _DIGITS)
+    return unit
+
+
+def _cut(number: Array) -> Array:
+    """Return numbers truncated to 10 significant bits."""
+    unit = _last_bit(number)
+    cut: Array = np.trunc(number / unit) * unit
+    return cut
+
+
+def _sum(a: Array, b: Array) -> Array:
+    unit = _last_bit(np.maximum(np.abs(a), np.abs(b))) / 2
+    return _cut((np.trunc(a / unit) + np.trunc(b / unit)) * unit)
+
+
+def _product(number: Array, factor: float, carry: int) -> Array:
+    """Return a product whose partial products are truncated after 12 bits of fraction.
+
+    Args:
+        number: Of 10 significant bits.
+        factor: Of 17 significant bits.
+        carry: What is added before the product is cut, in units of the last of the 12 bits.
+    """
+    significand, exponent = np.frexp(number)
+    bits = np.abs(np.ldexp(significand, _DIGITS)).astype(np.int64)
+    part, power = math.frexp(factor)
+    addend = int(math.ldexp(part, 17))
+    total = np.where(bits, carry, 0)
+    for place in range(_DIGITS):
+        total = total + (bits >> place & 1) * (addend << place >> 13)
+    product = np.ldexp(_cut(total.astype(np.float64)), exponent + (power - 14))
+    signed: Array = np.copysign(product, number)
+    return signed
+
+
+def _length(components: list[Array], share: float = 1.0) -> Array:
+    """Return a share of the estimated lengths of vectors."""
+    parts = np.sort(np.abs(np.stack(components)), axis=0)[::-1]
+    products = [
+        _product(part, share * each, _CARRY) for part, each in zip(parts, _SHARES, strict=False)
+    ]
+    return _cut(np.stack(products).sum(axis=0))
 
 
 def _logarithm(length: Array) -> Array:

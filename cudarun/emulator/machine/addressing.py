@@ -42,9 +42,15 @@ def scaled(
             coordinate = coordinate - floor
             if mode is AddressMode.MIRROR:
                 reverse = floor % 2 == 1
-        parts = float(1 << (22 if size > _LARGE else 21))
-        coordinate = np.floor(coordinate * parts) / parts * size
+        coordinate = in_texels(coordinate, size)
     return np.clip(coordinate, -_FARTHEST, _FARTHEST), reverse
+
+
+def in_texels(coordinate: Array, size: int) -> Array:
+    """Return a normalized coordinate in texels."""
+    parts = float(1 << (22 if size > _LARGE else 21))
+    places: Array = np.floor(coordinate * parts) / parts * size
+    return places
 
 
 def steps_from_middle(place: Array) -> Array:
@@ -55,7 +61,7 @@ def steps_from_middle(place: Array) -> Array:
 
 def fraction(steps: Array, size: int, mode: AddressMode) -> Array:
     """Return the steps from a texel towards the next; none where a mode clamps them to one."""
-    if mode not in (AddressMode.CLAMP, AddressMode.MIRROR):
+    if mode is not AddressMode.CLAMP:
         return steps % STEPS
     inside = (steps >= 0) & (steps <= (size - 1) * STEPS)
     return np.where(inside, steps % STEPS, 0)

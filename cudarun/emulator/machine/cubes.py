@@ -1,9 +1,9 @@
 """Cube maps: the face and the place on it of a direction, and the texels beyond a face's edges.
 
 The faces are those of the programming guide: +x, -x, +y, -y, +z, -z. Details follow an H200
-(``tests/golden``): of equal magnitudes z is the major one, then y. A direction is first multiplied
-by the reciprocal of the greatest magnitude, which is infinite for subnormals. NaN is less than all
-magnitudes, and 0 as a coordinate.
+(``tests/golden``): of equal magnitudes z is the major one, then y. NaN is less than all magnitudes,
+and 0 as a coordinate. ptxas's code multiplies a direction by the approximate reciprocal of the
+greatest magnitude first.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.numerics.special_functions import reciprocal
+
 Array = npt.NDArray[Any]
 Places = tuple[Array, Array, Array]
-
-_SMALLEST = np.float32(np.finfo(np.float32).tiny)
 
 # Per face: its axis and sign, then the axis and sign of the first and the second coordinate.
 _AXIS = np.array([0, 0, 1, 1, 2, 2])
@@ -32,9 +32,7 @@ def faced(direction: list[Array]) -> Places:
     given = np.stack(direction).astype(np.float32)
     with np.errstate(all="ignore"):
         greatest = np.fmax.reduce(np.abs(given))
-        reciprocal = np.float32(1) / np.where(greatest < _SMALLEST, np.float32(0), greatest)
-        reciprocal = np.where(np.abs(reciprocal) < _SMALLEST, np.float32(0), reciprocal)
-        product = given * reciprocal
+        product = given * reciprocal(greatest.view(np.int32)).view(np.float32)
     x, y, z = np.where(np.isnan(product), np.float32(-1), np.abs(product))
     vector = np.nan_to_num(product, nan=0.0, posinf=np.inf, neginf=-np.inf)
     axis = np.where((z >= x) & (z >= y), 2, np.where(y >= x, 1, 0))
@@ -78,8 +76,10 @@ def without_corner(weights: list[Array], missing: list[Array]) -> list[Array]:
 
     Args:
         weights: Of the four texels, with x as the faster axis.
-        missing: For each of them where it is beyond a corner.
+        missing: For each of them where it is beyond a corner; empty if none is.
     """
+    if not missing:
+        return weights
     found = [np.where(gone, 0, weight) for weight, gone in zip(weights, missing, strict=True)]
     for place, gone in enumerate(missing):
         third = (2 * weights[place] + 3) // 6

@@ -8,9 +8,12 @@ H200 (``tests/golden``) and reproduces them bit for bit:
   and two rows. The second part is rounded to nearest, a tie up, but down for slices and for the
   rows of the first column.
 - Integers are summed without rounding. The sum becomes a fraction of 16 bits, rounded to nearest.
-- The four floats of one slice of one level are truncated 4 bits below the last bit of the largest.
-  All are then summed exactly. The sum is rounded to the texels' own format, a tie away from zero.
-  Subnormal floats are zero, but not subnormal halves. A NaN is positive, with all bits set.
+- The four floats of one slice of one level are truncated 4 bits below the last bit of the largest,
+  sRGB colors at the greatest of their own last bits. All are then summed exactly. The sum is
+  rounded to the texels' own format, a tie away from zero. Subnormal floats are zero, but not
+  subnormal halves. A NaN is positive, with all bits set.
+- A texel without a part in the weight is ignored, even if it is infinite or NaN. One whose part is
+  rounded to 0 is not.
 """
 
 from __future__ import annotations
@@ -26,10 +29,9 @@ Array = npt.NDArray[Any]
 STEPS = 256
 """Steps from the middle of a texel to that of the next: a weight has 8 bits of fraction."""
 
-GUARD = 4
+_GUARD = 4
 """Bits of floats that are kept below the last bit of the largest texel."""
-GUARD_OF_COLORS = -3
-"""That of sRGB colors, which have 8 significant bits, as halves."""
+NOTHING = -0.0  # the neutral element of a sum
 _FLOAT = 4  # bytes
 _SMALLEST = float(np.finfo(np.float32).tiny)
 _NAN = {2: 0x7FFFE000, 4: 0x7FFFFFFF}  # words, by the bytes of a channel
@@ -49,6 +51,8 @@ def corner_weights(weight: Array, steps: list[Array]) -> list[Array]:
         weight: The weight of all of them together.
         steps: From the first to the second texel of x, y and, in three dimensions, z.
     """
+    if not steps:
+        return [weight]
     right, below, *behind = steps
     slices = divided(weight, behind[0], tie=1) if behind else (weight,)
     found = []
@@ -59,8 +63,18 @@ def corner_weights(weight: Array, steps: list[Array]) -> list[Array]:
     return found
 
 
+def without_unread(corners: list[Array], steps: list[Array], missing: list[Array]) -> None:
+    """Replace the texels that have no part in a weight, or are missing, by zeros."""
+    for corner, texels in enumerate(corners):
+        for axis, part in enumerate(steps):
+            if corner >> axis & 1:
+                texels[part == 0] = NOTHING
+        if missing:
+            texels[missing[corner]] = NOTHING
+
+
 def weighted(
-    corners: Array, kind: np.dtype[np.generic], weights: Array, *, guard: int = GUARD
+    corners: Array, kind: np.dtype[np.generic], weights: Array, units: Array | None = None
 ) -> Array:
     """Return weighted sums of texels, as floats.
 
@@ -68,10 +82,10 @@ def weighted(
         corners: For each corner a row of channels per lane.
         kind: The type of a channel in memory.
         weights: For each corner the weight per lane, in steps.
-        guard: Bits of floats that are kept below the last bit of the largest texel.
+        units: The last bits of floats that are kept, if not those of their format.
     """
     if kind.kind == "f":
-        return _sums_of_floats(corners, weights[:, :, None], kind, guard)
+        return _sums_of_floats(corners, weights[:, :, None], kind, units)
     return _sums_of_integers(corners, weights[:, :, None], kind)
 
 
@@ -98,24 +112,26 @@ def _sums_of_integers(corners: Array, weights: Array, kind: np.dtype[np.generic]
 
 
 def _sums_of_floats(
-    corners: Array, weights: Array, kind: np.dtype[np.generic], guard: int
+    corners: Array, weights: Array, kind: np.dtype[np.generic], units: Array | None
 ) -> Array:
-    # Texels of weight 0 are ignored, even infinite ones or NaN.
-    held = np.where(weights > 0, corners.astype(np.float64), 0.0)
+    held = corners.astype(np.float64)
     normal = _SMALLEST if kind.itemsize == _FLOAT else 0.0
     held = np.where(np.abs(held) < normal, np.copysign(0.0, held), held)
     finite = np.isfinite(held).all(axis=0)
-    numbers = np.where(finite, held, 0.0)
-    total = np.zeros(numbers.shape[1:])
+    numbers = np.where(finite & (weights > 0), held, NOTHING)
+    total = np.full(numbers.shape[1:], NOTHING)
     for first in range(0, len(numbers), _TOGETHER):
-        some = numbers[first : first + _TOGETHER]
-        unit = np.ldexp(_last_bit(np.abs(some).max(axis=0), kind), -guard)
-        shares = np.trunc(some / unit) * weights[first : first + _TOGETHER]
-        total += shares.sum(axis=0) * (unit / STEPS)
+        some = slice(first, first + _TOGETHER)
+        if units is None:
+            unit = np.ldexp(_last_bit(np.abs(numbers[some]).max(axis=0), kind), -_GUARD)
+        else:
+            unit = units[some].max(axis=0, where=weights[some] > 0, initial=_SMALLEST)
+        shares = np.trunc(numbers[some] / unit) * weights[some]
+        total += shares.sum(axis=0, initial=NOTHING) * (unit / STEPS)
     last = _last_bit(np.abs(total), kind)
     rounded = np.copysign(np.floor(np.abs(total) / last + 0.5) * last, total)
     with np.errstate(invalid="ignore"):  # of opposite infinities
-        special = (held * weights).sum(axis=0)
+        special = held.sum(axis=0)
     rounded = np.where(np.abs(rounded) < normal, np.copysign(0.0, rounded), rounded)
     sums = np.where(finite, rounded, special).astype(np.float32)
     words = np.where(np.isnan(sums), _NAN[kind.itemsize], sums.view(np.uint32))

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.machine.filters import STEPS, weighted
+from cudarun.emulator.machine.cubes import without_corner
+from cudarun.emulator.machine.filters import NOTHING, STEPS, weighted
 from cudarun.emulator.machine.texels import Texels
 from cudarun.emulator.machine.textures import CHANNELS, Place, Sampler, Texture
 
@@ -26,12 +27,23 @@ def gathered(
         BeyondMemory: A texel is beyond the memory of the texture.
     """
     filtering = replace(sampler, linear=True)
-    weight = np.zeros(len(place.coordinates[0]), dtype=np.int64)
-    corners, _ = texture.around(texels[0], 0, place, filtering, weight)
-    words = np.zeros((len(weight), CHANNELS), dtype=np.uint32)
+    corners, _, missing = texture.around(texels[0], 0, place, filtering)
+    if missing and texels[0].dtype.kind == "f":
+        _replace_missing(corners, missing, texels[0].dtype)
+    words = np.zeros((len(corners[0]), CHANNELS), dtype=np.uint32)
     for column, corner in enumerate(_ORDER):
         words[:, column] = _words(texture, texels[0], corners[corner])[:, channel]
     return words
+
+
+def _replace_missing(corners: list[Array], missing: list[Array], kind: np.dtype[Any]) -> None:
+    """Replace texels beyond a corner of a cube by the average of the others."""
+    for place, gone in enumerate(missing):
+        some = np.stack(corners)[:, gone]
+        some[place] = NOTHING
+        alone = [np.full(some.shape[1], STEPS * (each == place)) for each in range(len(corners))]
+        shares = without_corner(alone, [weight > 0 for weight in alone])
+        corners[place][gone] = weighted(some, kind, np.stack(shares))
 
 
 def _words(texture: Texture, texels: Texels, values: Array) -> Array:

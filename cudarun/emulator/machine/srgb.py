@@ -28,6 +28,8 @@ _TABLE = (
     "38c039403a003a803b003b803c003c803d003d803e803f003f804000"
 )
 _UNIT = 2.0**-14
+_LAST_BITS = np.repeat(_UNIT * 2.0 ** np.arange(8), (4, 2, 2, 4, 5, 6, 8, 1))
+"""The values of the last bits of numbers, which 8 bytes have in common."""
 _LINEAR_PART = 0.0031308
 COLORS = {1: 1, 2: 1, 4: 3}
 """The number of channels of texels that are colors, by the number of channels."""
@@ -37,6 +39,12 @@ def linear_light(colors: Array) -> Array:
     """Return the numbers that bytes of a color stand for."""
     table = np.frombuffer(bytes.fromhex(_TABLE), dtype=">u2").astype(np.float32)
     found: Array = table[colors] * np.float32(_UNIT)
+    return found
+
+
+def last_bits(colors: Array) -> Array:
+    """Return the value of the last bit of the numbers that bytes stand for."""
+    found: Array = _LAST_BITS[colors >> 3]
     return found
 
 

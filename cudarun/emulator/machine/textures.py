@@ -23,12 +23,19 @@ from cudarun.emulator.machine.addressing import (
     AddressMode,
     fraction,
     in_range,
+    in_texels,
     scaled,
     steps_from_middle,
 )
 from cudarun.emulator.machine.cubes import beyond_edge, faced, without_corner
-from cudarun.emulator.machine.filters import GUARD_OF_COLORS, STEPS, corner_weights, weighted
-from cudarun.emulator.machine.srgb import COLORS, linear_light
+from cudarun.emulator.machine.filters import (
+    NOTHING,
+    STEPS,
+    corner_weights,
+    weighted,
+    without_unread,
+)
+from cudarun.emulator.machine.srgb import COLORS, last_bits, linear_light
 from cudarun.emulator.machine.texels import BeyondMemory, Texels
 from cudarun.records import dataclass
 
@@ -158,7 +165,8 @@ class Texture:
         filtered = not place.whole and (sampler.linear or bool(second.any()))
         corners = (4 if AXES[self.geometry] < 3 else 8) if sampler.linear else 1
         kind = texels[0].dtype
-        values = np.zeros((2 * corners, count, CHANNELS), dtype=REGISTERS[kind.kind])
+        dtype = np.dtype(REGISTERS[kind.kind])
+        values = np.full((2 * corners, count, CHANNELS), dtype.type(NOTHING))
         weights = np.zeros((2 * corners, count), dtype=np.int64)
         for level in range(len(self.sizes)):
             for part, chosen, weight in (
@@ -170,7 +178,9 @@ class Texture:
                     continue
                 some = _of_lanes(place, lanes)
                 with _mapped(lanes):
-                    found, shares = self.around(texels[level], level, some, sampler, weight[lanes])
+                    found, steps, missing = self.around(texels[level], level, some, sampler)
+                without_unread(found, steps, missing)
+                shares = without_corner(corner_weights(weight[lanes], steps), missing)
                 values[part : part + len(found), lanes] = found
                 weights[part : part + len(found), lanes] = shares
         if not filtered:
@@ -179,7 +189,8 @@ class Texture:
         if self.srgb:
             colors = COLORS[texels[0].channels]
             light = linear_light(values[:, :, :colors]).astype(np.float16)
-            sums[:, :colors] = weighted(light, light.dtype, weights, guard=GUARD_OF_COLORS)
+            units = last_bits(values[:, :, :colors])
+            sums[:, :colors] = weighted(light, light.dtype, weights, units)
         return np.ascontiguousarray(sums).view(np.uint32)
 
     def levels(self, place: Place, sampler: Sampler) -> tuple[Array, Array]:
@@ -196,9 +207,13 @@ class Texture:
         return steps // STEPS, steps % STEPS
 
     def around(
-        self, texels: Texels, level: int, place: Place, sampler: Sampler, weight: Array
-    ) -> tuple[list[Array], list[Array]]:
-        """Return the texels at or around places in one level, and their weights."""
+        self, texels: Texels, level: int, place: Place, sampler: Sampler
+    ) -> tuple[list[Array], list[Array], list[Array]]:
+        """Return the texels at or around places in one level.
+
+        The second list has the steps from the first to the second texel of each axis; it is empty
+        for nearest texels. The third one has where each texel is beyond the corner of a cube.
+        """
         if place.whole:
             places = [axis.astype(np.int64) for axis in place.coordinates]
             places = _shifted(places, place.offsets)
@@ -212,9 +227,9 @@ class Texture:
                 whole[(place.steps < 0) | (place.steps >= len(self.sizes))] = 0
             if self.geometry == "1d" and not self.linear:
                 whole[...] = 0  # hardware reads linear memory only
-            return [whole], [weight]
+            return [whole], [], []
         if "cube" in self.geometry:
-            return self._around_on_cube(texels, level, place, sampler, weight)
+            return self._around_on_cube(texels, level, place, sampler)
         sizes, modes = self.sizes[level], sampler.modes
         axes, reverse = [], []
         for axis, size, mode in zip(place.coordinates, sizes, modes, strict=False):
@@ -225,7 +240,7 @@ class Texture:
             reverse.append(turned)
         if not sampler.linear:
             places = _shifted([np.floor(axis).astype(np.int64) for axis in axes], place.offsets)
-            return [self._values(texels, level, place, places, sampler, reverse)], [weight]
+            return [self._values(texels, level, place, places, sampler, reverse)], [], []
         if len(axes) == 1:
             axes.append(np.full_like(axes[0], 0.5 if place.layers is not None else 0.0))
         steps = _shifted([steps_from_middle(axis) for axis in axes], place.offsets, STEPS)
@@ -238,20 +253,19 @@ class Texture:
             fraction(axis, size, mode)
             for axis, size, mode in zip(steps, sizes, modes, strict=False)
         ]
-        return found, corner_weights(weight, fractions)
+        return found, fractions, []
 
     def _around_on_cube(
-        self, texels: Texels, level: int, place: Place, sampler: Sampler, weight: Array
-    ) -> tuple[list[Array], list[Array]]:
+        self, texels: Texels, level: int, place: Place, sampler: Sampler
+    ) -> tuple[list[Array], list[Array], list[Array]]:
         face, *places = faced(place.coordinates)
         size = self.sizes[level][0]
+        places = [in_texels(axis, size) for axis in places]
         slices = self._slices(place) * FACES
         if not sampler.linear:
-            column, row = (
-                np.clip(np.floor(axis * size), 0, size - 1).astype(np.int64) for axis in places
-            )
-            return [self._stored(texels, column, row, slices + face)], [weight]
-        steps = [steps_from_middle(axis * size) for axis in places]
+            column, row = (np.clip(np.floor(axis), 0, size - 1).astype(np.int64) for axis in places)
+            return [self._stored(texels, column, row, slices + face)], [], []
+        steps = [steps_from_middle(axis) for axis in places]
         low = [axis // STEPS for axis in steps]
         if not sampler.seamless:
             on_face = Place(place.coordinates, slices + face)
@@ -262,7 +276,7 @@ class Texture:
             fractions = [
                 fraction(axis, size, mode) for axis, mode in zip(steps, sampler.modes, strict=False)
             ]
-            return found, corner_weights(weight, fractions)
+            return found, fractions, []
         found = []
         missing: list[Array] = []
         for corner in range(4):
@@ -272,10 +286,7 @@ class Texture:
             where, column, row = beyond_edge(face, column, row, size)
             column, row = (np.clip(axis, 0, size - 1) for axis in (column, row))
             found.append(self._stored(texels, column, row, slices + where))
-        if texels.dtype.kind == "f":
-            found = _with_averages(found, missing, texels.dtype)
-        weights = corner_weights(weight, [axis % STEPS for axis in steps])
-        return found, without_corner(weights, missing)
+        return found, [axis % STEPS for axis in steps], missing
 
     # --- texels ----------------------------------------------------------------------------------
 
@@ -365,19 +376,6 @@ def _of_lanes(place: Place, lanes: Array) -> Place:
         None if place.steps is None else place.steps[lanes],
         place.whole,
     )
-
-
-def _with_averages(corners: list[Array], missing: list[Array], kind: np.dtype[Any]) -> list[Array]:
-    """Replace texels beyond a corner of a cube by the average of the others, for gathers."""
-    whole = np.full(len(missing[0]), STEPS, dtype=np.int64)
-    made = []
-    for place, gone in enumerate(missing):
-        alone = [whole * (other == place) for other in range(len(corners))]
-        every = [gone if other == place else gone & False for other in range(len(corners))]
-        shares = np.stack(without_corner(alone, every))
-        averages = weighted(np.stack(corners), kind, shares)
-        made.append(np.where(gone[:, None], averages, corners[place]))
-    return made
 
 
 def _corner(low: list[Array], corner: int) -> list[Array]:

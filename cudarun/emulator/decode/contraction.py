@@ -9,17 +9,18 @@ are those of ptxas 13.0, read from its machine code, and are the same for all ty
 - Of a sum of two products, the one with fewer readers is fused, else the first. The other one is
   an addend, and no later sum is fused with it.
 - ``div.full`` and ``div.approx`` are products of the dividend and a reciprocal.
+- Readers of a copy or of the negation of a product are readers of the product.
+- Factors may change before a reader. The first of them is kept in the register of the product.
 
 An explicit ``.rn``, as emitted by ``nvcc -fmad=false``, prevents it; with ``.target debug`` nothing
-is optimized. Unlike ptxas, this does not follow copies and negations of a product, nor factors that
-change before its reader.
+is optimized. Unlike ptxas, this does not fuse a product both factors of which change.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cache
 from typing import Any
 
@@ -36,6 +37,7 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.isa.approximations import factors
+from cudarun.emulator.isa.move import copy
 from cudarun.emulator.isa.table import forms
 from cudarun.emulator.machine.control import Branch, FunctionCall
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
@@ -57,26 +59,50 @@ _SUMS = {
 }
 
 
+_COPIES = {f"mov.{kind}{bits}" for kind in "bfsu" for bits in (16, 32, 64)}
+
+
 @dataclass(slots=True)
 class _Product:
     """A product in a basic block of PTX.
 
     Attributes:
         operation: The multiplication.
-        readers: The operations that read it, one for each operand.
-        changed: Whether a factor has changed, so that later readers cannot be fused.
+        readers: The operations that read it, the place of the operand, and whether it is negated.
+        copies: Copies and negations of it.
+        changed: The registers of factors that have changed, and its own.
+        kept: The factor that later readers need, which has changed; -1 if none has.
         is_value: Whether a reader is not fused.
     """
 
     operation: Lanewise
-    readers: list[Operation] = field(default_factory=list)
-    changed: bool = False
+    readers: list[tuple[Operation, int, bool]] = field(default_factory=list)
+    copies: list[Operation] = field(default_factory=list)
+    changed: set[int] = field(default_factory=set)
+    kept: int = -1
     is_value: bool = False
 
     @property
     def slot(self) -> int:
         """The register that it is written to."""
         return _slot(self.operation.destinations[0])
+
+    def factors(self) -> tuple[Use, ...]:
+        """Return the factors, one of which may be kept in its own register."""
+        return tuple(
+            replace(use, slot=self.slot)
+            if isinstance(use, RegisterUse) and use.slot == self.kept
+            else use
+            for use in self.operation.sources
+        )
+
+    def keeping(self) -> Lanewise | None:
+        """Return the copy of a factor to its own register, if one has to be kept."""
+        sources, target, site = (
+            self.operation.sources, self.operation.destinations, self.operation.site,
+        )  # fmt: skip
+        kept = [use for use in sources if _slot(use) == self.kept >= 0]
+        return Lanewise(copy, (kept[0],), target, site, "mov") if kept else None
 
     def fits_all(self) -> bool:
         """Return whether all readers are sums that it can be fused with."""
@@ -85,9 +111,23 @@ class _Product:
             isinstance(reader, Lanewise)
             and reader.name in _SUMS
             and reader.name[4:].replace("sat.", "") == words
-            and list(map(_slot, reader.sources)).count(self.slot) == 1
-            for reader in self.readers
+            and sum(each is reader for each, _, _ in self.readers) == 1
+            for reader, _, _ in self.readers
         )
+
+    def is_copied(self, reader: Lanewise) -> bool:
+        """Return whether a reader copies or negates it."""
+        is_whole = len(reader.sources) == len(reader.destinations) == 1
+        return is_whole and reader.name in _COPIES | {f"neg.{_PRODUCTS[self.operation.name]}"}
+
+    def add_reader(self, reader: Operation, place: int, *, negated: bool) -> None:
+        """Add a reader, which needs the factors as they were."""
+        self.readers.append((reader, place, negated))
+        factors = {*map(_slot, self.operation.sources)}
+        gone = factors & self.changed
+        if gone:
+            self.kept = min(gone)
+            self.is_value |= len(gone) > 1 or self.slot in self.changed | factors
 
 
 def contract(code: FunctionCode) -> None:
@@ -140,29 +180,36 @@ def _products(blocks: list[tuple[BlockCode, bool]], reads: Counter[int]) -> list
         reads: The number of reads of each slot in the function.
     """
     found: list[_Product] = []
-    known: dict[int, _Product] = {}  # by slot
+    known: dict[int, tuple[_Product, bool]] = {}  # by slot, and whether it is negated there
     own = Counter[int]()  # reads of what the basic block has written, by slot
     for block, guarded in blocks:
         for operation in block.operations:
-            for slot in map(_slot, operation.sources):
+            copied = None
+            for place, slot in enumerate(map(_slot, operation.sources)):
                 if slot in own:
                     own[slot] += 1
-                if slot in known:
-                    known[slot].readers.append(operation)
-                    known[slot].is_value |= known[slot].changed
+                if slot not in known:
+                    continue
+                product, negated = known[slot]
+                if isinstance(operation, Lanewise) and product.is_copied(operation) and not guarded:
+                    copied = product, negated ^ operation.name.startswith("neg")
+                    product.copies.append(operation)
+                else:
+                    product.add_reader(operation, place, negated=negated)
             for slot in map(_slot, operation.destinations):
                 if slot in known:
-                    known.pop(slot).is_value |= guarded  # other lanes keep it
+                    known.pop(slot)[0].is_value |= guarded  # other lanes keep it
                 if not guarded:
                     own.setdefault(slot, 0)
-                for each in known.values():
-                    each.changed |= slot in map(_slot, each.operation.sources)
+                for each, _ in known.values():
+                    if slot in (each.slot, *map(_slot, each.operation.sources)):
+                        each.changed.add(slot)
+                if copied is not None:
+                    known[slot] = copied
             if isinstance(operation, Lanewise) and operation.name in _PRODUCTS and not guarded:
-                product = _Product(operation)
-                product.changed = product.slot in map(_slot, operation.sources)
-                known[product.slot] = product
-                found.append(product)
-    for slot, product in known.items():
+                found.append(_Product(operation))
+                known[found[-1].slot] = found[-1], False
+    for slot, (product, _) in known.items():
         product.is_value |= own[slot] != reads[slot]
     return found
 
@@ -171,23 +218,27 @@ def _changes(
     blocks: list[tuple[BlockCode, bool]], products: list[_Product]
 ) -> dict[int, Operation | None]:
     """Return the fused operations in place of sums, and ``None`` in place of needless products."""
-    operands: dict[int, list[_Product]] = {}
+    operands: dict[int, list[tuple[int, _Product, bool]]] = {}
     for product in products:
-        for reader in product.readers:
-            operands.setdefault(id(reader), []).append(product)
-    found: dict[int, Operation | None] = {}
+        for reader, place, negated in product.readers:
+            operands.setdefault(id(reader), []).append((place, product, negated))
+    chosen = []
     for reader in (each for block, _ in blocks for each in block.operations):
         given = operands.get(id(reader), [])
-        able = [each for each in given if not each.is_value and each.fits_all()]
-        slots = list(map(_slot, reader.sources))
-        able.sort(key=lambda each: (len(each.readers), slots.index(each.slot)))
+        able = [each for each in given if not each[1].is_value and each[1].fits_all()]
+        able.sort(key=lambda each: (len(each[1].readers), each[0]))
         for each in given:
-            each.is_value |= each not in able[:1]
+            each[1].is_value |= each not in able[:1]
         if able and isinstance(reader, Lanewise):
-            found[id(reader)] = _fused(reader, able[0].operation, slots.index(able[0].slot))
+            chosen.append((reader, *able[0]))
+    found: dict[int, Operation | None] = {}
     for product in products:
         if product.readers and not product.is_value:
-            found[id(product.operation)] = None
+            found.update(dict.fromkeys(map(id, product.copies)))
+            found[id(product.operation)] = product.keeping()
+    for reader, place, product, negated in chosen:
+        if not product.is_value or product.kept < 0:
+            found[id(reader)] = _fused(reader, product, place, negated=negated)
     return found
 
 
@@ -206,14 +257,17 @@ def _reads(code: FunctionCode) -> Iterator[int]:
                     yield use.slot
 
 
-def _fused(operation: Lanewise, product: Lanewise, place: int) -> Lanewise:
+def _fused(operation: Lanewise, product: _Product, place: int, *, negated: bool) -> Lanewise:
     """Return the fused operation, in place of the sum."""
-    function = _function(operation.name[4:])
-    if operation.name.startswith("sub"):
-        function = _negating(function, 0 if place == 1 else 2, operation.name)
-    if product.name in _QUOTIENTS:
-        function = _dividing(function, product.name)
-    sources = (*product.sources, operation.sources[1 - place])
+    function, name = _function(operation.name[4:]), product.operation.name
+    is_difference = operation.name.startswith("sub")
+    if negated ^ (is_difference and place == 1):
+        function = _negating(function, 0, operation.name)
+    if is_difference and place == 0:
+        function = _negating(function, 2, operation.name)
+    if name in _QUOTIENTS:
+        function = _dividing(function, name)
+    sources = (*product.factors(), operation.sources[1 - place])
     return Lanewise(function, sources, operation.destinations, operation.site)
 
 

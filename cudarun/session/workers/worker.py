@@ -100,8 +100,8 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
             os._exit(0)
         if start.capture:
             sys.stderr = os.fdopen(os.dup(2), "w", errors="backslashreplace")  # our own lines
-            for number in (1, 2):  # drivers print failed assertions to stderr
-                os.dup2(channel.stdout, number)
+            for descriptor in (1, 2):  # drivers print failed assertions to stderr
+                os.dup2(channel.stdout, descriptor)
         progress = Progress(
             channel.page, label=start.label, verbose=start.verbose, started=start.started
         )

@@ -141,7 +141,7 @@ class InstructionForm:
 
     @cached_property
     def selects(self) -> bool:
-        """Whether operands may have selectors."""
+        """True if operands may have selectors."""
         return any(operand.selector for operand in self.operands)
 
     def match(self, modifiers: tuple[str, ...]) -> Words | None:

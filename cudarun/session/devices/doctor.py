@@ -62,21 +62,21 @@ _REMEDIES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class DevicePaths:
     """The paths where the kernel lists its devices."""
 
     dev: Path = Path("/dev")
     pci: Path = Path("/sys/bus/pci/devices")
 
 
-def check_machine(timeout: float | None = None, machine: Machine | None = None) -> DoctorReport:
+def check_machine(timeout: float | None = None, machine: DevicePaths | None = None) -> DoctorReport:
     """Check everything that a launch on a GPU needs, and everything else that cudarun needs.
 
     Args:
         timeout: Seconds for each process.
         machine: The paths where the kernel lists its devices.
     """
-    where = machine or Machine()
+    where = machine or DevicePaths()
     limit = _PATIENCE if timeout is None else timeout
     loaded: Outcome[DriverLibrary | str] = call_in_worker(load_driver, limit)
     driver = loaded.value.version if isinstance(loaded.value, DriverLibrary) else None
@@ -109,7 +109,7 @@ def check_machine(timeout: float | None = None, machine: Machine | None = None) 
 # --- files and variables -------------------------------------------------------------------------
 
 
-def hardware(machine: Machine) -> DoctorFinding:
+def hardware(machine: DevicePaths) -> DoctorFinding:
     """Check that there is a GPU in the machine."""
     vendors = machine.pci.glob("*/vendor")
     found = [vendor.parent.name for vendor in vendors if _text(vendor).strip() == _NVIDIA]
@@ -122,7 +122,7 @@ def hardware(machine: Machine) -> DoctorFinding:
     return DoctorFinding("hardware", "note", "no NVIDIA device on PCI", _BY_CPU)
 
 
-def device_nodes(machine: Machine) -> DoctorFinding:
+def device_nodes(machine: DevicePaths) -> DoctorFinding:
     """Check that this user may open the device nodes that the driver opens."""
     subject = "device nodes"
     if (machine.dev / "dxg").exists():
@@ -292,7 +292,7 @@ def _result(subject: str, result: tuple[str, int], well: str) -> DoctorFinding:
 # --- helpers -------------------------------------------------------------------------------------
 
 
-def _nodes(machine: Machine) -> list[Path]:
+def _nodes(machine: DevicePaths) -> list[Path]:
     """Return ``/dev/nvidia0`` and so on."""
     nodes = machine.dev.glob("nvidia*")
     return sorted(node for node in nodes if node.name.removeprefix("nvidia").isdecimal())

@@ -15,14 +15,14 @@ from cudarun.emulator.engines import Compiler
 from cudarun.errors import RequestError, WorkerDied
 from cudarun.model.doctor import DoctorFinding, State
 from cudarun.session.devices import doctor
-from cudarun.session.devices.doctor import Machine
+from cudarun.session.devices.doctor import DevicePaths
 from cudarun.session.devices.probes import DriverLibrary, load_compiler
 from cudarun.session.workers.parent import Outcome
 from tests.support.processes import PATIENCE
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Machine:
+def machine(tmp_path: Path) -> DevicePaths:
     """One with two GPUs."""
     dev, pci = tmp_path / "dev", tmp_path / "pci"
     dev.mkdir()
@@ -31,10 +31,10 @@ def machine(tmp_path: Path) -> Machine:
     for address, vendor in (("0000:01:00.0", "0x10de"), ("0000:00:1f.0", "0x8086")):
         (pci / address).mkdir(parents=True)
         (pci / address / "vendor").write_text(f"{vendor}\n")
-    return Machine(dev, pci)
+    return DevicePaths(dev, pci)
 
 
-def test_a_machine_with_gpus(machine: Machine) -> None:
+def test_a_machine_with_gpus(machine: DevicePaths) -> None:
     assert doctor.hardware(machine) == DoctorFinding(
         "hardware", "well", "NVIDIA devices on PCI: 0000:01:00.0"
     )
@@ -42,7 +42,7 @@ def test_a_machine_with_gpus(machine: Machine) -> None:
 
 
 def test_a_machine_without(tmp_path: Path) -> None:
-    bare = Machine(tmp_path, tmp_path)
+    bare = DevicePaths(tmp_path, tmp_path)
     assert doctor.hardware(bare).state == "note"
     nodes = doctor.device_nodes(bare)
     assert (nodes.state, nodes.says) == ("wrong", f"no {tmp_path}/nvidia0")
@@ -51,18 +51,18 @@ def test_a_machine_without(tmp_path: Path) -> None:
 
 def test_windows_shows_its_gpu_in_another_way(tmp_path: Path) -> None:
     (tmp_path / "dxg").touch()
-    machine = Machine(tmp_path, tmp_path)
+    machine = DevicePaths(tmp_path, tmp_path)
     assert doctor.hardware(machine).state == doctor.device_nodes(machine).state == "well"
 
 
-def test_a_node_that_is_missing(machine: Machine) -> None:
+def test_a_node_that_is_missing(machine: DevicePaths) -> None:
     (machine.dev / "nvidia-uvm").unlink()
     found = doctor.device_nodes(machine)
     assert (found.state, found.says) == ("wrong", f"missing: {machine.dev}/nvidia-uvm")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may open everything")
-def test_a_node_that_is_not_ours(machine: Machine) -> None:
+def test_a_node_that_is_not_ours(machine: DevicePaths) -> None:
     (machine.dev / "nvidia1").chmod(0o400)
     found = doctor.device_nodes(machine)
     assert (found.state, found.says) == ("wrong", f"no permission to open {machine.dev}/nvidia1")

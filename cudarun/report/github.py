@@ -18,7 +18,7 @@ import click
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import CudarunError, ExitCode
 from cudarun.records import dataclass
-from cudarun.report.renderer import Renderer
+from cudarun.report.renderer import BesideRenderer
 from cudarun.terminal import visible
 from cudarun.writing import append_text
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from cudarun.diagnostics.entries import Diagnostic
     from cudarun.model.detectors import LaunchFinding
     from cudarun.model.launch import DeviceOutcome, LaunchReport, LaunchResult
-    from cudarun.model.report import Part, Report
+    from cudarun.model.report import Report
     from cudarun.model.spec import CaseReport, SpecReport
 
 # The place of a fault in its report, which the driver passes on as text.
@@ -66,32 +66,13 @@ class Annotation:
         return f"::{self.level} {properties}::{_data(self.message)}"
 
 
-class GithubRenderer(Renderer):
-    """Annotations after another output.
-
-    Args:
-        beside: The other output.
-    """
+class GithubRenderer(BesideRenderer):
+    """Annotations after another output."""
 
     owns_stdout = True
 
-    def __init__(self, beside: Renderer) -> None:
-        self._beside = beside
-
-    def prepare(self) -> None:
-        """Prepare the other output."""
-        self._beside.prepare()
-
-    def begin(self, labels: Iterable[str]) -> None:
-        """Begin the other output."""
-        self._beside.begin(labels)
-
     def progress(self, text: str) -> None:
         """Show nothing: a log is no terminal."""
-
-    def add(self, part: Part) -> None:
-        """Pass a result to the other output: annotations follow at the end."""
-        self._beside.add(part)
 
     def end(self, report: Report) -> None:
         """Write the other output, the annotations, and the summary.
@@ -103,7 +84,7 @@ class GithubRenderer(Renderer):
             for outcome in report.outcomes:
                 for line in (outcome.output or "").splitlines():
                     click.echo(f"| {visible(line)}")
-        self._beside.end(report)
+        self.beside.end(report)
         match report.tag:
             case "launch":
                 found, summary = _of_launch(report), _launch_summary(report)

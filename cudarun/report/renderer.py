@@ -53,6 +53,33 @@ class Renderer(ABC):
         """Write the report."""
 
 
+class BesideRenderer(Renderer):
+    """A file or annotations beside another output, made of the whole report.
+
+    Args:
+        beside: The other output.
+    """
+
+    def __init__(self, beside: Renderer) -> None:
+        self.beside = beside
+
+    def prepare(self) -> None:
+        """Prepare the other output."""
+        self.beside.prepare()
+
+    def begin(self, labels: Iterable[str]) -> None:
+        """Begin the other output."""
+        self.beside.begin(labels)
+
+    def progress(self, text: str) -> None:
+        """Show progress in the other output."""
+        self.beside.progress(text)
+
+    def add(self, part: Part) -> None:
+        """Pass a result to the other output."""
+        self.beside.add(part)
+
+
 def finish(report: Report, renderer: Renderer) -> int:
     """Write the report of a command and return its exit code.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import ClassVar, Literal
 
-from cudarun.errors import CudarunError, ExitCode
+from cudarun.errors import ExitCode
 from cudarun.records import dataclass
 
 SpeedVerdict = Literal["faster", "slower", "no difference"]
@@ -93,11 +93,6 @@ class ComparisonReport:
     threshold: float
     cases: tuple[ComparedCase, ...]
     missing: tuple[MissingCase, ...] = ()
-
-    @property
-    def error(self) -> CudarunError | None:
-        """None: a slower case is no error."""
-        return None
 
     @property
     def exit_code(self) -> ExitCode:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import ClassVar, Literal
 
-from cudarun.errors import CudarunError, ExitCode
+from cudarun.errors import ExitCode
 from cudarun.machine import DeviceIdentity
 from cudarun.records import dataclass
 
@@ -160,11 +160,6 @@ class NodeReport:
     gpus: tuple[NodeGpu, ...]
 
     @property
-    def error(self) -> CudarunError | None:
-        """None: a node without a result has an error instead of this report."""
-        return None
-
-    @property
     def exit_code(self) -> ExitCode:
         """The overall code of its GPUs."""
         return overall(gpu.exit_code for gpu in self.gpus)
@@ -256,11 +251,6 @@ class FleetReport:
         )
         object.__setattr__(self, "counts", counts)
         object.__setattr__(self, "sick", tuple(sick))
-
-    @property
-    def error(self) -> CudarunError | None:
-        """None: the hosts have their problems."""
-        return None
 
     @property
     def exit_code(self) -> ExitCode:

@@ -199,11 +199,6 @@ class SpecListing:
     cases: tuple[ListedCase, ...]
 
     @property
-    def error(self) -> CudarunError | None:
-        """None: a spec with an error is not listed."""
-        return None
-
-    @property
     def exit_code(self) -> ExitCode:
         """Success."""
         return ExitCode.OK

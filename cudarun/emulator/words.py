@@ -29,14 +29,6 @@ class Words(dict[str, str]):
         self.selectors: dict[str, str] = {}
         self.negative: set[str] = set()
 
-    def at(self, offsets: list[int]) -> Words:
-        """Return the same words with other offsets."""
-        words = Words(self)
-        words.constants, words.counts, words.given = self.constants, self.counts, self.given
-        words.selectors, words.negative = self.selectors, self.negative
-        words.offsets = offsets
-        return words
-
     @property
     def count(self) -> int:
         """Number of elements of the first vector operand; 1 without one."""

@@ -11,7 +11,7 @@ import pytest
 
 from cudarun.emulator import driver
 from cudarun.emulator.code import FunctionCode
-from cudarun.emulator.decode import function, recipes
+from cudarun.emulator.decode import instruction
 from cudarun.emulator.decode.module import ModuleDecoder, compile_module
 from cudarun.emulator.host import jit
 from cudarun.emulator.program import ModuleCode
@@ -126,10 +126,10 @@ def test_repeated_instructions_are_decoded_to_the_same(
 ) -> None:
     text = path.read_text(encoding="ascii")
     compile_module(parse(text))
-    by_recipe = compile_module(parse(text))
-    monkeypatch.setattr(function, "repeated", lambda *_: None)
-    assert recipes._recipes
-    assert same_kernels(compile_module(parse(text)), by_recipe)
+    repeated = compile_module(parse(text))
+    assert instruction._repeated
+    monkeypatch.setattr(instruction, "_simple_operands", lambda *_: None)
+    assert same_kernels(compile_module(parse(text)), repeated)
 
 
 def test_a_register_is_of_the_family_with_the_shortest_number() -> None:

@@ -24,7 +24,6 @@ from cudarun.emulator.decode.instruction import decode
 from cudarun.emulator.decode.kinds import InstructionKinds
 from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of, variable_code
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
-from cudarun.emulator.decode.recipes import repeated, shaped
 from cudarun.emulator.decode.rules import wrong_declaration, wrong_sampler
 from cudarun.emulator.decode.scope import (
     Declarations,
@@ -253,13 +252,8 @@ class FunctionDecoder:
                 if ending is not None:
                     self.builder.end(ending)
                 return
-            given = shaped(instruction, scope, self.declarations)
-            known = None if given is None else repeated(given, site)
-            if known is not None:
-                self._add_all(kind.name, [known])
-                return
             operands = self._operands(instruction, scope, site)
-            self._add_all(kind.name, decode(instruction, operands, given))
+            self._add_all(kind.name, decode(instruction, operands))
         except Unimplemented as missing:
             self.unimplemented.append(PtxDiagnostic(instruction.position, str(missing)))
         except OperandMismatch as problem:

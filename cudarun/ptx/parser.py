@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.lexer import TokenKind, end_of_block
-from cudarun.ptx.quick import QuickStatements, quick_variable
+from cudarun.ptx.quick import QuickStatements
 from cudarun.ptx.tree import (
     Block,
     BranchTargets,
@@ -237,12 +237,6 @@ class _ModuleParser(VariableRules):
         self.expect(";")
 
     def _declaration(self) -> None:
-        quick = quick_variable(self.text, self.token.offset, self._lines)
-        if quick is not None:
-            variable, end = quick
-            self._variables.append(self._declare(variable))
-            self.seek(end)
-            return
         position = self.position()
         linkage = self._linkage()
         if self.at(".entry", ".func"):

@@ -1,4 +1,4 @@
-"""Quick parsing of most of a text: plain instructions, labels, variables, numbers, ``.loc``.
+"""Quick parsing of most of a text: plain instructions, labels, lists of numbers, ``.loc``.
 
 One regular expression matches a statement, a dictionary has the operands by their text. What they
 do not match, above all every error, is left to the grammar. The trees are the same:
@@ -12,7 +12,6 @@ from collections.abc import Callable
 
 from cudarun.ptx.lines import Lines
 from cudarun.ptx.tree import (
-    TYPE_BYTES,
     Address,
     Float,
     Instruction,
@@ -26,7 +25,6 @@ from cudarun.ptx.tree import (
     Sink,
     Statement,
     SymbolReference,
-    Variable,
     Vector,
 )
 
@@ -61,90 +59,7 @@ _ADDRESS = re.compile(
 _NUMBER = r"(?:-?(?:0|[1-9]\d{0,17}+)|0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})(?![\w$.])"
 _CONSTANT = re.compile(_NUMBER, re.ASCII)
 _NUMBERS = re.compile(rf"\{{\s*+({_NUMBER}(?:\s*+,\s*+{_NUMBER})*+)\s*+\}}", re.ASCII)
-_ALIGNED = r"(?:\.align\s++([1-9]\d{0,5}+)\s++)?"
-_DECLARED = r"([A-Za-z_$][\w$]*+)(?:\[([1-9]\d{0,8}+)\])?"
-_POINTER = rf"(?:(\.ptr)\s++(?:\.(const|global|local|shared)\s++)?{_ALIGNED})?"
-_PARAMETER = re.compile(
-    rf"\s*+()\.param\s++{_ALIGNED}\.(\w++)\s++{_POINTER}{_DECLARED}\s*+([,)])", re.ASCII
-)
-_VARIABLE = re.compile(
-    rf"(?:\.(common|extern|visible|weak)\s++)?\.(const|global|shared)\s++{_ALIGNED}\.(\w++)\s++"
-    rf"{_DECLARED}\s*+(?:;|=\s*+(?:(?=(\{{))|({_NUMBER})\s*+;))",
-    re.ASCII,
-)
-_SEMICOLON = re.compile(r"\s*+;", re.ASCII)
 _RESERVED = frozenset({"_", "WARP_SZ", "generic"})
-
-
-def quick_parameters(text: str, offset: int, lines: Lines) -> tuple[list[Variable], int] | None:
-    """Return the parameters after the parenthesis at an offset, and the offset after the last one.
-
-    ``None`` if the grammar must parse them.
-    """
-    found: list[Variable] = []
-    end, separator = offset + 1, ","
-    while separator == ",":
-        match = _PARAMETER.match(text, end)
-        if match is None:
-            return None
-        alignment, type_, pointer, space, pointee, name, extent, separator = match.groups()[1:]
-        if type_ not in TYPE_BYTES:
-            return None
-        found.append(
-            Variable(
-                space="param",
-                type=type_,
-                name=name,
-                position=lines.position(match.start(1)),
-                alignment=None if alignment is None else int(alignment),
-                dimensions=() if extent is None else (int(extent),),
-                pointer=None if pointer is None else _pointer(space, pointee),
-            )
-        )
-        end = match.end()
-    return found, end
-
-
-def _pointer(space: str | None, alignment: str | None) -> tuple[str, ...]:
-    """Return the words of ``.ptr``."""
-    return (*(() if space is None else (space,)), *(("align", alignment) if alignment else ()))
-
-
-def quick_variable(text: str, offset: int, lines: Lines) -> tuple[Variable, int] | None:
-    """Return the variable of a module that is declared at an offset, and the offset after it.
-
-    ``None`` if the grammar must parse it.
-    """
-    match = _VARIABLE.match(text, offset)
-    if match is None:
-        return None
-    linkage, space, alignment, type_, name, extent, brace, number = match.groups()
-    if type_ not in TYPE_BYTES or (number is not None and extent is not None):
-        return None
-    has_value = number is not None or brace is not None
-    if (linkage == "extern" and has_value) or (linkage == "common" and space != "global"):
-        return None
-    end = match.end()
-    initial: tuple[Integer | Float, ...] | None = None if number is None else (_number(number),)
-    if brace is not None:
-        numbers = None if extent is None else quick_numbers(text, end)
-        if numbers is None or len(numbers[0]) > int(extent):
-            return None
-        semicolon = _SEMICOLON.match(text, numbers[1])
-        if semicolon is None:
-            return None
-        end, initial = semicolon.end(), tuple(numbers[0])
-    variable = Variable(
-        space=space,
-        type=type_,
-        name=name,
-        position=lines.position(offset),
-        alignment=None if alignment is None else int(alignment),
-        dimensions=() if extent is None else (int(extent),),
-        initial=initial,
-        linkage=linkage,
-    )
-    return variable, end
 
 
 def quick_numbers(text: str, offset: int) -> tuple[list[Integer | Float], int] | None:

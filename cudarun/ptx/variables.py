@@ -8,7 +8,7 @@ from dataclasses import replace
 from cudarun.ptx.constants import constant, starts_constant
 from cudarun.ptx.instructions import InstructionRules
 from cudarun.ptx.lexer import TokenKind
-from cudarun.ptx.quick import quick_numbers, quick_parameters
+from cudarun.ptx.quick import quick_numbers
 from cudarun.ptx.tree import (
     TYPE_BYTES,
     Float,
@@ -30,15 +30,7 @@ class VariableRules(InstructionRules):
 
     def _parameters(self) -> tuple[Variable, ...]:
         """Parse a parenthesized list of declarations, or nothing."""
-        if not self.at("("):
-            return ()
-        quick = quick_parameters(self.text, self.token.offset, self._lines)
-        if quick is not None:
-            found, end = quick
-            self.seek(end)
-            return tuple(map(self._declare, found))
-        self.advance()
-        if self.accept(")"):
+        if not self.accept("(") or self.accept(")"):
             return ()
         parameters = self._separated(self._parameter)
         self.expect(")")

@@ -114,64 +114,6 @@ STATEMENTS = [
     "add.2 %r1, %r2;",
     "mov.u32 %r1, generic;",
 ]  # fmt: skip
-PARAMETERS = [
-    ".param .u32 p, .param .align 8 .b8 q[24]",
-    ".param .u64 .ptr .global .align 16 p",
-    ".param.u32 p",
-    ".param .align 16 .v4 .f32 p",
-    ".param .b8 p[], .param .b8 q[0]",
-    ".param .b8 p[010]",
-    ".param .nothing p",
-    ".param .u32 p .param .u32 q",
-    ".param .u32 %p",
-    ".reg .u32 %p",
-    ".param .u32 p /* a */, .param .u32 q // b",
-    ".param .u64 .ptr p, .param .u64 .ptr .shared q, .param .u64 .ptr .align 8 r",
-    ".param .u64 .ptr .global.align 16 p",
-    ".param .u64 .ptr .param p",
-    ".param .u64 .ptr .global .align 08 p",
-    ".param .align 8 .b64 .ptr .const p[3] , .param .u32\nq ",
-    ".param .u32 p, , .param .u32 q",
-    ".param .u32 p,",
-    "",
-]
-DECLARATIONS = [
-    ".global .u32 x;",
-    ".visible .global .align 4 .b8 x[16] ;",
-    ".extern .shared .align 16 .b8 x[];",
-    ".shared .b8 x[];",
-    ".extern .global .u32 x = 1;",
-    ".extern .global .u32 x[1] = {1};",
-    ".common .const .u32 x;",
-    ".common .global .u32 x;",
-    ".weak .const .f32 x[2] = {1, 2};",
-    ".visible .const .align 8 .f64 x[2] =\n{0d3FF0000000000000 , 1} ;",
-    ".global .u32 x[2] = {1, 2, 3};",
-    ".global .u32 x[4] = {1, 2} y;",
-    ".global .u32 x[4] = {1, 2}, z = 3;",
-    ".global .u32 x = {1};",
-    ".global .u32 x = -1 ;",
-    ".global .f32 x = 0f3F800000;",
-    ".global .u32 x = 1.5;",
-    ".global .u32 x = 010;",
-    ".global .u32 x = 1, z;",
-    ".global .u32 x = y;",
-    ".global .u32 x[2] = 1;",
-    ".global .u32 x[2] = {1, 1+1};",
-    ".global .u32 x, z[3];",
-    ".global .v4 .f32 x[2];",
-    ".global .nothing x;",
-    ".global .align 3 .u32 x;",
-    ".global .u32 %x;",
-    ".global .u32 x[2][2];",
-    ".global .u32 x[999999999];",
-    ".global .u32 x[0];",
-    ".global.u32 x;",
-    ".global .attribute(.managed) .u32 x;",
-    ".visible .visible .global .u32 x;",
-    ".local .u32 x;",
-    ".global .u32 x",
-]
 VALUES = [
     "x[] = {1, 2, 3}",
     "x[4] = {1, 2,3 , -4}",
@@ -212,8 +154,6 @@ def grammar_alone(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], object]:
     def by_grammar(text: str) -> object:
         with monkeypatch.context() as patch:
             patch.setattr(parser._ModuleParser, "_quick_statements", lambda *_: False)
-            patch.setattr(variables, "quick_parameters", lambda *_: None)
-            patch.setattr(parser, "quick_variable", lambda *_: None)
             patch.setattr(variables, "quick_numbers", lambda *_: None)
             return outcome(lambda: contents(parse(text)))
 
@@ -261,24 +201,6 @@ def test_a_plain_statement_takes_the_quick_way(monkeypatch: pytest.MonkeyPatch) 
 def test_statements(statement: str, grammar_alone: Callable[[str], object]) -> None:
     text = kernel(f"{statement}\nadd.s32 %r1, %r2, %r3;")
     assert quickly(text) == lazily(text) == grammar_alone(text)
-
-
-@pytest.mark.parametrize("parameters", PARAMETERS)
-def test_parameters(parameters: str, grammar_alone: Callable[[str], object]) -> None:
-    text = f"{HEADER}.func f({parameters}) {{ ret; }}\n.entry k({parameters}) {{ ret; }}"
-    assert quickly(text) == lazily(text) == grammar_alone(text)
-
-
-@pytest.mark.parametrize("declaration", DECLARATIONS)
-def test_declarations(declaration: str, grammar_alone: Callable[[str], object]) -> None:
-    text = f"{HEADER}// first\n  {declaration} .global .u64 y;\n.func f() {{ ret; }}"
-    assert quickly(text) == lazily(text) == grammar_alone(text)
-
-
-def test_a_plain_declaration_takes_the_quick_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parser._ModuleParser, "_variable_prefix", None)
-    parse(f"{HEADER}.global .align 4 .b8 x[2] = {{1, 2}};\n.visible .const .u32 y;")
-    parse(f"{HEADER}.entry k(.param .u32 p, .param .u64 .ptr .global .align 4 q) {{ ret; }}")
 
 
 @pytest.mark.parametrize("value", VALUES)

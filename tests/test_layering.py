@@ -91,7 +91,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
     "emulator": {
         "numerics": set(),
         "faults": set(),
-        "memory": set(),
+        "memory": {"numerics"},
         "words": {"numerics"},
         "code": {"numerics"},
         "program": {"code"},

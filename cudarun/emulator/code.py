@@ -13,12 +13,10 @@ from dataclasses import field
 from enum import Enum, auto
 from typing import Any
 
-import numpy.typing as npt
-
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import Type
 from cudarun.records import dataclass
 
-Array = npt.NDArray[Any]
 ActionFunction = Callable[[Any, tuple[Array, ...], tuple[Array, ...]], None]
 """``action(active, sources, destinations)``: see ``cudarun.emulator.machine.active``."""
 

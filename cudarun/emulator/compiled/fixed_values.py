@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import RegisterUse
 from cudarun.emulator.compiled.kernels import CompiledKernel
@@ -13,8 +10,7 @@ from cudarun.emulator.compiled.lanes.vectors import WIDTH
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.frame import SparseFrame
 from cudarun.emulator.machine.launch import Launch
-
-Array = npt.NDArray[Any]
+from cudarun.emulator.numerics.arrays import Array
 
 
 def fixed_values(kernel: CompiledKernel, launch: Launch, frame: SparseFrame) -> Array:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import BlockCode, Role
 from cudarun.emulator.compiled.control.warp_code import WarpCode
@@ -14,8 +12,7 @@ from cudarun.emulator.compiled.lanes.vectors import WIDTH
 from cudarun.emulator.machine.barriers import Party, meet
 from cudarun.emulator.machine.batch import Batch, Path
 from cudarun.emulator.machine.frame import SparseFrame, each
-
-Array = npt.NDArray[Any]
+from cudarun.emulator.numerics.arrays import Array
 
 _LANES = np.arange(WIDTH, dtype=np.uint32)
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import Action, RegisterUse
 from cudarun.emulator.compiled.access.barrier_objects import OBJECT_TEST
@@ -38,8 +37,7 @@ from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.report import describe_deadlock
 from cudarun.emulator.machine.standstill import Standstill
 from cudarun.emulator.machine.threads import block_registers
-
-Array = npt.NDArray[Any]
+from cudarun.emulator.numerics.arrays import Array
 
 _FIRST_JUMPS = 1 << 14  # back, before the first tick at the most
 _MOST_JUMPS = 1 << 20  # back in a block, until its lanes are preempted

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.frame_memory import FrameMemory
@@ -22,8 +21,7 @@ from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.frame import Frame
 from cudarun.emulator.machine.lanes import of
 from cudarun.emulator.machine.mbarriers import Wait
-
-Array = npt.NDArray[Any]
+from cudarun.emulator.numerics.arrays import Array
 
 _LANES = np.arange(WIDTH)
 

@@ -22,10 +22,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import field, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import (
     BlockCode,
@@ -40,10 +38,9 @@ from cudarun.emulator.isa.approximations import factors
 from cudarun.emulator.isa.move import copy
 from cudarun.emulator.isa.table import forms
 from cudarun.emulator.machine.control import Branch, FunctionCall
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
 from cudarun.records import dataclass
-
-Array = npt.NDArray[Any]
 
 _TYPES = ("f32", "ftz.f32", "f64", "f16", "ftz.f16", "f16x2", "ftz.f16x2", "bf16", "bf16x2")
 _QUOTIENTS = {

@@ -11,7 +11,6 @@ import numpy as np
 
 from cudarun.emulator.code import (
     Action,
-    Array,
     ConstantUse,
     KernelParameterUse,
     Lanewise,
@@ -39,6 +38,7 @@ from cudarun.emulator.decode.scope import (
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.clock import ReadMoment
 from cudarun.emulator.machine.spaces import NO_PARAMETER
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, bits_of
 from cudarun.ptx import tree
 from cudarun.records import dataclass

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FindingTable
 from cudarun.emulator.detectors.grid_races import GridHistory, GridRaceDetector
@@ -21,6 +20,7 @@ from cudarun.emulator.detectors.undefined_values import UndefinedValueDetector
 from cudarun.emulator.detectors.uninitialized_reads import UninitializedReadDetector
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.observer import Observer
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Action, ActionFunction, BlockCode, Use
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.lanes import Lanes
     from cudarun.emulator.machine.launch import Launch
 
-Array = npt.NDArray[Any]
 
 DETECTORS: dict[str, Callable[[Launch, FindingTable], Detector]] = {
     "race": RaceDetector,

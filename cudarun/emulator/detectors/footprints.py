@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.access import Section
 from cudarun.emulator.machine.clusters import other_blocks
 from cudarun.emulator.machine.lanes import Indices
 from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS, WINDOWS_END
 from cudarun.emulator.memory import Allocation
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.access import Access
     from cudarun.emulator.machine.active import Active
-
-Array = npt.NDArray[Any]
 
 
 class Footprint(NamedTuple):

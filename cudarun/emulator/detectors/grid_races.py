@@ -7,10 +7,9 @@ one: an access conflicts with those of other grids that do not happen before it 
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.detectors.findings import (
     AccessedBytes,
@@ -25,6 +24,7 @@ from cudarun.emulator.detectors.shadow import Shadow
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Section
 from cudarun.emulator.machine.threads import place_of_thread
+from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch
     from cudarun.emulator.memory import Allocation
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 _THREAD_BITS = 32
 _THREAD = (1 << _THREAD_BITS) - 1

@@ -10,7 +10,7 @@ ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -27,13 +27,13 @@ from cudarun.emulator.detectors.vector_clocks import (
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.threads import WARP as WARP_SIZE
 from cudarun.emulator.machine.threads import WARPGROUP
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.lanes import Indices, Lanes
 
-Array = npt.NDArray[Any]
 
 THREAD_BITS = 32
 _THREAD_MASK = (1 << THREAD_BITS) - 1

@@ -6,9 +6,7 @@ An observed launch binds these instead of the actions of the program, which stay
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.access import Access, MemoryAction, Piece
@@ -16,13 +14,11 @@ from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.transfers import Fence
 from cudarun.emulator.machine.warpgroups import WaitGroup
 from cudarun.emulator.machine.warps import WarpAction
+from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Action, ActionFunction, Site
     from cudarun.emulator.machine.active import Active
-
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 
 class Detector(Observer):

@@ -7,10 +7,9 @@ value are no race either: it is common that many threads set one flag, and the r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.detectors.findings import (
     AccessedBytes,
@@ -31,6 +30,7 @@ from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Se
 from cudarun.emulator.machine.threads import place_of_thread
 from cudarun.emulator.machine.transfers import MemoryStore, split
 from cudarun.emulator.memory import Allocation
+from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.lanes import Indices, Lanes
     from cudarun.emulator.machine.launch import Launch
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 _THREAD = (1 << THREAD_BITS) - 1
 

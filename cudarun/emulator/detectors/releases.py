@@ -9,21 +9,20 @@ release and acquire patterns).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.vector_clocks import VectorClock
 from cudarun.emulator.machine.access import Access, AccessKind, Section
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.detectors.footprints import Footprint
     from cudarun.emulator.detectors.happens_before import HappensBefore
     from cudarun.emulator.machine.lanes import Indices
 
-Array = npt.NDArray[Any]
 
 _ANYBODY = -1
 _SHARED_KEYS = 40  # the block index is above this bit of the key of a shared memory address

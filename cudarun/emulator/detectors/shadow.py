@@ -7,12 +7,9 @@ the other accesses (reads, atomic operations) the last one and one by another th
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from cudarun.emulator.numerics.arrays import Array
 
 _ALIGNMENT = 16  # of the widest access; a memory need not begin at a multiple of it
 

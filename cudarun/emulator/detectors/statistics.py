@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import Terminator
 from cudarun.emulator.detectors.footprints import footprints
@@ -21,6 +20,7 @@ from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.machine.access import Access, AccessKind
 from cudarun.emulator.machine.control import Branch
 from cudarun.emulator.machine.threads import WARP
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Code, Frame
 
-Array = npt.NDArray[Any]
 
 _BANKS, _BANK_BYTES = 32, 4
 _SECTOR_BITS = 5  # global memory is accessed in sectors of 32 bytes

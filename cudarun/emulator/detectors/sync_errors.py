@@ -7,10 +7,9 @@ and of the PTX manual (9.7.13) for ``.aligned``. Exited threads count as arrived
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.detectors.findings import AccessSite, DetectorFinding, FindingTable
 from cudarun.emulator.detectors.groups import groups
@@ -19,6 +18,7 @@ from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.barriers import WarpBarrier
 from cudarun.emulator.machine.passing import following_blocks, passing_site
 from cudarun.emulator.machine.threads import WARP
+from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch
     from cudarun.emulator.machine.warps import WarpAction
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
-Mask = npt.NDArray[np.bool_]
 
 IN_WARP = "lanes of a warp at different barriers"
 IN_BLOCK = "threads of a block at different barriers"

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import Action, BlockCode, FunctionCode, Terminator
 from cudarun.emulator.machine.atomics import Atomic
@@ -19,6 +18,7 @@ from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.transfers import Fence
 from cudarun.emulator.machine.warpgroups import WaitGroup
+from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 SynchronizationKind = Literal[
     "barrier", "warp barrier", "cluster barrier", "mbarrier wait", "wgmma wait", "fence", "atomic"
 ]

@@ -6,18 +6,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.detectors.footprints import footprints
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.memory import Allocation
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.access import Access
     from cudarun.emulator.machine.active import Active
 
-Array = npt.NDArray[Any]
 
 UNIT = 32
 """The bytes of a unit, of which only whole ones are told apart: a sector of a GPU's cache."""

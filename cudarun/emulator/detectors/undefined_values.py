@@ -14,7 +14,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import Action, RegisterUse, SinkUse
 from cudarun.emulator.detectors.findings import (
@@ -37,6 +36,7 @@ from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 from cudarun.emulator.machine.warpgroups import MultiplyAsync
 from cudarun.emulator.machine.warps import Shuffle
+from cudarun.emulator.numerics.arrays import Array, Mask
 from cudarun.emulator.numerics.temporaries import temporaries_of
 
 if TYPE_CHECKING:
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.lanes import Indices
     from cudarun.emulator.machine.launch import Launch
 
-Array = npt.NDArray[Any]
-Mask = npt.NDArray[np.bool_]
 
 SOURCE = "shuffle from a lane that does not take part"
 

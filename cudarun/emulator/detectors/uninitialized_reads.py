@@ -7,10 +7,9 @@ values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.detectors.findings import (
     AccessedBytes,
@@ -22,6 +21,7 @@ from cudarun.emulator.detectors.findings import (
 from cudarun.emulator.detectors.footprints import Footprint, footprints
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.machine.access import Access, Section, mark_written, unwritten_units
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.lanes import Lanes
     from cudarun.emulator.machine.launch import Launch
-
-Array = npt.NDArray[Any]
 
 
 class UninitializedReadDetector(Detector):

@@ -9,16 +9,16 @@ synchronize with most others.
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.access import AccessKind
 
-Array = npt.NDArray[Any]
 
 # Kinds of keys in a clock: the index of a thread, of a warp, of a block in the grid.
 THREAD, WARP, BLOCK = 0, 1 << 40, 1 << 41

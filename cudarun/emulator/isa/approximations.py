@@ -9,16 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.numerics import special_functions as unit
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.fused import fused_f64
 from cudarun.emulator.numerics.native import any_of
 from cudarun.emulator.numerics.special_values import canonical, flush_tiny, flushed
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of
 from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
 Bits = Callable[[Array], Array]
 
 _TINY, _LARGE = np.float32(2.0**-126), np.float32(2.0**126)

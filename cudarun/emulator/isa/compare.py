@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import element, flushed_half, to_f32
 from cudarun.emulator.numerics.special_values import flushed
 from cudarun.emulator.numerics.temporaries import Function, temporaries
 from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.emulator.words import Words
-
-Array = npt.NDArray[Any]
 
 _INTEGER_TESTS: dict[str, Function] = {
     "eq": np.equal, "ne": np.not_equal,

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.conversions import (
     half_nan,
     integer_pair,
@@ -33,8 +33,6 @@ from cudarun.emulator.numerics.native import any_of
 from cudarun.emulator.numerics.special_values import canonical, flushed
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.words import Words
-
-Array = npt.NDArray[Any]
 
 _NOT_BYTES = "u16 u32 u64 s16 s32 s64"
 _INTEGERS = f"u8 s8 {_NOT_BYTES}"

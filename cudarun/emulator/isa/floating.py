@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.isa import approximations
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics import special_functions as unit
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.fused import fused_f32, fused_f64
 from cudarun.emulator.numerics.native import any_of
 from cudarun.emulator.numerics.special_values import (
@@ -30,7 +30,6 @@ from cudarun.emulator.numerics.special_values import (
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
 from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
 Operands = Callable[..., tuple[Array, ...]]
 
 

@@ -7,15 +7,13 @@ range, are computed in f64.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.isa.approximations import Bits, of_unit
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics import special_functions as unit
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import (
     apply_modifiers,
     element,
@@ -27,8 +25,6 @@ from cudarun.emulator.numerics.formats import (
 from cudarun.emulator.numerics.special_values import greatest, least
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.words import Words
-
-Array = npt.NDArray[Any]
 
 _HALVES = "f16 f16x2 bf16 bf16x2"
 _F16 = "f16 f16x2"

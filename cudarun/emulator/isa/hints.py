@@ -6,21 +6,16 @@ the words that the compiler of CUDA 13.0 makes; nothing reads them.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.isa.approximations import of_unit
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.isa.move import copy
 from cudarun.emulator.machine.transfers import NoEffect
 from cudarun.emulator.numerics import special_functions as unit
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.words import Words
-
-Array = npt.NDArray[Any]
-
 
 _FIRST = {
     "L2::evict_last": 4,

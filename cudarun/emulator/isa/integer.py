@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import bits
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import contiguous
 from cudarun.emulator.numerics.temporaries import Function, temporaries
 from cudarun.emulator.numerics.types import TypeKind, wider
 from cudarun.emulator.words import Words
-
-Array = npt.NDArray[Any]
 
 INTEGERS = "u16 u32 u64 s16 s32 s64"
 PACKED = "u16x2 s16x2"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function, temporaries
 from cudarun.emulator.words import Words
-
-Array = npt.NDArray[Any]
 
 _BITS = "b16 b32 b64"
 _TYPES = f"pred {_BITS}"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS, InGlobalOrConst
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.words import Words
-
-Array = npt.NDArray[Any]
 
 _WINDOWED = "shared shared::cta shared::cluster local param param::entry"
 _SPACES = f"{_WINDOWED} global const"

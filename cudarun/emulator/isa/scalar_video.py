@@ -12,15 +12,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.isa.video import COMPARISONS
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
 Operation = Callable[[Array, Array], Array]
 
 _ONES = 0xFFFF_FFFF

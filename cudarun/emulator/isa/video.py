@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import contiguous
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
 Operation = Callable[[Array, Array], Array]
 
 

@@ -27,14 +27,13 @@ from cudarun.emulator.machine.spaces import (
     WINDOWS_END,
 )
 from cudarun.emulator.memory import Allocation
+from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.memory import Memory
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 _ILLEGAL_ADDRESS = 700
 _MISALIGNED_ADDRESS = 716

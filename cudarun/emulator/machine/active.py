@@ -7,7 +7,7 @@ to the launch, the arrays have one value per active lane, and destinations must 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +16,12 @@ from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.report import describe
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import BlockCode, Site, Use
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Code, Frame
-
-Array = npt.NDArray[Any]
 
 
 class Active:

@@ -7,14 +7,11 @@ bits of fraction, in the largest textures to 22.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.filters import STEPS
-
-Array = npt.NDArray[Any]
+from cudarun.emulator.numerics.arrays import Array
 
 _LARGE = 1 << 15  # texels
 _FARTHEST = float(1 << 30)  # beyond the ends of every texture

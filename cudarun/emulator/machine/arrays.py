@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.records import dataclass
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

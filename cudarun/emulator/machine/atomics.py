@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.access import (
     Access,
@@ -22,6 +21,7 @@ from cudarun.emulator.machine.access import (
     Section,
     section_window,
 )
+from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair, to_f32
 from cudarun.emulator.numerics.native import any_of, contiguous
 from cudarun.emulator.numerics.rounding import NEAREST, two_sum
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 Combine = Callable[[Array, Array], Array]
 
 _SMALL = 2.0**-100  # sums of larger addends are never subnormal

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import (
     Action,
@@ -23,6 +22,7 @@ from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.threads import WARP
+from cudarun.emulator.numerics.arrays import Array, Mask
 from cudarun.emulator.numerics.bits import population
 from cudarun.records import dataclass
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch, Path
     from cudarun.emulator.machine.frame import Frame
 
-Array = npt.NDArray[Any]
-Mask = npt.NDArray[np.bool_]
 
 BARRIERS_PER_BLOCK = 16
 

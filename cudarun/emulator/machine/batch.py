@@ -9,10 +9,9 @@ preempted after a while, so that a thread spinning on a lock does not starve its
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import BlockCode, FunctionCode
 from cudarun.emulator.machine import lanes as lane_sets
@@ -30,11 +29,11 @@ from cudarun.emulator.machine.scratch import Scratch
 from cudarun.emulator.machine.spaces import WINDOWS
 from cudarun.emulator.machine.stack import Stack
 from cudarun.emulator.machine.threads import Threads
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch
 
-Array = npt.NDArray[Any]
 Path = tuple[int, ...]
 
 # A jump back to a loop has the polling cost of its block: high if the loop could be waiting for

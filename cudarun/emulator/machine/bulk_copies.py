@@ -6,10 +6,9 @@ those to global memory belong to bulk groups, for which a thread thus never wait
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.access import Access, AccessKind
@@ -17,14 +16,13 @@ from cudarun.emulator.machine.atomics import Combine, combination, combine_at
 from cudarun.emulator.machine.clusters import address_in_block, in_block_of, rank_of
 from cudarun.emulator.machine.mbarriers import BarrierChange, object_access
 from cudarun.emulator.machine.transfers import split
+from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.numerics.types import Type
     from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 CHUNK = 16  # bytes, of which bulk copies transfer multiples
 _AT_ONCE = 64 << 10  # bytes: a copy can have 4 GiB, and fault at the first one

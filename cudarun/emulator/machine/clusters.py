@@ -6,23 +6,21 @@ lane itself, so that every ``shared::cta`` address is one, too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import Site, Terminator
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.lanes import Lanes
 from cudarun.emulator.machine.spaces import RANK_SHIFT, SHARED_WINDOW
+from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch, Path
     from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 _OFFSET = (1 << RANK_SHIFT) - 1
 _RANK_BITS = 32 - RANK_SHIFT

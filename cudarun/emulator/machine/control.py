@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.code import Array, FunctionCode, RegisterUse, Site, Terminator, Use
+from cudarun.emulator.code import FunctionCode, RegisterUse, Site, Terminator, Use
 from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active

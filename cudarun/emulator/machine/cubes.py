@@ -8,14 +8,11 @@ greatest magnitude first.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.special_functions import reciprocal
 
-Array = npt.NDArray[Any]
 Places = tuple[Array, Array, Array]
 
 # Per face: its axis and sign, then the axis and sign of the first and the second coordinate.

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.report import place
 from cudarun.emulator.memory import InvalidAddress
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.launch import Launch
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy.typing as npt
-
 from cudarun.emulator.machine.access import section_window
 from cudarun.emulator.machine.child_grids import TAIL_STREAM, ChildGrid, Extent
 from cudarun.emulator.machine.device_copies import Box, copy_box, fill_box
@@ -26,8 +24,6 @@ from cudarun.records import dataclass
 if TYPE_CHECKING:
     from cudarun.emulator.code import ActionFunction
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 # cudaError_t
 _SUCCESS, _INVALID_VALUE, _OUT_OF_MEMORY = 0, 1, 2

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.gathers import gathered
 from cudarun.emulator.machine.handles import ILLEGAL_ADDRESS, by_object
 from cudarun.emulator.machine.levels import gradient_steps, lod_steps
 from cudarun.emulator.machine.texels import BeyondMemory, Texels
 from cudarun.emulator.machine.textures import CHANNELS, Place, Texture
+from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 COORDINATES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube": 3}
 """The number of coordinates of each geometry, without that of a layer."""

@@ -22,9 +22,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from cudarun.emulator.numerics.arrays import Array
 
 STEPS = 256
 """Steps from the middle of a texel to that of the next: a weight has 8 bits of fraction."""

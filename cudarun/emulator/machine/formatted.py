@@ -10,18 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.halves import truncated
 from cudarun.emulator.machine.surfaces import OnSurface
+from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 _GUARD = 1 << 4  # parts of the last bit of a fraction before it is rounded
 _UNITS = {1: ("u1", 1), 2: ("u2", 1), 4: ("u4", 1), 8: ("u8", 1), 16: ("u8", 2)}

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import (
     Action,
@@ -30,6 +29,7 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.machine.lanes import Indices, Lanes
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import temporaries_of
 from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.records import dataclass
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
 
-Array = npt.NDArray[Any]
 Entry = tuple[Callable[..., object], tuple[object, ...]]
 
 _CODE_KEPT = 512

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.cubes import without_corner
 from cudarun.emulator.machine.filters import NOTHING, STEPS, weighted
 from cudarun.emulator.machine.texels import Texels
 from cudarun.emulator.machine.textures import CHANNELS, Place, Sampler, Texture
-
-Array = npt.NDArray[Any]
+from cudarun.emulator.numerics.arrays import Array
 
 _ORDER = (2, 3, 1, 0)  # of the corners, with x as the faster axis: around the place
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.numerics.arrays import Array
+
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
 
-Array = npt.NDArray[Any]
 Positions = slice | npt.NDArray[np.intp]
 Object = TypeVar("Object")
 

@@ -7,10 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import BlockCode, FunctionCode, Role, Site
 from cudarun.emulator.faults import DeviceFault
@@ -19,6 +18,7 @@ from cudarun.emulator.machine.printf import PrintBuffer
 from cudarun.emulator.machine.report import place, thread_name
 from cudarun.emulator.machine.spaces import RESERVED_SHARED
 from cudarun.emulator.memory import UNDEFINED_BYTE
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.records import dataclass
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.memory import DeviceHeap, Memory
     from cudarun.emulator.program import KernelCode, ModuleCode
 
-Array = npt.NDArray[Any]
 
 DEFAULT_STACK = 1024
 DEFAULT_PRINTF_FIFO = 8650752

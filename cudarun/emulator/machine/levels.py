@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import math
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.filters import STEPS
-
-Array = npt.NDArray[Any]
+from cudarun.emulator.numerics.arrays import Array
 
 _DIGITS = 10  # significant bits
 _SHARES = (1, 11 / 32, 8 / 32)  # of the components in the estimated length, the greatest first

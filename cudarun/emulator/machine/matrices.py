@@ -19,6 +19,7 @@ from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.sparsity import Sparsity
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.warps import WarpAction
+from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.formats import element, to_f32
 from cudarun.emulator.numerics.products import multiplied
 from cudarun.emulator.numerics.rounding import NEAREST
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 _LANE = np.arange(WARP)
 _GROUP, _PLACE = _LANE // 4, _LANE % 4  # the manual's groupID and threadID_in_group

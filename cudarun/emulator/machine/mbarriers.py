@@ -8,10 +8,9 @@ Copies are executed at once, which the manual permits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
@@ -25,13 +24,12 @@ from cudarun.emulator.machine.barrier_objects import (
     after,
     fields,
 )
+from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 _WORD = np.dtype(np.uint64)
 _FAILED = 719

@@ -8,11 +8,10 @@ has no overhead.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from cudarun.emulator.machine.lanes import Lanes
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Action, ActionFunction, BlockCode, Use
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.child_grids import ChildGrid
     from cudarun.emulator.machine.frame import Code, Frame
     from cudarun.emulator.machine.launch import Launch
-
-Array = npt.NDArray[Any]
 
 
 class Observer:

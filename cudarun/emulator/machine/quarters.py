@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.machine.matrices import Array, Arrays, MatrixAction, numbers
+from cudarun.emulator.machine.matrices import MatrixAction, numbers
+from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.products import multiplied_by_lanes
 from cudarun.emulator.numerics.types import TYPES
 

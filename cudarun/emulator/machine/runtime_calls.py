@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, readable
+from cudarun.emulator.numerics.arrays import Arrays
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.child_grids import DeviceServices
     from cudarun.emulator.program import KernelCode
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 _INVALID_VALUE = 1  # cudaError_t
 Result = int | tuple[int, ...]

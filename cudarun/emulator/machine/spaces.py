@@ -7,16 +7,16 @@ above ``WINDOWS_END``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
 
 WINDOW_BYTES = 1 << 32
 PARAMETER_WINDOW = 0x10_0000_0000

@@ -18,18 +18,17 @@ equal, or in descending order, or halves of two words).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import Type
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
 
 _ROWS = 16  # of a warp
 _UNITS = 4  # of a chunk

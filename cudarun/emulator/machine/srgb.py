@@ -5,12 +5,9 @@ They are the table of an H200 (``tests/golden``), which has fewer bits than the 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from cudarun.emulator.numerics.arrays import Array
 
 # For each byte four digits: the number in units of 2 ** -14.
 _TABLE = (

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.machine.clock import ReadMoment
 from cudarun.emulator.machine.report import describe_full_device
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.launch import Launch
 
-Array = npt.NDArray[Any]
 
 _MOST_BYTES = 64 << 20  # of memory, which is read in some hundredths of a second
 

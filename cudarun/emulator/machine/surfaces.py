@@ -7,15 +7,15 @@ coordinates determine. The detectors see it as such.
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.arrays import Surface
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.handles import ILLEGAL_ADDRESS, by_object
+from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.words import Words
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from cudarun.emulator.machine.active import Active
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 _MISALIGNED_ADDRESS = 716
 _NOT_SUPPORTED = 801

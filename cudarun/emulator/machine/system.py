@@ -9,20 +9,17 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from cudarun.emulator.machine.access import readable
 from cudarun.emulator.machine.device_runtime import RUNTIME_FUNCTIONS, RuntimeFunction
 from cudarun.emulator.machine.printf import Arguments, argument_bytes, render
+from cudarun.emulator.numerics.arrays import Arrays
 from cudarun.terminal import visible
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 _LONGEST_STRING = 1 << 16
 

@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.tensor_maps import TensorMap
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.records import dataclass
-
-Array = npt.NDArray[Any]
 
 CHUNK = 16
 _BOXES_KEPT = 64

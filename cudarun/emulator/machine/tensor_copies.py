@@ -7,10 +7,9 @@ are accessed together. Loads round TF32; no other values change.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.bulk_copies import (
@@ -24,6 +23,7 @@ from cudarun.emulator.machine.bulk_copies import (
 )
 from cudarun.emulator.machine.tensor_boxes import CHUNK, Chunks, chunks, outside, swizzled
 from cudarun.emulator.machine.tensor_maps import BYTES, TensorMap, decode, signed
+from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.formats import to_tf32
 from cudarun.emulator.numerics.rounding import NEAREST
 from cudarun.emulator.numerics.types import TYPES
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 _WORD = np.dtype(np.uint64)
 _HALF_MAP = 64  # bytes, to which maps are aligned

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.bulk_copies import read_chunks, write_chunks
@@ -14,13 +13,12 @@ from cudarun.emulator.machine.tensor_maps import BYTES
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.transfers import Fence
 from cudarun.emulator.machine.warps import WarpAction
+from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 _MISALIGNED_ADDRESS = 716
 _ALIGNMENT = 64

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.records import dataclass
-
-Array = npt.NDArray[Any]
 
 
 class BeyondMemory(Exception):

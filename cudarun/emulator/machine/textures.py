@@ -17,7 +17,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.addressing import (
     AddressMode,
@@ -37,9 +36,9 @@ from cudarun.emulator.machine.filters import (
 )
 from cudarun.emulator.machine.srgb import COLORS, last_bits, linear_light
 from cudarun.emulator.machine.texels import BeyondMemory, Texels
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.records import dataclass
 
-Array = npt.NDArray[Any]
 Size = tuple[int, int, int]
 
 CHANNELS = 4

@@ -6,18 +6,17 @@ live lanes of the member mask have arrived: that of the last source, or the whol
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.machine.threads import WARP
+from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
-Array = npt.NDArray[Any]
 
 _SHUFFLES_KEPT = 64
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from cudarun.emulator.numerics.arrays import Array
 
 
 def shift_left(a: Array, amount: Array) -> Array:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import from_f32, rectified, to_f32
 from cudarun.emulator.numerics.special_values import flushed, saturate
 from cudarun.emulator.numerics.types import Type, TypeKind
-
-Array = npt.NDArray[Any]
 
 
 def integer_range(ptx_type: Type) -> tuple[int, int]:

@@ -8,13 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import any_of, contiguous, is_traced
 from cudarun.emulator.numerics.types import Type
-
-Array = npt.NDArray[Any]
 
 _SMALLEST = {"f16": np.float32(2.0**-14), "bf16": np.float32(2.0**-126)}  # that is normal
 _NAN = {"f16": 0x7FFF, "bf16": 0x7FFF}

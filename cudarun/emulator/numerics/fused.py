@@ -6,16 +6,12 @@ find the lanes that need the general case, which is in ``rounding``.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import is_traced, multiply_add
 from cudarun.emulator.numerics.temporaries import temporaries
-
-Array = npt.NDArray[Any]
 
 _SMALLEST_NORMAL = 2.0**-126
 _TAIL = np.uint64(0x1FFFFFFF)  # the bits of an f64 that an f32 lacks

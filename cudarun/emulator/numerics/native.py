@@ -7,12 +7,9 @@ for it, and the general path is recorded.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from cudarun.emulator.numerics.arrays import Array
 
 
 def is_traced(a: Array) -> bool:

@@ -12,19 +12,15 @@ nonzero elements.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair
 from cudarun.emulator.numerics.fused import fused_f64
 from cudarun.emulator.numerics.special_values import canonical, has_nan
 from cudarun.emulator.numerics.temporaries import temporaries_of, with_temporaries
 from cudarun.emulator.numerics.types import Type, TypeKind
-
-Array = npt.NDArray[Any]
 
 KEPT = 25
 """The bits below the largest exponent."""

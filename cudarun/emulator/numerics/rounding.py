@@ -12,11 +12,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import any_of, directed, is_traced
-
-Array = npt.NDArray[Any]
 
 NEAREST, ZERO, DOWN, UP = "rn", "rz", "rm", "rp"
 MODES = "rn rz rm rp"

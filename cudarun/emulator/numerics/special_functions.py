@@ -16,14 +16,12 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import any_of, gathered, is_traced
-
-Array = npt.NDArray[Any]
 
 _NAN, _INFINITY, _ONE, _SIGN = 0x7FFFFFFF, 0x7F800000, 0x3F800000, -0x80000000
 _LARGE, _WHOLE = 0x43000000, 0x4B800000  # 128, where 2^a ends; 2^24, where fractions do

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import any_of, is_traced
-
-Array = npt.NDArray[Any]
 
 
 def canonical(d: Array) -> None:

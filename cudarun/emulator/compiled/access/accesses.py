@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
-
-import numpy.typing as npt
+from typing import NamedTuple
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.atomics import AtomicFunctions, concurrent_function
@@ -39,9 +37,7 @@ from cudarun.emulator.compiled.state.sites import (
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
-
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
+from cudarun.emulator.numerics.arrays import Array, Arrays
 
 _WORD = 1 << 64
 _SIGN = 1 << 63

@@ -20,7 +20,8 @@ from cudarun.emulator.compiled.lanes.vectors import (
     vector_type,
 )
 from cudarun.emulator.compiled.state.memory import pointer_to
-from cudarun.emulator.machine.atomics import Array, Atomic
+from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import TypeKind
 
 

@@ -6,10 +6,7 @@ for leaves all objects as they were, and the caller executes the instruction: it
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
@@ -33,11 +30,11 @@ from cudarun.emulator.machine.mbarriers import (
     Transactions,
     Wait,
 )
+from cudarun.emulator.numerics.arrays import Arrays
 
 _WORDS = vector_type("i64")
 _NOTHING_OWED = NO_BYTES << BYTES
 
-Arrays = tuple[npt.NDArray[Any], ...]
 
 OBJECT_TEST = np.dtype(
     [("failed", np.uint32), ("asked", np.uint32), ("addresses", np.uint64, WIDTH)]

@@ -6,10 +6,6 @@ reaches beyond a region, or into another block, is left to the caller.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy.typing as npt
-
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
 from cudarun.emulator.compiled.access.accesses import CheckedLanes
@@ -25,8 +21,7 @@ from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import CheckedPlace, field
 from cudarun.emulator.machine.bulk_copies import CHUNK, BulkCopy
 from cudarun.emulator.machine.spaces import RANK_SHIFT
-
-Arrays = tuple[npt.NDArray[Any], ...]
+from cudarun.emulator.numerics.arrays import Arrays
 
 _OBJECT_BYTES = 8
 _OFFSET = (1 << RANK_SHIFT) - 1

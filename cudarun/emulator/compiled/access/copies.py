@@ -15,8 +15,8 @@ from cudarun.emulator.compiled.lanes.vectors import WIDTH, LaneVector, constant,
 from cudarun.emulator.compiled.state.memory import CheckedPlace
 from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix
 from cudarun.emulator.machine.transfers import AsynchronousCopy
+from cudarun.emulator.numerics.arrays import Arrays
 
-Arrays = tuple[npt.NDArray[Any], ...]
 _LANES = np.arange(WIDTH)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from cudarun.emulator.machine.atomics import Arrays, Atomic
+from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.numerics.arrays import Arrays
 from cudarun.emulator.numerics.types import TypeKind
 from cudarun.records import dataclass
 

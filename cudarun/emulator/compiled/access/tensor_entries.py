@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.state import layout
@@ -14,9 +11,7 @@ from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.tensor_boxes import CHUNK, inner_box, is_inside
 from cudarun.emulator.machine.tensor_copies import TensorLoad, TensorStore
 from cudarun.emulator.machine.tensor_maps import BYTES, TensorMap, decode
-
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
+from cudarun.emulator.numerics.arrays import Array, Arrays
 
 _BYTE = np.dtype(np.uint8)
 _LINE = 128  # bytes of shared memory in which a swizzle moves chunks

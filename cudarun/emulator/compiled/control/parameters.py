@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import (
     BlockCode,
@@ -22,10 +20,10 @@ from cudarun.emulator.code import (
 )
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.isa.move import copy
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind
 
-Array = npt.NDArray[Any]
 Part = tuple[int, int]
 """Offset and size in bytes."""
 

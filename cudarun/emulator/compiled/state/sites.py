@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy.typing as npt
-
 from cudarun.emulator.code import Action, Terminator
 from cudarun.emulator.compiled.lanes.lowering import LaneType
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
+from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.records import dataclass
-
-Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,17 @@
+"""The types of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+"""An array of any type."""
+
+Arrays = tuple[Array, ...]
+"""The registers of several operands, for example."""
+
+Mask = npt.NDArray[np.bool_]
+"""An array of truth values."""

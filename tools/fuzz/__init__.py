@@ -18,6 +18,7 @@ FUZZERS = {
     "triton": "Triton",
     "npy": "Npy",
     "nodes": "Nodes",
+    "recordings": "Recordings",
     "environment": "Environment",
     "signals": "Signals",
     "ptxas": "Ptxas",

@@ -26,6 +26,7 @@ CASES = {
     "environment": 40,
     "programs": 150,
     "engines": 8,
+    "spaces": 40,
 }
 """Slow cases are fewer here; `.ci/run` makes 300 of each that is a process in its own step."""
 

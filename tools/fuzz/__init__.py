@@ -24,6 +24,7 @@ FUZZERS = {
     "ptxas": "Ptxas",
     "programs": "Programs",
     "engines": "FaultyPrograms",
+    "spaces": "Spaces",
 }
 """The fuzzers: modules of this package, and the class in each."""
 

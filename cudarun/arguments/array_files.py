@@ -17,10 +17,11 @@ import numpy as np
 from cudarun.arguments.contents import ArrayContents, Contents, ConvertedContents, FileContents
 from cudarun.arguments.dtypes import Array, DType, element_dtype, element_type
 from cudarun.arguments.files import check_raw_size, is_npy, is_png, unreadable
+from cudarun.arguments.initial_values import FileInitial, FileOrder
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.png import png_header, read_png
 from cudarun.arguments.types import ScalarType, StructType, Type, inner_shape, innermost
-from cudarun.arguments.values import FileBuffer, FileInitial, FileOrder
+from cudarun.arguments.values import FileBuffer
 from cudarun.errors import RequestError
 
 Paste = Callable[[object], str]

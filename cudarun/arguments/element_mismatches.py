@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cudarun.arguments.files import is_npy, is_png, locate
+from cudarun.arguments.initial_values import FileInitial, FileOrder
 from cudarun.arguments.members import pointer_at
 from cudarun.arguments.packing import BufferElement, BufferSpec
 from cudarun.arguments.parameter_match import (
@@ -23,14 +24,7 @@ from cudarun.arguments.types import (
     Type,
     innermost,
 )
-from cudarun.arguments.values import (
-    AddressOf,
-    Argument,
-    Buffer,
-    FileBuffer,
-    FileInitial,
-    FileOrder,
-)
+from cudarun.arguments.values import AddressOf, Argument, Buffer, FileBuffer
 from cudarun.errors import RequestError
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass

@@ -9,14 +9,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from cudarun.arguments.initial_values import FileInitial, ListInitial
 from cudarun.arguments.values import (
     Argument,
     Buffer,
     Descriptor,
     FileBuffer,
-    FileInitial,
     Leaf,
-    ListInitial,
     Member,
     ObjectValue,
     StructValue,

@@ -30,14 +30,7 @@ from cudarun.arguments.types import (
     Type,
     has_pointers,
 )
-from cudarun.arguments.values import (
-    Argument,
-    Buffer,
-    Descriptor,
-    FileBuffer,
-    Null,
-    Value,
-)
+from cudarun.arguments.values import Argument, Buffer, Descriptor, FileBuffer, Null, Value
 from cudarun.errors import RequestError
 from cudarun.records import dataclass
 

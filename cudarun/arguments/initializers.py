@@ -23,18 +23,7 @@ from cudarun.arguments.contents import (
     RepeatedContents,
 )
 from cudarun.arguments.dtypes import Array, convert, element_dtype, scalar_dtype
-from cudarun.arguments.literals import read
-from cudarun.arguments.packing import BufferSpec, leaf_bytes
-from cudarun.arguments.scalars import UntypedNumber
-from cudarun.arguments.types import (
-    PointerType,
-    ScalarType,
-    StructType,
-    Type,
-    inner_shape,
-    innermost,
-)
-from cudarun.arguments.values import (
+from cudarun.arguments.initial_values import (
     BoxFilter,
     Constant,
     Eye,
@@ -45,6 +34,17 @@ from cudarun.arguments.values import (
     Rand,
     RandInt,
     Randn,
+)
+from cudarun.arguments.literals import read
+from cudarun.arguments.packing import BufferSpec, leaf_bytes
+from cudarun.arguments.scalars import UntypedNumber
+from cudarun.arguments.types import (
+    PointerType,
+    ScalarType,
+    StructType,
+    Type,
+    inner_shape,
+    innermost,
 )
 from cudarun.errors import RequestError
 

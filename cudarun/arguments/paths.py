@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
+from cudarun.arguments.initial_values import FileOrder
 from cudarun.arguments.numbers import NumberRules
 from cudarun.arguments.scanner import IDENTIFIER
-from cudarun.arguments.values import FileOrder
 
 ORDERS = ("corder", "asis")
 """The words that start a file in an explicit order."""

@@ -8,12 +8,7 @@ from dataclasses import field
 from cudarun.arguments.packing import BufferSpec, ObjectSpec
 from cudarun.arguments.sampling import ArrayForm
 from cudarun.arguments.scalars import Scalar
-from cudarun.arguments.values import (
-    AddressOf,
-    Element,
-    ObjectValue,
-    Value,
-)
+from cudarun.arguments.values import AddressOf, Element, ObjectValue, Value
 from cudarun.errors import RequestError
 from cudarun.records import dataclass
 

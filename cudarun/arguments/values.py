@@ -6,13 +6,12 @@ text as the user wrote it.
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import field
-from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cudarun.arguments.initial_values import FileOrder, Initial, literal_text, quoted_path
 from cudarun.arguments.sampling import ArrayForm, Sampling
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.syntax import Expression
@@ -100,7 +99,7 @@ class StructValue:
     @property
     def literal(self) -> str:
         """The text without the types; such a struct has no pointers."""
-        return f"{{{', '.join(_literal(member.value) for member in self.members)}}}"
+        return f"{{{', '.join(literal_text(member.value) for member in self.members)}}}"
 
     def __str__(self) -> str:
         return f"{{{', '.join(map(str, self.members))}}}"
@@ -117,21 +116,6 @@ class Bytes:
 
 
 # --- values that are addresses -------------------------------------------------------------------
-
-
-class FileOrder(Enum):
-    """The order in which the elements of a ``.npy`` file are read."""
-
-    PLAIN = ""
-    """C order; an array in Fortran order is refused."""
-    C = "corder"
-    """C order; an array in Fortran order is reordered."""
-    STORED = "asis"
-    """The bytes as stored, whatever their order and type."""
-
-    def apply(self, text: str) -> str:
-        """Return the text of a file with this order."""
-        return f"{self.value}({text})" if self.value else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +139,7 @@ class FileBuffer:
     order: FileOrder = FileOrder.PLAIN
 
     def __str__(self) -> str:
-        return self.order.apply(f"@{_quoted(self.path)}")
+        return self.order.apply(f"@{quoted_path(self.path)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,146 +342,6 @@ def has_type(value: Value) -> bool:
             return True
 
 
-def _literal(value: Value) -> str:
-    return (
-        value.literal
-        if isinstance(value, Scalar | VectorValue | ArrayValue | StructValue)
-        else str(value)
-    )
-
-
-# --- the contents of a buffer before the launch ------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """One number for all elements, ``3.5``; ``zeros`` and ``ones`` are 0 and 1."""
-
-    number: UntypedNumber
-
-    def __str__(self) -> str:
-        return {"0": "zeros", "1": "ones"}.get(self.number.text, self.number.text)
-
-
-@dataclass(frozen=True, slots=True)
-class Iota:
-    """The sequence ``start``, ``start + step``, …; ``iota`` alone counts from 0."""
-
-    start: UntypedNumber = field(default=UntypedNumber("0"))
-    step: UntypedNumber = field(default=UntypedNumber("1"))
-
-    def __str__(self) -> str:
-        return "iota" if self == Iota() else f"iota({self.start},{self.step})"
-
-
-@dataclass(frozen=True, slots=True)
-class Rand:
-    """Uniform random numbers in ``[low, high)``."""
-
-    low: UntypedNumber = field(default=UntypedNumber("0"))
-    high: UntypedNumber = field(default=UntypedNumber("1"))
-
-    def __str__(self) -> str:
-        return "rand" if self == Rand() else f"rand({self.low},{self.high})"
-
-
-@dataclass(frozen=True, slots=True)
-class Randn:
-    """Normal random numbers with mean 0 and deviation 1."""
-
-    def __str__(self) -> str:
-        return "randn"
-
-
-@dataclass(frozen=True, slots=True)
-class RandInt:
-    """Uniform random integers in ``[low, high)``."""
-
-    low: UntypedNumber
-    high: UntypedNumber
-
-    def __str__(self) -> str:
-        return f"randint({self.low},{self.high})"
-
-
-@dataclass(frozen=True, slots=True)
-class Eye:
-    """An identity matrix: 1 where the last two indices are equal, else 0."""
-
-    def __str__(self) -> str:
-        return "eye"
-
-
-@dataclass(frozen=True, slots=True)
-class ListInitial:
-    """Individual values, ``[[1,2],[3,4]]``; all lists of one level have the same length."""
-
-    items: tuple[ListInitial | Leaf, ...]
-
-    @property
-    def leaves(self) -> Iterator[Leaf]:
-        """The values, in order."""
-        for item in self.items:
-            if isinstance(item, ListInitial):
-                yield from item.leaves
-            else:
-                yield item
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the lists, outermost first."""
-        first = self.items[0] if self.items else None
-        return (len(self.items), *(first.shape if isinstance(first, ListInitial) else ()))
-
-    def __str__(self) -> str:
-        texts = (str(i) if isinstance(i, ListInitial) else _literal(i) for i in self.items)
-        return f"[{', '.join(texts)}]"
-
-
-@dataclass(frozen=True, slots=True)
-class FileInitial:
-    """The contents of a file, ``@raw.bin`` or ``@x.npy``.
-
-    Attributes:
-        path: The path.
-        order: The order of the elements.
-        cast: Convert the elements to the buffer's type, ``cast(@x.npy)``.
-    """
-
-    path: str
-    order: FileOrder = FileOrder.PLAIN
-    cast: bool = False
-
-    def __str__(self) -> str:
-        text = self.order.apply(f"@{_quoted(self.path)}")
-        return f"cast({text})" if self.cast else text
-
-
-@dataclass(frozen=True, slots=True)
-class BoxFilter:
-    """A level of a mipmapped array, computed from level 0; no text has it.
-
-    Attributes:
-        initial: The contents of level 0.
-        shape: The elements of level 0 along each dimension.
-        outer: The axes of layers and faces, which have the same size in all levels.
-        level: The number of the level.
-    """
-
-    initial: Initial
-    shape: tuple[int, ...]
-    outer: int
-    level: int
-
-    def __str__(self) -> str:
-        return f"level {self.level} of {self.initial}"
-
-
-Initial: TypeAlias = (
-    Constant | Iota | Rand | Randn | RandInt | Eye | ListInitial | FileInitial | BoxFilter
-)
-
-
 # --- the argument itself -------------------------------------------------------------------------
 
 
@@ -527,13 +371,3 @@ class Argument:
 
     def __str__(self) -> str:
         return f"{self.name}={self.value}" if self.name else str(self.value)
-
-
-_PLAIN_PATH = re.compile(r"[\w./~+-]+")
-
-
-def _quoted(path: str) -> str:
-    if _PLAIN_PATH.fullmatch(path):
-        return path
-    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -12,10 +12,10 @@ import pytest
 from cudarun.arguments.binding import bind
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.grammar import parse_arguments
+from cudarun.arguments.initial_values import FileInitial, Iota
 from cudarun.arguments.packing import BufferSpec, VariableElement
 from cudarun.arguments.parameter_match import Agreement, PtxType, expected_type
 from cudarun.arguments.types import SCALARS, VECTORS, PointerType
-from cudarun.arguments.values import FileInitial, Iota
 from cudarun.errors import RequestError
 from cudarun.model.launch import LayoutRow
 from cudarun.parameters import Parameter

@@ -8,9 +8,10 @@ import pytest
 from cudarun.arguments.array_files import load_npy, npy_header
 from cudarun.arguments.dtypes import by_value, convert, element_dtype, scalar_dtype, scalar_type
 from cudarun.arguments.grammar import parse_argument, parse_type
+from cudarun.arguments.initial_values import FileInitial, FileOrder
 from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.types import SCALARS, VECTORS
-from cudarun.arguments.values import Buffer, FileBuffer, FileInitial, FileOrder
+from cudarun.arguments.values import Buffer, FileBuffer
 from cudarun.errors import RequestError
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from cudarun.arguments.grammar import parse_type
+from cudarun.arguments.initial_values import Constant
 from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.scalars import UntypedNumber
-from cudarun.arguments.values import Constant
 from cudarun.session.launch.buffers import check_free_memory
 
 Run = Callable[..., Any]

@@ -325,13 +325,9 @@ class LaunchRequest:
     @property
     def is_random(self) -> bool:
         """Return whether an initializer generates random numbers."""
+        from cudarun.arguments.initial_values import Rand, RandInt, Randn
         from cudarun.arguments.value_parts import (
             initials_in,
-        )
-        from cudarun.arguments.values import (
-            Rand,
-            RandInt,
-            Randn,
         )
 
         everything = [

@@ -1,0 +1,174 @@
+"""The contents of a buffer before the launch, as parsed: plain frozen data, as `values`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import field
+from enum import Enum
+from typing import TYPE_CHECKING, TypeAlias
+
+from cudarun.arguments.scalars import UntypedNumber
+from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.arguments.values import Leaf
+
+
+class FileOrder(Enum):
+    """The order in which the elements of a ``.npy`` file are read."""
+
+    PLAIN = ""
+    """C order; an array in Fortran order is refused."""
+    C = "corder"
+    """C order; an array in Fortran order is reordered."""
+    STORED = "asis"
+    """The bytes as stored, whatever their order and type."""
+
+    def apply(self, text: str) -> str:
+        """Return the text of a file with this order."""
+        return f"{self.value}({text})" if self.value else text
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """One number for all elements, ``3.5``; ``zeros`` and ``ones`` are 0 and 1."""
+
+    number: UntypedNumber
+
+    def __str__(self) -> str:
+        return {"0": "zeros", "1": "ones"}.get(self.number.text, self.number.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Iota:
+    """The sequence ``start``, ``start + step``, …; ``iota`` alone counts from 0."""
+
+    start: UntypedNumber = field(default=UntypedNumber("0"))
+    step: UntypedNumber = field(default=UntypedNumber("1"))
+
+    def __str__(self) -> str:
+        return "iota" if self == Iota() else f"iota({self.start},{self.step})"
+
+
+@dataclass(frozen=True, slots=True)
+class Rand:
+    """Uniform random numbers in ``[low, high)``."""
+
+    low: UntypedNumber = field(default=UntypedNumber("0"))
+    high: UntypedNumber = field(default=UntypedNumber("1"))
+
+    def __str__(self) -> str:
+        return "rand" if self == Rand() else f"rand({self.low},{self.high})"
+
+
+@dataclass(frozen=True, slots=True)
+class Randn:
+    """Normal random numbers with mean 0 and deviation 1."""
+
+    def __str__(self) -> str:
+        return "randn"
+
+
+@dataclass(frozen=True, slots=True)
+class RandInt:
+    """Uniform random integers in ``[low, high)``."""
+
+    low: UntypedNumber
+    high: UntypedNumber
+
+    def __str__(self) -> str:
+        return f"randint({self.low},{self.high})"
+
+
+@dataclass(frozen=True, slots=True)
+class Eye:
+    """An identity matrix: 1 where the last two indices are equal, else 0."""
+
+    def __str__(self) -> str:
+        return "eye"
+
+
+@dataclass(frozen=True, slots=True)
+class ListInitial:
+    """Individual values, ``[[1,2],[3,4]]``; all lists of one level have the same length."""
+
+    items: tuple[ListInitial | Leaf, ...]
+
+    @property
+    def leaves(self) -> Iterator[Leaf]:
+        """The values, in order."""
+        for item in self.items:
+            if isinstance(item, ListInitial):
+                yield from item.leaves
+            else:
+                yield item
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the lists, outermost first."""
+        first = self.items[0] if self.items else None
+        return (len(self.items), *(first.shape if isinstance(first, ListInitial) else ()))
+
+    def __str__(self) -> str:
+        return f"[{', '.join(map(literal_text, self.items))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class FileInitial:
+    """The contents of a file, ``@raw.bin`` or ``@x.npy``.
+
+    Attributes:
+        path: The path.
+        order: The order of the elements.
+        cast: Convert the elements to the buffer's type, ``cast(@x.npy)``.
+    """
+
+    path: str
+    order: FileOrder = FileOrder.PLAIN
+    cast: bool = False
+
+    def __str__(self) -> str:
+        text = self.order.apply(f"@{quoted_path(self.path)}")
+        return f"cast({text})" if self.cast else text
+
+
+@dataclass(frozen=True, slots=True)
+class BoxFilter:
+    """A level of a mipmapped array, computed from level 0; no text has it.
+
+    Attributes:
+        initial: The contents of level 0.
+        shape: The elements of level 0 along each dimension.
+        outer: The axes of layers and faces, which have the same size in all levels.
+        level: The number of the level.
+    """
+
+    initial: Initial
+    shape: tuple[int, ...]
+    outer: int
+    level: int
+
+    def __str__(self) -> str:
+        return f"level {self.level} of {self.initial}"
+
+
+Initial: TypeAlias = (
+    Constant | Iota | Rand | Randn | RandInt | Eye | ListInitial | FileInitial | BoxFilter
+)
+
+
+_PLAIN_PATH = re.compile(r"[\w./~+-]+")
+
+
+def quoted_path(path: str) -> str:
+    """Return a path as the grammar has it: in quotation marks where it needs them."""
+    if _PLAIN_PATH.fullmatch(path):
+        return path
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def literal_text(value: object) -> str:
+    """Return the text of a value without its type, where it has one."""
+    return str(getattr(value, "literal", value))

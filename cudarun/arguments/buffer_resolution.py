@@ -9,11 +9,11 @@ from pathlib import Path
 
 from cudarun.arguments.dimensions import evaluate_dimension
 from cudarun.arguments.files import check_raw_size, is_npy, is_png, locate
-from cudarun.arguments.initial_values import FileInitial, FileOrder, Initial, ListInitial
+from cudarun.arguments.initial_values import FileInitial, FileOrder
 from cudarun.arguments.object_resolution import resolve_object
 from cudarun.arguments.packing import BufferSpec, ObjectSpec, Pointee, pack
 from cudarun.arguments.types import VECTORS, has_pointers, inner_shape, innermost
-from cudarun.arguments.values import Argument, Buffer, FileBuffer, ObjectValue
+from cudarun.arguments.values import Argument, Buffer, FileBuffer, Initial, ListInitial, ObjectValue
 from cudarun.errors import RequestError
 
 MAX_BYTES = (1 << 63) - 1

@@ -7,17 +7,7 @@ import re
 
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.elements import ElementRules
-from cudarun.arguments.initial_values import (
-    Constant,
-    Eye,
-    FileInitial,
-    Initial,
-    Iota,
-    ListInitial,
-    Rand,
-    RandInt,
-    Randn,
-)
+from cudarun.arguments.initial_values import Constant, Eye, FileInitial, Iota, Rand, RandInt, Randn
 from cudarun.arguments.literals import Form, read
 from cudarun.arguments.numbers import NUMBER_AHEAD
 from cudarun.arguments.paths import PathRules
@@ -36,7 +26,7 @@ from cudarun.arguments.types import (
     innermost,
     scalars_of,
 )
-from cudarun.arguments.values import Buffer, Leaf
+from cudarun.arguments.values import Buffer, Initial, Leaf, ListInitial
 
 INITIALS = ("zeros", "ones", "iota", "rand", "randn", "randint", "eye", "cast", "corder", "asis")
 """The words that start an initializer."""

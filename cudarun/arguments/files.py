@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from cudarun.arguments.initial_values import FileInitial, ListInitial
+from cudarun.arguments.initial_values import FileInitial
 from cudarun.arguments.values import (
     Argument,
     Buffer,
     Descriptor,
     FileBuffer,
     Leaf,
+    ListInitial,
     Member,
     ObjectValue,
     StructValue,

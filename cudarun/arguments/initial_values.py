@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import field
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
 
 from cudarun.arguments.scalars import UntypedNumber
 from cudarun.records import dataclass
-
-if TYPE_CHECKING:
-    from cudarun.arguments.values import Leaf
 
 
 class FileOrder(Enum):
@@ -90,31 +85,6 @@ class Eye:
 
 
 @dataclass(frozen=True, slots=True)
-class ListInitial:
-    """Individual values, ``[[1,2],[3,4]]``; all lists of one level have the same length."""
-
-    items: tuple[ListInitial | Leaf, ...]
-
-    @property
-    def leaves(self) -> Iterator[Leaf]:
-        """The values, in order."""
-        for item in self.items:
-            if isinstance(item, ListInitial):
-                yield from item.leaves
-            else:
-                yield item
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the lists, outermost first."""
-        first = self.items[0] if self.items else None
-        return (len(self.items), *(first.shape if isinstance(first, ListInitial) else ()))
-
-    def __str__(self) -> str:
-        return f"[{', '.join(map(literal_text, self.items))}]"
-
-
-@dataclass(frozen=True, slots=True)
 class FileInitial:
     """The contents of a file, ``@raw.bin`` or ``@x.npy``.
 
@@ -133,31 +103,6 @@ class FileInitial:
         return f"cast({text})" if self.cast else text
 
 
-@dataclass(frozen=True, slots=True)
-class BoxFilter:
-    """A level of a mipmapped array, computed from level 0; no text has it.
-
-    Attributes:
-        initial: The contents of level 0.
-        shape: The elements of level 0 along each dimension.
-        outer: The axes of layers and faces, which have the same size in all levels.
-        level: The number of the level.
-    """
-
-    initial: Initial
-    shape: tuple[int, ...]
-    outer: int
-    level: int
-
-    def __str__(self) -> str:
-        return f"level {self.level} of {self.initial}"
-
-
-Initial: TypeAlias = (
-    Constant | Iota | Rand | Randn | RandInt | Eye | ListInitial | FileInitial | BoxFilter
-)
-
-
 _PLAIN_PATH = re.compile(r"[\w./~+-]+")
 
 
@@ -167,8 +112,3 @@ def quoted_path(path: str) -> str:
         return path
     escaped = path.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def literal_text(value: object) -> str:
-    """Return the text of a value without its type, where it has one."""
-    return str(getattr(value, "literal", value))

@@ -23,18 +23,7 @@ from cudarun.arguments.contents import (
     RepeatedContents,
 )
 from cudarun.arguments.dtypes import Array, convert, element_dtype, scalar_dtype
-from cudarun.arguments.initial_values import (
-    BoxFilter,
-    Constant,
-    Eye,
-    FileInitial,
-    Initial,
-    Iota,
-    ListInitial,
-    Rand,
-    RandInt,
-    Randn,
-)
+from cudarun.arguments.initial_values import Constant, Eye, FileInitial, Iota, Rand, RandInt, Randn
 from cudarun.arguments.literals import read
 from cudarun.arguments.packing import BufferSpec, leaf_bytes
 from cudarun.arguments.scalars import UntypedNumber
@@ -46,6 +35,7 @@ from cudarun.arguments.types import (
     inner_shape,
     innermost,
 )
+from cudarun.arguments.values import BoxFilter, Initial, ListInitial
 from cudarun.errors import RequestError
 
 

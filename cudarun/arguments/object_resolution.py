@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from cudarun.arguments.initial_values import BoxFilter
 from cudarun.arguments.packing import ArraySpec, BufferSpec, ObjectSpec
 from cudarun.arguments.sampling import ArrayForm, Sampling
 from cudarun.arguments.scanner import did_you_mean
-from cudarun.arguments.values import Buffer, FileBuffer, ObjectValue
+from cudarun.arguments.values import BoxFilter, Buffer, FileBuffer, ObjectValue
 from cudarun.errors import RequestError
 
 ResolveLevel = Callable[[Buffer | FileBuffer, str], BufferSpec]

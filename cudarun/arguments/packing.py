@@ -11,18 +11,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
-from cudarun.arguments.initial_values import BoxFilter, Initial
 from cudarun.arguments.sampling import ArrayForm, Sampling
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape
 from cudarun.arguments.values import (
     AddressOf,
     ArrayValue,
+    BoxFilter,
     Buffer,
     Bytes,
     Descriptor,
     Element,
     FileBuffer,
+    Initial,
     Leaf,
     Null,
     ObjectValue,

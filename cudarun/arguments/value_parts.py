@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudarun.arguments.initial_values import Initial, ListInitial
 from cudarun.arguments.types import has_pointers
 from cudarun.arguments.values import (
     Buffer,
     Descriptor,
+    Initial,
+    ListInitial,
     ObjectValue,
     StructValue,
     TensorMapValue,

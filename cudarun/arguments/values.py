@@ -7,11 +7,21 @@ text as the user wrote it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cudarun.arguments.initial_values import FileOrder, Initial, literal_text, quoted_path
+from cudarun.arguments.initial_values import (
+    Constant,
+    Eye,
+    FileInitial,
+    FileOrder,
+    Iota,
+    Rand,
+    RandInt,
+    Randn,
+    quoted_path,
+)
 from cudarun.arguments.sampling import ArrayForm, Sampling
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.syntax import Expression
@@ -340,6 +350,64 @@ def has_type(value: Value) -> bool:
             return False
         case _:
             return True
+
+
+# --- lists of values, and levels of arrays, as the contents of a buffer -------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ListInitial:
+    """Individual values, ``[[1,2],[3,4]]``; all lists of one level have the same length."""
+
+    items: tuple[ListInitial | Leaf, ...]
+
+    @property
+    def leaves(self) -> Iterator[Leaf]:
+        """The values, in order."""
+        for item in self.items:
+            if isinstance(item, ListInitial):
+                yield from item.leaves
+            else:
+                yield item
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the lists, outermost first."""
+        first = self.items[0] if self.items else None
+        return (len(self.items), *(first.shape if isinstance(first, ListInitial) else ()))
+
+    def __str__(self) -> str:
+        return f"[{', '.join(map(literal_text, self.items))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class BoxFilter:
+    """A level of a mipmapped array, computed from level 0; no text has it.
+
+    Attributes:
+        initial: The contents of level 0.
+        shape: The elements of level 0 along each dimension.
+        outer: The axes of layers and faces, which have the same size in all levels.
+        level: The number of the level.
+    """
+
+    initial: Initial
+    shape: tuple[int, ...]
+    outer: int
+    level: int
+
+    def __str__(self) -> str:
+        return f"level {self.level} of {self.initial}"
+
+
+Initial: TypeAlias = (
+    Constant | Iota | Rand | Randn | RandInt | Eye | ListInitial | FileInitial | BoxFilter
+)
+
+
+def literal_text(value: object) -> str:
+    """Return the text of a value without its type, where it has one."""
+    return str(getattr(value, "literal", value))
 
 
 # --- the argument itself -------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cudarun.arguments import types, values
+from cudarun.arguments import initial_values, types, values
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.grammar import parse_argument, parse_arguments
 from cudarun.arguments.scalars import Scalar, UntypedNumber
@@ -103,12 +103,12 @@ def test_a_path_in_a_struct_ends_with_its_member():
     assert isinstance(struct, values.StructValue)
     assert struct.members[0].value == values.FileBuffer("a b.npy")
     assert struct.members[1].value == values.Buffer(
-        SCALARS["f32"], (parse_expression("2"),), values.FileInitial("c,d.bin")
+        SCALARS["f32"], (parse_expression("2"),), initial_values.FileInitial("c,d.bin")
     )
 
 
 def test_files_in_parentheses():
-    order = values.FileOrder
+    order = initial_values.FileOrder
     assert value_of("corder(@dir/x.npy)") == values.FileBuffer("dir/x.npy", order.C)
     assert value_of("asis( @a b.npy )") == values.FileBuffer("a b.npy", order.STORED)
     assert value_of('asis(@"a),b.npy")') == values.FileBuffer("a),b.npy", order.STORED)
@@ -118,7 +118,7 @@ def test_files_in_parentheses():
     assert struct.members[1].value == values.Buffer(
         SCALARS["f32"],
         (parse_expression("2"),),
-        values.FileInitial("c.npy", order.STORED, cast=True),
+        initial_values.FileInitial("c.npy", order.STORED, cast=True),
     )
 
 
@@ -147,23 +147,23 @@ def test_files_in_parentheses_that_do_not_parse(text, message):
     ("text", "initial"),
     [
         ("f32[n]", None),
-        ("f32[n]:zeros", values.Constant(UntypedNumber("0"))),
-        ("f32[n]:ones", values.Constant(UntypedNumber("1"))),
-        ("f32[n]:3.5", values.Constant(UntypedNumber("3.5"))),
-        ("f32[n]:-inf", values.Constant(UntypedNumber("-inf"))),
-        ("bool[n]:true", values.Constant(UntypedNumber("true"))),
-        ("f32[n]:iota", values.Iota()),
-        ("f32[n]:iota(5)", values.Iota(UntypedNumber("5"))),
-        ("f32[n]:iota(1, -0.5)", values.Iota(UntypedNumber("1"), UntypedNumber("-0.5"))),
-        ("f32[n]:rand", values.Rand()),
-        ("f32[n]:rand(-1,1)", values.Rand(UntypedNumber("-1"), UntypedNumber("1"))),
-        ("f32[n]:randn", values.Randn()),
-        ("u8[n]:randint(0,256)", values.RandInt(UntypedNumber("0"), UntypedNumber("256"))),
-        ("f32[n,n]:eye", values.Eye()),
-        ("f32[n]:@raw.bin", values.FileInitial("raw.bin")),
-        ("f32[n]:cast(@x.npy)", values.FileInitial("x.npy", cast=True)),
-        ("f32[n]:corder(@x)", values.FileInitial("x", values.FileOrder.C)),
-        ("f32[n]:asis(@x)", values.FileInitial("x", values.FileOrder.STORED)),
+        ("f32[n]:zeros", initial_values.Constant(UntypedNumber("0"))),
+        ("f32[n]:ones", initial_values.Constant(UntypedNumber("1"))),
+        ("f32[n]:3.5", initial_values.Constant(UntypedNumber("3.5"))),
+        ("f32[n]:-inf", initial_values.Constant(UntypedNumber("-inf"))),
+        ("bool[n]:true", initial_values.Constant(UntypedNumber("true"))),
+        ("f32[n]:iota", initial_values.Iota()),
+        ("f32[n]:iota(5)", initial_values.Iota(UntypedNumber("5"))),
+        ("f32[n]:iota(1, -0.5)", initial_values.Iota(UntypedNumber("1"), UntypedNumber("-0.5"))),
+        ("f32[n]:rand", initial_values.Rand()),
+        ("f32[n]:rand(-1,1)", initial_values.Rand(UntypedNumber("-1"), UntypedNumber("1"))),
+        ("f32[n]:randn", initial_values.Randn()),
+        ("u8[n]:randint(0,256)", initial_values.RandInt(UntypedNumber("0"), UntypedNumber("256"))),
+        ("f32[n,n]:eye", initial_values.Eye()),
+        ("f32[n]:@raw.bin", initial_values.FileInitial("raw.bin")),
+        ("f32[n]:cast(@x.npy)", initial_values.FileInitial("x.npy", cast=True)),
+        ("f32[n]:corder(@x)", initial_values.FileInitial("x", initial_values.FileOrder.C)),
+        ("f32[n]:asis(@x)", initial_values.FileInitial("x", initial_values.FileOrder.STORED)),
     ],
 )
 def test_initialisers(text, initial):
@@ -398,20 +398,23 @@ def buffers(draw: st.DrawFn) -> values.Buffer:
     shape = tuple(draw(st.lists(dimensions, min_size=1, max_size=3)))
     choices: list[st.SearchStrategy[values.Initial | None]] = [
         st.none(),
-        st.builds(values.Constant, st.sampled_from(["0", "1"]).map(UntypedNumber)),
+        st.builds(initial_values.Constant, st.sampled_from(["0", "1"]).map(UntypedNumber)),
         st.builds(
-            values.FileInitial,
+            initial_values.FileInitial,
             paths,
-            st.sampled_from(values.FileOrder),
+            st.sampled_from(initial_values.FileOrder),
             cast=st.booleans() if isinstance(inner, types.ScalarType) else st.just(False),
         ),
         lists(element, len(shape) + len(types.inner_shape(element))),
     ]
     within = types.scalars_of(element)
     if all(scalar.kind is not types.Kind.BOOL for scalar in within):
-        choices.append(st.builds(values.Iota, numbers, numbers))
+        choices.append(st.builds(initial_values.Iota, numbers, numbers))
     if all(scalar.is_float for scalar in within):
-        choices += [st.builds(values.Rand, numbers, numbers), st.just(values.Randn())]
+        choices += [
+            st.builds(initial_values.Rand, numbers, numbers),
+            st.just(initial_values.Randn()),
+        ]
     return values.Buffer(element, shape, draw(st.one_of(choices)))
 
 
@@ -428,7 +431,7 @@ def _nested(leaf, levels: int, length: int):
 
 pointers = (
     buffers()
-    | st.builds(values.FileBuffer, paths, st.sampled_from(values.FileOrder))
+    | st.builds(values.FileBuffer, paths, st.sampled_from(initial_values.FileOrder))
     | st.from_regex(r"[A-Za-z_$][\w$]{0,5}(::[A-Za-z_]{1,3})?", fullmatch=True)
     .filter(str.isascii)
     .map(values.AddressOf)

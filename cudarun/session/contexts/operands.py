@@ -18,7 +18,6 @@ from cudarun.arguments.dimensions import evaluate_index, parse_extent, parse_siz
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.frameworks import FilledArray, numba_parameters
 from cudarun.arguments.grammar import parse_argument, parse_type
-from cudarun.arguments.initial_values import ListInitial
 from cudarun.arguments.literals import Form, LiteralError, read
 from cudarun.arguments.packing import BufferSpec, Pointee, Pointers, VariableElement, pack
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
@@ -39,6 +38,7 @@ from cudarun.arguments.values import (
     Descriptor,
     Element,
     FileBuffer,
+    ListInitial,
     Reference,
     StructValue,
     TensorExtent,

@@ -12,7 +12,6 @@ from cudarun.arguments.addresses import Locator, buffers_in
 from cudarun.arguments.buffer_resolution import BufferResolver
 from cudarun.arguments.computed_numbers import with_integers
 from cudarun.arguments.frameworks import FilledArray
-from cudarun.arguments.initial_values import Initial, ListInitial
 from cudarun.arguments.packing import BufferSpec, Pointers, VariableElement, pack
 from cudarun.arguments.parameter_match import ParameterMismatch, fit
 from cudarun.arguments.scalars import Scalar, UntypedNumber
@@ -27,7 +26,9 @@ from cudarun.arguments.values import (
     Descriptor,
     Element,
     FileBuffer,
+    Initial,
     Leaf,
+    ListInitial,
     Value,
     value_type,
 )

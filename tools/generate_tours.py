@@ -66,6 +66,7 @@ def _run(command: Command, folder: str) -> Ran:
         raise ValueError(f"line {command.line}: not a cudarun command")
     code, printed = run_merged(words[1:], Path(folder), environment)
     text = masked(printed.decode()).replace(f"{folder}/", "")
+    text = re.sub(r"(?m)^\S+: interpreted: .*\n", "", text)  # printed after 5 s
     if any(word.endswith((".cu", ".toml")) for word in words):
         text = re.sub(r"(PTX line )\d+: .*", r"\1…", text)  # it depends on NVRTC's version
     return Ran(tuple(line.rstrip() for line in text.splitlines()), code)

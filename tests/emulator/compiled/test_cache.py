@@ -87,6 +87,7 @@ def test_without_a_cache() -> None:
 
 def test_the_target_is_part_of_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ResultCache(tmp_path)
+    monkeypatch.delenv("CUDARUN_CPU_TARGET", raising=False)
     first = answer(cache)
     monkeypatch.setenv("CUDARUN_CPU_TARGET", "x86-64-v3")
     assert jit.missing_feature() is None

@@ -3,7 +3,7 @@
 What a remote machine or another user wrote can be anything. Every field is checked before it is
 used, and has a limit: Python prints no integer of 5,000 digits and no `float` holds it. A type can
 have a limit of its own: ``Annotated[int, range(4)]``, ``Annotated[tuple[int, ...], range(1, 6)]``
-for a length, and ``Annotated[str, str.isprintable]``.
+for a length, and ``Annotated[str, str.isprintable]``. Names are those that documents of ours have.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from typing import (
     get_origin,
     get_type_hints,
 )
+
+from cudarun.records import document_fields
 
 T = TypeVar("T")
 
@@ -132,29 +134,33 @@ def _instance(kind: Any, value: Any, place: str, others: bool) -> Any:
     """Return a dataclass from a table of its fields, or from a list of all of them."""
     known = _known_fields(kind)
     if isinstance(value, list) and len(value) == len(known):
-        value = {name: each for (name, _, _), each in zip(known, value, strict=True)}
+        value = {name: each for (name, *_), each in zip(known, value, strict=True)}
     if not isinstance(value, dict):
         return _refuse(place)
-    unknown = value.keys() - {name for name, _, _ in known}
+    unknown = value.keys() - {name for name, *_ in known}
     if unknown and not others:
         raise InvalidDocument(f"unknown key {min(unknown)[:MAX_TEXT]!r}")
     return kind(
         **{
-            name: _decoded(part, value.get(name), f"{place}.{name}".lstrip("."), others)
-            for name, part, is_required in known
+            field: _decoded(part, value.get(name), f"{place}.{name}".lstrip("."), others)
+            for name, field, part, is_required in known
             if name in value or is_required
         }
     )
 
 
 @cache
-def _known_fields(kind: Any) -> tuple[tuple[str, Any, bool], ...]:
-    """Return name and type of each field, and whether it has no default."""
+def _known_fields(kind: Any) -> tuple[tuple[str, str, Any, bool], ...]:
+    """Return the name in documents, the name and type of each field, and whether it is required."""
     hints = get_type_hints(kind, include_extras=True)
     missing = dataclasses.MISSING
     return tuple(
-        (each.name, hints[each.name], each.default is missing and each.default_factory is missing)
-        for each in dataclasses.fields(kind)
+        (
+            *(name, each.name, hints[each.name]),
+            each.default is missing and each.default_factory is missing,
+        )
+        for name, each in document_fields(kind)
+        if each.init
     )
 
 

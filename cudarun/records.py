@@ -35,6 +35,13 @@ def beside(field: str) -> Mapping[str, object]:
     return {"beside": field}
 
 
+def document_fields(kind: Any) -> list[tuple[str, dataclasses.Field[Any]]]:
+    """Return the fields of a dataclass that JSON documents have, each after its name there."""
+    fields = sorted(dataclasses.fields(kind), key=lambda each: "first" not in each.metadata)
+    found = [(each.metadata.get("document", each.name), each) for each in fields]
+    return [(name, each) for name, each in found if name is not None]
+
+
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:

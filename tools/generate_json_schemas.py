@@ -36,6 +36,7 @@ from cudarun.model.managed import ManagedReport
 from cudarun.model.record import LaunchListing, RecordReport
 from cudarun.model.sanitizer import SanitizerReport
 from cudarun.model.spec import CandidateReport, CaseReport, SpecListing, SpecReport
+from cudarun.records import document_fields
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas"
 
@@ -271,10 +272,9 @@ def _fields(record: Any, definitions: dict[str, Any]) -> tuple[dict[str, Any], d
     described = _descriptions(record)
     inherited: dict[str, Any] = {}
     own: dict[str, Any] = {}
-    for field in dataclasses.fields(record):
-        name = field.metadata.get("document", field.name)
-        if name is None:
-            continue
+    # A schema has the fields of base classes first, as it has no order.
+    places = {field.name: place for place, field in enumerate(dataclasses.fields(record))}
+    for name, field in sorted(document_fields(record), key=lambda each: places[each[1].name]):
         annotation = _PUBLISHED.get((record.__name__, field.name), hints[field.name])
         found = {"description": described[field.name]}
         if beside := field.metadata.get("beside"):

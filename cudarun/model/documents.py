@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cudarun import machine
 from cudarun.errors import CudarunError
+from cudarun.records import document_fields
 
 if TYPE_CHECKING:
     from cudarun.model.report import Report
@@ -88,6 +89,5 @@ def _fields(record: Any) -> dict[str, Any]:
 @cache
 def _names(kind: Any) -> list[tuple[str, str, str | None]]:
     """Return the fields of a record in its documents: name, field, and what it is beside."""
-    fields = sorted(dataclasses.fields(kind), key=lambda each: "first" not in each.metadata)
-    found = [(each.metadata.get("document", each.name), each) for each in fields]
-    return [(name, each.name, each.metadata.get("beside")) for name, each in found if name]
+    found = document_fields(kind)
+    return [(name, each.name, each.metadata.get("beside")) for name, each in found]

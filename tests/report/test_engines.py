@@ -10,7 +10,7 @@ from rich.console import Console
 
 from cudarun.model.launch import DeviceOutcome, KernelEngine, LaunchReport
 from cudarun.report.launch_tables import show_launch
-from tests.report.test_documents import RESULT
+from tests.model.test_documents import RESULT
 
 MISSING = "llvmlite is not installed (pip install 'cudarun[fast]')"
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from cudarun.decoding import InvalidDocument, decode
 from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
 from cudarun.errors import CudarunError, DeviceFailed, ExitCode
 from cudarun.model.checks import CheckResult, Mismatch, ReferenceResult
@@ -19,6 +20,7 @@ from cudarun.model.runs import TimingResult
 from cudarun.model.sanitizer import SanitizerReport
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.tree import Position
+from cudarun.records import FIRST, LEFT_OUT, beside, dataclass, named
 from cudarun.report.json import error_text
 from tests.support.json_documents import validate
 from tools import generate_json_schemas
@@ -98,6 +100,27 @@ def test_only_scalars_and_sequences_of_them_are_values() -> None:
     assert plain([(True, None), ("x", float("-inf"))]) == [[True, None], ["x", "-Infinity"]]
     with pytest.raises(TypeError, match="set cannot be converted"):
         plain(set())
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A record of whose fields documents have some, under other names."""
+
+    count: int
+    words: tuple[str, ...] = field(default=(), metadata=named("list"))
+    color: str | None = field(default=None, metadata=beside("color"))
+    cache: int = field(default=0, metadata=LEFT_OUT)
+    title: str = field(default="", metadata=FIRST)
+
+
+def test_metadata_of_fields_holds_for_writing_and_reading() -> None:
+    written = plain(Example(1, ("a",), cache=5, title="t"))
+    assert [*written.items()] == [("title", "t"), ("count", 1), ("list", ["a"])]
+    assert decode(Example, written) == Example(1, ("a",), title="t")
+    assert plain(Example(1, color="red"))["color"] == "red"
+    for more in ({"words": ["b"]}, {"cache": 7}):
+        with pytest.raises(InvalidDocument, match="unknown key"):
+            decode(Example, written | more, others=False)
 
 
 @pytest.mark.parametrize("name", generate_json_schemas.DOCUMENTS)

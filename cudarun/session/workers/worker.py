@@ -99,7 +99,7 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
         if start is None:  # the parent needs no worker
             os._exit(0)
         if start.capture:
-            sys.stderr = os.fdopen(os.dup(2), "w", errors="backslashreplace")  # our own lines
+            sys.stderr = os.fdopen(os.dup(2), "w", 1, errors="backslashreplace")  # our own lines
             for descriptor in (1, 2):  # drivers print failed assertions to stderr
                 os.dup2(channel.stdout, descriptor)
         progress = Progress(

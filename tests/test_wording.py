@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from cudarun.emulator.host.runtime_errors import TABLE
 from tests.support.command_tree import contexts
 from tools.check_docs import ROOT, documents
 
@@ -156,7 +155,7 @@ def faults(text: str, banned: Mapping[re.Pattern[str], str] = _WORDS) -> list[st
 
 
 # Messages of ptxas, which the emulated device repeats.
-PTXAS = {TABLE, "Operand vector size doesn't match geometry for instruction '{}'"}
+PTXAS = {"Operand vector size doesn't match geometry for instruction '{}'"}
 
 
 def message_faults(source: str) -> list[str]:

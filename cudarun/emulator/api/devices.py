@@ -20,7 +20,7 @@ from cudarun.emulator.host.devices import CAPABILITY, NAME
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.host.results import DESCRIPTIONS
+from cudarun.emulator.host.runtime_errors import host_error
 
 DRIVER_VERSION = 13000
 _P2P_ACCESS = (2, 3)  # CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, …_NATIVE_ATOMIC_SUPPORTED
@@ -54,7 +54,8 @@ def cuGetErrorName(error: CUresult) -> bytes:
 def cuGetErrorString(error: CUresult) -> bytes:
     """Return the description of a result, as bytes."""
     result = _known_result(error)
-    return DESCRIPTIONS.get(int(result), str(result.name)).encode()
+    known = host_error(int(result))
+    return (str(result.name) if known is None else known[1]).encode()
 
 
 def _known_result(error: CUresult) -> CUresult:

@@ -12,7 +12,7 @@ from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import CAPABILITY, attribute_value
 from cudarun.emulator.host.occupancy import blocks_per_multiprocessor, registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.host.runtime_errors import RUNTIME_ERRORS, UNRECOGNIZED
+from cudarun.emulator.host.runtime_errors import device_error
 from cudarun.emulator.program import KernelCode
 
 Extent = tuple[int, int, int]
@@ -74,7 +74,7 @@ class ContextServices:
 
     def error_text(self, error: int, *, name: bool) -> str:
         """Return the name or the description of a ``cudaError_t``."""
-        return RUNTIME_ERRORS.get(error, (UNRECOGNIZED, UNRECOGNIZED))[0 if name else 1]
+        return device_error(error)[0 if name else 1]
 
     def function_attributes(self, kernel: KernelCode) -> bytes:
         """Return ``cudaFuncAttributes`` up to ``binaryVersion``."""

@@ -37,7 +37,7 @@ from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.report import describe_deadlock
 from cudarun.emulator.machine.standstill import Standstill
 from cudarun.emulator.machine.threads import block_registers
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, Arrays
 
 _FIRST_JUMPS = 1 << 14  # back, before the first tick at the most
 _MOST_JUMPS = 1 << 20  # back in a block, until its lanes are preempted
@@ -352,7 +352,7 @@ class CompiledRun:
         column: Array = self._scratch[start : start + size].view(kind.dtype)
         return column.reshape(kind.shape())
 
-    def _find_all(self, site: CallbackSite, active: Active, sources: tuple[Array, ...]) -> bool:
+    def _find_all(self, site: CallbackSite, active: Active, sources: Arrays) -> bool:
         """Return whether each access is in one region; the entries are changed then."""
         every = np.ones(active.count, dtype=np.bool_)
         chosen = (every,) * len(site.entries) if site.lanes is None else site.lanes(sources)

@@ -15,7 +15,7 @@ from cudarun.emulator.isa import approximations
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics import special_functions as unit
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.fused import fused_f32, fused_f64
 from cudarun.emulator.numerics.native import any_of
 from cudarun.emulator.numerics.special_values import (
@@ -30,7 +30,7 @@ from cudarun.emulator.numerics.special_values import (
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
 from cudarun.emulator.words import Words
 
-Operands = Callable[..., tuple[Array, ...]]
+Operands = Callable[..., Arrays]
 
 
 def finish(
@@ -92,20 +92,20 @@ def _flushing(function: Function, doubling: Operands, sources: int, sat: bool) -
     return with_temporaries(operate, (*temporaries_of(function), np.dtype("f4")))
 
 
-def _first_doubled(a: Array, b: Array) -> tuple[Array, ...]:
+def _first_doubled(a: Array, b: Array) -> Arrays:
     return a + a, b
 
 
-def _second_doubled(a: Array, b: Array) -> tuple[Array, ...]:
+def _second_doubled(a: Array, b: Array) -> Arrays:
     """Return the sources of a doubled product; the first is more often the result before."""
     return a, b + b
 
 
-def _fused_doubled(a: Array, b: Array, c: Array) -> tuple[Array, ...]:
+def _fused_doubled(a: Array, b: Array, c: Array) -> Arrays:
     return a + a, b, c + c
 
 
-def _halved(a: Array) -> tuple[Array, ...]:
+def _halved(a: Array) -> Arrays:
     return (a * np.float32(0.5),)
 
 

@@ -95,9 +95,7 @@ class Atomic(MemoryAction):
         if self.operation == "exch":
             self.accesses[0].reads = False
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Read, combine and write memory; destinations get the old values."""
         each = 1 + (self.operation == "cas")
         values = self.operands(sources)

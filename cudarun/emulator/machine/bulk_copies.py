@@ -146,7 +146,7 @@ def bulk_combination(operation: str, ptx_type: Type, *, flushes: bool = False) -
 
 def for_blocks(
     active: Active, masks: Array, addresses: Arrays, others: Arrays
-) -> tuple[Active, tuple[Array, ...]]:
+) -> tuple[Active, Arrays]:
     """Return a lane for each block in the masks of lanes, and the values of these lanes.
 
     Args:

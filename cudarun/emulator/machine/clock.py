@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -23,9 +23,7 @@ class ReadMoment:
         self.is_global = "globaltimer" in name
         self.is_high = name.endswith("_hi")
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Write the time to the register, the same for all lanes."""
         now = time.time_ns() if self.is_global else time.perf_counter_ns()
         if self.is_high:

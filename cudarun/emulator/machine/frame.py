@@ -29,7 +29,7 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.machine.lanes import Indices, Lanes
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.temporaries import temporaries_of
 from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.records import dataclass
@@ -357,8 +357,8 @@ class _ActionCall:
         batch: Batch,
         action: Callable[..., object],
         site: Site,
-        sources: tuple[Array, ...],
-        destinations: tuple[Array, ...],
+        sources: Arrays,
+        destinations: Arrays,
     ) -> None:
         self.batch = batch
         self.action = action

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -60,9 +60,7 @@ class InGlobalOrConst:
     def __init__(self, words: Words) -> None:
         self.const = words["space"] == "const"
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Compare with the addresses of the variables."""
         (address,), (answer,) = sources, destinations
         constant = np.zeros(len(address), dtype=np.bool_)

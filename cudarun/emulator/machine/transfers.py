@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -21,9 +21,7 @@ class MemoryLoad(MemoryAction):
         self.elements = words.type.elements
         self.accesses = (_access(words, AccessKind.READ),)
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Load from memory."""
         columns = split(destinations, self.elements)
         (access,) = self.accesses
@@ -46,9 +44,7 @@ class MemoryStore(MemoryAction):
         self.count = words.count
         self.accesses = (_access(words, AccessKind.WRITE),)
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Store to memory."""
         columns = split(sources[1 : 1 + self.count], self.elements)
         (access,) = self.accesses
@@ -74,9 +70,7 @@ class AsynchronousCopy(MemoryAction):
             Access("global", np.dtype(np.uint8), 1, AccessKind.READ, start),  # where it is partial
         )
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Copy ``size`` bytes per lane; those past the source size become zero."""
         target, origin, *rest = sources
         writing, reading, _ = self.accesses
@@ -114,9 +108,7 @@ class NoEffect:
     def __init__(self, words: Words) -> None:
         self.words = words
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Do nothing."""
 
 
@@ -141,7 +133,7 @@ def _access(words: Words, kind: AccessKind) -> Access:
     )
 
 
-def split(arrays: tuple[Array, ...], elements: int) -> list[Array]:
+def split(arrays: Arrays, elements: int) -> list[Array]:
     """Return one-dimensional columns of values that consist of several elements."""
     if elements == 1:
         return list(arrays)

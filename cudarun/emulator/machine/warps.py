@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from cudarun.emulator.machine.threads import WARP
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -69,9 +69,7 @@ class Shuffle(WarpAction):
     not exist.
     """
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Write the value and, if requested, whether the lane was in range."""
         value, b, c = sources[:3]
         index, in_range, is_partial = self._origin(active, b, c)
@@ -157,9 +155,7 @@ class UnsynchronizedShuffle(Shuffle):
 class Vote(WarpAction):
     """``vote.sync``."""
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Combine a predicate over the lanes of the member mask."""
         value, mask = sources
         slots = self.slots(active)
@@ -177,9 +173,7 @@ class UnsynchronizedVote(Vote):
 
     waits_for = ""
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Combine a predicate over the active lanes."""
         (value,) = sources
         mask = np.broadcast_to(np.uint32(0xFFFFFFFF), value.shape)
@@ -189,9 +183,7 @@ class UnsynchronizedVote(Vote):
 class Match(WarpAction):
     """``match.sync``: the lanes with the same value."""
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Compare every lane of a warp with every other."""
         value, mask = sources
         slots = self.slots(active)
@@ -211,9 +203,7 @@ class Match(WarpAction):
 class Reduce(WarpAction):
     """``redux.sync``: a reduction over the member mask."""
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Reduce; lanes of a warp may be in groups with different masks."""
         value, masks = sources
         ufunc = _REDUCTIONS[self.words["op"]]
@@ -240,9 +230,7 @@ class ActiveMask(WarpAction):
 
     waits_for = ""
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Write the mask."""
         np.copyto(destinations[0], self.present(active, self.slots(active)))
 
@@ -250,9 +238,7 @@ class ActiveMask(WarpAction):
 class Elect(WarpAction):
     """``elect.sync``: one lane of the member mask, here the lowest."""
 
-    def __call__(
-        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
-    ) -> None:
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Write the leader's lane and whether a lane is the leader."""
         slots = self.slots(active)
         here = self.present(active, slots) & sources[0]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.native import any_of, directed, is_traced
 
 NEAREST, ZERO, DOWN, UP = "rn", "rz", "rm", "rp"
@@ -195,7 +195,7 @@ def root_f64(a: Array, mode: str) -> Array:
     return step(root, signs, mode)
 
 
-def _fix_sign(sign: Array, result: Array, operands: tuple[Array, ...], exactly: Any) -> Array:
+def _fix_sign(sign: Array, result: Array, operands: Arrays, exactly: Any) -> Array:
     """Return error signs where the parts of the product may have overflowed or underflowed."""
     proper = np.logical_and.reduce([np.isfinite(x) & (x != 0) for x in operands])
     sizes = np.abs(np.stack([*operands, result]))

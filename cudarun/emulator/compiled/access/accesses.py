@@ -37,7 +37,7 @@ from cudarun.emulator.compiled.state.sites import (
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.arrays import Arrays
 
 _WORD = 1 << 64
 _SIGN = 1 << 63
@@ -56,7 +56,7 @@ class CheckedLanes(NamedTuple):
 
     lanes: list[LaneVector]
     others: str
-    of_sources: Callable[[Arrays], tuple[Array, ...] | None]
+    of_sources: Callable[[Arrays], Arrays | None]
 
 
 class PatternAccess(NamedTuple):
@@ -259,7 +259,7 @@ class AccessCode:
         operation: Action,
         kinds: tuple[LaneType, ...],
         entries: tuple[int, ...] = (),
-        lanes: Callable[[Arrays], tuple[Array, ...] | None] | None = None,
+        lanes: Callable[[Arrays], Arrays | None] | None = None,
         tensor: int | None = None,
     ) -> int:
         """Return the number of a new site that calls back."""

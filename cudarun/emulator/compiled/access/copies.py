@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
@@ -79,7 +76,7 @@ class CopyCode(AccessRules):
         pointing = 8 * action.matrices > _LANES
         missing = self._code.scalar(f"xor i32 {mask}, -1")
 
-        def of_sources(sources: Arrays) -> tuple[npt.NDArray[Any], ...] | None:
+        def of_sources(sources: Arrays) -> Arrays | None:
             return (pointing,) if len(sources[0]) == WIDTH else None
 
         return CheckedLanes([constant(pointing)], missing, of_sources)
@@ -114,7 +111,7 @@ class CopyCode(AccessRules):
             reads = code.binary("and", every, wanted)
         unit = action.size // action.count
 
-        def of_sources(given: Arrays) -> tuple[npt.NDArray[Any], ...] | None:
+        def of_sources(given: Arrays) -> Arrays | None:
             everyone = np.ones(len(given[0]), dtype=np.bool_)
             if action.partial:
                 if not np.isin(given[2], (0, action.size)).all():

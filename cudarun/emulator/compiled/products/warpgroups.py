@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.accesses import AccessCode
@@ -34,12 +33,11 @@ from cudarun.emulator.machine.lanes import indices, of
 from cudarun.emulator.machine.matrices import accumulator_places, left_matrix
 from cudarun.emulator.machine.threads import WARPGROUP
 from cudarun.emulator.machine.warpgroups import MultiplyAsync
+from cudarun.emulator.numerics.arrays import Arrays
 
 _ROWS = 16  # of a warp
 _PARTS = 2  # chunks of a line of A along k
 _CHUNK = 16
-
-Arrays = tuple[npt.NDArray[np.generic], ...]
 
 
 class ProductOfWarp:

@@ -10,7 +10,7 @@ from cudarun.emulator.compiled.lanes.lowering import LaneType
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.arrays import Arrays
 from cudarun.records import dataclass
 
 
@@ -35,7 +35,7 @@ class CallbackSite:
     sources: tuple[LaneType, ...]
     destinations: tuple[LaneType, ...]
     entries: tuple[int, ...] = ()
-    lanes: Callable[[Arrays], tuple[Array, ...] | None] | None = None
+    lanes: Callable[[Arrays], Arrays | None] | None = None
     tensor: int | None = None
 
 

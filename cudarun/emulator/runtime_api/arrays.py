@@ -72,22 +72,24 @@ cudaDestroySurfaceObject(surfObject) = cuSurfObjectDestroy
 @runtime_call(1)
 def cudaMallocArray(desc: Any, width: int, height: int, flags: int) -> Any:
     """Create an array of one or two dimensions."""
-    given = array_description(desc, (width, height, 0), flags)
-    return cudart.cudaArray_t(int(driver_call("cuArray3DCreate", given)))
+    description = array_description(desc, (width, height, 0), flags)
+    return cudart.cudaArray_t(int(driver_call("cuArray3DCreate", description)))
 
 
 @runtime_call(1)
 def cudaMalloc3DArray(desc: Any, extent: Any, flags: int) -> Any:
     """Create an array of up to three dimensions, layered, of cubes, for surfaces or gathers."""
-    given = array_description(desc, (extent.width, extent.height, extent.depth), flags)
-    return cudart.cudaArray_t(int(driver_call("cuArray3DCreate", given)))
+    description = array_description(desc, (extent.width, extent.height, extent.depth), flags)
+    return cudart.cudaArray_t(int(driver_call("cuArray3DCreate", description)))
 
 
 @runtime_call(1)
 def cudaMallocMipmappedArray(desc: Any, extent: Any, numLevels: int, flags: int) -> Any:
     """Create an array with levels."""
-    given = array_description(desc, (extent.width, extent.height, extent.depth), flags)
-    return cudart.cudaMipmappedArray_t(int(driver_call("cuMipmappedArrayCreate", given, numLevels)))
+    description = array_description(desc, (extent.width, extent.height, extent.depth), flags)
+    return cudart.cudaMipmappedArray_t(
+        int(driver_call("cuMipmappedArrayCreate", description, numLevels))
+    )
 
 
 @runtime_call()
@@ -107,8 +109,8 @@ def cudaFreeMipmappedArray(mipmappedArray: Handle) -> None:
 @runtime_call(1)
 def cudaGetChannelDesc(array: Handle) -> Any:
     """Return the channels of an array."""
-    found = driver_call("cuArray3DGetDescriptor", array)
-    return channel_description(found.Format, found.NumChannels)
+    description = driver_call("cuArray3DGetDescriptor", array)
+    return channel_description(description.Format, description.NumChannels)
 
 
 @runtime_call()
@@ -165,58 +167,58 @@ def cudaCreateSurfaceObject(pResDesc: Any) -> Any:
     return cudart.cudaSurfaceObject_t(int(driver_call("cuSurfObjectCreate", _resource(pResDesc))))
 
 
-def _resource(given: Any) -> CUDA_RESOURCE_DESC:
+def _resource(description: Any) -> CUDA_RESOURCE_DESC:
     """Return the driver's form of a ``cudaResourceDesc``."""
-    kind, union = int(given.resType), given.res
-    found = CUDA_RESOURCE_DESC()
-    found.resType = CUresourcetype(kind)
+    kind, union = int(description.resType), description.res
+    resource = CUDA_RESOURCE_DESC()
+    resource.resType = CUresourcetype(kind)
     if kind == _ARRAY:
-        found.res.array.hArray = CUarray(int(union.array.array))
+        resource.res.array.hArray = CUarray(int(union.array.array))
     elif kind == _MIPMAPPED:
-        found.res.mipmap.hMipmappedArray = CUmipmappedArray(int(union.mipmap.mipmap))
+        resource.res.mipmap.hMipmappedArray = CUmipmappedArray(int(union.mipmap.mipmap))
     elif kind == _LINEAR:
-        linear = found.res.linear
+        linear = resource.res.linear
         linear.devPtr = CUdeviceptr(int(union.linear.devPtr))
         linear.format, linear.numChannels = array_format(union.linear.desc)
         linear.sizeInBytes = union.linear.sizeInBytes
     else:
-        pitched = found.res.pitch2D
+        pitched = resource.res.pitch2D
         pitched.devPtr = CUdeviceptr(int(union.pitch2D.devPtr))
         pitched.format, pitched.numChannels = array_format(union.pitch2D.desc)
         pitched.width, pitched.height = union.pitch2D.width, union.pitch2D.height
         pitched.pitchInBytes = union.pitch2D.pitchInBytes
-    return found
+    return resource
 
 
-def _texture(given: Any) -> CUDA_TEXTURE_DESC:
+def _texture(description: Any) -> CUDA_TEXTURE_DESC:
     """Return the driver's form of a ``cudaTextureDesc``."""
-    found = CUDA_TEXTURE_DESC()
-    found.addressMode = [CUaddress_mode(int(mode)) for mode in given.addressMode]
-    found.filterMode = CUfilter_mode(int(given.filterMode))
-    found.mipmapFilterMode = CUfilter_mode(int(given.mipmapFilterMode))
+    texture = CUDA_TEXTURE_DESC()
+    texture.addressMode = [CUaddress_mode(int(mode)) for mode in description.addressMode]
+    texture.filterMode = CUfilter_mode(int(description.filterMode))
+    texture.mipmapFilterMode = CUfilter_mode(int(description.mipmapFilterMode))
     flags = {
-        CU_TRSF_READ_AS_INTEGER: given.readMode
+        CU_TRSF_READ_AS_INTEGER: description.readMode
         == cudart.cudaTextureReadMode.cudaReadModeElementType,
-        CU_TRSF_NORMALIZED_COORDINATES: given.normalizedCoords,
-        CU_TRSF_SRGB: given.sRGB,
-        CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION: given.disableTrilinearOptimization,
-        CU_TRSF_SEAMLESS_CUBEMAP: given.seamlessCubemap,
+        CU_TRSF_NORMALIZED_COORDINATES: description.normalizedCoords,
+        CU_TRSF_SRGB: description.sRGB,
+        CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION: description.disableTrilinearOptimization,
+        CU_TRSF_SEAMLESS_CUBEMAP: description.seamlessCubemap,
     }
-    found.flags = sum(flag for flag, is_set in flags.items() if is_set)
-    found.maxAnisotropy = given.maxAnisotropy
-    found.mipmapLevelBias = given.mipmapLevelBias
-    found.minMipmapLevelClamp = given.minMipmapLevelClamp
-    found.maxMipmapLevelClamp = given.maxMipmapLevelClamp
-    found.borderColor = list(given.borderColor)
-    return found
+    texture.flags = sum(flag for flag, is_set in flags.items() if is_set)
+    texture.maxAnisotropy = description.maxAnisotropy
+    texture.mipmapLevelBias = description.mipmapLevelBias
+    texture.minMipmapLevelClamp = description.minMipmapLevelClamp
+    texture.maxMipmapLevelClamp = description.maxMipmapLevelClamp
+    texture.borderColor = list(description.borderColor)
+    return texture
 
 
-def _view(given: Any) -> CUDA_RESOURCE_VIEW_DESC | None:
+def _view(description: Any) -> CUDA_RESOURCE_VIEW_DESC | None:
     """Return the driver's form of a ``cudaResourceViewDesc``."""
-    if given is None:
+    if description is None:
         return None
-    found = CUDA_RESOURCE_VIEW_DESC()
-    found.format = CUresourceViewFormat(int(given.format))
+    view = CUDA_RESOURCE_VIEW_DESC()
+    view.format = CUresourceViewFormat(int(description.format))
     for field in _VIEW_SIZES:
-        setattr(found, field, getattr(given, field))
-    return found
+        setattr(view, field, getattr(description, field))
+    return view

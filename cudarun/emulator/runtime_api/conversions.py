@@ -76,26 +76,30 @@ def array_format(channels: Any) -> tuple[CUarray_format, int]:
 def channel_description(form: CUarray_format, count: int) -> Any:
     """Return the ``cudaChannelFormatDesc`` of an array."""
     kind, bits = _CHANNELS[CUarray_format(int(form))]
-    found = cudart.cudaChannelFormatDesc()
+    description = cudart.cudaChannelFormatDesc()
     for field in "xyzw"[:count]:
-        setattr(found, field, bits)
-    found.f = cudart.cudaChannelFormatKind(kind)
-    return found
+        setattr(description, field, bits)
+    description.f = cudart.cudaChannelFormatKind(kind)
+    return description
 
 
 def array_description(channels: Any, extent: tuple[int, int, int], flags: int) -> Any:
     """Return the description of an array: width, height and depth in elements."""
-    found = CUDA_ARRAY3D_DESCRIPTOR()
-    found.Format, found.NumChannels = array_format(channels)
-    found.Width, found.Height, found.Depth = extent
-    found.Flags = flags
-    return found
+    description = CUDA_ARRAY3D_DESCRIPTOR()
+    description.Format, description.NumChannels = array_format(channels)
+    description.Width, description.Height, description.Depth = extent
+    description.Flags = flags
+    return description
 
 
 def element_bytes(array: Any) -> int:
     """Return the size of an element of a CUDA array."""
-    found = driver_call("cuArray3DGetDescriptor", int(array))
-    return int(_CHANNELS[CUarray_format(int(found.Format))][1]) // 8 * int(found.NumChannels)
+    description = driver_call("cuArray3DGetDescriptor", int(array))
+    return (
+        int(_CHANNELS[CUarray_format(int(description.Format))][1])
+        // 8
+        * int(description.NumChannels)
+    )
 
 
 # --- copies --------------------------------------------------------------------------------------
@@ -147,7 +151,7 @@ def _set_side(copy: Any, side: str, fields: dict[str, Any], memory: CUmemorytype
         setattr(copy, f"{side}{field}", value)
 
 
-def box(given: Any) -> CUDA_MEMCPY3D:
+def box(parameters: Any) -> CUDA_MEMCPY3D:
     """Return the copy that a ``cudaMemcpy3DParms`` describes.
 
     An extent and a position are in elements for an array, and in bytes otherwise; the width of a
@@ -157,14 +161,14 @@ def box(given: Any) -> CUDA_MEMCPY3D:
         RuntimeRefusal: A side has neither an array nor a pointer or has both, or the elements of
             two arrays have different sizes.
     """
-    if given is None:
+    if parameters is None:
         raise RuntimeRefusal(INVALID_VALUE)
-    copy, kind = CUDA_MEMCPY3D(), copy_kind(given.kind)
+    copy, kind = CUDA_MEMCPY3D(), copy_kind(parameters.kind)
     sides = (
-        ("src", given.srcArray, given.srcPtr, given.srcPos, _SOURCES[kind]),
-        ("dst", given.dstArray, given.dstPtr, given.dstPos, _TARGETS[kind]),
+        ("src", parameters.srcArray, parameters.srcPtr, parameters.srcPos, _SOURCES[kind]),
+        ("dst", parameters.dstArray, parameters.dstPtr, parameters.dstPos, _TARGETS[kind]),
     )
-    target, source = (int(each) or None for each in (given.dstArray, given.srcArray))
+    target, source = (int(each) or None for each in (parameters.dstArray, parameters.srcArray))
     if not _may_be_arrays(target, source, kind):
         raise RuntimeRefusal(INVALID_VALUE)
     sizes = set()
@@ -181,14 +185,17 @@ def box(given: Any) -> CUDA_MEMCPY3D:
         _set_side(copy, side, fields, memory)
     if len(sizes) > 1:
         raise RuntimeRefusal(INVALID_VALUE)
-    copy.WidthInBytes = given.extent.width * (sizes.pop() if sizes else 1)
-    copy.Height, copy.Depth = given.extent.height, given.extent.depth
-    _check_box(copy, given)
+    copy.WidthInBytes = parameters.extent.width * (sizes.pop() if sizes else 1)
+    copy.Height, copy.Depth = parameters.extent.height, parameters.extent.depth
+    _check_box(copy, parameters)
     return copy
 
 
-def _check_box(copy: CUDA_MEMCPY3D, given: Any) -> None:
-    for array, pointer in ((given.srcArray, given.srcPtr), (given.dstArray, given.dstPtr)):
+def _check_box(copy: CUDA_MEMCPY3D, parameters: Any) -> None:
+    for array, pointer in (
+        (parameters.srcArray, parameters.srcPtr),
+        (parameters.dstArray, parameters.dstPtr),
+    ):
         if not int(array):
             _check_pitches(copy.Height * copy.Depth, copy.WidthInBytes, [pointer.pitch])
             _check_pitches(copy.Depth, copy.Height, [pointer.ysize])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +16,7 @@ from cuda.bindings.driver import CUjit_option
 from cuda.pathfinder import DynamicLibNotFoundError
 
 from cudarun import bindings
+from tests.support.processes import PATIENCE
 
 OLD = SimpleNamespace(cuCtxCreate=None, cuCtxCreate_v4=None)
 NEW = SimpleNamespace(cuCtxCreate=None, cuKernelGetParamCount=None)
@@ -79,3 +82,26 @@ def test_parameters_are_counted_since_cuda_13_2() -> None:
     assert bindings.counting_call(NEW, "cuKernelGetParamInfo") == "cuKernelGetParamCount"
     assert bindings.counting_call(NEW, "cuFuncGetParamInfo") is None
     assert bindings.counting_call(OLD, "cuKernelGetParamInfo") is None
+
+
+_WITHOUT_SEARCH = """
+import sys
+from cudarun.bindings import import_driver_types, is_missing_library
+import_driver_types()
+from cuda.bindings import driver
+assert driver.CUresult(1).name == "CUDA_ERROR_INVALID_VALUE"
+print("cuda.pathfinder" in sys.modules)
+try:
+    driver.cuInit(0)  # which looks for libcuda
+except Exception as error:
+    assert is_missing_library(error), error
+from cuda.bindings import runtime
+print(runtime.cudaGetErrorName(runtime.cudaError_t.cudaErrorInvalidValue)[1].decode())
+"""
+
+
+def test_types_are_imported_without_the_search_for_libraries() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_SEARCH], capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.stdout.split() == ["False", "cudaErrorInvalidValue"], done.stderr

@@ -135,7 +135,7 @@ def test_a_service_that_is_killed() -> None:
     with service.service_process() as process:
         pid = process._process.pid
     os.kill(pid, signal.SIGKILL)
-    wait_until(process.has_ended, "end of the service")
+    wait_until(lambda: not process.is_usable(), "end of the service")
     assert cudarun.load(KERNEL, device="cpu").kernels  # a new one
 
     class _Killed(service.ServiceProcess):
@@ -185,3 +185,25 @@ def test_few_services_stay_after_many_calls_at_once(mark: str) -> None:
         mark,
     )
     assert printed == "True 3\n"
+
+
+def test_descriptors_that_the_program_closes_and_uses_itself(mark: str) -> None:
+    """A peer of the program must get no call, and its answer would be unpickled."""
+    program = """
+        import socket
+        from cudarun.session.workers import service
+        with service.service_process() as first:
+            numbers = [*first._own]
+        os.closerange(3, max(numbers) + 1)
+        own, peer = (os.dup2(end.detach(), number) for end, number in zip(socket.socketpair(), (90, 91)))
+        for number in numbers:
+            os.dup2(own, number)
+        print(launch(), launch(2))
+        os.set_blocking(peer, False)
+        try:
+            print(os.read(peer, 100))
+        except BlockingIOError:
+            print("nothing")
+        print([os.fstat(number).st_ino == os.fstat(own).st_ino for number in numbers])
+    """
+    assert run(program, mark).split("\n") == ["1 2", "nothing", "[True, True]", ""]

@@ -57,13 +57,14 @@ class ServiceProcess:
     def __init__(self) -> None:
         ends = (above_streams(each.detach()) for each in socket.socketpair())
         self._socket, calls = (socket.socket(fileno=end) for end in ends)
-        life, self._life = map(above_streams, os.pipe())
+        life, held = map(above_streams, os.pipe())
+        self._own = {each: _identity(each) for each in (self._socket.fileno(), held)}
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-X", "utf8", "-c", _start(calls.fileno(), life)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=None if _is_open(2) else subprocess.DEVNULL,
+                stderr=None if _identity(2) else subprocess.DEVNULL,
                 pass_fds=(calls.fileno(), life),
                 start_new_session=True,  # Ctrl-C is the program's
             )
@@ -94,9 +95,13 @@ class ServiceProcess:
             ) from None
         return answer
 
-    def has_ended(self) -> bool:
-        """Return whether the process has ended."""
-        return self._process.poll() is not None
+    def is_usable(self) -> bool:
+        """Return whether the process lives, and the program has not closed its descriptors.
+
+        Their numbers could be those of other files or connections of the program by now.
+        """
+        kept = all(_identity(each) == identity for each, identity in self._own.items())
+        return kept and self._process.poll() is None
 
     def end(self) -> int:
         """End the process with its workers, and return its status."""
@@ -113,10 +118,11 @@ class ServiceProcess:
         self._process.returncode = 0  # it is not this process's child
 
     def _close(self) -> None:
-        self._socket.close()
-        if self._life >= 0:
-            os.close(self._life)
-            self._life = -1
+        self._socket.detach()
+        while self._own:
+            descriptor, identity = self._own.popitem()
+            if _identity(descriptor) == identity:
+                os.close(descriptor)
 
 
 def above_streams(descriptor: int) -> int:
@@ -126,12 +132,13 @@ def above_streams(descriptor: int) -> int:
     return moved
 
 
-def _is_open(descriptor: int) -> bool:
+def _identity(descriptor: int) -> tuple[int, int] | None:
+    """Return what tells an open file from others; ``None`` for a closed descriptor."""
     try:
-        os.fstat(descriptor)
+        status = os.fstat(descriptor)
     except OSError:
-        return False
-    return True
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _start(calls: int, life: int) -> str:
@@ -175,7 +182,7 @@ def _take() -> ServiceProcess:
             if not _idle:
                 break
             process = _idle.pop()
-        if not process.has_ended():
+        if process.is_usable():
             return process
         with _lock:
             _all.discard(process)

@@ -262,15 +262,15 @@ def _transport(values: Values) -> Transport:
         RequestError: ``--hosts`` or ``--via`` is unusable.
     """
     from cudarun.session.fleet.hosts import parse_hosts
-    from cudarun.session.fleet.transport import NODE, HostLimits, Transport
+    from cudarun.session.fleet.transport import NODE, Transport
 
-    limits = HostLimits(values["jobs"], values["host_timeout"] + values["soak"])
+    limit = values["host_timeout"] + values["soak"]
     program = (*values["program"], *NODE)
     if values["allow_python"]:
         program += ("--allow-python",)
     if values["hosts"] is None:
         raise click.UsageError("missing option '--hosts'", click.get_current_context())
-    return Transport(parse_hosts(values["hosts"]), values["via"], program, limits)
+    return Transport(parse_hosts(values["hosts"]), values["via"], program, values["jobs"], limit)
 
 
 def _node(*, allow_python: bool) -> int:

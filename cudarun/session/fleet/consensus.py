@@ -71,10 +71,9 @@ def compare(hosts: Sequence[FleetHost]) -> FleetComparison:
                 )
         if against or not agreement.is_deterministic:
             names = tuple(_name(hosts, place) for place in against)
+            is_deterministic = agreement.is_deterministic
             consensus.append(
-                Consensus(
-                    kind, case_name, buffer, agreement.count, names, agreement.is_deterministic
-                )
+                Consensus(kind, case_name, buffer, agreement.count, names, is_deterministic)
             )
     slow: dict[_Place, list[str]] = {}
     for (_, case_name), measured in times.items():
@@ -158,17 +157,8 @@ def _annotated(
     objections: dict[_Place, list[str]],
     slow: dict[_Place, list[str]],
 ) -> tuple[FleetHost, ...]:
-    return tuple(
-        replace(
-            host,
-            gpus=tuple(
-                replace(
-                    gpu,
-                    objections=tuple(objections.get((number, index), ())),
-                    slow=tuple(slow.get((number, index), ())),
-                )
-                for index, gpu in enumerate(host.gpus)
-            ),
-        )
-        for number, host in enumerate(hosts)
-    )
+    gpus: list[list[FleetGpu]] = [[] for _ in hosts]
+    for place, gpu in _gpus(hosts):
+        against, late = (tuple(texts.get(place, ())) for texts in (objections, slow))
+        gpus[place[0]].append(replace(gpu, objections=against, slow=late))
+    return tuple(replace(host, gpus=tuple(own)) for host, own in zip(hosts, gpus, strict=True))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
-from cudarun.decoding import decode
+from cudarun.decoding import InvalidDocument, decode
 from cudarun.records import dataclass
 
 RUNS = 3
@@ -50,9 +50,9 @@ class NodeRequest:
         """Return the request of fields of JSON.
 
         Raises:
-            ValueError: Its fields are not those of this version, or have other types.
+            InvalidDocument: Its fields are not those of this version, or have other types.
         """
-        known = {each.name for each in fields(cls)}
-        if not isinstance(values, dict) or set(values) != known:
-            raise ValueError("it was made by another version of cudarun")
-        return decode(cls, values)
+        try:
+            return decode(cls, values, others=False)
+        except InvalidDocument as error:
+            raise InvalidDocument(f"it was made by another version of cudarun: {error}") from None

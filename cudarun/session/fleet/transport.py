@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from cudarun.errors import RequestError
-from cudarun.records import dataclass
 from cudarun.session.fleet.node_document import MAX_DOCUMENT
 from cudarun.session.workers.programs import ProgramResult, run_programs
 
@@ -16,19 +15,6 @@ NODE = ("fleet", "--node", "--json")
 """The words after the program on a node."""
 
 
-@dataclass(frozen=True, slots=True)
-class HostLimits:
-    """The limits of all hosts.
-
-    Attributes:
-        at_once: The number of hosts at the same time.
-        host_timeout: The time limit of a host in seconds.
-    """
-
-    at_once: int
-    host_timeout: float
-
-
 class Transport:
     """A command prefix, such as ``ssh {host}``.
 
@@ -36,7 +22,8 @@ class Transport:
         hosts: The hosts.
         prefix: The words before the command; ``{host}`` in them is replaced by the host.
         program: The words that run `NODE` of cudarun on a node.
-        limits: The limits.
+        at_once: The number of hosts at the same time.
+        host_timeout: The time limit of a host in seconds.
 
     Raises:
         RequestError: The prefix does not contain the place of the host.
@@ -47,7 +34,8 @@ class Transport:
         hosts: Sequence[str],
         prefix: Sequence[str],
         program: Sequence[str],
-        limits: HostLimits,
+        at_once: int,
+        host_timeout: float,
     ) -> None:
         if len(hosts) > 1 and not any(HOST in word for word in prefix):
             what = f"'{shlex.join(prefix)}' does not contain {HOST}: all hosts would be one"
@@ -55,7 +43,8 @@ class Transport:
         self.hosts = tuple(hosts)
         self._prefix = prefix
         self._program = program
-        self._limits = limits
+        self._at_once = at_once
+        self._host_timeout = host_timeout
 
     def run(self, archive: bytes) -> Iterator[tuple[str, ProgramResult]]:
         """Run ``cudarun fleet --node`` on each host; yield the host and its result as it ends.
@@ -65,8 +54,8 @@ class Transport:
         return run_programs(
             ((host, self._command(host)) for host in self.hosts),
             archive,
-            at_once=self._limits.at_once,
-            timeout=self._limits.host_timeout,
+            at_once=self._at_once,
+            timeout=self._host_timeout,
             most_output=MAX_DOCUMENT,
         )
 

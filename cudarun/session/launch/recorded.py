@@ -36,17 +36,10 @@ _FORMATS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedBuffer(BufferSpec):
-    """A range of a recording, at its address.
+class _WithContents:
+    """A buffer that the recording has the contents of."""
 
-    Attributes:
-        recording: The file.
-        recorded: The range.
-    """
-
-    recording: Recording | None = None
-    recorded: RecordedRange | None = None
+    __slots__ = ()
 
     @property
     def is_unwritten_at_first(self) -> bool:
@@ -58,8 +51,18 @@ class RecordedBuffer(BufferSpec):
         """The type and the shape; the contents are recorded."""
         return f"{self}:recorded"
 
-    def __str__(self) -> str:
-        return BufferSpec.__str__(self)
+
+@dataclass(frozen=True, slots=True)
+class RecordedBuffer(_WithContents, BufferSpec):
+    """A range of a recording, at its address.
+
+    Attributes:
+        recording: The file.
+        recorded: The range.
+    """
+
+    recording: Recording | None = None
+    recorded: RecordedRange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +77,9 @@ class RecordedVariable(ImageVariable):
     recording: Recording | None = None
     recorded: RecordedRange | None = None
 
-    def __str__(self) -> str:
-        return ImageVariable.__str__(self)
-
 
 @dataclass(frozen=True, slots=True)
-class RecordedArrayBuffer(ArraySpec):
+class RecordedArrayBuffer(_WithContents, ArraySpec):
     """A CUDA array with recorded contents.
 
     Attributes:
@@ -91,19 +91,6 @@ class RecordedArrayBuffer(ArraySpec):
     recording: Recording | None = None
     recorded: RecordedRange | None = None
     is_writable: bool = False
-
-    @property
-    def is_unwritten_at_first(self) -> bool:
-        """False: the recording has its contents."""
-        return False
-
-    @property
-    def text(self) -> str:
-        """The type and the shape; the contents are recorded."""
-        return f"{self}:recorded"
-
-    def __str__(self) -> str:
-        return ArraySpec.__str__(self)
 
 
 RecordedSpec = RecordedBuffer | RecordedVariable | RecordedArrayBuffer

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import io
 import os
-import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 
 import numpy as np
 
 from cudarun.arguments.dtypes import Array, scalar_dtype
-from cudarun.arguments.types import SCALARS, ScalarType
+from cudarun.arguments.types import ALIASES, NAMELESS, SCALARS, ScalarType
 from cudarun.errors import CudarunError, RequestError
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import read_image
@@ -214,43 +213,14 @@ def _typed(data: Array, scalar: ScalarType) -> Array:
     return data.view(dtype if dtype.kind in "iuf" else f"u{scalar.size}")
 
 
-_FORMATS: Mapping[str, str] = {
-    "f32": "<f",
-    "f64": "<d",
-    "u8": "<B",
-    "u16": "<H",
-    "u32": "<I",
-    "u64": "<Q",
-    "i8": "<b",
-    "i16": "<h",
-    "i32": "<i",
-    "i64": "<q",
-}
-_C_TYPES: Mapping[str, str] = {
-    "float": "f32",
-    "double": "f64",
-    "int": "i32",
-    "unsigned int": "u32",
-    "bool": "u8",
-    "long": "i64",
-    "unsigned long": "u64",
-    "char": "i8",
-    "short": "i16",
-    "s32": "i32",
-    "s8": "i8",
-    "s16": "i16",
-    "s64": "i64",
-    "long long": "i64",
-    "unsigned long long": "u64",
-}
+_NAMES = {alias: name for name, aliases in ALIASES.items() for alias in aliases} | {"bool": "u8"}
 
 
 def _number(data: bytes, type_name: str | None) -> str | None:
     """Return a parameter as a number; ``None`` if its type is no number, or has other bits."""
-    name = _C_TYPES.get(type_name or "", type_name or "")
-    form = _FORMATS.get(name)
-    if form is None or struct.calcsize(form) != len(data):
+    scalar = SCALARS.get(_NAMES.get(type_name or "", type_name or ""))
+    if scalar is None or scalar.size != len(data) or scalar.name in NAMELESS:
         return None
-    (value,) = struct.unpack(form, data)
+    value = np.frombuffer(data, scalar_dtype(scalar))[0].item()
     is_exact = value == value and abs(value) != float("inf")
-    return f"{name}:{value!r}" if is_exact else None
+    return f"{scalar.name}:{value!r}" if is_exact else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import count
@@ -51,7 +51,8 @@ def list_launches(request: RecordRequest) -> LaunchListing:
     Raises:
         RequestError: The program cannot be started.
     """
-    with _folder() as folder:
+    with temporary_folder() as name:
+        folder = Path(name)
         ControlPage(folder / "control", RecordMode.LIST)
         status = _run(request, folder)
         rows = read_lists(folder)
@@ -66,7 +67,8 @@ def record(request: RecordRequest) -> RecordReport:
     Raises:
         RequestError: The program cannot be started, or a recording cannot be written.
     """
-    with _folder() as folder:
+    with temporary_folder() as name:
+        folder = Path(name)
         page = ControlPage(
             folder / "control",
             RecordMode.RECORD,
@@ -114,7 +116,8 @@ def record_at_fault(request: RecordRequest) -> RecordReport:
     Raises:
         RequestError: The program cannot be started, or the recording cannot be written.
     """
-    with _folder() as folder:
+    with temporary_folder() as name:
+        folder = Path(name)
         page = ControlPage(folder / "control", RecordMode.WATCH)
         status = _run(request, folder, page=page)
         limit = request.limit
@@ -132,7 +135,8 @@ def record_at_fault(request: RecordRequest) -> RecordReport:
 
 def _record_fault(request: RecordRequest, fault: FaultyLaunch, status: int) -> RecordReport:
     """Run the program again and record a launch."""
-    with _folder() as folder:
+    with temporary_folder() as name:
+        folder = Path(name)
         page = ControlPage(
             folder / "control",
             RecordMode.RECORD,
@@ -219,13 +223,6 @@ class _ImageVariables:
                 self.notes = ["an image cannot be read, its variables are not recorded" + _CODECS]
             self._known[path] = [each.name for each in facts.variables] if facts else []
         return self._known[path]
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    """Make a folder for raw memory, which is deleted even if this process is killed."""
-    with temporary_folder() as folder:
-        yield Path(folder)
 
 
 def _run(

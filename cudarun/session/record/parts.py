@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import IO
 
@@ -11,8 +11,8 @@ from cudarun.errors import CudarunError
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.session.launch.recorded import recorded_values
-from cudarun.session.recording.archive import Recording, RecordingWriter
-from cudarun.session.recording.manifest import Manifest, MemoryPiece, RecordedRange
+from cudarun.session.recording.archive import RecordedContents, Recording, RecordingWriter
+from cudarun.session.recording.manifest import Manifest, MemoryPiece, RecordedRange, is_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +74,13 @@ def _shrunk(
     recording: Recording, observed: ObservedReplay, writer: RecordingWriter
 ) -> Iterator[RecordedRange]:
     """Yield the accessed parts as ranges."""
-    manifest = recording.manifest
-    names = _names(manifest, observed)
-    by_name = {each.name: each for each in manifest.memory}
+    by_name = {each.name: each for each in recording.manifest.memory}
     with recording.contents() as contents:
-        for name, part in zip(names, observed.parts, strict=True):
-            whole = by_name[part.of]
-            end = part.offset + part.size
-            yield RecordedRange(
-                name=name,
-                address=whole.address + part.offset,
-                size=part.size,
-                before=_cut(
-                    contents.read(whole.before, part.offset, end).data, writer, zeros=False
-                ),
-                after=_changes(contents.changes(whole, part.offset, end), writer),
-                type=part.type,
-            )
+        for name, part in zip(_names(recording.manifest, observed), observed.parts, strict=True):
+            whole, end = by_name[part.of], part.offset + part.size
+            before, after = _copied(contents, whole, part.offset, end, writer)
+            address = whole.address + part.offset
+            yield RecordedRange(name, address, part.size, before, after, type=part.type)
 
 
 def _with_zeros(
@@ -99,17 +89,13 @@ def _with_zeros(
     """Yield the ranges with only the contents of accessed parts."""
     with recording.contents() as contents:
         for whole in recording.manifest.memory:
-            before: list[MemoryPiece] = []
-            after: list[MemoryPiece] = []
-            for part in observed.parts:
-                if part.of != whole.name:
-                    continue
-                start, end = part.offset, part.offset + part.size
-                data = contents.read(whole.before, start, end).data
-                before += writer.pieces(data, start, zeros=False)
-                for offset, changed in contents.changes(whole, start, end):
-                    after += writer.pieces(changed, start + offset)
-            yield replace(whole, before=tuple(before), after=tuple(after))
+            copies = [
+                _copied(contents, whole, part.offset, part.offset + part.size, writer, part.offset)
+                for part in observed.parts
+                if part.of == whole.name
+            ]
+            before, after = (sum(pieces, ()) for pieces in zip(((), ()), *copies, strict=True))
+            yield replace(whole, before=before, after=after)
 
 
 def _others(recording: Recording, writer: RecordingWriter) -> Iterator[RecordedRange]:
@@ -117,21 +103,23 @@ def _others(recording: Recording, writer: RecordingWriter) -> Iterator[RecordedR
     manifest = recording.manifest
     with recording.contents() as contents:
         for each in (*manifest.variables, *manifest.arrays):
-            yield replace(
-                each,
-                before=_cut(contents.read(each.before, 0, each.size).data, writer, zeros=False),
-                after=_changes(contents.changes(each, 0, each.size), writer),
-            )
+            before, after = _copied(contents, each, 0, each.size, writer)
+            yield replace(each, before=before, after=after)
 
 
-def _cut(data: memoryview, writer: RecordingWriter, *, zeros: bool) -> tuple[MemoryPiece, ...]:
-    return tuple(writer.pieces(data, zeros=zeros))
-
-
-def _changes(
-    changes: Sequence[tuple[int, bytes]], writer: RecordingWriter
-) -> tuple[MemoryPiece, ...]:
-    return tuple(piece for offset, data in changes for piece in writer.pieces(data, offset))
+def _copied(
+    contents: RecordedContents,
+    whole: RecordedRange,
+    start: int,
+    end: int,
+    writer: RecordingWriter,
+    at: int = 0,
+) -> tuple[tuple[MemoryPiece, ...], tuple[MemoryPiece, ...]]:
+    """Copy the bytes of a range between two offsets to another offset; return their pieces."""
+    before = writer.pieces(contents.read(whole.before, start, end).data, at, zeros=False)
+    changes = contents.changes(whole, start, end)
+    after = (piece for offset, part in changes for piece in writer.pieces(part, at + offset))
+    return tuple(before), tuple(after)
 
 
 def _names(manifest: Manifest, observed: ObservedReplay) -> list[str]:
@@ -140,7 +128,7 @@ def _names(manifest: Manifest, observed: ObservedReplay) -> list[str]:
     pointers: dict[int, str] = {}
     values = recorded_values(manifest, observed.parameters)
     for parameter, value in zip(observed.parameters, values, strict=True):
-        if parameter.name and parameter.name.isidentifier() and len(value) == 8:
+        if parameter.name and is_name(parameter.name) and len(value) == 8:
             pointers.setdefault(int.from_bytes(value, "little"), parameter.name)
     found: list[str] = []
     counts: Counter[str] = Counter()

@@ -20,6 +20,8 @@ MAX_RANGE = 1 << 40
 
 is_digest = re.compile(rf"[0-9a-f]{{{DIGEST_CHARACTERS}}}").fullmatch
 """Return a match if a text is the name of a piece."""
+is_name = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII).fullmatch
+"""Return a match if a text is the name of a range."""
 
 Address: TypeAlias = Annotated[int, range(1 << 63)]
 Size: TypeAlias = Annotated[int, range(MAX_RANGE + 1)]
@@ -28,7 +30,7 @@ Side: TypeAlias = Annotated[int, range(1, 1 << 31)]
 Enumerator: TypeAlias = Annotated[int, range(256)]
 Channels: TypeAlias = Annotated[int, range(5)]
 Corner: TypeAlias = Annotated[int, range(-(1 << 15), 1 << 15)]
-Name: TypeAlias = Annotated[str, re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII).fullmatch]
+Name: TypeAlias = Annotated[str, is_name]
 Symbol: TypeAlias = Annotated[str, re.compile(r"[\w.$%]{1,4096}", re.ASCII).fullmatch]
 """A symbol, which is part of expressions, specs and messages."""
 Printable: TypeAlias = Annotated[str, str.isprintable]

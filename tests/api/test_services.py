@@ -195,7 +195,8 @@ def test_descriptors_that_the_program_closes_and_uses_itself(mark: str) -> None:
         with service.service_process() as first:
             numbers = [*first._own]
         os.closerange(3, max(numbers) + 1)
-        own, peer = (os.dup2(end.detach(), number) for end, number in zip(socket.socketpair(), (90, 91)))
+        ends = [end.detach() for end in socket.socketpair()]
+        own, peer = os.dup2(ends[0], 90), os.dup2(ends[1], 91)
         for number in numbers:
             os.dup2(own, number)
         print(launch(), launch(2))

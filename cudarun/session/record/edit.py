@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from cudarun.arguments.dtypes import Array, scalar_dtype
-from cudarun.arguments.types import ALIASES, NAMELESS, SCALARS, ScalarType
+from cudarun.arguments.types import NAMED, NAMELESS, SCALARS, ScalarType
 from cudarun.errors import CudarunError, RequestError
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import read_image
@@ -213,13 +213,10 @@ def _typed(data: Array, scalar: ScalarType) -> Array:
     return data.view(dtype if dtype.kind in "iuf" else f"u{scalar.size}")
 
 
-_NAMES = {alias: name for name, aliases in ALIASES.items() for alias in aliases} | {"bool": "u8"}
-
-
 def _number(data: bytes, type_name: str | None) -> str | None:
     """Return a parameter as a number; ``None`` if its type is no number, or has other bits."""
-    scalar = SCALARS.get(_NAMES.get(type_name or "", type_name or ""))
-    if scalar is None or scalar.size != len(data) or scalar.name in NAMELESS:
+    scalar = SCALARS["u8"] if type_name == "bool" else NAMED.get(type_name or "")
+    if not isinstance(scalar, ScalarType) or scalar.size != len(data) or scalar.name in NAMELESS:
         return None
     value = np.frombuffer(data, scalar_dtype(scalar))[0].item()
     is_exact = value == value and abs(value) != float("inf")

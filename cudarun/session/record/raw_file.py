@@ -8,6 +8,7 @@ import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import field
+from operator import attrgetter
 from pathlib import Path
 
 from cudarun.records import dataclass
@@ -22,8 +23,7 @@ _MAGIC = b"CUDARAW1"
 _SECTION = struct.Struct("<4sQ")
 _RANGE = struct.Struct("<QQ")
 _ADDRESS = struct.Struct("<Q")
-
-
+_ADDRESS_OF = attrgetter("address")
 _TENSOR_MAP = struct.Struct("<12Q16I6i2I")
 _ARRAY = struct.Struct("<4Q4I")
 _OBJECT = struct.Struct(f"<Q2I2IQ2I3Q96x{TEXTURE_BYTES}s{VIEW_BYTES}s")
@@ -197,15 +197,11 @@ def _tensor_map(part: memoryview) -> RecordedTensorMap:
 
 def _add_changes(ranges: list[RawRange], changes: Sequence[tuple[int, memoryview]]) -> None:
     """Add changed parts, by their addresses, to their ranges."""
-    ranges.sort(key=_address)
+    ranges.sort(key=_ADDRESS_OF)
     for address, data in changes:
-        index = bisect_right(ranges, address, key=_address) - 1
+        index = bisect_right(ranges, address, key=_ADDRESS_OF) - 1
         if index >= 0:
             ranges[index].after.append((address - ranges[index].address, data))
-
-
-def _address(each: RawRange) -> int:
-    return each.address
 
 
 def _sections(path: Path) -> Iterator[tuple[bytes, memoryview]]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cudarun.arguments.types import NAMED, SCALARS
 from cudarun.errors import DeviceFailed, RequestError
 from cudarun.session.driver.faults import is_fault
 from cudarun.session.driver.selection import parse_devices
@@ -36,11 +37,6 @@ if TYPE_CHECKING:
 
 _GAP = 32  # bytes between accesses that do not separate ranges, at first
 _MOST_RANGES = 256
-_TYPES = {
-    "float16": "f16", "float32": "f32", "float64": "f64", "bfloat16": "bf16",
-    "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
-    "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
-}  # fmt: skip
 
 
 class ObservedJob(KernelJob[ObservedReplay]):
@@ -87,9 +83,8 @@ def _parts(
 
 def _type(dtype: object, size: int) -> str:
     """Return the type of a part; bytes where accesses differ or do not divide it."""
-    name = _TYPES.get(str(dtype), "u8")
-    width = int("".join(filter(str.isdigit, name))) // 8
-    return name if size % width == 0 else "u8"
+    scalar = NAMED.get(str(dtype), SCALARS["u8"])
+    return str(scalar) if size % scalar.size == 0 else "u8"
 
 
 def shrink(

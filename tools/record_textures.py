@@ -6,10 +6,12 @@
     python -m tools.record_textures --driver cpu --against tests/golden/textures-h200.xz
     python -m tools.record_textures --sampling --driver cuda --write tests/golden/sampling-h200.xz
     python -m tools.record_textures --sampling --driver cpu --against tests/golden/sampling-h200.xz
+    python -m tools.record_textures --missing --driver cuda --write sampling-missing.xz
 
 The cases are made by ``tests/golden/fetches.py``, and with ``--sampling`` by
-``tests/golden/sampling``: textures of all geometries, and surfaces. Exit status 1 where something
-differs.
+``tests/golden/sampling``: textures of all geometries, and surfaces. ``--missing`` records what the
+emulated device does not support yet: packed formats, and gradients that are not in that file. Exit
+status 1 where something differs.
 """
 
 from __future__ import annotations
@@ -33,8 +35,9 @@ def main() -> int:
     parser.add_argument("--write", type=Path, help="file to write golden data to (cuda only)")
     parser.add_argument("--against", type=Path, help="file of golden data to compare with")
     parser.add_argument("--sampling", action="store_true", help="all geometries, and surfaces")
+    parser.add_argument("--missing", action="store_true", help="cases without golden data")
     options = parser.parse_args()
-    if options.sampling:
+    if options.sampling or options.missing:
         return sampling(options)
     if options.write and options.driver != "cuda":
         parser.error("--write: golden data is what hardware gives; use --driver cuda")
@@ -61,7 +64,11 @@ def sampling(options: argparse.Namespace) -> int:
     different = 0
     if options.write:
         made, results = [], {}
-        for case in (case for subject in store.SUBJECTS for case in store.cases(subject)):
+        subjects = ["gradients", *store.MISSING] if options.missing else list(store.SUBJECTS)
+        recorded = store.read() if options.missing else {}
+        for case in (case for subject in subjects for case in store.cases(subject)):
+            if case.name in recorded:
+                continue
             try:
                 results[case.name] = runner.run(case)
             except AssertionError as refusal:

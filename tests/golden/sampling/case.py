@@ -31,6 +31,8 @@ class Resource:
         format: ``CUarray_format``, if not the one of the texels' type.
         mipmapped: Create a mipmapped array even for one level.
         memory: ``linear`` or ``pitched`` memory in place of an array.
+        block: Texels per row and per column of an element, if that is a block.
+        packed: Channels per texel, if an element holds several in one number.
     """
 
     kind: str
@@ -39,15 +41,13 @@ class Resource:
     format: int | None = None
     mipmapped: bool = False
     memory: str = ""
-
-    @property
-    def channels(self) -> int:
-        """Channels per texel."""
-        return int(self.levels[0].shape[-1])
+    block: int = 1
+    packed: int = 0
 
     def words(self) -> bytes:
         """Everything that determines the resource."""
         head = f"{self.kind} {self.flags} {self.format} {self.mipmapped} {self.memory}"
+        head += f" {self.block} {self.packed}" if self.packed else ""
         return head.encode() + b"".join(
             f"{level.shape} {level.dtype.str} ".encode() + level.tobytes() for level in self.levels
         )

@@ -106,8 +106,8 @@ def descriptor_of(cuda: Driver, resource: Resource) -> Any:
         if resource.format is None
         else cuda.CUarray_format(resource.format)
     )
-    made.NumChannels, made.Width = channels, columns
-    made.Height = 0 if resource.kind in ("1d", "a1d") else rows
+    made.NumChannels, made.Width = resource.packed or channels, columns * resource.block
+    made.Height = 0 if resource.kind in ("1d", "a1d") else rows * resource.block
     made.Depth = 0 if resource.kind in ("1d", "2d") else depth
     made.Flags = resource.flags
     made.Flags |= LAYERED if resource.kind in LAYERED_KINDS else 0

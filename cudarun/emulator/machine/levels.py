@@ -10,7 +10,7 @@ adds a carry first, for what its partial products lose and to round; a sum has o
 from __future__ import annotations
 
 import math
-from itertools import accumulate
+from functools import cache
 
 import numpy as np
 
@@ -22,18 +22,17 @@ _SHARES = (1, 11 / 32, 8 / 32)  # of the components in the estimated length, the
 _SHARE_OF_BOTH = 11 / 16  # of the sum or difference of both gradients
 _FARTHEST = 1e30
 _CARRY, _CARRY_OF_SIZES = 4, 7  # of a product, in units of 2 ** -12
+_PLACE = 15 / 32  # of the logarithm of a number, from its entry in the table to the next one
 _LEAST, _MOST = -1 << 20, 1 << 20  # steps beyond all levels
 
-# The logarithm of 1 + n / 256, in steps: each digit is the difference from the entry before.
-_DIFFERENCES = (
-    "0221121211212112112112112112112111211121112111211112111121111121111121111111211111111112"
-    "1111111111111111111111112110111111111111111111111111101111111111101111111101111111011111"
-    "11011111011111011111011110111101111011110111011110111011101110111011101110110110"
-)
 
-
-def _table() -> Array:
-    return np.array(list(accumulate(map(int, _DIFFERENCES))), dtype=np.int64)
+@cache
+def _logarithms() -> Array:
+    """Return the logarithms of 1 + n / 256, in steps: those of a place before the next entry."""
+    steps = np.rint(STEPS * np.log2(1 + (np.arange(256) + _PLACE) / 256))
+    steps[0], steps[-1] = 0, STEPS - 1
+    found: Array = steps.astype(np.int64)
+    return found
 
 
 def lod_steps(lod: Array) -> Array:
@@ -125,5 +124,5 @@ def _length(components: list[Array], share: float = 1.0) -> Array:
 def _logarithm(length: Array) -> Array:
     mantissa, exponent = np.frexp(np.maximum(length, 1e-30))
     place = np.floor((2 * mantissa - 1) * STEPS).astype(np.int64)
-    steps: Array = (exponent.astype(np.int64) - 1) * STEPS + _table()[place]
+    steps: Array = (exponent.astype(np.int64) - 1) * STEPS + _logarithms()[place]
     return steps

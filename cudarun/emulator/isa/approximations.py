@@ -66,12 +66,11 @@ def reciprocal(words: Words) -> Function:
 
 def factors(a: Array, b: Array, *, full: bool, ftz: bool) -> tuple[Array, Array]:
     """Return the factors of ``a / b``: a and 1 / b, scaled where 1 / b is not a normal number."""
-    large, small = np.abs(b) > _LARGE, _small(b)
     multiply = _flushing_product if ftz else np.multiply
     scale: Any = None
-    if full and any_of(large):
+    if full and any_of(large := np.abs(b) > _LARGE):
         scale = np.where(large, np.float32(0.25), np.float32(1))
-    if not ftz and any_of(small):
+    if not ftz and any_of(small := _small(b)):
         scale = np.where(small, _UP, np.float32(1) if scale is None else scale)
     if scale is not None:
         a, b = multiply(a, scale), multiply(b, scale)
@@ -87,7 +86,8 @@ def _flushing_product(a: Array, b: Array) -> Array:
     """Return the product as ``FMUL.FTZ``."""
     a, b = flushed(a), flushed(b)
     product = a * b
-    flush_tiny(product, (a + a) * b)
+    if any_of(np.abs(product) <= _TINY):
+        flush_tiny(product, (a + a) * b)
     return product
 
 

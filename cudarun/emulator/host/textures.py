@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from cuda.bindings.driver import (
     CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
     CU_TRSF_NORMALIZED_COORDINATES,
@@ -44,9 +43,9 @@ from cudarun.emulator.host.resources import (
 from cudarun.emulator.host.views import viewed
 from cudarun.emulator.machine.addressing import AddressMode
 from cudarun.emulator.machine.filters import STEPS
-from cudarun.emulator.machine.halves import truncated
 from cudarun.emulator.machine.levels import sampler_steps
 from cudarun.emulator.machine.srgb import COLORS, encoded
+from cudarun.emulator.machine.texel_values import fractions, truncated
 from cudarun.emulator.machine.texels import Texels
 from cudarun.emulator.machine.textures import Sampler, Texture
 from cudarun.emulator.memory import Allocation
@@ -66,7 +65,6 @@ _MOST_LINEAR = 1 << 31  # bytes: accepted by an H200's driver, which refuses fou
 _WIDEST = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_WIDTH")
 _HIGHEST = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_HEIGHT")
 _WIDEST_PITCH = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_PITCH")
-_BORDER_STEPS = 1 << 16  # of the channels of a border color that are not negative
 _MOST_BIAS = 16 * STEPS - 1  # the range of the level of detail's bias
 
 
@@ -318,7 +316,7 @@ def _border(
     elif dtype.kind == "f":
         words = truncated(bits).astype(np.float32).view(np.uint32)
     elif _promoted(int(description.flags), texel):
-        words = _fractions(color.astype(np.float64), dtype)
+        words = fractions(bits, dtype).astype(np.int64).astype(np.uint32)
         if _is_srgb(int(description.flags), texel):
             colors = COLORS[texel.channels]
             words[:colors] = encoded(color[:colors])
@@ -326,14 +324,3 @@ def _border(
         words = bits.astype(dtype).astype(np.int64).astype(np.uint32)
     first, second, third, fourth = (int(word) for word in words)
     return first, second, third, fourth
-
-
-def _fractions(color: npt.NDArray[np.float64], dtype: np.dtype[Any]) -> npt.NDArray[np.uint32]:
-    """Return numbers from 0 or -1 to 1 as normalized integers; a tie is rounded towards zero."""
-    limits = np.iinfo(dtype)
-    numbers = np.clip(np.nan_to_num(color, nan=0.0), -1.0 if limits.min else 0.0, 1.0)
-    if not limits.min:
-        numbers = np.floor(numbers * _BORDER_STEPS) / _BORDER_STEPS
-    steps = numbers * limits.max
-    nearest = np.copysign(np.ceil(np.abs(steps) - 0.5), steps)
-    return nearest.astype(np.int64).astype(np.uint32)

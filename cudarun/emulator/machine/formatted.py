@@ -1,8 +1,7 @@
 """``sust.p``: stores of words that become texels of the surface's format (PTX manual 9.7.11.2).
 
-Details follow an H200 (``tests/golden``): integers saturate, and floats become halves by
-truncation, with their NaN payload. They become fractions after they are truncated 4 bits below the
-last bit of the integer without its sign; ties are rounded towards zero.
+Details follow an H200 (``tests/golden``): integers saturate, and floats are converted as by
+`machine.texel_values`.
 """
 
 from __future__ import annotations
@@ -12,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
-from cudarun.emulator.machine.halves import truncated
 from cudarun.emulator.machine.surfaces import OnSurface
+from cudarun.emulator.machine.texel_values import fractions, truncated
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
-
-_GUARD = 1 << 4  # parts of the last bit of a fraction before it is rounded
 _UNITS = {1: ("u1", 1), 2: ("u2", 1), 4: ("u4", 1), 8: ("u8", 1), 16: ("u8", 2)}
 """The element and the count of an access of each texel size."""
 
@@ -47,7 +44,7 @@ class FormattedStore(OnSurface, MemoryAction):
             texels = np.zeros((len(lanes), surface.channels), dtype=surface.dtype)
             for channel, words in enumerate(data[: surface.channels]):
                 given = words[lanes].view(np.uint32)
-                convert = _fractions if surface.normalized else _converted
+                convert = fractions if surface.normalized else _converted
                 texels[:, channel] = convert(given, surface.dtype)
             units = texels.view(access.dtype)
             for view, index, positions in access.locate(active.some(lanes), addresses):
@@ -66,13 +63,3 @@ def _converted(words: Array, dtype: np.dtype[Any]) -> Array:
     numbers = words if dtype.kind == "u" else words.view(np.int32)
     saturated: Array = np.clip(numbers, limits.min, limits.max).astype(dtype)
     return saturated
-
-
-def _fractions(words: Array, dtype: np.dtype[Any]) -> Array:
-    """Return floats as fractions of the largest integer of a type."""
-    limits = np.iinfo(dtype)
-    floats = np.nan_to_num(words.view(np.float32).astype(np.float64), nan=0.0)
-    parts = float(_GUARD * (limits.max + 1))
-    held = np.trunc(np.clip(floats, -1.0 if limits.min else 0.0, 1.0) * parts) / parts * limits.max
-    nearest = np.copysign(np.ceil(np.abs(held) - 0.5), held)
-    return nearest.astype(np.int64).astype(dtype)

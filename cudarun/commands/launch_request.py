@@ -72,9 +72,7 @@ def program_request(
             path = values["image"]
             if path not in images:
                 images[path] = read_image(values).instantiating(*kernels[path])
-            found.append(
-                launch_request(values, where, images[path], directory, is_first=number == 1)
-            )
+            found.append(launch_request(values, where, images[path], directory))
             if number < len(steps):
                 _refuse_early_results(found[-1])
         except CudarunError as error:
@@ -137,8 +135,6 @@ def launch_request(
     where: Target,
     image: Image,
     directory: Path = Path(),
-    *,
-    is_first: bool = True,
 ) -> LaunchRequest:
     """Parse and validate everything of one launch that does not need a driver.
 
@@ -147,7 +143,6 @@ def launch_request(
         where: The devices to run on.
         image: The image to launch.
         directory: The base of relative paths.
-        is_first: Whether no step precedes it, to whose names arguments could refer.
 
     Raises:
         RequestError: An option or argument is invalid.
@@ -161,7 +156,7 @@ def launch_request(
     _refuse_several_launches(values)
     seed = values["seed"]
     arguments = parse_arguments(values["arguments"])
-    aliases = {} if is_first else _aliases(arguments)
+    aliases = _aliases(arguments)
     renamed = tuple(Let(name, parse_expression(other)) for name, other in aliases.items())
     lets = tuple(
         replace(let, expression=expanded(let.expression, renamed))
@@ -261,15 +256,17 @@ def _refuse_several_launches(values: Values) -> None:
 
 
 def _aliases(arguments: Sequence[Argument]) -> dict[str, str]:
-    """Return the names that arguments give to names of earlier steps: ``in=x``."""
-    from cudarun.arguments.values import Reference
+    """Return the names that arguments give to buffers, or to names of earlier steps: ``in=x``."""
+    from cudarun.arguments.values import Buffer, FileBuffer, Reference
 
-    own = {each.name for each in arguments}
-    return {
-        each.name: each.value.name
-        for each in arguments
-        if each.name and isinstance(each.value, Reference) and each.value.name not in own
-    }
+    own = {each.name: each.value for each in arguments}
+    found: dict[str, str] = {}
+    for name, value in own.items():
+        if name and isinstance(value, Reference):
+            target = own.get(value.name)
+            if target is None or isinstance(target, Buffer | FileBuffer):
+                found[name] = value.name
+    return found
 
 
 def _swap(text: str) -> Swap:

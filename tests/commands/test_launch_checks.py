@@ -89,6 +89,17 @@ def test_a_sum_into_an_output_that_nothing_zeroed(run: Run) -> None:
     assert "note: y has no initializer: its elements are NaN until the kernel writes" in ran.err
 
 
+def test_two_parameters_have_one_buffer(run: Run) -> None:
+    """Checks and prints refer to it by both names."""
+    saxpy = ("launch", "samples/saxpy.cu", "-d", "cpu", "--threads", "9", "a=2", "n=9")
+    ran = run(
+        *saxpy, "x=f32[n]:iota", "y=x", "--check", "y == 3*arange(9)", "--print", "y[8] + x[8]"
+    )
+    assert (ran.code, "y[8] + x[8] = 48.0" in ran.out) == (0, True), ran.out + ran.err
+    ran = run(*saxpy, "x=y", "y=x", "--check", "y == 1")
+    assert (ran.code, "the arguments depend on each other" in ran.err) == (2, True)
+
+
 READS = """.version 8.0
 .target sm_90
 .address_size 64

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cudarun.emulator.machine.barrier_objects import FailedWait, packed
 from tests.emulator.compiled.engines import check_equal, check_equal_fault, interrupted_states
 
 KERNEL = """.version 8.0
@@ -73,6 +74,15 @@ ENDLESS = (
     SECOND: mbarrier.try_wait.parity.shared.b64 %q, [first+8], 0; @!%q bra SECOND; DONE:""",
     )
 )
+
+
+def test_what_objects_wait_for() -> None:
+    words = np.array([packed(3, 2, 16, 0), packed(1, 0, -4, 0)], "u8")
+    wait = FailedWait(np.arange(2), words, np.arange(2), np.zeros(2, "u4"), None)
+    assert wait.outstanding() == [
+        "2 of 3 arrivals and 16 bytes of copies are pending",
+        "0 of 1 arrivals are pending; copies wrote 4 bytes more than it expects",
+    ]
 
 
 def test_threads_that_wait_for_ever_name_what_they_wait_for() -> None:

@@ -26,7 +26,7 @@ from cudarun.arguments.deferral import (
     materialize,
     plain,
 )
-from cudarun.arguments.dtypes import Array, Values, is_float, is_integer, with_other_contents
+from cudarun.arguments.dtypes import Array, Values, is_float, with_other_contents
 from cudarun.arguments.evaluation import (
     Evaluator,
     Unwritten,
@@ -84,7 +84,7 @@ def run_check(
     sure = {
         name: mask
         for name, mask in seeming.items()
-        if mask.any() and not (only_floats and is_integer(values[name]))
+        if mask.any() and not (only_floats and np.asarray(values[name]).dtype.kind in "biu")
     }
     found = _evaluated(
         _ClaimEvaluator(expression, values, old, directory, tolerance, sure.get), seeming.get

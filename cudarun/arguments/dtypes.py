@@ -156,11 +156,6 @@ def is_float(dtype: DType) -> bool:
     return dtype.kind == "f" or dtype.name in _BY_DTYPE_NAME
 
 
-def is_integer(value: object) -> bool:
-    """Return whether a value consists of integers or booleans; a struct does not."""
-    return np.asarray(value).dtype.kind in "biu"
-
-
 def with_other_contents(array: Array, where: Array, which: str) -> Array:
     """Return a copy of an array with other numbers at some places.
 
@@ -173,16 +168,15 @@ def with_other_contents(array: Array, where: Array, which: str) -> Array:
     for name in array.dtype.names or ():
         copy[name] = with_other_contents(array[name], where, which)
     if array.dtype.names is None:
-        copy[where] = 0 if which == "0" else _extreme(array.dtype, largest=which == "largest")
+        if is_float(array.dtype):
+            contents = {"largest": np.inf, "smallest": -np.inf}
+        elif array.dtype.kind == "b":
+            contents = {"largest": True, "smallest": False}
+        else:
+            bounds = np.iinfo(array.dtype)
+            contents = {"largest": bounds.max, "smallest": bounds.min}
+        copy[where] = contents.get(which, 0)
     return copy
-
-
-def _extreme(dtype: DType, *, largest: bool) -> Any:
-    if is_float(dtype):
-        return np.float32(np.inf if largest else -np.inf).astype(dtype)
-    if dtype.kind == "b":
-        return largest
-    return np.iinfo(dtype).max if largest else np.iinfo(dtype).min
 
 
 def convert(values: npt.ArrayLike, scalar: ScalarType, declared: ScalarType | None = None) -> Array:

@@ -20,7 +20,7 @@ from cudarun.emulator.tiers import (
     PROCESS_TIERS,
     Interpret,
     Tiers,
-    is_copied_quickly,
+    is_copied,
     noted,
     order_reason,
 )
@@ -173,7 +173,7 @@ class Engines:
         self.has_refused = False
         self.notes.pop(launch.kernel.name, None)
         reason = "" if self.mode == INTERPRET else _unsuitable(launch)
-        if self.mode == AUTO and launch.observer.detectors and not is_copied_quickly(launch):
+        if self.mode == AUTO and launch.observer.detectors and not is_copied(launch):
             reason = reason or MUCH_MEMORY
         if self.mode == COMPILE:
             self._compile(launch, on_progress, interpret, reason)

@@ -318,13 +318,8 @@ def noted(interpret: Interpret, note: Note) -> Interpret:
     return again
 
 
-def is_copied_quickly(launch: Launch) -> bool:
-    """Return whether copying the memory of a launch with detectors takes little of its time."""
-    return is_copied(launch, _SAVED_BYTES)
-
-
-def is_copied(launch: Launch, most: int) -> bool:
-    """Return whether memory has so few bytes, or few for each thread."""
+def is_copied(launch: Launch, most: int = _SAVED_BYTES) -> bool:
+    """Return whether memory has so few bytes, or few for each thread: copying it takes no time."""
     used = sum(memory.used for memory in launch.memories)
     return used <= max(most, _SAVED_PER_THREAD * launch.blocks * launch.block_threads)
 

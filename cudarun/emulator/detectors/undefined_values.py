@@ -142,7 +142,8 @@ class UndefinedValueDetector(Detector):
             own = [*islice(given, count)]
             if any(map(registers.has, (*operation.sources, *operation.destinations))):
                 step: Entry = self._follow, (registers, operation)
-                own = [*own, step] if _is(operation, MemoryStore) else [step, *own]
+                action = getattr(operation, "action", None)
+                own = [*own, step] if isinstance(action, MemoryStore) else [step, *own]
             entries += own
         terminator = block.terminator
         use = terminator.index if isinstance(terminator, IndexedBranch) else terminator.condition
@@ -382,10 +383,6 @@ def _ones(bits: Array) -> Any:
 def _has_bit(masks: Array, lanes: Array) -> Mask:
     bits: Mask = (masks >> (lanes & WARP - 1).astype(np.uint32) & 1).astype(np.bool_)
     return bits
-
-
-def _is(operation: Operation, kind: type) -> bool:
-    return isinstance(operation, Action) and isinstance(operation.action, kind)
 
 
 def _is_negated(use: Use) -> bool:

@@ -9,7 +9,6 @@ relocatable code, which can need that many more registers than the code that a d
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 
 from cudarun.bindings import is_missing_library
@@ -18,7 +17,7 @@ from cudarun.emulator.host.occupancy import most_registers
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.program import KernelCode
 from cudarun.ptx.parser import SHORT
-from cudarun.result_cache import ResultCache, cache_folder
+from cudarun.result_cache import ResultCache, cache_folder, digest_of
 
 _MOST = 255  # registers of a thread
 
@@ -77,7 +76,7 @@ def _compiler_log(text: str, most: int) -> str:
             raise
         return "nvJitLink is not installed"
     cache = ResultCache(cache_folder("registers"))
-    key = hashlib.sha256(f"{version} {most} {text}".encode()).hexdigest()
+    key = digest_of(each.encode() for each in (str(version), str(most), text))
     known = cache.load(key)
     if known is not None:
         return known["log"].decode()

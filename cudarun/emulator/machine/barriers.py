@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -139,7 +139,7 @@ class Barriers:
 
     def _warps_complete(self, here: list[Arrival]) -> list[Mask]:
         threads = self.batch.threads
-        arrived = _together(here)
+        arrived = lane_sets.union([arrival.lanes for arrival in here])
         masks = np.concatenate([arrival.expected for arrival in here])
         lanes = np.concatenate([lane_sets.indices(arrival.lanes) for arrival in here])
         order = np.argsort(lanes)
@@ -160,10 +160,6 @@ class Barriers:
             value = {"popc": held, "and": held == total, "or": held > 0}[result.operation]
             block = self.batch.threads.block_of[arrival.lanes]
             result.frame.write_registers(result.destination, arrival.lanes, value[block])
-
-
-def _together(arrivals: Iterable[Arrival]) -> Lanes:
-    return lane_sets.union([arrival.lanes for arrival in arrivals])
 
 
 def _rounds(arrivals: Sequence[Arrival]) -> list[Lanes]:
@@ -308,6 +304,12 @@ class Party:
     lanes: Indices
 
     @property
+    def masks(self) -> Array:
+        """The member mask of each lane."""
+        assert self.block.sync_mask is not None
+        return self.frame.register_values(self.block.sync_mask, self.lanes)
+
+    @property
     def operation(self) -> Action:
         """The instruction."""
         (operation,) = self.block.operations
@@ -327,7 +329,7 @@ def meet(batch: Batch, parties: Sequence[Party]) -> list[Indices]:
         These lanes, by party. They continue with the next block.
     """
     every = np.concatenate([each.lanes for each in parties])
-    masks = np.concatenate([_mask_of(each) for each in parties])
+    masks = np.concatenate([each.masks for each in parties])
     ready = np.zeros(len(every), dtype=np.bool_)
     for mask in np.unique(masks):
         same = masks == mask
@@ -339,11 +341,6 @@ def meet(batch: Batch, parties: Sequence[Party]) -> list[Indices]:
     if ready.any():
         _execute(batch, parties, released, masks[ready])
     return released
-
-
-def _mask_of(party: Party) -> Array:
-    assert party.block.sync_mask is not None
-    return party.frame.register_values(party.block.sync_mask, party.lanes)
 
 
 def _execute(

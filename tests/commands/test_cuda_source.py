@@ -37,6 +37,18 @@ def test_a_launch(run: Run) -> None:
     assert "PASS y == a*x + 1" in ran.out
 
 
+def test_a_kernel_that_launches_kernels(run: Run, tmp_path: Path) -> None:
+    """It needs an option of the compiler, which the hint of the refusal is about."""
+    text = """__global__ void child(int* y) { y[threadIdx.x] = 3; }
+        extern "C" __global__ void parent(int* y) { child<<<1, 8>>>(y); }"""
+    words = ("launch", write(tmp_path, text), "-k", "parent", *ONE, "y=i32[8]", "--check", "y == 3")
+    ran = run(*words)
+    assert ran.code == 4
+    hint = "hint: kernels that launch kernels require "
+    option = ran.err.partition(hint)[2].split()
+    assert run(*words, *option).code == 0
+
+
 SAXPY = ("launch", "samples/saxpy.cu", *CPU, "--threads", "1000", "--block", "256")
 
 

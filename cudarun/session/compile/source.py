@@ -36,6 +36,8 @@ from cudarun.session.image.kernels import select_kernel
 _Compiled: TypeAlias = Callable[[Sequence[str]], Image]
 """Compiles, with the instantiation of name expressions."""
 
+_LAUNCH_IN_KERNEL = re.compile("device-side kernel launch|requires separate compilation mode")
+
 
 def compile_source(
     source: Image,
@@ -133,6 +135,8 @@ def _instantiated(compiler: str, compiled: _Compiled, task: CompileTask) -> Imag
     try:
         return compiled(wanted)
     except Diagnosed as refusal:
+        if any(_LAUNCH_IN_KERNEL.search(each.message) for each in refusal.diagnostics):
+            refusal.hint = "kernels that launch kernels require --compile-option -rdc=true"
         if not wanted:
             raise
         refused = {wanted[0]: refusal} if len(wanted) == 1 else _refused(compiled, wanted)

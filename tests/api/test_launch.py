@@ -159,7 +159,7 @@ def test_printed_text() -> None:
     assert outputs.report.startswith("hello  grid 1")
     with pytest.raises(cudarun.WrongResult, match=r"\Ahello  grid 1") as caught:
         cudarun.launch(
-            SAMPLES / "hello.cu", device="cpu", threads=1, args=[2026, 1.5], check="1 == 2"
+            SAMPLES / "hello.cu", device="cpu", threads=1, args=[2026, 1.5], check="year == 2"
         )
     assert caught.value.printed == outputs.printed
 

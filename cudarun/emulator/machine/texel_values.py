@@ -6,24 +6,20 @@ from typing import Any
 
 import numpy as np
 
+from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.formats import from_f32
 
 _GUARD = 1 << 4  # parts of the last bit of a fraction before it is rounded
 
 
 def truncated(words: Array) -> Array:
     """Return f32 values, given as words, as halves, rounded towards zero; NaN keeps its payload."""
-    sign = words >> 16 & 0x8000
-    magnitude = words & 0x7FFFFFFF
-    exponent = (magnitude >> 23).astype(np.int64) - 112
-    fraction = magnitude & 0x7FFFFF
-    normal = (exponent << 10) + (fraction >> 13)
-    shift = np.clip(14 - exponent, 0, 31)
-    subnormal = (fraction | 0x800000).astype(np.int64) >> shift
-    half = np.where(exponent > 0, normal, np.where(magnitude >> 23 > 0, subnormal, 0))
-    half = np.where(exponent >= 31, 0x7BFF, half)
-    half = np.where(magnitude >= 0x7F800000, 0x7C00 | fraction >> 13, half)
-    return (sign | half).astype(np.uint16).view(np.float16)
+    with np.errstate(over="ignore", invalid="ignore"):
+        half = from_f32(words.view(np.float32), "f16", rounding.ZERO).view(np.uint16)
+    payload = (words >> 16 & 0x8000 | 0x7C00 | (words & 0x7FFFFF) >> 13).astype(np.uint16)
+    found: Array = np.where(words & 0x7FFFFFFF > 0x7F800000, payload, half).view(np.float16)
+    return found
 
 
 def fractions(words: Array, dtype: np.dtype[Any]) -> Array:

@@ -113,8 +113,8 @@ _RESULTS = (
         scope=OptionScope.OVERRIDE,
         form=CaseForm.VALUE,
         type=click.Choice(["off", "warn", "fail"]),
-        help="Report checks that also pass with the outputs replaced by zeros, their inputs or the "
-        "fill pattern.  [default: off; warn in specs]",
+        help="Report checks that also pass with the outputs replaced by zeros or their inputs.  "
+        "[default: off; warn in specs]",
     ),
     option(
         "--seeds",

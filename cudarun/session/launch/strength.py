@@ -1,8 +1,7 @@
 """``--check-strength``: whether checks that pass would also pass if the kernel had done nothing.
 
-All checks are evaluated again with the outputs replaced by zeros, by what they were before the
-launch, and by the fill pattern. Outputs are the buffers that the launch changed, and those without
-an initializer.
+All checks are evaluated again with the outputs replaced by zeros, and by what they were before the
+launch. Outputs are the buffers that the launch changed, and those without an initializer.
 """
 
 from __future__ import annotations
@@ -53,16 +52,11 @@ def _replacements(
     outputs: Mapping[str, Array], old: Values
 ) -> Iterator[tuple[str, Mapping[str, Array], Unwritten]]:
     """Yield replacements with their names, and which of their elements were never written."""
-
-    def every_element(name: str) -> Array | None:
-        return np.ones(outputs[name].shape, np.bool_) if name in outputs else None
-
-    patterns = {name: _pattern(array) for name, array in outputs.items()}
     zeros = {name: np.zeros_like(array) for name, array in outputs.items()}
     yield "zeros", zeros, nothing_unwritten
-    inputs = {name: old.get(name, patterns[name]) for name in outputs}
-    yield "their inputs", inputs, lambda name: None if name in old else every_element(name)
-    yield "the fill pattern", patterns, every_element
+    inputs = {name: old[name] if name in old else _pattern(outputs[name]) for name in outputs}
+    unwritten = {name: np.ones(outputs[name].shape, np.bool_) for name in outputs.keys() - old}
+    yield "their inputs", inputs, unwritten.get
 
 
 def _pattern(array: Array) -> Array:

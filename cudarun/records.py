@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from copy import copy
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -74,29 +75,13 @@ def _compile_later(cls: Any) -> None:
 
 
 def _compiled(cls: Any) -> Any:
-    """Return ``__init__`` with a parameter for each field."""
-    names: dict[str, Any] = {"_absent": object()}
-    parameters, body = ["self"], []
-    for f in dataclasses.fields(cls):
-        parameter, value, default = f.name, f.name, f"_default_{f.name}"
-        if f.default_factory is not dataclasses.MISSING:
-            names[default] = f.default_factory
-            parameter, value = f"{f.name}=_absent", f"{default}()"
-            if f.init:
-                value += f" if {f.name} is _absent else {f.name}"
-        elif f.default is not dataclasses.MISSING:
-            names[default] = f.default
-            parameter, value = f"{f.name}={default}", f.name if f.init else default
-        if f.init:
-            parameters.append(parameter)
-        if f.init or default in names:
-            body.append(f"self.{f.name} = {value}")
+    """Return the ``__init__`` that the standard library makes of a class with these fields."""
+    fields = [(f.name, f.type, copy(f)) for f in dataclasses.fields(cls)]
+    own: dict[str, Any] = {"__doc__": cls.__doc__ or cls.__name__}  # else it is made of a signature
     if hasattr(cls, "__post_init__"):
-        body.append("self.__post_init__()")
-    exec(f"def __init__({', '.join(parameters)}): {'; '.join(body) or 'pass'}", names)
-    made = names["__init__"]
-    made.__qualname__, made.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
-    return made
+        own["__post_init__"] = cls.__post_init__
+    made = dataclasses.make_dataclass(cls.__name__, fields, namespace=own, repr=False, eq=False)
+    return made.__init__  # type: ignore[misc]
 
 
 def _show(self: Any) -> str:

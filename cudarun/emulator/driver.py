@@ -164,9 +164,6 @@ def stop_detectors() -> tuple[list[DetectorFinding], Statistics | None]:
     return observer.findings, observer.statistics
 
 
-standing, watch, seen = thread_states, start_detectors, stop_detectors  # before 0.3
-
-
 def allocate_at(ranges: Sequence[tuple[int, int]]) -> Callable[[], None]:
     """Allocate memory at given addresses, for kernels of all devices; return what frees it.
 

@@ -2,7 +2,6 @@
 
 import ctypes
 import struct
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 from cudarun.emulator.host.images import image_bytes, image_file, ptx_text
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.images import compression
 
 GOLDEN = Path(__file__).parents[1] / "images" / "golden"
 PTX = b".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -117,10 +115,3 @@ def test_damaged_compressed_ptx():
     with pytest.raises(Refusal, match="cannot be decompressed") as caught:
         ptx_text(bytes(image))
     assert caught.value.result.name == "CUDA_ERROR_NO_BINARY_FOR_GPU"
-
-
-def test_compressed_ptx_without_a_decompressor(monkeypatch):
-    monkeypatch.setitem(sys.modules, "zstandard", None)
-    monkeypatch.setattr(compression, "_open", lambda name: None)
-    with pytest.raises(Refusal, match="PTX for compute_80 is compressed: pip install zstan"):
-        ptx_text(zstd_fatbin())

@@ -80,7 +80,10 @@ def _compiled(cls: Any) -> Any:
     own: dict[str, Any] = {"__doc__": cls.__doc__ or cls.__name__}  # else it is made of a signature
     if hasattr(cls, "__post_init__"):
         own["__post_init__"] = cls.__post_init__
-    made = dataclasses.make_dataclass(cls.__name__, fields, namespace=own, repr=False, eq=False)
+    all_given = all(f.init for _, _, f in fields)  # else defaults are written to slots
+    made = dataclasses.make_dataclass(
+        cls.__name__, fields, namespace=own, repr=False, eq=False, slots=not all_given
+    )
     return made.__init__  # type: ignore[misc]
 
 

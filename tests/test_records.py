@@ -104,3 +104,15 @@ def test_the_standard_librarys_functions() -> None:
 def test_slots() -> None:
     with pytest.raises(AttributeError):
         Point(1).z = 3  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A value that is computed later."""
+
+    x: int
+    value: int | None = dataclasses.field(default=None, init=False)
+
+
+def test_slots_of_fields_that_are_no_parameters() -> None:
+    assert Computed(1).value is None

@@ -100,7 +100,7 @@ _MOST = 8192  # shapes that are kept
 
 @dataclass(frozen=True, slots=True)
 class _Repeated:
-    """What all instructions with a shape are decoded to: only slots and constants differ.
+    """The operation of all instructions with a shape: only slots and constants differ.
 
     Attributes:
         function: The lanewise function.

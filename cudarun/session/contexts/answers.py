@@ -25,7 +25,7 @@ class NotRun(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CallAnswer:
     """The outcome of a call.
 
     Attributes:
@@ -51,12 +51,14 @@ class Answer:
         """Return whether the result is success."""
         return int(self.result) == 0
 
-    def giving(self, value: object, text: str | None = None, *, log: str | None = None) -> Answer:
+    def giving(
+        self, value: object, text: str | None = None, *, log: str | None = None
+    ) -> CallAnswer:
         """Return the same answer with a value."""
-        return Answer(self.call, self.result, self.milliseconds, value, text, log)
+        return CallAnswer(self.call, self.result, self.milliseconds, value, text, log)
 
 
-Asked: TypeAlias = tuple[Answer, Any]
+Asked: TypeAlias = tuple[CallAnswer, Any]
 """An answer, and the first value that the call returned."""
 
 
@@ -119,7 +121,7 @@ class StepBase:
         """Call the driver; return the answer and the first returned value."""
         return timed(self.driver, call, *arguments)
 
-    def made(self, asked: Asked, name: str, kind: str, image: Image | None = None) -> Answer:
+    def made(self, asked: Asked, name: str, kind: str, image: Image | None = None) -> CallAnswer:
         """Return the answer of a call that creates the object ``name``."""
         answer, handle = asked
         if not answer.succeeded:
@@ -127,7 +129,7 @@ class StepBase:
         self.objects[name] = ScriptObject(kind, int(handle), image)
         return answer.giving(int(handle))
 
-    def addressed(self, asked: Asked, name: str, kind: str) -> Answer:
+    def addressed(self, asked: Asked, name: str, kind: str) -> CallAnswer:
         """Return the answer of a call that returns the address of ``name``."""
         answer = self.made(asked, name, kind)
         if not answer.succeeded:
@@ -135,7 +137,7 @@ class StepBase:
         address = self.value_of(name)
         return answer.giving(address, hex(address))
 
-    def contextual(self, asked: Asked) -> Answer:
+    def contextual(self, asked: Asked) -> CallAnswer:
         """Return the answer of a call that returns a context."""
         answer, handle = asked
         if not answer.succeeded:
@@ -143,7 +145,7 @@ class StepBase:
         value = int(handle)
         return answer.giving(value, self.contexts.name(value) if value else "none")
 
-    def numbered(self, asked: Asked) -> Answer:
+    def numbered(self, asked: Asked) -> CallAnswer:
         """Return the answer of a call that returns a number."""
         answer, number = asked
         return answer.giving(int(number), str(int(number))) if answer.succeeded else answer
@@ -159,8 +161,8 @@ def timed(api: Driver, call: str, *arguments: object) -> Asked:
     return answer, values[0] if values else None
 
 
-def timed_all(api: Driver, call: str, *arguments: object) -> tuple[Answer, list[Any]]:
+def timed_all(api: Driver, call: str, *arguments: object) -> tuple[CallAnswer, list[Any]]:
     """Make a call; return the answer and all returned values."""
     started = time.perf_counter()
     result, *values = api.attempt(call, *arguments)
-    return Answer(call, result, (time.perf_counter() - started) * 1e3), values
+    return CallAnswer(call, result, (time.perf_counter() - started) * 1e3), values

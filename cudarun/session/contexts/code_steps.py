@@ -10,7 +10,7 @@ from cudarun.arguments.syntax import Expression
 from cudarun.arguments.values import Argument
 from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.facts import KernelFacts
-from cudarun.session.contexts.answers import Answer, NotSupported, ScriptObject
+from cudarun.session.contexts.answers import CallAnswer, NotSupported, ScriptObject
 from cudarun.session.contexts.memory_steps import Known, MemorySteps
 from cudarun.session.contexts.script import Symbol
 from cudarun.session.image.debug_parameters import DebugReader
@@ -24,7 +24,7 @@ class CodeSteps(MemorySteps):
 
     # --- code ---
 
-    def _do_module(self, name: str, image: str) -> Answer:
+    def _do_module(self, name: str, image: str) -> CallAnswer:
         file, log = self.images[image], bytearray(_LOG_BYTES)
         options, values = self._log_options(log)
         asked = self.ask(
@@ -33,7 +33,7 @@ class CodeSteps(MemorySteps):
         answer = self.made(asked, name, "module", file)
         return answer.giving(None, log=_log_text(log))
 
-    def _do_library(self, name: str, image: str) -> Answer:
+    def _do_library(self, name: str, image: str) -> CallAnswer:
         file, log = self.images[image], bytearray(_LOG_BYTES)
         options, values = self._log_options(log)
         asked = self.ask(
@@ -42,7 +42,7 @@ class CodeSteps(MemorySteps):
         answer = self.made(asked, name, "library", file)
         return answer.giving(None, log=_log_text(log))
 
-    def _do_function(self, name: str, symbol: Symbol) -> Answer:
+    def _do_function(self, name: str, symbol: Symbol) -> CallAnswer:
         owner = self.object_of(symbol.owner)
         wanted = symbol.name.encode()
         if owner.kind == "module":
@@ -57,7 +57,7 @@ class CodeSteps(MemorySteps):
             return answer
         return answer.giving(None, log=_mangled_names(owner.image, symbol.name))
 
-    def _do_global(self, name: str, symbol: Symbol) -> Answer:
+    def _do_global(self, name: str, symbol: Symbol) -> CallAnswer:
         owner = self.object_of(symbol.owner)
         wanted = symbol.name.encode()
         if owner.kind == "module":
@@ -66,7 +66,7 @@ class CodeSteps(MemorySteps):
         library = self.driver.CUlibrary(owner.value)
         return self.addressed(self.ask("cuLibraryGetGlobal", library, wanted), name, "variable")
 
-    def _do_managed(self, name: str, symbol: Symbol) -> Answer:
+    def _do_managed(self, name: str, symbol: Symbol) -> CallAnswer:
         owner = self.object_of(symbol.owner)
         if owner.kind == "module":
             raise NotSupported("managed variables require a library, not a module")
@@ -83,7 +83,7 @@ class CodeSteps(MemorySteps):
         smem: Expression | None = None,
         stream: str | None = None,
         known: Known | None = None,
-    ) -> Answer:
+    ) -> CallAnswer:
         found = self.object_of(function)
         if found.kernel is None:
             raise RequestError(f"{function}: the image does not contain this kernel's parameters")
@@ -108,7 +108,7 @@ class CodeSteps(MemorySteps):
             self.driver.CUstream(handle), ctypes.addressof(array), 0,
         )[0]  # fmt: skip
 
-    def _do_unload(self, owner: str) -> Answer:
+    def _do_unload(self, owner: str) -> CallAnswer:
         found = self.object_of(owner)
         if found.kind == "module":
             return self.ask("cuModuleUnload", self.driver.CUmodule(found.value))[0]
@@ -124,13 +124,13 @@ class CodeSteps(MemorySteps):
 
     # --- streams and events ---
 
-    def _do_stream(self, name: str) -> Answer:
+    def _do_stream(self, name: str) -> CallAnswer:
         return self.made(self.ask("cuStreamCreate", 0), name, "stream")
 
-    def _do_event(self, name: str) -> Answer:
+    def _do_event(self, name: str) -> CallAnswer:
         return self.made(self.ask("cuEventCreate", 0), name, "event")
 
-    def _do_record(self, event: str, stream: str | None = None) -> Answer:
+    def _do_record(self, event: str, stream: str | None = None) -> CallAnswer:
         handle = 0 if stream is None else self.value_of(stream)
         recorded = self.driver.CUevent(self.value_of(event))
         return self.ask("cuEventRecord", recorded, self.driver.CUstream(handle))[0]

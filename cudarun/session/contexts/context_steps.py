@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from cudarun.bindings import context_arguments
-from cudarun.session.contexts.answers import Answer, Asked, StepBase, timed_all
+from cudarun.session.contexts.answers import Asked, CallAnswer, StepBase, timed_all
 from cudarun.session.contexts.script import Limit
 from cudarun.session.driver.contexts import (
     LIMITS,
@@ -25,7 +25,9 @@ class ContextSteps(StepBase):
 
     # --- contexts ---
 
-    def _do_create(self, name: str, dev: int = 0, flags: frozenset[str] = frozenset()) -> Answer:
+    def _do_create(
+        self, name: str, dev: int = 0, flags: frozenset[str] = frozenset()
+    ) -> CallAnswer:
         bits = flag_bits(self.driver, flags)
         device = self.device_of(dev)
         answer, handle = self.ask(
@@ -35,27 +37,27 @@ class ContextSteps(StepBase):
             self.contexts.add(int(handle), name)
         return self.made((answer, handle), name, "context")
 
-    def _do_push(self, context: str) -> Answer:
+    def _do_push(self, context: str) -> CallAnswer:
         return self.ask("cuCtxPushCurrent", self._context(context))[0]
 
-    def _do_pop(self) -> Answer:
+    def _do_pop(self) -> CallAnswer:
         return self.contextual(self.ask("cuCtxPopCurrent"))
 
-    def _do_set(self, context: str | None) -> Answer:
+    def _do_set(self, context: str | None) -> CallAnswer:
         handle = None if context is None else self._context(context)
         return self.ask("cuCtxSetCurrent", handle)[0]
 
-    def _do_current(self) -> Answer:
+    def _do_current(self) -> CallAnswer:
         return self.contextual(self.ask("cuCtxGetCurrent"))
 
-    def _do_device(self) -> Answer:
+    def _do_device(self) -> CallAnswer:
         answer, handle = self.ask("cuCtxGetDevice")
         if not answer.succeeded:
             return answer
         index = next(i for i, d in enumerate(self.devices) if int(d.handle) == int(handle))
         return answer.giving(index, f"dev={index}")
 
-    def _do_sync(self, thing: str | None = None) -> Answer:
+    def _do_sync(self, thing: str | None = None) -> CallAnswer:
         if thing is None:
             return self.ask("cuCtxSynchronize")[0]
         found = self.object_of(thing)
@@ -63,7 +65,7 @@ class ContextSteps(StepBase):
             return self.ask("cuStreamSynchronize", self.driver.CUstream(found.value))[0]
         return self.ask("cuEventSynchronize", self.driver.CUevent(found.value))[0]
 
-    def _do_destroy(self, thing: str) -> Answer:
+    def _do_destroy(self, thing: str) -> CallAnswer:
         found = self.object_of(thing)
         if found.kind == "stream":
             return self.ask("cuStreamDestroy", self.driver.CUstream(found.value))[0]
@@ -74,10 +76,10 @@ class ContextSteps(StepBase):
             self.contexts.mark_destroyed(found.value)
         return answer
 
-    def _do_attach(self) -> Answer:
+    def _do_attach(self) -> CallAnswer:
         return self.contextual(self.ask("cuCtxAttach", 0))
 
-    def _do_detach(self, context: str | None = None) -> Answer:
+    def _do_detach(self, context: str | None = None) -> CallAnswer:
         current = self.contexts.driver.cuCtxGetCurrent
         handle = current() if context is None else self._context(context)
         answer, _ = self.ask("cuCtxDetach", handle)
@@ -86,47 +88,47 @@ class ContextSteps(StepBase):
             self.contexts.mark_destroyed(int(handle))
         return answer
 
-    def _do_flags(self, flags: frozenset[str] | None = None) -> Answer:
+    def _do_flags(self, flags: frozenset[str] | None = None) -> CallAnswer:
         if flags is None:
             return self._flagged(self.ask("cuCtxGetFlags"))
         answer, _ = self.ask("cuCtxSetFlags", flag_bits(self.driver, flags))
         return self._read_back(answer, lambda: self._flagged(self.ask("cuCtxGetFlags")))
 
-    def _do_limit(self, limit: Limit) -> Answer:
+    def _do_limit(self, limit: Limit) -> CallAnswer:
         number = getattr(self.driver.CUlimit, LIMITS[limit.name])
         if limit.size is None:
             return self.numbered(self.ask("cuCtxGetLimit", number))
         answer, _ = self.ask("cuCtxSetLimit", number, limit.size)
         return self._read_back(answer, lambda: self.numbered(self.ask("cuCtxGetLimit", number)))
 
-    def _do_cache(self, prefer: str | None = None) -> Answer:
+    def _do_cache(self, prefer: str | None = None) -> CallAnswer:
         if prefer is None:
             return self._cached(self.ask("cuCtxGetCacheConfig"))
         answer, _ = self.ask("cuCtxSetCacheConfig", cache_config(self.driver, prefer))
         return self._read_back(answer, lambda: self._cached(self.ask("cuCtxGetCacheConfig")))
 
-    def _do_api_version(self, context: str | None = None) -> Answer:
+    def _do_api_version(self, context: str | None = None) -> CallAnswer:
         handle = None if context is None else self._context(context)
         return self.numbered(self.ask("cuCtxGetApiVersion", handle))
 
     def _context(self, name: str) -> cuda.CUcontext:
         return self.driver.CUcontext(self.value_of(name))
 
-    def _flagged(self, asked: Asked) -> Answer:
+    def _flagged(self, asked: Asked) -> CallAnswer:
         answer, bits = asked
         if not answer.succeeded:
             return answer
         words = flag_words(self.driver, int(bits))
         return answer.giving(frozenset(words), ",".join(words))
 
-    def _cached(self, asked: Asked) -> Answer:
+    def _cached(self, asked: Asked) -> CallAnswer:
         answer, config = asked
         if not answer.succeeded:
             return answer
         word = cache_word(self.driver, config)
         return answer.giving(word, word)
 
-    def _read_back(self, answer: Answer, read: Callable[[], Answer]) -> Answer:
+    def _read_back(self, answer: CallAnswer, read: Callable[[], CallAnswer]) -> CallAnswer:
         """Return a setter's answer with its getter's value, because the driver may round."""
         if not answer.succeeded:
             return answer
@@ -135,7 +137,7 @@ class ContextSteps(StepBase):
 
     # --- primary contexts ---
 
-    def _do_retain(self, name: str, dev: int = 0) -> Answer:
+    def _do_retain(self, name: str, dev: int = 0) -> CallAnswer:
         device = self.device_of(dev)
         answer, handle = self.ask("cuDevicePrimaryCtxRetain", device.handle)
         if answer.succeeded:
@@ -143,22 +145,22 @@ class ContextSteps(StepBase):
         self.made((answer, handle), name, "context")
         return self.contextual((answer, handle))
 
-    def _do_release(self, dev: int = 0) -> Answer:
+    def _do_release(self, dev: int = 0) -> CallAnswer:
         return self.ask("cuDevicePrimaryCtxRelease", self.device_of(dev).handle)[0]
 
-    def _do_reset(self, dev: int = 0) -> Answer:
+    def _do_reset(self, dev: int = 0) -> CallAnswer:
         device = self.device_of(dev)
         self.contexts.mark_reset(device)
         return self.ask("cuDevicePrimaryCtxReset", device.handle)[0]
 
-    def _do_state(self, dev: int = 0) -> Answer:
+    def _do_state(self, dev: int = 0) -> CallAnswer:
         answer, state = self._state(dev)
         if not answer.succeeded:
             return answer
         word = "active" if state[1] else "inactive"
         return answer.giving(word, word)
 
-    def _do_primary_flags(self, flags: frozenset[str] | None = None, dev: int = 0) -> Answer:
+    def _do_primary_flags(self, flags: frozenset[str] | None = None, dev: int = 0) -> CallAnswer:
         if flags is None:
             answer, state = self._state(dev)
             return self._flagged((answer, state[0]))
@@ -166,7 +168,7 @@ class ContextSteps(StepBase):
         answer, _ = self.ask("cuDevicePrimaryCtxSetFlags", self.device_of(dev).handle, bits)
         return self._read_back(answer, lambda: self._do_primary_flags(dev=dev))
 
-    def _state(self, dev: int) -> tuple[Answer, tuple[int, int]]:
+    def _state(self, dev: int) -> tuple[CallAnswer, tuple[int, int]]:
         """Query the primary context's flags, and whether it is active."""
         answer, state = timed_all(
             self.driver, "cuDevicePrimaryCtxGetState", self.device_of(dev).handle

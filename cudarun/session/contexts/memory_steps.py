@@ -17,7 +17,7 @@ from cudarun.arguments.statements import Check
 from cudarun.arguments.syntax import Expression
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.errors import RequestError
-from cudarun.session.contexts.answers import Answer, StepBase
+from cudarun.session.contexts.answers import CallAnswer, StepBase
 
 _SEED = 0  # of random initializers, as the default of --seed
 
@@ -29,12 +29,12 @@ _NOTHING: Known = {}
 class MemorySteps(StepBase):
     """The verbs on memory."""
 
-    def _do_alloc(self, name: str, memory: int | BufferSpec, known: Known = _NOTHING) -> Answer:
+    def _do_alloc(self, name: str, memory: int | BufferSpec, known: Known = _NOTHING) -> CallAnswer:
         if isinstance(memory, int):
             return self.addressed(self.ask("cuMemAlloc", memory), name, "buffer")
         return self.allocated(name, memory, known)
 
-    def allocated(self, name: str, spec: BufferSpec, known: Known) -> Answer:
+    def allocated(self, name: str, spec: BufferSpec, known: Known) -> CallAnswer:
         """Allocate memory, and write its initial contents, if it has any."""
         answer = self.addressed(self.ask("cuMemAlloc", spec.nbytes), name, "buffer")
         if not answer.succeeded or spec.initial is None:
@@ -42,7 +42,7 @@ class MemorySteps(StepBase):
         written = self.written(name, spec, known)
         return answer if written.succeeded else written
 
-    def written(self, name: str, spec: BufferSpec, known: Known) -> Answer:
+    def written(self, name: str, spec: BufferSpec, known: Known) -> CallAnswer:
         """Write contents to memory."""
         data = self.data_of(replace(spec, name=name), known)
         address = self.driver.CUdeviceptr(self.value_of(name))
@@ -85,23 +85,23 @@ class MemorySteps(StepBase):
             )
         return address + element.index * spec.type.size
 
-    def _do_write(self, buffer: str, value: BufferSpec, known: Known = _NOTHING) -> Answer:
+    def _do_write(self, buffer: str, value: BufferSpec, known: Known = _NOTHING) -> CallAnswer:
         return self.written(buffer, value, known)
 
-    def _do_read(self, buffer: str, as_type: BufferSpec) -> Answer:
+    def _do_read(self, buffer: str, as_type: BufferSpec) -> CallAnswer:
         answer, data = self._copied(buffer, as_type)
         if not answer.succeeded:
             return answer
         return answer.giving(data, _formatted(_array(as_type, data)))
 
-    def _copied(self, name: str, spec: BufferSpec) -> tuple[Answer, bytes]:
+    def _copied(self, name: str, spec: BufferSpec) -> tuple[CallAnswer, bytes]:
         """Copy memory from the device."""
         data = bytearray(spec.nbytes)
         address = self.driver.CUdeviceptr(self.value_of(name))
         answer, _ = self.ask("cuMemcpyDtoH", data, address, len(data))
         return answer, bytes(data)
 
-    def _do_check(self, check: Check, known: Known) -> Answer:
+    def _do_check(self, check: Check, known: Known) -> CallAnswer:
         answer, values = self._values(check.expression, known)
         if not answer.succeeded:
             return answer
@@ -109,15 +109,15 @@ class MemorySteps(StepBase):
         result = run_check(check.expression, values, {}, tolerance)
         return replace(answer.giving(result.passed), check=result)
 
-    def _do_print(self, expression: Expression, known: Known) -> Answer:
+    def _do_print(self, expression: Expression, known: Known) -> CallAnswer:
         answer, values = self._values(expression, known)
         if not answer.succeeded:
             return answer
         return answer.giving(None, _formatted(Evaluator(expression, values, {}).result()))
 
-    def _values(self, expression: Expression, known: Known) -> tuple[Answer, dict[str, Any]]:
+    def _values(self, expression: Expression, known: Known) -> tuple[CallAnswer, dict[str, Any]]:
         """Return the values of the names in an expression, copied from the device."""
-        answer = Answer("", self.driver.CUresult.CUDA_SUCCESS, 0.0)
+        answer = CallAnswer("", self.driver.CUresult.CUDA_SUCCESS, 0.0)
         values: dict[str, Any] = {}
         for name in sorted(expression.names):
             spec = known.get(name)
@@ -130,10 +130,10 @@ class MemorySteps(StepBase):
             values[name] = _array(spec, data)
         return answer, values
 
-    def _do_free(self, buffer: str) -> Answer:
+    def _do_free(self, buffer: str) -> CallAnswer:
         return self.ask("cuMemFree", self.driver.CUdeviceptr(self.value_of(buffer)))[0]
 
-    def _do_memory(self) -> Answer:
+    def _do_memory(self) -> CallAnswer:
         answer, free = self.ask("cuMemGetInfo")
         if not answer.succeeded:
             return answer

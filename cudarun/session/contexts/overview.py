@@ -44,9 +44,9 @@ def show_contexts(target: Target, display: ProgressDisplay | None = None) -> Con
             label = label_of(devices)
             start = BareSessionStart(devices, target.trace)
             spec = WorkerSpec(start, f"on {label}", capture=True, verbose=target.verbose)
-            outcome = pool.call(spec, partial(_look, target.context), target.timeout, display)
-            error = outcome.error.at(device=label) if outcome.error else None
-            outcomes.append(ContextOutcome(label, outcome.value, error))
+            answer = pool.call(spec, partial(_look, target.context), target.timeout, display)
+            error = answer.error.at(device=label) if answer.error else None
+            outcomes.append(ContextOutcome(label, answer.value, error))
     return ContextsReport(tuple(outcomes))
 
 

@@ -16,8 +16,9 @@ from cudarun.model.contexts import ScriptReport, StepReport
 from cudarun.session.contexts.script import Script, Step
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
+from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.job import Devices
-from cudarun.session.workers.parent import Outcome, WorkerSpec
+from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 
 if TYPE_CHECKING:  # only a worker needs it
@@ -102,26 +103,26 @@ class ScriptWorker:
             if step.verb == "new-process":
                 report = self._new_process(step)
             else:
-                outcome = self._ask(partial(_run, step))
-                output += outcome.output
-                if outcome.value is None:
-                    error = self._reason(outcome).at(
+                answer = self._ask(partial(_run, step))
+                output += answer.output
+                if answer.value is None:
+                    error = self._reason(answer).at(
                         file=script.origin, step=f"{step.number} ({step.text})"
                     )
                     return ScriptReport(script.origin, labels, tuple(done), error, output)
-                report = outcome.value
+                report = answer.value
             done.append(report)
             shown(report)
         return ScriptReport(script.origin, labels, tuple(done), None, output)
 
-    def _ask(self, task: Callable[[ScriptRunner], T]) -> Outcome[T]:
+    def _ask(self, task: Callable[[ScriptRunner], T]) -> Answer[T]:
         """Run a task in the worker within the remaining time."""
         left = self._timeout
         if self._deadline is not None:
             left = max(0.0, self._deadline - time.monotonic())
         self._worker.submit(task, left)
-        [outcome] = self._pool.gather([self._worker])
-        return outcome
+        [answer] = self._pool.gather([self._worker])
+        return answer
 
     def _new_process(self, step: Step) -> StepReport:
         """End the process and start another: a step without a driver call."""
@@ -137,12 +138,12 @@ class ScriptWorker:
             reason=None, stacks=(), floating=(),
         )  # fmt: skip
 
-    def _reason(self, outcome: Outcome[Any]) -> CudarunError:
+    def _reason(self, answer: Answer[Any]) -> CudarunError:
         """Return the reason that the script stopped."""
-        if outcome.error is None:
+        if answer.error is None:
             raise ValueError("a step returned neither a result nor an error")
-        if not isinstance(outcome.error, OutOfTime):
-            return outcome.error
+        if not isinstance(answer.error, OutOfTime):
+            return answer.error
         return OutOfTime(
             f"the script timed out after {self._timeout:g} s (--timeout {self._timeout:g}); the "
             "worker was killed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from cudarun.session.contexts.answers import Answer, StepBase, timed
+from cudarun.session.contexts.answers import CallAnswer, StepBase, timed
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.drivers import DriverChoice, DriverTraits
 
@@ -16,13 +16,13 @@ class RuntimeSteps(StepBase):
 
     # --- the runtime API ---
 
-    def _do_runtime_init(self, dev: int = 0) -> Answer:
+    def _do_runtime_init(self, dev: int = 0) -> CallAnswer:
         runtime, device = self.runtime(), self.device_of(dev)
         if device.index != 0 and not int(self.contexts.driver.cuCtxGetCurrent()):
             runtime.attempt("cudaSetDevice", device.index)  # otherwise it would use the first GPU
         return timed(runtime, "cudaFree", 0)[0]
 
-    def _do_runtime_current(self) -> Answer:
+    def _do_runtime_current(self) -> CallAnswer:
         answer, address = timed(self.runtime(), "cudaMalloc", _PROBE_BYTES)
         if not answer.succeeded:
             return answer
@@ -31,7 +31,7 @@ class RuntimeSteps(StepBase):
         self.runtime().attempt("cudaFree", address)
         return self.contextual((answer, owner))
 
-    def _do_runtime_pointer(self, buffer: str) -> Answer:
+    def _do_runtime_pointer(self, buffer: str) -> CallAnswer:
         address = self.value_of(buffer)
         answer, attributes = timed(self.runtime(), "cudaPointerGetAttributes", address)
         if not answer.succeeded:

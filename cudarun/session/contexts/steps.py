@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cudarun.session.contexts.answers import Answer
+from cudarun.session.contexts.answers import CallAnswer
 from cudarun.session.contexts.code_steps import CodeSteps
 from cudarun.session.contexts.context_steps import ContextSteps
 from cudarun.session.contexts.runtime_steps import RuntimeSteps
@@ -17,7 +17,7 @@ from cudarun.session.contexts.runtime_steps import RuntimeSteps
 class Steps(ContextSteps, CodeSteps, RuntimeSteps):
     """The implementation of all verbs."""
 
-    def method(self, verb: str) -> Callable[..., Answer]:
+    def method(self, verb: str) -> Callable[..., CallAnswer]:
         """Return the method of a verb."""
-        method: Callable[..., Answer] = getattr(self, f"_do_{verb.replace('-', '_')}")
+        method: Callable[..., CallAnswer] = getattr(self, f"_do_{verb.replace('-', '_')}")
         return method

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from cudarun.arguments.packing import BufferSpec
 from cudarun.model.check_lines import failure_lines
 from cudarun.model.contexts import StackEntry, StepReport, ThreadStack, Verdict
-from cudarun.session.contexts.answers import Answer, NotRun, NotSupported
+from cudarun.session.contexts.answers import CallAnswer, NotRun, NotSupported
 from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.contexts.image import builtin_image
 from cudarun.session.contexts.script import NameReference, Step, short_name
@@ -140,7 +140,7 @@ class ScriptRunner:
 
     # --- verdicts ---
 
-    def _verdict(self, step: Step, answer: Answer) -> Verdict:
+    def _verdict(self, step: Step, answer: CallAnswer) -> Verdict:
         expected = step.expected
         if expected is None:
             return "ok" if answer.succeeded else "error"
@@ -157,7 +157,7 @@ class ScriptRunner:
             operand = 0  # no context
         return "passed" if _OPERATORS[expected.operator](answer.value, operand) else "failed"
 
-    def _reason(self, answer: Answer, verdict: Verdict) -> str | None:
+    def _reason(self, answer: CallAnswer, verdict: Verdict) -> str | None:
         """Return the driver's explanation of an unexpected failure."""
         if verdict in ("ok", "passed") or answer.succeeded:
             return None
@@ -166,7 +166,7 @@ class ScriptRunner:
         return answer.log or self.driver.failure(answer.call, answer.result).log
 
     def _report(
-        self, step: Step, answer: Answer | None, verdict: Verdict, reason: str | None
+        self, step: Step, answer: CallAnswer | None, verdict: Verdict, reason: str | None
     ) -> StepReport:
         if answer is None and step.expected is not None and step.expected.admits_anything:
             verdict = "passed"

@@ -26,7 +26,7 @@ from cudarun.session.devices.probes import (
     start_emulator,
 )
 from cudarun.session.driver.visibility import VARIABLE, gpus_listed
-from cudarun.session.workers.parent import Outcome
+from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.pool import call_in_worker
 
 if TYPE_CHECKING:
@@ -78,10 +78,10 @@ def check_machine(timeout: float | None = None, machine: DevicePaths | None = No
     """
     where = machine or DevicePaths()
     limit = _PATIENCE if timeout is None else timeout
-    loaded: Outcome[DriverLibrary | str] = call_in_worker(load_driver, limit)
+    loaded: Answer[DriverLibrary | str] = call_in_worker(load_driver, limit)
     driver = loaded.value.version if isinstance(loaded.value, DriverLibrary) else None
     installed = _installed("cuda-bindings")
-    emulator: Outcome[int] = call_in_worker(start_emulator, limit)
+    emulator: Answer[int] = call_in_worker(start_emulator, limit)
     return DoctorReport(
         (
             hardware(where),
@@ -168,7 +168,7 @@ def visible_devices(listed: str | None, nodes: int) -> DoctorFinding:
 # --- libraries -----------------------------------------------------------------------------------
 
 
-def library(loaded: Outcome[DriverLibrary | str]) -> DoctorFinding:
+def library(loaded: Answer[DriverLibrary | str]) -> DoctorFinding:
     """Check that libcuda can be loaded."""
     subject = "driver library"
     match loaded.value:
@@ -211,7 +211,7 @@ def bindings(installed: Version | None, driver: Version | None) -> DoctorFinding
 def toolkit_part(
     name: str,
     purpose: str,
-    asked: Outcome[Version],
+    asked: Answer[Version],
     driver: Version | None,
     installed: Version | None,
 ) -> DoctorFinding:
@@ -239,7 +239,7 @@ def toolkit_part(
     return DoctorFinding(name, "note", f"{says}; the driver may refuse its output", remedy)
 
 
-def emulated(asked: Outcome[int]) -> DoctorFinding:
+def emulated(asked: Answer[int]) -> DoctorFinding:
     """Check that ``-d cpu`` works."""
     if asked.value is None:
         why = asked.error.log if asked.error and asked.error.log else str(asked.error)
@@ -248,7 +248,7 @@ def emulated(asked: Outcome[int]) -> DoctorFinding:
     return DoctorFinding("device cpu", "well", f"{asked.value} emulated, PTX only")
 
 
-def compiler(asked: Outcome[Compiler]) -> DoctorFinding:
+def compiler(asked: Answer[Compiler]) -> DoctorFinding:
     """Check that kernels of ``-d cpu`` can be compiled, and for which processor."""
     subject, found = "llvmlite", asked.value
     target = os.environ.get(_TARGET)
@@ -271,7 +271,7 @@ def compiler(asked: Outcome[Compiler]) -> DoctorFinding:
     )
 
 
-def _started(asked: Outcome[DriverStart]) -> Iterator[DoctorFinding]:
+def _started(asked: Answer[DriverStart]) -> Iterator[DoctorFinding]:
     """Check that the driver initializes, and that a context can be created on each device."""
     started = asked.value
     if started is None:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # imports here delay the start of the workers
     from cudarun.session.launch.reference import ReferenceBuffers
     from cudarun.session.launch.request import LaunchRequest
     from cudarun.session.launch.steps import Libraries
+    from cudarun.session.workers.answer import Answer
     from cudarun.session.workers.devices import DeviceWorkers
-    from cudarun.session.workers.job import DeviceAnswer
     from cudarun.session.workers.session import Session
 
 T = TypeVar("T")
@@ -101,7 +101,7 @@ def recorded_addresses(request: LaunchRequest) -> Sequence[tuple[int, int]]:
     return required([(each.address, each.size) for each in recording.manifest.memory])
 
 
-def _error(answer: DeviceAnswer[LaunchResult]) -> CudarunError | None:
+def _error(answer: Answer[LaunchResult]) -> CudarunError | None:
     return worst((answer.error, *(answer.value.errors if answer.value else ())))
 
 

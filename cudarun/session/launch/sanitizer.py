@@ -28,10 +28,11 @@ from cudarun.errors import (
     WorkerDied,
     worst,
 )
-from cudarun.model.launch import DeviceOutcome, LaunchReport
+from cudarun.model.launch import DeviceOutcome, LaunchReport, LaunchResult
 from cudarun.model.sanitizer import SanitizerReport
 from cudarun.session.driver.target import Target
 from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.devices import label_of, one_by_one
 from cudarun.session.workers.job import Devices
 from cudarun.session.workers.page import SIZE, Page
@@ -173,15 +174,15 @@ class _Run:
             )
             return DeviceOutcome(label, None, late, output)
         log = parse_sanitizer_log(text)
-        answer = receive(io.BytesIO(self._answer.read()))
+        answer: Answer[LaunchResult] | None = receive(io.BytesIO(self._answer.read()))
         if answer is None:
             return DeviceOutcome(label, None, _failure(log, text, status).at(device=label), output)
-        label, result, error = answer
+        label, result, error = answer.device, answer.value, answer.error
         if error is not None and not isinstance(error, DeviceFailed):
             return DeviceOutcome(label, None, error, output)
         if log.total is None or log.complaints:
             return DeviceOutcome(label, None, _failure(log, text, status).at(device=label), output)
-        kernel = error.context.get("kernel") if error is not None else result.demangled
+        kernel = error.context.get("kernel") if error is not None else answer.unwrap().demangled
         report = SanitizerReport(tool, _findings(log, text, status, kernel), log.total)
         error = worst((error, *(result.errors if result is not None else ())))
         return DeviceOutcome(label, result, error, output, report)

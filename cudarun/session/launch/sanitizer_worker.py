@@ -15,6 +15,7 @@ from cudarun.errors import CudarunError, InternalError
 from cudarun.session.launch.steps import load_libraries
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers import page
+from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.job import SessionStart
 from cudarun.session.workers.page import Page
 from cudarun.session.workers.progress import Progress
@@ -25,15 +26,13 @@ if TYPE_CHECKING:
     from cudarun.session.driver.target import Target
     from cudarun.session.launch.request import LaunchRequest
 
-_Answer = tuple[str, "LaunchResult | None", CudarunError | None]
-
 
 def main(question: str, answer: str, memory: str) -> None:
-    """Run the requested launch and write the outcome.
+    """Run the requested launch and write the answer.
 
     Args:
         question: The path of the request.
-        answer: The path of the outcome.
+        answer: The path of the answer.
         memory: The path of the shared page.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
@@ -43,12 +42,12 @@ def main(question: str, answer: str, memory: str) -> None:
     with open(memory, "r+b") as file:
         page.own = Page(file.fileno())
     progress = Progress(page.own)
-    outcome = _launch(target, request, progress)
+    result = _launch(target, request, progress)
     with open(answer, "wb") as file:
-        send(file.fileno(), outcome)
+        send(file.fileno(), result)
 
 
-def _launch(target: Target, request: LaunchRequest, progress: Progress) -> _Answer:
+def _launch(target: Target, request: LaunchRequest, progress: Progress) -> Answer[LaunchResult]:
     label = str(target.devices[0])
     try:
         session = SessionStart(target.devices, target)(progress)
@@ -63,11 +62,11 @@ def _launch(target: Target, request: LaunchRequest, progress: Progress) -> _Answ
         progress.start_phase()
         result = run_on(session, libraries, request, device)
         session.release()  # the sanitizer expects an orderly end
-        return label, result, None
+        return Answer(result, device=label)
     except CudarunError as error:
-        return label, None, error.at(device=label)
+        return Answer(error=error.at(device=label), device=label)
     except Exception as error:
-        return label, None, InternalError(error)
+        return Answer(error=InternalError(error), device=label)
 
 
 if __name__ == "__main__":

@@ -64,12 +64,12 @@ def link_with_nvjitlink(
         spec = WorkerSpec(partial(_capture, said, target), verbose=request.target.verbose)
         task = partial(_work, request, target, options)
         with WorkerPool() as pool:
-            outcome = pool.call(spec, task, request.target.timeout, display)
-        if isinstance(outcome.error, WorkerDied) and outcome.error.log is None:
-            outcome.error.log = _read(said) or None
-            outcome.error.of(operation="nvJitLink crashed on the inputs")
-            outcome.error.hint = "an input may be damaged: check it with 'cudarun load --offline'"
-        return outcome.unwrap()
+            answer = pool.call(spec, task, request.target.timeout, display)
+        if isinstance(answer.error, WorkerDied) and answer.error.log is None:
+            answer.error.log = _read(said) or None
+            answer.error.of(operation="nvJitLink crashed on the inputs")
+            answer.error.hint = "an input may be damaged: check it with 'cudarun load --offline'"
+        return answer.unwrap()
     finally:
         os.close(said)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cudarun.model.images import LinkReport, LoadOutcome
     from cudarun.session.driver.devices import Device
     from cudarun.session.link.worker import Linked
-    from cudarun.session.workers.job import DeviceAnswer
+    from cudarun.session.workers.answer import Answer
     from cudarun.session.workers.progress import ProgressDisplay
 
 T = TypeVar("T")
@@ -132,7 +132,7 @@ class ArchitectureJob(Job["Architecture"]):
 
 def _on_one_device(
     job: Job[T], target: Target, display: ProgressDisplay | None = None
-) -> DeviceAnswer[T]:
+) -> Answer[T]:
     """Run a job on the first chosen device, because a link needs only one."""
     alone = replace(target, devices=target.devices[:1], together=True)
     with WorkerPool() as pool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cudarun.errors import CudarunError, ImageRefused, NoDevice, OutOfTime, WorkerDied
 from cudarun.images.demangler import base_name, demangle
 from cudarun.session.load.request import FatbinPlace
+from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.job import Job
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from cudarun.session.load.fatbins import UsedFatbin
     from cudarun.session.load.request import LoadRequest
     from cudarun.session.workers.devices import DeviceWorkers
-    from cudarun.session.workers.job import DeviceAnswer
     from cudarun.session.workers.session import Session
 
     _Loaded = tuple[DeviceInfo, tuple[LoadResult, ...]]
@@ -64,9 +64,12 @@ def _of_file(request: LoadRequest, image: Image, workers: DeviceWorkers) -> list
     surveys = workers.run(SurveyJob(request, image))
     every = {fatbin.number: fatbin for survey in surveys for fatbin in survey.value or ()}
     found = {fatbin.number: fatbin for fatbin in loadable(image, [*every.values()])}
+    outcomes = [
+        _outcome(image, Answer(None, survey.error, survey.output, survey.device))
+        for survey in surveys
+    ]
     if not found:  # every device has an error
-        return [_outcome(image, _without_value(survey)) for survey in surveys]
-    outcomes = [_outcome(image, _without_value(survey)) for survey in surveys]
+        return outcomes
     parts: dict[str, list[LoadOutcome]] = {}
     for index, number in enumerate(sorted(found)):
         if not all(map(_is_healthy, outcomes)):
@@ -153,7 +156,7 @@ class LoadJob(Job["_Loaded"]):
 
 
 def _outcome(
-    image: Image, answer: DeviceAnswer[_Loaded], place: FatbinPlace | None = None
+    image: Image, answer: Answer[_Loaded], place: FatbinPlace | None = None
 ) -> LoadOutcome:
     from cudarun.model.images import LoadOutcome
 
@@ -234,10 +237,6 @@ def _combined(parts: list[LoadOutcome], image: Image, inputs: int) -> LoadOutcom
         results=(first, *others),
         output="".join(part.output for part in parts),
     )
-
-
-def _without_value(answer: DeviceAnswer[Any]) -> DeviceAnswer[_Loaded]:
-    return replace(answer, value=None)
 
 
 def _verdict(error: CudarunError | None) -> Verdict:

@@ -141,12 +141,12 @@ def _lane(
         while waiting and is_usable:
             chunk = waiting.popleft()
             worker.submit(_ReadParts(read, chunk))
-            outcome = yield worker
-            is_usable = outcome.error is None
-            if outcome.error is None:
-                found.update(outcome.value or {})
+            answer = yield worker
+            is_usable = answer.error is None
+            if answer.error is None:
+                found.update(answer.value or {})
             elif len(chunk) == 1:
-                found[chunk[0]] = outcome.error
+                found[chunk[0]] = answer.error
             else:
                 waiting.extend([index] for index in chunk)
         pool.discard(worker)

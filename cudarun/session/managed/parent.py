@@ -53,9 +53,9 @@ def managed(
         CudarunError: The variables could not be read.
     """
     worker.submit(partial(_observe, request), timeout)
-    [outcome] = pool.gather([worker], display)
-    report: ManagedReport = outcome.unwrap()
-    return replace(report, output=outcome.output)
+    [answer] = pool.gather([worker], display)
+    report: ManagedReport = answer.unwrap()
+    return replace(report, output=answer.output)
 
 
 def _prefetch() -> None:

@@ -32,9 +32,10 @@ from cudarun.session.launch.parent import (
 )
 from cudarun.session.spec.case import Case
 from cudarun.session.spec.ranking import CandidateSpeeds, FastestCases, candidate_reports
+from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.devices import label_of, one_by_one, session_spec
-from cudarun.session.workers.job import Devices, Job, JobOutcome, JobTask
-from cudarun.session.workers.parent import Outcome, WorkerProcess, WorkerSpec
+from cudarun.session.workers.job import Devices, Job, JobTask, answers_of
+from cudarun.session.workers.parent import WorkerProcess, WorkerSpec
 from cudarun.session.workers.pool import Steps, WorkerPool
 from cudarun.session.workers.progress import ProgressDisplay
 from cudarun.session.workers.shared_file import SharedFile
@@ -218,7 +219,7 @@ class DeviceRun:
         self._devices = devices
         self._target = target
         self._at_work: dict[_Place, WorkerProcess[Session]] = {}
-        self._ready: dict[_Place, Outcome[DeviceInfo]] = {}
+        self._ready: dict[_Place, Answer[DeviceInfo]] = {}
         self._losses = 0  # workers that had to be replaced
         self._began = 0.0  # of the case
         self._next: _Place | None = None  # the place of the next case
@@ -288,8 +289,8 @@ class DeviceRun:
             buffers = None
             if error is None:
                 reference = ReferenceJob(case.request, file.path)
-                outcome = yield from self._ask(there, reference, timeout)
-                buffers, error = outcome.value, outcome.error
+                answer = yield from self._ask(there, reference, timeout)
+                buffers, error = answer.value, answer.error
             if error is not None:
                 error.of(option="--reference", shown="reference")
                 return _judged(case, self.label, None, error, 0.0, "")
@@ -302,17 +303,17 @@ class DeviceRun:
     ) -> Steps[CaseReport]:
         started = time.monotonic()
         ready = self._ready[place]
-        outcome = yield from self._ask(place, job, timeout)
+        answer = yield from self._ask(place, job, timeout)
         for _ in range(ADDRESS_ATTEMPTS):
-            if not isinstance(outcome.error, AddressOccupied):
+            if not isinstance(answer.error, AddressOccupied):
                 break
             self._restart(place, ready, recorded_addresses(job.request))
-            outcome = yield from self._ask(place, job, timeout)
+            answer = yield from self._ask(place, job, timeout)
         seconds = time.monotonic() - started
-        return _judged(case, self.label, outcome.value, outcome.error, seconds, outcome.output)
+        return _judged(case, self.label, answer.value, answer.error, seconds, answer.output)
 
     def _restart(
-        self, place: _Place, ready: Outcome[DeviceInfo], held: Sequence[tuple[int, int]]
+        self, place: _Place, ready: Answer[DeviceInfo], held: Sequence[tuple[int, int]]
     ) -> None:
         """Replace a worker by one with other addresses; its device is known to be ready."""
         from cudarun.session.workers.fresh_worker import start_fresh  # few runs need it
@@ -329,8 +330,8 @@ class DeviceRun:
 
     def _prepare(
         self, place: _Place, where: str, timeout: float | None
-    ) -> Steps[Outcome[DeviceInfo]]:
-        """Prepare a worker with an initialized driver; the outcome describes its device.
+    ) -> Steps[Answer[DeviceInfo]]:
+        """Prepare a worker with an initialized driver; the answer describes its device.
 
         A driver or device that does not exist is queried only once.
         """
@@ -338,11 +339,11 @@ class DeviceRun:
             worker = self._at_work[place] = self.pool.acquire(place)
             self._show(place, where)
             worker.submit(_describe, timeout)
-            outcome = yield from self._done(place)
-            if outcome.value is None and isinstance(outcome.error, OutOfTime | WorkerDied):
+            answer = yield from self._done(place)
+            if answer.value is None and isinstance(answer.error, OutOfTime | WorkerDied):
                 self._discard(place)
-                return outcome
-            self._ready[place] = outcome
+                return answer
+            self._ready[place] = answer
         elif place in self._at_work:
             self._show(place, where)
         return self._ready[place]
@@ -350,27 +351,22 @@ class DeviceRun:
     def _show(self, place: _Place, where: str) -> None:
         self.progress = where, self._at_work[place].page
 
-    def _ask(self, place: _Place, job: Job[T], timeout: float | None) -> Steps[Outcome[T]]:
+    def _ask(self, place: _Place, job: Job[T], timeout: float | None) -> Steps[Answer[T]]:
         """Run a job on the one device of the worker that is ready at ``place``."""
         self._at_work[place].submit(JobTask(job, reuse=True), timeout)
-        outcome: Outcome[JobOutcome[T]] = yield from self._done(place)
-        done = outcome.value
-        if done is None or not done.is_reusable:
+        answer: Answer[list[Answer[T]]] = yield from self._done(place)
+        [on_device] = answers_of(answer)
+        if not on_device.is_reusable:
             self._discard(place)
-        if done is None:
-            return Outcome(None, outcome.error, outcome.output)
-        if done.error is not None:
-            return Outcome(None, done.error, outcome.output)
-        [on_device] = done.devices
-        return Outcome(on_device.value, on_device.error, outcome.output)
+        return on_device
 
-    def _done(self, place: _Place) -> Steps[Outcome[Any]]:
+    def _done(self, place: _Place) -> Steps[Answer[Any]]:
         """Wait for the worker at a place; after a bug in cudarun, for another one."""
-        outcome = yield self._at_work[place]
-        if isinstance(outcome.error, InternalError):
-            self._at_work[place] = self.pool.repeat(self._at_work[place], outcome.error)
-            outcome = yield self._at_work[place]
-        return outcome
+        answer = yield self._at_work[place]
+        if isinstance(answer.error, InternalError):
+            self._at_work[place] = self.pool.repeat(self._at_work[place], answer.error)
+            answer = yield self._at_work[place]
+        return answer
 
     def _discard(self, place: _Place) -> None:
         self.pool.discard(self._at_work.pop(place))

@@ -11,15 +11,9 @@ from cudarun.errors import InternalError, NoDevice, RequestError
 from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import Target
 from cudarun.session.workers import prefork
-from cudarun.session.workers.job import (
-    DeviceAnswer,
-    Devices,
-    Job,
-    JobOutcome,
-    JobTask,
-    SessionStart,
-)
-from cudarun.session.workers.parent import Outcome, WorkerSpec
+from cudarun.session.workers.answer import Answer
+from cudarun.session.workers.job import Devices, Job, JobTask, SessionStart, answers_of
+from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import LastingDisplay
 
@@ -96,7 +90,7 @@ class DeviceWorkers:
         *,
         meanwhile: Callable[[], object] | None = None,
         last: bool = False,
-    ) -> list[DeviceAnswer[T]]:
+    ) -> list[Answer[T]]:
         """Run a job on each device; return the answers in the order the devices were named.
 
         Args:
@@ -108,17 +102,17 @@ class DeviceWorkers:
             worker.submit(JobTask(job), self._target.timeout)
         if meanwhile is not None:
             meanwhile()
-        outcomes = self._pool.gather(self._workers, self._display, discard=last)
-        for place, outcome in enumerate(outcomes):
-            if isinstance(outcome.error, InternalError):
-                self._workers[place] = self._pool.repeat(self._workers[place], outcome.error)
-                [outcomes[place]] = self._pool.gather(
+        settled = self._pool.gather(self._workers, self._display, discard=last)
+        for place, answer in enumerate(settled):
+            if isinstance(answer.error, InternalError):
+                self._workers[place] = self._pool.repeat(self._workers[place], answer.error)
+                [settled[place]] = self._pool.gather(
                     [self._workers[place]], self._display, discard=last
                 )
         answers = [
-            answer
-            for devices, outcome in zip(self._groups, outcomes, strict=True)
-            for answer in _answers(devices, outcome)
+            _labeled(on_device, label_of(devices))
+            for devices, answer in zip(self._groups, settled, strict=True)
+            for on_device in answers_of(answer)
         ]
         if any(isinstance(answer.error, NoDevice) for answer in answers):
             answers = self._without_guesses(answers)
@@ -153,7 +147,7 @@ class DeviceWorkers:
             self._pool.acquire(spec, start_fresh(held) if fresh else None) for spec in self._specs
         ]
 
-    def _without_guesses(self, answers: list[DeviceAnswer[T]]) -> list[DeviceAnswer[T]]:
+    def _without_guesses(self, answers: list[Answer[T]]) -> list[Answer[T]]:
         """Leave out devices that were guessed to exist and do not.
 
         Raises:
@@ -209,13 +203,8 @@ def _indices(session: Session) -> list[int]:
     return [device.index for device in session.devices]
 
 
-def _answers(devices: Devices, outcome: Outcome[JobOutcome[T]]) -> Iterator[DeviceAnswer[T]]:
-    output = outcome.output
-    error = outcome.error or (outcome.value.error if outcome.value else None)
-    if error is not None or outcome.value is None:
-        label = label_of(devices)
-        yield DeviceAnswer(label, None, error.at(device=label) if error else None, output)
-        return
-    for answer in outcome.value.devices:
-        yield replace(answer, output=output)
-        output = ""
+def _labeled(answer: Answer[T], label: str) -> Answer[T]:
+    """Return an answer with the device's name, which one of a job that did not begin lacks."""
+    if answer.error is not None:
+        answer.error.at(device=label)
+    return replace(answer, device=answer.device or label)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cudarun.errors import CudarunError, DeviceFailed, OutOfTime
 from cudarun.records import dataclass
+from cudarun.session.workers.answer import Answer
 
 if TYPE_CHECKING:  # only a worker needs these
     from collections.abc import Callable
@@ -62,41 +64,6 @@ class Job(ABC, Generic[T]):
         """Do the work on one device, and return its result."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceAnswer(Generic[T]):
-    """The outcome of a job on one device: a value, or the reason that there is none.
-
-    ``output`` is what the worker wrote on stdout, when the target asked to capture it; with
-    ``--together`` the first device of the worker has it.
-    """
-
-    device: str
-    value: T | None
-    error: CudarunError | None
-    output: str = ""
-
-    def unwrap(self) -> T:
-        """Return the value, or raise the error."""
-        if self.error is not None:
-            raise self.error
-        return self.value  # type: ignore[return-value]
-
-
-@dataclass(frozen=True, slots=True)
-class JobOutcome(Generic[T]):
-    """The outcome of a job in one worker.
-
-    Attributes:
-        devices: In the session's order; empty where the job did not begin.
-        error: The reason that it did not begin.
-        is_reusable: Whether the worker can take another job.
-    """
-
-    devices: tuple[DeviceAnswer[T], ...]
-    error: CudarunError | None = None
-    is_reusable: bool = False
-
-
 class JobTask(Generic[T]):
     """The task of a worker that is handed a job.
 
@@ -110,39 +77,51 @@ class JobTask(Generic[T]):
         self.job = job
         self.reuse = reuse
 
-    def __call__(self, session: Session) -> JobOutcome[T]:
-        """Run the job on each device of the session."""
-        error = None
-        outcomes: tuple[DeviceAnswer[T], ...] = ()
+    def __call__(self, session: Session) -> list[Answer[T]]:
+        """Run the job on each device; return one answer without a device if it did not begin."""
         try:
             self.job.begin(session)
-            outcomes = tuple(self._on_each(session))
+            answers = [*self._on_each(session)]
         except OutOfTime:  # of the worker, which is about to be killed
             raise
         except CudarunError as caught:
             alone = session.devices[0].label if len(session.devices) == 1 else None
-            error = caught.at(device=alone)
+            answers = [Answer(error=caught.at(device=alone))]
         session.progress.report("done")
-        return JobOutcome(outcomes, error, self.reuse and session.release())
+        is_reusable = self.reuse and session.release()
+        return [replace(answer, is_reusable=is_reusable) for answer in answers]
 
-    def _on_each(self, session: Session) -> Iterator[DeviceAnswer[T]]:
+    def _on_each(self, session: Session) -> Iterator[Answer[T]]:
         from cudarun.session.driver.faults import is_fault
 
         faulted: str | None = None
         for device in session.devices:
-            error: CudarunError
+            label = device.label
             if faulted is not None:
                 error = DeviceFailed(
                     f"not run: device {faulted} faulted; its process cannot be used any more",
                     hint="remove --together, so that each device has its own process",
+                    device=label,
                 )
-                yield DeviceAnswer(device.label, None, error.at(device=device.label))
+                yield Answer(error=error, device=label)
                 continue
             session.progress.start_phase()
             try:
-                yield DeviceAnswer(device.label, self.job.on(device), None)
+                yield Answer(self.job.on(device), device=label)
             except OutOfTime as late:  # so do the devices after this one
-                raise late.at(device=device.label) from None
+                raise late.at(device=label) from None
             except CudarunError as caught:
-                faulted = device.label if is_fault(caught) else None
-                yield DeviceAnswer(device.label, None, caught.at(device=device.label))
+                faulted = label if is_fault(caught) else None
+                yield Answer(error=caught.at(device=label), device=label)
+
+
+def answers_of(answer: Answer[list[Answer[T]]]) -> list[Answer[T]]:
+    """Return the answers of a job, with what its worker wrote.
+
+    Args:
+        answer: The answer to a `JobTask`.
+    """
+    if answer.value is None:
+        return [Answer(error=answer.error, output=answer.output)]
+    first, *others = answer.value
+    return [replace(first, output=answer.output), *others]

@@ -18,11 +18,13 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeAlias, TypeVar
 
 from cudarun import machine
 from cudarun.errors import CudarunError, Interrupted, OutOfTime, WorkerDied
 from cudarun.records import dataclass
+from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.deadline import OVERDUE
 from cudarun.session.workers.page import Page
 from cudarun.session.workers.worker import HEADER, Channel, Start, send, serve
@@ -71,27 +73,6 @@ class WorkerSpec(Generic[S]):
     def keeps_stdout(self) -> bool:
         """Return whether the parent reads the worker's stdout."""
         return self.capture or self.escape
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome(Generic[T]):
-    """The result of one task.
-
-    Attributes:
-        value: The value that the task returned; ``None`` when ``error`` is set.
-        error: The reason that there is no value.
-        output: The worker's stdout during the task, when it was captured.
-    """
-
-    value: T | None
-    error: CudarunError | None
-    output: str = ""
-
-    def unwrap(self) -> T:
-        """Return the value, or raise the error."""
-        if self.error is not None:
-            raise self.error
-        return self.value  # type: ignore[return-value]
 
 
 class WorkerProcess(Generic[S]):
@@ -233,8 +214,8 @@ class WorkerProcess(Generic[S]):
 
     def thread_states(self) -> OutOfTime | None:
         """Return the answer to `ask`, once the process is settled; ``None`` if there is none."""
-        answer = self._answer()
-        error = None if answer is None else answer[1]
+        answer = self._received_answer()
+        error = None if answer is None else answer.error
         return error if isinstance(error, OutOfTime) else None
 
     def kill(self) -> None:
@@ -269,17 +250,17 @@ class WorkerProcess(Generic[S]):
                 self._status = os.waitstatus_to_exitcode(status)
         return self._status is not None
 
-    def outcome(self) -> Outcome[Any]:
-        """Return the outcome of the last task, once `feed` or `give_up` has settled it."""
+    def answer(self) -> Answer[Any]:
+        """Return the answer to the last task, once `feed` or `give_up` has settled it."""
         self._record_devices()
-        answer = self._answer()
+        received = self._received_answer()
         if self._grace_end is not None and self._limit is not None:
-            return Outcome(None, self._out_of_time(answer and answer[1]), self._output())
-        if answer is None:
+            received = Answer(error=self._out_of_time(received.error if received else None))
+        elif received is None:
             status = self._reap()
             error = WorkerDied(_cause_of_death(status), hint=_memory_limit(status))
-            return Outcome(None, error, self._output())
-        return Outcome(*answer, self._output())
+            received = Answer(error=error)
+        return replace(received, output=self._output())
 
     def _out_of_time(self, reported: CudarunError | None) -> OutOfTime:
         """Return the error, with the thread states that the worker could report."""
@@ -301,14 +282,14 @@ class WorkerProcess(Generic[S]):
         error.hint = error.hint or f"{check}raise --timeout"
         return error
 
-    def _answer(self) -> tuple[Any, CudarunError | None] | None:
-        """Return the value and the error that were sent; ``None`` where they are incomplete."""
+    def _received_answer(self) -> Answer[Any] | None:
+        """Return the answer that was sent; ``None`` where it is incomplete."""
         body = memoryview(self._received)[HEADER.size :]
         if self._length() != len(body):
             return None
         import pickle
 
-        answer: tuple[Any, CudarunError | None] = pickle.loads(body)
+        answer: Answer[Any] = pickle.loads(body)
         body.release()
         self._received.clear()
         return answer
@@ -353,7 +334,7 @@ def settle(workers: Sequence[AnyWorker], *, patience: float | None = None) -> li
         patience: Seconds after which to return without any.
 
     Returns:
-        Those whose `WorkerProcess.outcome` is known now.
+        Those whose `WorkerProcess.answer` is known now.
     """
     poll = select.poll()
     by_descriptor = {worker.fileno(): worker for worker in workers}

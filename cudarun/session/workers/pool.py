@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cudarun.errors import InternalError
+from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.parent import (
     AnyWorker,
-    Outcome,
     WorkerProcess,
     WorkerSpec,
     interruption,
@@ -32,8 +32,8 @@ T = TypeVar("T")
 DISPLAY_INTERVAL = 0.2
 """Seconds between two updates of the progress display."""
 
-Steps = Generator[AnyWorker, Outcome[Any], T]
-"""A sequence of tasks: yields the worker of a submitted task, is sent the outcome."""
+Steps = Generator[AnyWorker, Answer[Any], T]
+"""A sequence of tasks: yields the worker of a submitted task, is sent the answer."""
 
 
 class WorkerPool:
@@ -120,7 +120,7 @@ class WorkerPool:
         task: Callable[[S], T],
         timeout: float | None = None,
         display: ProgressDisplay | None = None,
-    ) -> Outcome[T]:
+    ) -> Answer[T]:
         """Run one task in a separate worker.
 
         Args:
@@ -131,8 +131,8 @@ class WorkerPool:
         """
         worker = self.acquire(spec)
         worker.submit(task, timeout)
-        [outcome] = self.gather([worker], display, discard=True)
-        return outcome
+        [answer] = self.gather([worker], display, discard=True)
+        return answer
 
     def gather(
         self,
@@ -140,8 +140,8 @@ class WorkerPool:
         display: ProgressDisplay | None = None,
         *,
         discard: bool = False,
-    ) -> list[Outcome[Any]]:
-        """Wait for the outcomes of the workers' tasks, and return them in the workers' order.
+    ) -> list[Answer[Any]]:
+        """Wait for the answers to the workers' tasks, and return them in the workers' order.
 
         Args:
             workers: All of them at work.
@@ -153,7 +153,7 @@ class WorkerPool:
             KeyboardInterrupt: Ctrl-C. The pool ends the workers.
             Interrupted: Ctrl-C, with the thread states of running kernels.
         """
-        outcomes: dict[AnyWorker, Outcome[Any]] = {}
+        answers: dict[AnyWorker, Answer[Any]] = {}
         shown = [(worker.spec.label, worker.page) for worker in workers]
         waiting = [*workers]
         with displayed(display, shown) as update, _thread_states_reported(waiting):
@@ -162,12 +162,12 @@ class WorkerPool:
                     waiting, patience=None if update is None else DISPLAY_INTERVAL
                 ):
                     waiting.remove(worker)
-                    outcomes[worker] = worker.outcome()
+                    answers[worker] = worker.answer()
                     if discard:
                         self.discard(worker)
                 if update is not None:
                     update()
-        return [outcomes[worker] for worker in workers]
+        return [answers[worker] for worker in workers]
 
     def run(self, sequences: Sequence[Steps[None]], meanwhile: Callable[[], object]) -> None:
         """Run sequences of tasks side by side, each on workers of its own, until all have ended.
@@ -189,7 +189,7 @@ class WorkerPool:
                 for worker in settle([*waiting], patience=DISPLAY_INTERVAL):
                     steps = waiting.pop(worker)
                     with suppress(StopIteration):
-                        waiting[steps.send(worker.outcome())] = steps
+                        waiting[steps.send(worker.answer())] = steps
                 meanwhile()
 
 
@@ -207,7 +207,7 @@ def _thread_states_reported(waiting: Iterable[AnyWorker]) -> Iterator[None]:
 
 def call_in_worker(
     task: Callable[[None], T], timeout: float | None = None, *, capture: bool = True
-) -> Outcome[T]:
+) -> Answer[T]:
     """Run one task, which needs no state, in a separate process.
 
     Args:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 from cudarun.errors import CudarunError, InternalError, exhaustion
 from cudarun.records import dataclass
 from cudarun.session.workers import page
+from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.progress import Progress
 
 if TYPE_CHECKING:
@@ -105,17 +106,16 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
         progress = Progress(
             channel.page, label=start.label, verbose=start.verbose, started=start.started
         )
-        state, error = attempt(partial(start.initialize, progress))
+        state = attempt(partial(start.initialize, progress))
         gc.freeze()
         gc.enable()
-        task: Any
+        task: Answer[Any]
         while True:
-            task, unread = attempt(partial(receive, stream))
-            if task is None and unread is None:
+            task = attempt(partial(receive, stream))
+            if task.value is None and task.error is None:
                 break
             progress.start_phase()
-            failure = error or unread
-            answer = (None, failure) if failure else attempt(partial(task, state))
+            answer = attempt(partial(_run, task, state))
             sys.stdout.flush()
             _flush_c_streams()
             send(channel.answers, answer)
@@ -127,6 +127,12 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
         os._exit(1)
 
 
+def _run(task: Answer[Any], state: Answer[object]) -> object:
+    """Run a task that was received with the state that was created, or raise why one is missing."""
+    created = state.unwrap()
+    return task.unwrap()(created)
+
+
 def _leave_to_parent(_number: int, _frame: FrameType | None) -> None:
     """Do nothing at a signal to the process group: the parent asks for a report and ends workers.
 
@@ -134,16 +140,16 @@ def _leave_to_parent(_number: int, _frame: FrameType | None) -> None:
     """
 
 
-def attempt(function: Callable[[], T]) -> tuple[T | None, CudarunError | None]:
-    """Call a function; return its value, or the error that it raised."""
+def attempt(function: Callable[[], T]) -> Answer[T]:
+    """Return the value of a function, or the error that it raised."""
     try:
-        return function(), None
+        return Answer(function())
     except CudarunError as error:
-        return None, error
+        return Answer(error=error)
     except Exception as error:
         if (exhausted := exhaustion(error)) is not None:
-            return None, exhausted
-        return None, InternalError(error)
+            return Answer(error=exhausted)
+        return Answer(error=InternalError(error))
 
 
 def send(pipe: int, message: object) -> None:

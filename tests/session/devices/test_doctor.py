@@ -17,7 +17,7 @@ from cudarun.model.doctor import DoctorFinding, State
 from cudarun.session.devices import doctor
 from cudarun.session.devices.doctor import DevicePaths
 from cudarun.session.devices.probes import DriverLibrary, load_compiler
-from cudarun.session.workers.parent import Outcome
+from cudarun.session.workers.answer import Answer
 from tests.support.processes import PATIENCE
 
 
@@ -119,7 +119,7 @@ def test_bindings_for_a_newer_driver(
 def test_a_part_of_the_toolkit(
     part: tuple[int, int], driver: tuple[int, int] | None, state: str, says: str
 ) -> None:
-    found = doctor.toolkit_part("NVRTC", "CUDA source", Outcome(part, None), driver, (13, 0))
+    found = doctor.toolkit_part("NVRTC", "CUDA source", Answer(part, None), driver, (13, 0))
     assert found.state == state
     assert says in found.says
     assert ("'nvidia-cuda-nvrtc-cu12>=12.9'" in found.remedy) == (state == "note")
@@ -134,7 +134,7 @@ def test_a_part_of_the_toolkit(
     ],
 )
 def test_a_part_that_is_not_there(bindings: tuple[int, int] | None, package: str) -> None:
-    asked: Outcome[tuple[int, int]] = Outcome(None, RequestError("nvJitLink is not installed"))
+    asked: Answer[tuple[int, int]] = Answer(None, RequestError("nvJitLink is not installed"))
     found = doctor.toolkit_part("nvJitLink", "linking without a GPU", asked, (13, 0), bindings)
     assert found.says == "linking without a GPU: nvJitLink is not installed"
     assert found.remedy.startswith("pip install ")
@@ -142,7 +142,7 @@ def test_a_part_that_is_not_there(bindings: tuple[int, int] | None, package: str
 
 
 def test_a_driver_too_old() -> None:
-    found = doctor.library(Outcome(DriverLibrary("/lib/libcuda.so.1", 0, (11, 8)), None))
+    found = doctor.library(Answer(DriverLibrary("/lib/libcuda.so.1", 0, (11, 8)), None))
     assert (found.state, found.says) == (
         "wrong", "/lib/libcuda.so.1: CUDA 11.8; 12.0 is required",
     )  # fmt: skip
@@ -203,12 +203,12 @@ def test_the_compiler_of_device_cpu(
     monkeypatch.delenv("CUDARUN_CPU_TARGET", raising=False)
     if target is not None:
         monkeypatch.setenv("CUDARUN_CPU_TARGET", target)
-    assert doctor.compiler(Outcome(found, None)) == DoctorFinding("llvmlite", *finding)
+    assert doctor.compiler(Answer(found, None)) == DoctorFinding("llvmlite", *finding)
 
 
 def test_a_compiler_that_cannot_be_loaded() -> None:
     error = WorkerDied("internal error: OSError: libllvmlite.so: no such file")
-    found = doctor.compiler(Outcome(None, error))
+    found = doctor.compiler(Answer(None, error))
     assert found.state == "note"
     assert found.says == f"kernels of device cpu cannot be compiled: {error}"
 

@@ -14,7 +14,8 @@ from cudarun.session.image.image import Image
 from cudarun.session.launch.request import GeometryRequest, LaunchRequest
 from cudarun.session.spec.case import Case, Expected
 from cudarun.session.spec.parent import DeviceRun
-from cudarun.session.workers.parent import Outcome, WorkerSpec
+from cudarun.session.workers.answer import Answer
+from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 from tests.session.spec.test_case import H200
 
@@ -35,8 +36,8 @@ class Recorder(WorkerPool):
 class Run(DeviceRun):
     """Without launches: a worker is lost to every case whose name says so."""
 
-    def _prepare(self, *_: Any) -> Generator[Any, Any, Outcome[Any]]:
-        return Outcome(H200, None)
+    def _prepare(self, *_: Any) -> Generator[Any, Any, Answer[Any]]:
+        return Answer(H200, None)
         yield
 
     def _launch(self, case: Case, *_: Any) -> Generator[Any, Any, CaseReport]:

@@ -20,7 +20,7 @@ def failed(error: BaseException, cause: BaseException | None = None) -> CudarunE
     def fail() -> None:
         raise error from cause
 
-    return attempt(fail)[1]
+    return attempt(fail).error
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOSPC])
@@ -38,7 +38,7 @@ def test_open_files_behind_another_error() -> None:
 
 def test_memory() -> None:
     assert isinstance(failed(OSError(errno.ENOMEM, "Cannot allocate memory")), RequestError)
-    error = attempt(lambda: np.ones(1 << 60, np.uint8))[1]
+    error = attempt(lambda: np.ones(1 << 60, np.uint8)).error
     assert isinstance(error, RequestError)
     assert error.message.startswith("out of host memory: Unable to allocate 1.00 EiB")
     assert str(failed(MemoryError())) == "out of host memory"

@@ -19,14 +19,15 @@ import pytest
 
 from cudarun.errors import DeviceFailed, OutOfTime, WorkerDied
 from cudarun.model.documents import plain
-from cudarun.session.workers.parent import Outcome, WorkerProcess, WorkerSpec, settle
+from cudarun.session.workers.answer import Answer
+from cudarun.session.workers.parent import WorkerProcess, WorkerSpec, settle
 from cudarun.session.workers.pool import WorkerPool
 from tests.support.processes import PATIENCE, is_alive, wait_for_end, wait_until
 
 
 def supervise(
     tasks: list[Callable[[], Any]], *, timeout: float | None = None, capture: bool = False
-) -> list[Outcome[Any]]:
+) -> list[Answer[Any]]:
     """Run each task in a worker of its own, whose state it is, as its first and last work."""
     with WorkerPool() as pool:
         workers = [pool.acquire(spec_of(lambda task=task: task, capture=capture)) for task in tasks]
@@ -44,10 +45,10 @@ def started(state: Callable[[], Any], *, capture: bool = False) -> WorkerProcess
     return WorkerProcess(spec_of(state, capture=capture))
 
 
-def ask(worker: WorkerProcess[Any], task: Callable[[Any], Any]) -> Outcome[Any]:
+def ask(worker: WorkerProcess[Any], task: Callable[[Any], Any]) -> Answer[Any]:
     worker.submit(task)
     assert settle([worker]) == [worker]
-    return worker.outcome()
+    return worker.answer()
 
 
 def _call(task: Callable[[], Any]) -> Any:
@@ -146,12 +147,12 @@ def _pause(_: object) -> None:
         signal.pause()
 
 
-def overdue(state: Callable[[], Any]) -> Outcome[Any]:
+def overdue(state: Callable[[], Any]) -> Answer[Any]:
     """Return the outcome of a task that never ends on its own; ``state`` runs before it starts."""
     with started(state) as worker:
         worker.submit(_pause, 0.1)
         assert settle([worker]) == [worker]
-        return worker.outcome()
+        return worker.answer()
 
 
 def test_a_hang_ends_with_the_time_limit_and_its_process() -> None:
@@ -177,7 +178,7 @@ def test_a_time_limit_names_the_step(step: str, during: str, hint: str) -> None:
     with WorkerProcess(WorkerSpec(lambda progress: progress.report(step))) as worker:
         worker.submit(_pause, 0.1)
         assert settle([worker]) == [worker]
-        error = worker.outcome().error
+        error = worker.answer().error
     assert error is not None
     limit = "timed out after 0.1 s (--timeout 0.1)"
     assert (str(error), error.hint) == (f"{limit}{during}; the worker was killed", hint)
@@ -213,7 +214,7 @@ def test_a_result_that_comes_too_late_is_none(monkeypatch: pytest.MonkeyPatch) -
     with started(listen) as worker:
         worker.submit(_until_signaled, 0.1)
         assert settle([worker]) == [worker]
-        outcome = worker.outcome()
+        outcome = worker.answer()
     assert isinstance(outcome.error, OutOfTime)
     assert outcome.value is None
 
@@ -339,7 +340,7 @@ def test_a_worker_is_settled_by_its_time_limit() -> None:
     with started(list) as worker:
         worker.submit(_pause, 0.1)
         assert settle([worker]) == [worker]
-        assert isinstance(worker.outcome().error, OutOfTime)
+        assert isinstance(worker.answer().error, OutOfTime)
 
 
 def test_patience_ends_without_any() -> None:
@@ -361,7 +362,7 @@ def test_a_driver_that_never_initializes_has_a_limit_of_its_own(
     with started(signal.pause) as worker:
         worker.submit(_identity, PATIENCE)
         assert settle([worker]) == [worker]
-        outcome = worker.outcome()
+        outcome = worker.answer()
     assert isinstance(outcome.error, OutOfTime)
     assert "the driver was not initialized within 0.3 s" in str(outcome.error)
 

@@ -129,5 +129,5 @@ def test_a_worker_goes_on_after_its_program() -> None:
         for _ in range(2):
             worker.submit(_call)
             assert settle([worker]) == [worker]
-            assert worker.outcome().unwrap() == "x"
+            assert worker.answer().unwrap() == "x"
             assert worker.page.program == 0

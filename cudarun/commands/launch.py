@@ -22,7 +22,7 @@ from cudarun.commands.declaration import (
     Values,
     option,
 )
-from cudarun.commands.launch_options import launch_options
+from cudarun.commands.launch_options import engine_options, launch_options
 from cudarun.commands.options import (
     context_options,
     device_options,
@@ -201,26 +201,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 )
 @device_options(default="0", time_limit=f"{CASE_TIMEOUT:g} in each case of --spec, else none")
 @context_options
-@option(
-    "--cpu-engine",
-    "engine",
-    group=OptionGroup.CONTEXTS,
-    scope=OptionScope.RUN,
-    of_result=True,
-    type=click.Choice(["auto", "interpret", "compile"]),
-    help="On cpu, interpret kernels, compile them (requires cudarun[fast]), or compile those "
-    "for which it pays (auto).  [env var: CUDARUN_CPU_ENGINE; default: auto]",
-)
-@option(
-    "--cpu-threads",
-    group=OptionGroup.CONTEXTS,
-    scope=OptionScope.RUN,
-    of_result=True,
-    type=click.IntRange(1, 1024),
-    metavar="N",
-    help="On cpu, run the blocks of compiled kernels in up to N threads.  [env var: "
-    "CUDARUN_CPU_THREADS; default: the number of cores]",
-)
+@engine_options
 @output_options
 def command(quiet: bool, **values: Any) -> int:
     """Launch a kernel of IMAGE (PTX, cubin, fatbin or .cu; - is stdin) with typed arguments.

@@ -58,6 +58,32 @@ def _seed(text: str | int) -> Seed:
     return "random" if text == "random" else whole()(text)
 
 
+def engine_options(function: F) -> F:
+    """Add ``--cpu-engine`` and ``--cpu-threads``."""
+    return stack(
+        option(
+            "--cpu-engine",
+            "engine",
+            group=OptionGroup.CONTEXTS,
+            scope=OptionScope.RUN,
+            of_result=True,
+            type=click.Choice(["auto", "interpret", "compile"]),
+            help="On cpu, interpret kernels, compile them (requires cudarun[fast]), or compile "
+            "those for which it pays (auto).  [env var: CUDARUN_CPU_ENGINE; default: auto]",
+        ),
+        option(
+            "--cpu-threads",
+            group=OptionGroup.CONTEXTS,
+            scope=OptionScope.RUN,
+            of_result=True,
+            type=click.IntRange(1, 1024),
+            metavar="N",
+            help="On cpu, run the blocks of compiled kernels in up to N threads.  [env var: "
+            "CUDARUN_CPU_THREADS; default: the number of cores]",
+        ),
+    )(function)
+
+
 def launch_options(function: F) -> F:
     """Add the options of one launch, except the image, the arguments and the devices."""
     return stack(

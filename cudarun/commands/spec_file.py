@@ -75,20 +75,15 @@ class SpecOptions:
     """Options of the command line that apply to every case.
 
     Attributes:
-        python: The Python for functions of ``expect``.
-        allows_python: The permission to run them: ``--allow-python``.
-        engine: The engine of emulated devices; ``None`` for that of the environment.
-        cpu_threads: The most threads of its compiled code; ``None`` for that of the environment.
-        overrides: The values that replace those of all cases, by the name of the parameter.
+        allows_python: The permission to run functions of ``expect``: ``--allow-python``.
+        overrides: The values that all cases have, by the name of the parameter: of options of the
+            run, and of those that replace the keys of cases.
         confinement: The folder that no case leaves: ``--confine``.
         words: These options on a command line, except the seed and the devices.
         candidates: The images that replace that of each case, one after the other.
     """
 
-    python: str | None = None
     allows_python: bool = False
-    engine: str | None = None
-    cpu_threads: int | None = None
     overrides: Values = field(default_factory=dict)
     confinement: Confinement | None = None
     words: tuple[str, ...] = ()
@@ -381,15 +376,10 @@ class _CaseReader:
         self, steps: Sequence[Values], images: Mapping[str, Image], requires: Sequence[str]
     ) -> LaunchRequest:
         """Build the launch of a case; its detectors must be available on the devices."""
-        common = {
-            "python": self.options.python,
-            "check_strength": steps[0]["check_strength"] or "warn",
-            "engine": self.options.engine,
-            "cpu_threads": self.options.cpu_threads,
-        }
         where = replace(self.where, devices=steps[0]["devices"])
+        strength = {"check_strength": steps[0]["check_strength"] or "warn"}
         request = program_request(
-            [{**values, **common} for values in steps],
+            [values | strength for values in steps],
             where,
             lambda values: images[values["image"]],
             self.directory,

@@ -35,7 +35,7 @@ def spec_options(context: click.Context) -> SpecOptions:
             continue
         value = values[option.name]
         is_override = option.scope is OptionScope.OVERRIDE
-        if is_override:
+        if is_override or option.scope is OptionScope.RUN:
             is_path = option.form in (CaseForm.PATHS, CaseForm.KERNEL)
             folder = spec_folder(values["spec"])
             overrides[option.name] = toml_value(option.form, value, folder) if is_path else value
@@ -43,10 +43,7 @@ def spec_options(context: click.Context) -> SpecOptions:
             name = option.opts[-1].removeprefix("--")
             words += option_words(name, option, toml_value(option.form, value, Path()), name)
     return SpecOptions(
-        python=values["python"],
         allows_python=values["allow_python"] or values["listed"],  # a list runs nothing
-        engine=values["engine"],
-        cpu_threads=values["cpu_threads"],
         overrides=overrides,
         confinement=None if values["confine"] is None else Confinement(values["confine"]),
         words=tuple(words),

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from cudarun.commands.compile_options import compile_options
-from cudarun.commands.declaration import JOINED, CaseForm, Option
-from cudarun.commands.launch_options import launch_options
+from cudarun.commands.declaration import JOINED, CaseForm, Option, OptionScope
+from cudarun.commands.launch_options import engine_options, launch_options
 from cudarun.commands.options import context_options, device_options
 from cudarun.commands.spec_matrix import MATRIX
 from cudarun.commands.spec_text import STEPS
@@ -25,20 +25,23 @@ OWN_KEYS = ("name", "image", "args", "expect_error", "requires", "skip")
 @compile_options
 @device_options(default="0")
 @context_options
+@engine_options
 def words(**values: Any) -> None:
     """Parse the words of a case; the command is never called."""
 
 
 words.params = [
-    each for each in words.params if not isinstance(each, Option) or each.form is not None
+    each
+    for each in words.params
+    if not isinstance(each, Option) or each.scope is not OptionScope.SINGLE
 ]
 
 OPTIONS = {
     option.opts[-1].removeprefix("--"): option
     for option in words.params
-    if isinstance(option, Option)
+    if isinstance(option, Option) and option.form is not None
 }
-"""The options of a case, by name."""
+"""The options of a case, by name: those of the run have the values of the command line."""
 
 
 def check_own(key: str, value: object) -> None:

@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cudarun.commands.launch import command
+from cudarun.commands.spec_file import read_spec
+from cudarun.commands.spec_options import spec_options
+from cudarun.session.driver.selection import parse_devices
+from cudarun.session.driver.target import Target
+
 if TYPE_CHECKING:
     from conftest import Ran, Run
 
@@ -140,3 +146,13 @@ def test_options_about_one_kernel_are_refused(
     ran = launched(run, *words)
     says = f"--spec: {words[0]} applies to one launch; set it in the cases of the spec"
     assert (ran.code, ran.err) == (2, f"error: {says}\n")
+
+
+def test_options_of_the_run_reach_every_case(specs: Path) -> None:
+    spec = str(specs / "cases.toml")
+    words = ["--spec", spec, "--cpu-engine", "interpret", "--cpu-threads", "3", "--python", "py"]
+    with command.make_context("launch", words) as context:
+        cases = read_spec(spec, (), Target(parse_devices("cpu")), spec_options(context))
+    requests = [case.request for case in cases if case.request is not None]
+    assert [(each.engine, each.cpu_threads) for each in requests] == [("interpret", 3)] * 2
+    assert [each.functions.python for each in requests] == ["py"] * 2

@@ -19,7 +19,7 @@ CAUGHT_BY = {
     "race": "detectors",
     "shrinks": "long rows",
     "tolerance": "fresh inputs",
-    "uninitialized": "detectors",
+    "uninitialized": "short row",
     "writes_input": "fresh inputs",
     "zeros": "fresh inputs",
 }
@@ -54,7 +54,7 @@ def test_a_naive_judge_passes_most_cheats(candidates: list[Judged]) -> None:
         ("cached", "y as before other launches"),
         ("hard_coded", "y == expected; 3 of 3 runs"),
         ("race", "race in variable sums"),
-        ("uninitialized", "uninitialized read of variable sums"),
+        ("uninitialized", "y == expected"),
         ("writes_input", "x == old(x); 3 of 3 runs"),
     ],
 )

@@ -147,6 +147,7 @@ def test_three_places_in_a_loop_and_lanes_that_end() -> None:
 
 def test_lanes_that_wait_for_the_result_of_those_that_meet() -> None:
     text = f"""{HEAD.replace(".reg .b32", ".shared .align 4 .b32 flag; .reg .b32")}
+        mov.u32 %s, 0; st.shared.u32 [flag], %s; bar.sync 0;
         setp.ge.u32 %p, %i, 8; @%p bra poll;
         setp.lt.u32 %p, %i, 3; @%p bra second;
         shfl.sync.bfly.b32 %r, %v, 4, 31, 255; bra set;

@@ -79,7 +79,7 @@ def test_faults(pattern: str, shift: int) -> None:
 LOCAL = """.visible .entry local(.param .u64 out) {
     .local .align 8 .b8 stack[256]; .reg .b64 %a<8>; .reg .b32 %r<4>;
     ld.param.u64 %a0, [out]; mov.u32 %r0, %tid.x; mov.u64 %a1, stack; cvta.local.u64 %a1, %a1;
-    mul.wide.u32 %a2, %r0, STEP; add.u64 %a2, %a2, %a1;
+    mul.wide.u32 %a2, %r0, STEP; add.u64 %a2, %a2, %a1; mov.u32 %r3, 0; st.u32 [%a1], %r3;
     st.u32 [%a2], %r0; ld.u32 %r1, [%a2]; ld.u32 %r2, [%a1]; add.u32 %r1, %r1, %r2;
     mul.wide.u32 %a3, %r0, 4; add.u64 %a0, %a0, %a3; st.u32 [%a0], %r1; ret;
 }"""

@@ -16,6 +16,10 @@ HEAD = """.visible .entry test(.param .u64 out) {
     add.u64 %a0, %a0, %a1;
     mov.u32 %r4, 0;
 """
+CLEARED = """
+    .reg .b32 %c<3>; .reg .pred %z; setp.lt.u32 %z, %r0, 64; mov.u32 %c0, flag; shl.b32 %c1, %r0, 2;
+    add.u32 %c1, %c1, %c0; mov.u32 %c2, 0; @%z st.shared.u32 [%c1], %c2; bar.sync 0;
+"""
 # The loop stands before the store that ends it: the lanes that wait run first.
 BODIES = {
     "a lane of the same warp": """
@@ -53,7 +57,7 @@ BODIES = {
 
 @pytest.mark.parametrize("what", BODIES)
 def test_lanes_wait_for_others_of_their_block(what: str) -> None:
-    text = f"{HEAD}{BODIES[what]}\n st.global.u32 [%a0], %r1; ret;\n}}"
+    text = f"{HEAD}{CLEARED}{BODIES[what]}\n st.global.u32 [%a0], %r1; ret;\n}}"
     (found,) = check_equal(text, (2,), (96,), np.zeros(96, "u4"))
     assert any(found)
 

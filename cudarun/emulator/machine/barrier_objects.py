@@ -71,7 +71,7 @@ class FailedWait(NamedTuple):
         found = []
         for place in dict.fromkeys(self.places.tolist()):
             expected, pending, owed, _ = fields(int(self.objects[place]))
-            copies = f" and {owed} bytes of copies" if owed >= 0 else ""
             more = f"; copies wrote {-owed} bytes more than it expects" if owed < 0 else ""
-            found.append(f"{pending} of {expected} arrivals{copies} are pending{more}")
+            bytes_left = f"{max(owed, 0)} bytes of copies"
+            found.append(f"{pending} of {expected} arrivals and {bytes_left} are pending{more}")
         return list(dict.fromkeys(found))

@@ -81,7 +81,8 @@ def test_what_objects_wait_for() -> None:
     wait = FailedWait(np.arange(2), words, np.arange(2), np.zeros(2, "u4"), None)
     assert wait.outstanding() == [
         "2 of 3 arrivals and 16 bytes of copies are pending",
-        "0 of 1 arrivals and 0 bytes of copies are pending; copies wrote 4 bytes more than it expects",
+        "0 of 1 arrivals and 0 bytes of copies are pending; "
+        "copies wrote 4 bytes more than it expects",
     ]
 
 

@@ -1,1 +1,1 @@
-"""The six commands: each parses its options into a request, runs it and renders the report."""
+"""The commands: each parses its options into a request, runs it and renders the report."""

@@ -113,11 +113,11 @@ def _sums_of_integers(corners: Array, weights: Array, kind: np.dtype[np.generic]
 def _sums_of_floats(
     corners: Array, weights: Array, kind: np.dtype[np.generic], units: Array | None
 ) -> Array:
-    held = corners.astype(np.float64)
+    texels = corners.astype(np.float64)
     normal = _SMALLEST if kind.itemsize == _FLOAT else 0.0
-    held = np.where(np.abs(held) < normal, np.copysign(0.0, held), held)
-    finite = np.isfinite(held).all(axis=0)
-    numbers = np.where(finite & (weights > 0), held, NOTHING)
+    texels = np.where(np.abs(texels) < normal, np.copysign(0.0, texels), texels)
+    finite = np.isfinite(texels).all(axis=0)
+    numbers = np.where(finite & (weights > 0), texels, NOTHING)
     total = np.full(numbers.shape[1:], NOTHING)
     for first in range(0, len(numbers), _TOGETHER):
         some = slice(first, first + _TOGETHER)
@@ -130,7 +130,7 @@ def _sums_of_floats(
     last = _last_bit(np.abs(total), kind)
     rounded = np.copysign(np.floor(np.abs(total) / last + 0.5) * last, total)
     with np.errstate(invalid="ignore"):  # of opposite infinities
-        special = held.sum(axis=0)
+        special = texels.sum(axis=0)
     rounded = np.where(np.abs(rounded) < normal, np.copysign(0.0, rounded), rounded)
     sums = np.where(finite, rounded, special).astype(np.float32)
     words = np.where(np.isnan(sums), _NAN[kind.itemsize], sums.view(np.uint32))

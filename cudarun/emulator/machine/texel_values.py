@@ -31,6 +31,6 @@ def fractions(words: Array, dtype: np.dtype[Any]) -> Array:
     limits = np.iinfo(dtype)
     floats = np.nan_to_num(words.view(np.float32).astype(np.float64), nan=0.0)
     parts = float(_GUARD * (limits.max + 1))
-    held = np.trunc(np.clip(floats, -1.0 if limits.min else 0.0, 1.0) * parts) / parts * limits.max
-    nearest = np.copysign(np.ceil(np.abs(held) - 0.5), held)
+    exact = np.trunc(np.clip(floats, -1.0 if limits.min else 0.0, 1.0) * parts) / parts * limits.max
+    nearest = np.copysign(np.ceil(np.abs(exact) - 0.5), exact)
     return nearest.astype(np.int64).astype(dtype)

@@ -57,8 +57,8 @@ class ServiceProcess:
     def __init__(self) -> None:
         ends = (above_streams(each.detach()) for each in socket.socketpair())
         self._socket, calls = (socket.socket(fileno=end) for end in ends)
-        life, held = map(above_streams, os.pipe())
-        self._own = {each: _identity(each) for each in (self._socket.fileno(), held)}
+        life, parent_end = map(above_streams, os.pipe())
+        self._own = {each: _identity(each) for each in (self._socket.fileno(), parent_end)}
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-X", "utf8", "-c", _start(calls.fileno(), life)],

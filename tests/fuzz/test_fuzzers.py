@@ -27,6 +27,7 @@ CASES = {
     "programs": 150,
     "engines": 8,
     "spaces": 40,
+    "services": 8,
 }
 """Slow cases are fewer here; `.ci/run` makes 300 of each that is a process in its own step."""
 

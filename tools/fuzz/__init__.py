@@ -25,6 +25,7 @@ FUZZERS = {
     "programs": "Programs",
     "engines": "FaultyPrograms",
     "spaces": "Spaces",
+    "services": "Services",
 }
 """The fuzzers: modules of this package, and the class in each."""
 

@@ -178,6 +178,7 @@ def _products(blocks: list[tuple[BlockCode, bool]], reads: Counter[int]) -> list
     """
     found: list[_Product] = []
     known: dict[int, tuple[_Product, bool]] = {}  # by slot, and whether it is negated there
+    watched: dict[int, list[_Product]] = {}  # by the slots of their factors, and their own
     own = Counter[int]()  # reads of what the basic block has written, by slot
     for block, guarded in blocks:
         for operation in block.operations:
@@ -198,14 +199,16 @@ def _products(blocks: list[tuple[BlockCode, bool]], reads: Counter[int]) -> list
                     known.pop(slot)[0].is_value |= guarded  # other lanes keep it
                 if not guarded:
                     own.setdefault(slot, 0)
-                for each, _ in known.values():
-                    if slot in (each.slot, *map(_slot, each.operation.sources)):
-                        each.changed.add(slot)
+                for each in watched.get(slot, ()):
+                    each.changed.add(slot)
                 if copied is not None:
                     known[slot] = copied
             if isinstance(operation, Lanewise) and operation.name in _PRODUCTS and not guarded:
-                found.append(_Product(operation))
-                known[found[-1].slot] = found[-1], False
+                product = _Product(operation)
+                found.append(product)
+                known[product.slot] = product, False
+                for slot in {product.slot, *map(_slot, operation.sources)} - {-1}:
+                    watched.setdefault(slot, []).append(product)
     for slot, (product, _) in known.items():
         product.is_value |= own[slot] != reads[slot]
     return found

@@ -36,9 +36,10 @@ class Cursor:
     def advance(self) -> PtxToken:
         """Take the next token; the end of the text is never passed."""
         taken = self.token
-        if taken.kind is not TokenKind.END:
-            self.token = self.following()
-            self._ahead = None
+        if self._ahead is not None:
+            self.token, self._ahead = self._ahead, None
+        elif taken.kind is not TokenKind.END:
+            self.token = scan(self.text, taken.offset + len(taken.text))
         return taken
 
     def at(self, *texts: str) -> bool:

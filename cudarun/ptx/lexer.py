@@ -87,12 +87,18 @@ def scan(text: str, offset: int) -> PtxToken:
         PtxError: At a character that begins no token, and in an unterminated comment.
     """
     match = _TOKEN.match(text, offset)
-    assert match is not None
-    assert match.lastgroup is not None  # one of the groups always matches
-    kind = _KINDS.get(match.lastgroup)
+    assert match is not None  # one of the groups always matches
+    return _token(text, match)
+
+
+def _token(text: str, match: re.Match[str]) -> PtxToken:
+    name = match.lastgroup
+    assert name is not None
+    kind = _KINDS.get(name)
     if kind is None:
         raise _unreadable(text, match)
-    return PtxToken(kind, match[match.lastgroup], match.start(match.lastgroup))
+    start, end = match.span(name)
+    return PtxToken(kind, text[start:end], start)
 
 
 def end_of_block(text: str, offset: int) -> int | None:
@@ -120,13 +126,8 @@ def tokenize(text: str) -> list[PtxToken]:
     check_characters(text)
     tokens = []
     for match in _TOKEN.finditer(text):
-        name = match.lastgroup
-        assert name is not None  # one of the groups always matches
-        kind = _KINDS.get(name)
-        if kind is None:
-            raise _unreadable(text, match)
-        tokens.append(PtxToken(kind, match[name], match.start(name)))
-        if kind is TokenKind.END:
+        tokens.append(_token(text, match))
+        if tokens[-1].kind is TokenKind.END:
             break
     return tokens
 

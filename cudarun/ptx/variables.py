@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
+from functools import partial
 
 from cudarun.ptx.constants import constant, starts_constant
 from cudarun.ptx.instructions import InstructionRules
@@ -21,12 +23,17 @@ from cudarun.ptx.tree import (
 STATE_SPACES = frozenset({"reg", "const", "global", "local", "param", "shared", "sreg", "tex"})
 """The words that begin the declaration of a variable (manual 5.1)."""
 
+_PREFIX = re.compile(r"(?:\.\w++\s++|\d++\s++)++(?=[%A-Za-z_$])", re.ASCII)
 _LARGEST = (1 << 63) - 1  # bytes of a variable
 _MOST_FILLED_IN = 1 << 24  # elements of an initializer's row; real tables are far smaller
 
 
 class VariableRules(InstructionRules):
     """One method per rule; declared names are in the scope from then on."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._prefixes: dict[str, partial[Variable]] = {}
 
     def _parameters(self) -> tuple[Variable, ...]:
         """Parse a parenthesized list of declarations, or nothing."""
@@ -37,23 +44,22 @@ class VariableRules(InstructionRules):
         return tuple(parameters)
 
     def _parameter(self) -> Variable:
-        prefix = self._variable_prefix(self.position(), linkage=None)
-        return self._declare(self._declarator(prefix))
+        position = self.position()
+        return self._declare(self._declarator(self._prefix(), position))
 
     def _variable_statement(self, position: Position, linkage: str | None) -> list[Variable]:
         """Parse one declaration, which may name several variables, up to its semicolon."""
-        prefix = self._variable_prefix(position, linkage)
-        variables = [self._variable(prefix)]
+        prefix = partial(self._prefix(), linkage=linkage)
+        variables = [self._variable(prefix, position)]
         while self.accept(","):
-            prefix = replace(prefix, position=self.position())
-            variables.append(self._variable(prefix))
+            variables.append(self._variable(prefix, self.position()))
         self.expect(";")
         return variables
 
-    def _variable(self, prefix: Variable) -> Variable:
+    def _variable(self, prefix: partial[Variable], position: Position) -> Variable:
         """Parse a name with its dimensions and its initializer."""
         start = self.token
-        variable = self._declare(self._initialized(self._declarator(prefix)))
+        variable = self._declare(self._initialized(self._declarator(prefix, position)))
         if variable.linkage == "extern":
             if variable.initial is not None:
                 words = f"No initial value is allowed for external symbol '{variable.name}'"
@@ -66,8 +72,21 @@ class VariableRules(InstructionRules):
             raise self.refusal(words, start, "error")
         return variable
 
-    def _variable_prefix(self, position: Position, linkage: str | None) -> Variable:
-        """Parse everything before the name; return a variable without a name."""
+    def _prefix(self) -> partial[Variable]:
+        """Parse everything before the name; a text that repeats an earlier one means the same."""
+        match = _PREFIX.match(self.text, self.token.offset)
+        if match is None:
+            return self._parsed_prefix()
+        known = self._prefixes.get(match[0])
+        if known is not None:
+            self.seek(match.end())
+            return known
+        prefix = self._parsed_prefix()
+        if self.token.offset == match.end():
+            self._prefixes[match[0]] = prefix
+        return prefix
+
+    def _parsed_prefix(self) -> partial[Variable]:
         space = self._word(STATE_SPACES)
         alignment = None
         attributes: list[str] = []
@@ -82,14 +101,12 @@ class VariableRules(InstructionRules):
         pointer = self._pointer() if self.accept(".ptr") else None
         if self.accept(".align"):  # a parameter may have it after the type
             alignment = self._number()
-        return Variable(
+        return partial(
+            Variable,
             space=space,
             type=type_,
-            name="",
-            position=position,
             alignment=alignment,
             vector=vector,
-            linkage=linkage,
             attributes=tuple(attributes),
             pointer=pointer,
         )
@@ -103,7 +120,7 @@ class VariableRules(InstructionRules):
             words += ["align", str(self._number())]
         return tuple(words)
 
-    def _declarator(self, prefix: Variable) -> Variable:
+    def _declarator(self, prefix: partial[Variable], position: Position) -> Variable:
         """Parse the name, with ``<count>`` or dimensions."""
         start = self.token
         name = self._name()
@@ -118,10 +135,11 @@ class VariableRules(InstructionRules):
             else:
                 dimensions.append(self._number())
             self.expect("]")
-        size = TYPE_BYTES[prefix.type] * prefix.vector
-        if math.prod((size, *(extent for extent in dimensions if extent is not None))) > _LARGEST:
+        variable = prefix(name=name, position=position, count=count, dimensions=tuple(dimensions))
+        size = TYPE_BYTES[variable.type] * variable.vector
+        if math.prod((size, *(each for each in dimensions if each is not None))) > _LARGEST:
             raise self.refusal(f"Variable '{name}' is too large", start, "error")
-        return replace(prefix, name=name, count=count, dimensions=tuple(dimensions))
+        return variable
 
     def _declare(self, variable: Variable) -> Variable:
         self._scope[variable.name] = variable

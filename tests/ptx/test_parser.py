@@ -222,6 +222,23 @@ class TestFunctions:
     def test_an_entry_without_a_parameter_list(self):
         assert self.function(".entry k { ret; }").parameters == ()
 
+    def test_declarations_that_begin_like_earlier_ones(self):
+        text = """.visible .entry k(.param .u64 a, .param .u64 .ptr .global .align 16 b, .param .u64
+            .ptr/**/.global c, .param .u64 .ptr .global .align 16 d, .param .u64 /* e */ e[2])"""
+        (k,) = module(
+            f"{text} {{ .local .align 8 .b8 x[4]; .local .align 8 .b8 y; ret; }}"
+        ).functions
+        known = [(p.name, p.pointer, p.alignment, p.dimensions) for p in k.parameters]
+        assert known == [
+            ("a", None, None, ()),
+            ("b", ("global", "align", "16"), None, ()),
+            ("c", ("global",), None, ()),
+            ("d", ("global", "align", "16"), None, ()),
+            ("e", None, None, (2,)),
+        ]
+        assert [p.position.line for p in k.parameters] == [4, 4, 4, 5, 5]
+        assert [(v.alignment, v.dimensions) for v in k.body[:2]] == [(8, (4,)), (8, ())]
+
     def test_kernel_parameters_that_are_pointers(self):
         k = self.function(
             ".entry k(.param .u64 .ptr .global .align 16 a, .param .u64 .ptr b,"

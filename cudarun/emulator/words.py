@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudarun.emulator.numerics.types import TYPES, Type, wider
+from cudarun.emulator.numerics.types import TYPES, Type, bits_of, wider
 
 
 class Words(dict[str, str]):
@@ -43,6 +43,16 @@ class Words(dict[str, str]):
     def space(self) -> str:
         """The state space of its addresses; ``""`` for generic addressing."""
         return self["space"] if "space" in self else self.get("global", "")
+
+    def at(self, offsets: list[int]) -> Words:
+        """Return the words of the same instruction with other offsets in its addresses."""
+        other = Words(self)
+        vars(other).update(vars(self), offsets=offsets)
+        return other
+
+    def type_of(self, name: str, count: int) -> Type:
+        """Return the type of an operand of a row that has ``count`` elements."""
+        return bits_of(self.type.bits // count) if name == "part" else self.type_named(name)
 
     def type_named(self, name: str) -> Type:
         """Return a type by the word of a row: a class, a derived one (``wide``), or a name."""

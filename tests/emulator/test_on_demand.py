@@ -11,7 +11,7 @@ import pytest
 
 from cudarun.emulator import driver
 from cudarun.emulator.code import FunctionCode
-from cudarun.emulator.decode import instruction
+from cudarun.emulator.decode import instruction, repetition
 from cudarun.emulator.decode.module import ModuleDecoder, compile_module
 from cudarun.emulator.host import jit
 from cudarun.emulator.program import ModuleCode
@@ -127,8 +127,8 @@ def test_repeated_instructions_are_decoded_to_the_same(
     text = path.read_text(encoding="ascii")
     compile_module(parse(text))
     repeated = compile_module(parse(text))
-    assert instruction._repeated
-    monkeypatch.setattr(instruction, "_simple_operands", lambda *_: None)
+    assert repetition._repeated
+    monkeypatch.setattr(instruction, "plain_operands", lambda *_: None)
     assert same_kernels(compile_module(parse(text)), repeated)
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import field, replace
 
 from cudarun.emulator.code import (
     Action,
-    ConstantUse,
     KernelParameterUse,
     Lanewise,
     Operation,
@@ -15,27 +13,22 @@ from cudarun.emulator.code import (
     RegisterUse,
     Role,
     SinkUse,
-    Site,
     Use,
 )
-from cudarun.emulator.decode.operands import (
-    OperandMismatch,
-    Operands,
-    Unimplemented,
-    constant_array,
-)
+from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
+from cudarun.emulator.decode.repetition import keep, plain_operands, repeated_operation
 from cudarun.emulator.decode.rules import (
     refused_operands,
     wrong_operands,
     wrong_selector,
     wrong_words,
 )
-from cudarun.emulator.decode.scope import CARRY, NameScope, RegisterName
+from cudarun.emulator.decode.scope import CARRY
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.isa.manual import complaint, illegal
 from cudarun.emulator.isa.move import copy, copy_all
 from cudarun.emulator.isa.table import Candidate, candidates
-from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, bits_of
+from cudarun.emulator.numerics.types import TYPES, Type, TypeKind
 from cudarun.emulator.words import Words
 from cudarun.ptx import tree
 from cudarun.records import dataclass
@@ -56,9 +49,9 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
         Unimplemented: PTX has the instruction, but no form has this opcode and these modifiers.
         OperandMismatch: The instruction is not PTX, or the operands do not match the form.
     """
-    simple = _simple_operands(instruction, operands.scope)
-    if simple is not None and (known := _repeated.get(simple[0])) is not None:
-        return [known.operation(simple[1], operands.site)]
+    plain = plain_operands(instruction, operands.scope)
+    if plain is not None and (repeated := repeated_operation(plain, operands.site)) is not None:
+        return [repeated]
     found = candidates(instruction.opcode, instruction.modifiers)
     if not found:
         wrong = illegal(instruction.opcode, instruction.modifiers)
@@ -80,115 +73,11 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
         except OperandMismatch as misfit:
             problem = problem or misfit
         else:
-            if simple is not None and isinstance(operation, Lanewise) and not operands.before:
-                _keep(*simple, operation, resolution, found)
+            if plain is not None and not operands.before:
+                keep(plain, instruction, operation, found, candidate, resolution.words)
             return [*operands.before, operation]
     assert problem is not None
     raise problem
-
-
-# --- repeated instructions -----------------------------------------------------------------------
-
-_Part = int | tree.Integer | tree.Float
-"""The slot of a register, or a constant."""
-
-_Shape = tuple[str, tuple[str, ...], tuple[object, ...]]
-"""Opcode, modifiers, and of each operand the declared type, or the kind of constant."""
-
-_MOST = 8192  # shapes that are kept
-
-
-@dataclass(frozen=True, slots=True)
-class _Repeated:
-    """The operation of all instructions with a shape: only slots and constants differ.
-
-    Attributes:
-        function: The lanewise function.
-        name: Its name.
-        sources: The index of the operand, and its type in the operation.
-        destinations: The same of the destinations.
-    """
-
-    function: Callable[..., object]
-    name: str
-    sources: tuple[tuple[int, Type], ...]
-    destinations: tuple[tuple[int, Type], ...]
-
-    def operation(self, parts: list[_Part], site: Site) -> Operation:
-        """Return the operation on other operands."""
-        sources = tuple([_use(parts[index], ptx_type) for index, ptx_type in self.sources])
-        written = tuple([_use(parts[index], ptx_type) for index, ptx_type in self.destinations])
-        return Lanewise(self.function, sources, written, site, self.name)
-
-
-def _use(part: _Part, ptx_type: Type) -> Use:
-    if isinstance(part, int):
-        return RegisterUse(part, ptx_type)
-    return ConstantUse(constant_array(part, ptx_type))
-
-
-_repeated: dict[_Shape, _Repeated] = {}
-
-
-def _simple_operands(
-    instruction: tree.Instruction, scope: NameScope
-) -> tuple[_Shape, list[_Part]] | None:
-    """Return the shape and the operands if all are registers and constants."""
-    kinds: list[object] = []
-    parts: list[_Part] = []
-    for operand in instruction.operands:
-        if isinstance(operand, tree.Register):
-            found = scope.find(operand.name)
-            if not isinstance(found, RegisterName):
-                return None
-            kinds.append(found.declared)
-            parts.append(found.slot)
-        elif isinstance(operand, tree.Integer | tree.Float):
-            kinds.append("integer" if isinstance(operand, tree.Integer) else operand.width)
-            parts.append(operand)
-        else:
-            return None
-    return (instruction.opcode, instruction.modifiers, tuple(kinds)), parts
-
-
-def _keep(
-    shape: _Shape,
-    parts: list[_Part],
-    operation: Lanewise,
-    resolution: _Resolution,
-    found: tuple[Candidate, ...],
-) -> None:
-    """Keep what an instruction was decoded to, if only its slots and constants are its own."""
-    form = resolution.form
-    if form.selects or form.reads_carry or form.writes_carry or len(_repeated) >= _MOST:
-        return
-    if any(each.shape != "value" or (each.pair and not each.spare) for each in form.operands):
-        return
-    listed = list(zip(form.operands, parts, strict=False))
-    for wanted, part in listed:  # words have the value, or it can select the form
-        if not isinstance(part, int) and (
-            resolution.type_of(wanted, 1).kind is TypeKind.PREDICATE
-            or wanted.name == "size"
-            or any(each.shape == "constant" for one in found for each in one.form.operands)
-        ):
-            return
-    read = [i for i, (wanted, _) in enumerate(listed) if i >= form.writes or wanted.updates]
-    indexes, uses = (*range(form.writes), *read), (*operation.destinations, *operation.sources)
-    if len(indexes) != len(uses):
-        return
-    types = []
-    for index, use in zip(indexes, uses, strict=True):
-        wanted, part = listed[index]
-        if isinstance(use, RegisterUse) and use.slot == part and not use.negated:
-            types.append((index, use.type))
-        elif isinstance(use, ConstantUse) and not isinstance(part, int):
-            types.append((index, resolution.type_of(wanted, 1)))
-        else:
-            return
-    written = len(operation.destinations)
-    _repeated[shape] = _Repeated(
-        operation.function, operation.name, tuple(types[written:]), tuple(types[:written])
-    )
 
 
 # --- the operands of a form ----------------------------------------------------------------------
@@ -260,7 +149,7 @@ class _Resolution:
             operand = tree.Vector((operand,))  # an offset in one dimension
         if isinstance(operand, tree.Sink) and self.instruction.opcode == "atom":
             length = int(self.words["vec"].removeprefix("v"))
-            self.destinations += [SinkUse(self.type_of(wanted, length))] * length
+            self.destinations += [SinkUse(self.words.type_of(wanted.type, length))] * length
             return
         if isinstance(operand, tree.Integer) and self.instruction.opcode == "mov" and not writes:
             operand = self._constant_vector(operand)
@@ -273,7 +162,7 @@ class _Resolution:
         halves = not matrix or wanted.type == "f16x2"
         self.operands.check_vector(operand.elements, halves=halves)
         for element in operand.elements:
-            self._value(wanted, element, self.type_of(wanted, length), writes)
+            self._value(wanted, element, self.words.type_of(wanted.type, length), writes)
 
     def _constant_vector(self, operand: tree.Integer) -> tree.Operand:
         """Return the constant of ``mov.v2.b32 d, 5`` as a vector: its parts, the lowest first.
@@ -327,11 +216,11 @@ class _Resolution:
         if not isinstance(operand, tree.Pair):
             if wanted.pair is not None and not wanted.spare:
                 raise self.operands.mismatch()
-            self._value(wanted, operand, self.type_of(wanted, 1), writes)
+            self._value(wanted, operand, self.words.type_of(wanted.type, 1), writes)
             return
         if wanted.pair is None:
             raise self.operands.mismatch()
-        self._value(wanted, operand.first, self.type_of(wanted, 1), writes)
+        self._value(wanted, operand.first, self.words.type_of(wanted.type, 1), writes)
         self.words.given.add(wanted.pair)
         ptx_type = self.words.type_named(wanted.second)
         self.destinations.append(self.operands.destination(operand.second, ptx_type))
@@ -412,12 +301,6 @@ class _Resolution:
         use, offset = self.operands.address(operand, TYPES[wanted.type], space)
         self.sources.append(use)
         self.words.offsets.append(offset)
-
-    def type_of(self, wanted: OperandForm, count: int) -> Type:
-        """Return the type of an operand that has ``count`` elements."""
-        if wanted.type == "part":
-            return bits_of(self.words.type.bits // count)
-        return self.words.type_named(wanted.type)
 
     def _check_length(self, length: int) -> None:
         vector = self.words.get("vec")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cudarun.emulator.isa.manual import CHAPTERS, complaint, opcodes
+from cudarun.emulator.decode.operands import Unimplemented
+from cudarun.emulator.isa.manual import CHAPTERS, illegal, missing, opcodes
 from cudarun.emulator.isa.refused import REFUSED_FORMS
 from cudarun.emulator.isa.table import candidates, module_forms
 from tools import generate_ptx_support
@@ -51,6 +52,10 @@ REFUSED = [
     for name, rows in generate_ptx_support.belongs(chapter).items()
     if not rows and "." in name
 ]
+
+
+def complaint(opcode: str, words: tuple[str, ...]) -> str:
+    return illegal(opcode, words) or str(Unimplemented(*missing(opcode, words)))
 
 
 @pytest.mark.parametrize("name", REFUSED)

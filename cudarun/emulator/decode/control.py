@@ -18,7 +18,7 @@ from cudarun.emulator.code import (
 )
 from cudarun.emulator.decode.builder import Ending
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
-from cudarun.emulator.decode.rules import wrong_argument, wrong_barrier
+from cudarun.emulator.decode.rules import check_argument, check_barrier
 from cudarun.emulator.decode.scope import (
     Declarations,
     LabelName,
@@ -122,28 +122,16 @@ def leave(context: ControlContext, site: Site | None) -> Terminator:
     return Return(tuple(map(RegisterUse, slots, types)), site)
 
 
-def _ret(
+def _end(
     context: ControlContext, instruction: tree.Instruction, operands: Operands, after: int
 ) -> Lowered:
-    _only_modifiers(instruction, "uni")
+    """Decode ``ret``, ``exit``, ``trap`` and ``brkpt``."""
+    opcode, site = instruction.opcode, operands.site
+    _only_modifiers(instruction, *(("uni",) if opcode == "ret" else ()))
     _operands(instruction, operands, 0)
-    return [], lambda _: leave(context, operands.site)
-
-
-def _exit(
-    context: ControlContext, instruction: tree.Instruction, operands: Operands, after: int
-) -> Lowered:
-    _only_modifiers(instruction)
-    _operands(instruction, operands, 0)
-    return [], lambda _: Exit(operands.site)
-
-
-def _trap(
-    context: ControlContext, instruction: tree.Instruction, operands: Operands, after: int
-) -> Lowered:
-    _only_modifiers(instruction)
-    _operands(instruction, operands, 0)
-    return [], lambda _: Trap(instruction.opcode, operands.site)
+    if opcode == "ret":
+        return [], lambda _: leave(context, site)
+    return [], lambda _: Exit(site) if opcode == "exit" else Trap(opcode, site)
 
 
 # --- barriers ------------------------------------------------------------------------------------
@@ -179,7 +167,7 @@ def _barrier(
             return operands.before, lambda _: WarpBarrier(mask, after, site)
         case ["sync"]:
             _operands(instruction, operands, 1, 2)
-            _check_barrier(*given)
+            check_barrier(*given)
             uses = [operands.source(operand, _WORD) for operand in given]
             count = uses[1] if len(uses) > 1 else None
             return operands.before, lambda _: BarrierWait(uses[0], count, after, site)
@@ -191,22 +179,14 @@ def _barrier(
             return [], lambda _: ClusterWait(after, site)
         case ["arrive"]:
             _operands(instruction, operands, 2)
-            _check_barrier(*given)
+            check_barrier(*given)
             number, expected = (operands.source(operand, _WORD) for operand in given)
             return operands.before, lambda _: BarrierWait(
                 number, expected, after, site, arrive=True
             )
         case ["red", "popc" | "and" | "or" as operation, "u32" | "pred" as ptx_type]:
             return _barrier_reduction(operation, ptx_type, instruction, operands, after)
-    raise Unimplemented(
-        f"instruction '{instruction.name}' is not implemented by the emulated device"
-    )
-
-
-def _check_barrier(number: tree.Operand, threads: tree.Operand | None = None) -> None:
-    wrong = wrong_barrier(number, threads)
-    if wrong is not None:
-        raise OperandMismatch(wrong)
+    raise Unimplemented(f"instruction '{instruction.name}'")
 
 
 def _barrier_reduction(
@@ -214,7 +194,7 @@ def _barrier_reduction(
 ) -> Lowered:
     _operands(instruction, operands, 3, 4)
     target, *uses, given = instruction.operands
-    _check_barrier(*uses)
+    check_barrier(*uses)
     if (operation == "popc") != (ptx_type == "u32"):
         raise operands.mismatch()
     destination = operands.destination(target, TYPES[ptx_type])
@@ -261,7 +241,8 @@ def _call(
             return [system_call(name, results, arguments, operands)], None
         if function.body is None:
             raise OperandMismatch(f"Unresolved extern function '{name}'")
-        return _direct_call(context, function, results, arguments, operands, after)
+        context.code.calls.add(function.name)
+        return _user_call(context, function.name, function, results, arguments, operands, after)
     callee = operands.source(target, TYPES["u64"])
     context.code.indirect = True
     prototype = _prototype(given, operands)
@@ -278,18 +259,6 @@ def _prototype(given: list[tree.Operand], operands: Operands) -> tree.CallProtot
     if isinstance(found, tree.BranchTargets) and found.kind == "calltargets":
         return None
     raise operands.mismatch()
-
-
-def _direct_call(
-    context: ControlContext,
-    function: tree.Function,
-    results: tuple[tree.Operand, ...],
-    arguments: tuple[tree.Operand, ...],
-    operands: Operands,
-    after: int,
-) -> Lowered:
-    context.code.calls.add(function.name)
-    return _user_call(context, function.name, function, results, arguments, operands, after)
 
 
 def _user_call(
@@ -332,9 +301,7 @@ def _components(
     """Return arguments or results with vector registers replaced by their components."""
     found: list[tuple[tree.Operand, tree.Variable | None]] = []
     for operand, formal in zip(given, formals, strict=True):
-        meaning = None
-        if isinstance(operand, tree.SymbolReference | tree.Register):
-            meaning = operands.find(operand.name)
+        meaning = operands.meaning(operand)
         parts = meaning.components if isinstance(meaning, VectorName) else ()
         if formal is not None and formal.space == "reg" and formal.vector != (len(parts) or 1):
             raise operands.mismatch()
@@ -343,8 +310,7 @@ def _components(
         elif formal is None:
             raise operands.mismatch()
         elif formal.space != "reg" and writes:
-            words = "a vector register for a result in .param space is not implemented"
-            raise Unimplemented(f"{words} by the emulated device")
+            raise Unimplemented("a vector register for a result in .param space")
         elif formal.space != "reg" and formal.dimensions:
             raise OperandMismatch(f"Inconsistent state space for parameter '{formal.name}'")
         elif formal.space != "reg":
@@ -378,17 +344,17 @@ def _check_argument(
     operand: tree.Operand, formal: tree.Variable | None, operands: Operands
 ) -> None:
     """Check that an argument or result matches the function's declaration."""
-    if formal is None or not isinstance(operand, tree.SymbolReference | tree.Register):
+    if formal is None:
         return
-    match operands.find(operand.name):
+    match operands.meaning(operand):
+        case None:
+            return
         case ParameterName(_, _, size, array):
-            wrong = wrong_argument((size, array), formal)
+            check_argument(formal, size, is_array=array)
         case RegisterName(_, declared):
-            wrong = wrong_argument((TYPES[declared].bytes, False), formal)
+            check_argument(formal, TYPES[declared].bytes, is_array=False)
         case _:
             raise operands.mismatch()
-    if wrong is not None:
-        raise OperandMismatch(wrong)
 
 
 def _argument_slot(
@@ -398,10 +364,9 @@ def _argument_slot(
     operands: Operands,
 ) -> int:
     """Return the caller's slot of an argument; a constant gets a new one."""
-    if isinstance(operand, tree.SymbolReference | tree.Register):
-        found = operands.find(operand.name)
-        if isinstance(found, ParameterName | RegisterName) and found.slot is not None:
-            return found.slot
+    slot = _slot(operand, operands)
+    if slot is not None:
+        return slot
     if formal is None or formal.space != "reg":
         raise operands.mismatch()
     ptx_type = TYPES[formal.type]
@@ -413,11 +378,15 @@ def _argument_slot(
 
 
 def _result_slot(operand: tree.Operand, operands: Operands) -> int:
-    if isinstance(operand, tree.SymbolReference | tree.Register):
-        found = operands.find(operand.name)
-        if isinstance(found, ParameterName | RegisterName) and found.slot is not None:
-            return found.slot
-    raise operands.mismatch()
+    slot = _slot(operand, operands)
+    if slot is None:
+        raise operands.mismatch()
+    return slot
+
+
+def _slot(operand: tree.Operand, operands: Operands) -> int | None:
+    found = operands.meaning(operand)
+    return found.slot if isinstance(found, ParameterName | RegisterName) else None
 
 
 Lowering = Callable[[ControlContext, tree.Instruction, Operands, int], Lowered]
@@ -426,10 +395,7 @@ Lowering = Callable[[ControlContext, tree.Instruction, Operands, int], Lowered]
 CONTROL: dict[str, Lowering] = {
     "brx": _indexed_branch,
     "call": _call,
-    "ret": _ret,
-    "exit": _exit,
-    "trap": _trap,
-    "brkpt": _trap,
+    **dict.fromkeys(("ret", "exit", "trap", "brkpt"), _end),
     "bar": _barrier,
     "barrier": _barrier,
 }

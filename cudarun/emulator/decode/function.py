@@ -24,7 +24,7 @@ from cudarun.emulator.decode.instruction import decode
 from cudarun.emulator.decode.kinds import InstructionKinds
 from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of, variable_code
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
-from cudarun.emulator.decode.rules import wrong_declaration, wrong_sampler
+from cudarun.emulator.decode.rules import check_declaration, check_samplers
 from cudarun.emulator.decode.scope import (
     Declarations,
     LabelName,
@@ -160,13 +160,14 @@ class FunctionDecoder:
     def _is_sound(self, variable: tree.Variable) -> bool:
         """Return whether a declaration is valid and implemented; report it otherwise."""
         try:
-            wrong = wrong_declaration(variable, self.names.module)
+            check_declaration(variable, self.names.module)
         except Unimplemented as missing:
             self.unimplemented.append(PtxDiagnostic(variable.position, str(missing)))
-            return False
-        if wrong is not None:
-            self._complain(variable.position, wrong)
-        return wrong is None
+        except OperandMismatch as wrong:
+            self._complain(variable.position, str(wrong))
+        else:
+            return True
+        return False
 
     def _flatten(
         self, statements: tuple[tree.Statement, ...], scope: NameScope, items: list[_Item]
@@ -228,15 +229,15 @@ class FunctionDecoder:
     ) -> None:
         if self.declarations.has_vectors or instruction.modifiers[:1] == ("v4",):
             instruction = _spelled_out(instruction, scope)
-        kind = self.names.kinds.of(instruction)
+        kind = self.names.kinds[instruction.opcode, instruction.modifiers]
         number = instruction.position.line
         text = self.names.lines[number].strip()
         site = Site(self.function.name, number, text, source, kind.name)
         try:
             if kind.wrong is not None:
                 raise OperandMismatch(kind.wrong)
-            if kind.fetches and (wrong := wrong_sampler(instruction, self.names.module)):
-                raise OperandMismatch(wrong)
+            if kind.fetches:
+                check_samplers(instruction, self.names.module)
             guard = self._guard(instruction, scope, site)
             if instruction.opcode == "bra":
                 self._close_region()
@@ -258,8 +259,7 @@ class FunctionDecoder:
             self.unimplemented.append(PtxDiagnostic(instruction.position, str(missing)))
         except OperandMismatch as problem:
             if self._may_be_newer(instruction):
-                what = f"instruction '{instruction.name}'"
-                message = f"{what} is not implemented by the emulated device"
+                message = str(Unimplemented(f"instruction '{kind.name}'"))
                 self.unimplemented.append(PtxDiagnostic(instruction.position, message))
             else:
                 self._complain(instruction.position, str(problem))

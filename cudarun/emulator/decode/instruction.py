@@ -17,15 +17,10 @@ from cudarun.emulator.code import (
 )
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
 from cudarun.emulator.decode.repetition import keep, plain_operands, repeated_operation
-from cudarun.emulator.decode.rules import (
-    refused_operands,
-    wrong_operands,
-    wrong_selector,
-    wrong_words,
-)
+from cudarun.emulator.decode.rules import check_operands, check_selector, check_words
 from cudarun.emulator.decode.scope import CARRY
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
-from cudarun.emulator.isa.manual import complaint, illegal
+from cudarun.emulator.isa.manual import illegal, missing
 from cudarun.emulator.isa.move import copy, copy_all
 from cudarun.emulator.isa.table import Candidate, candidates
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind
@@ -57,13 +52,8 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
         wrong = illegal(instruction.opcode, instruction.modifiers)
         if wrong is not None:
             raise OperandMismatch(wrong)
-        raise Unimplemented(complaint(instruction.opcode, instruction.modifiers))
-    refused = refused_operands(instruction)
-    if refused is not None:
-        raise Unimplemented(f"{refused} not implemented by the emulated device")
-    wrong = wrong_operands(instruction)
-    if wrong is not None:
-        raise OperandMismatch(wrong)
+        raise Unimplemented(*missing(instruction.opcode, instruction.modifiers))
+    check_operands(instruction)
     problem: OperandMismatch | None = None
     for candidate in found:
         operands.before.clear()
@@ -110,9 +100,7 @@ class _Resolution:
             self._operand(wanted, operand, writes=index < self.form.writes)
         self._carry()
         self._check_sink()
-        wrong = wrong_words(self.instruction.opcode, self.words)
-        if wrong is not None:
-            raise OperandMismatch(wrong)
+        check_words(self.instruction.opcode, self.words)
         return self._finished()
 
     def _check_sink(self) -> None:
@@ -262,9 +250,7 @@ class _Resolution:
         name, _, selector = operand.name.rpartition(".")
         if not name or self.operands.scope.find(name) is None:
             return operand
-        wrong = wrong_selector(self.form, wanted, selector, self.words)
-        if wrong is not None:
-            raise OperandMismatch(wrong)
+        check_selector(self.form, wanted, selector, self.words)
         self.words.selectors[wanted.name] = selector
         return tree.Register(name)
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from cudarun.emulator.decode.control import CONTROL, Lowering
-from cudarun.emulator.decode.rules import too_new
+from cudarun.emulator.isa.requirements import requirements
 from cudarun.ptx import tree
 from cudarun.records import dataclass
+
+_ACCELERATED = ("setmaxnreg", "tensormap.replace")  # of sm_90a and those after it, not of sm_90
+_MOST_DIGITS = 9  # of a target that can exist
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +19,7 @@ class InstructionKind:
 
     Attributes:
         name: The instruction as written, modifiers included.
-        wrong: The error if it needs a later ``.target`` or ``.version``.
+        wrong: The error if it needs another ``.target`` or ``.version``.
         fetches: Whether it can have a sampler.
         control: Decodes it, if it belongs to control flow; not of ``bra``.
     """
@@ -25,26 +30,65 @@ class InstructionKind:
     control: Lowering | None
 
 
-class InstructionKinds:
-    """The kinds of instructions in a module.
+class InstructionKinds(dict[tuple[str, tuple[str, ...]], InstructionKind]):
+    """The kinds of instructions in a module, by opcode and modifiers.
 
     Args:
         module: The module.
     """
 
     def __init__(self, module: tree.Module) -> None:
+        super().__init__()
         self._module = module
-        self._known: dict[tuple[str, tuple[str, ...]], InstructionKind] = {}
 
-    def of(self, instruction: tree.Instruction) -> InstructionKind:
-        """Return the kind of an instruction."""
-        key = instruction.opcode, instruction.modifiers
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = InstructionKind(
-                instruction.name,
-                too_new(instruction, self._module),
-                instruction.opcode in ("tex", "tld4"),
-                CONTROL.get(instruction.opcode),
+    def __missing__(self, key: tuple[str, tuple[str, ...]]) -> InstructionKind:
+        opcode, modifiers = key
+        kind = self[key] = InstructionKind(
+            ".".join((opcode, *modifiers)),
+            _wrong(opcode, modifiers, self._module),
+            opcode in ("tex", "tld4"),
+            CONTROL.get(opcode),
+        )
+        return kind
+
+
+def _wrong(opcode: str, modifiers: tuple[str, ...], module: tree.Module) -> str | None:
+    """Return an error if an instruction needs another ``.target`` or ``.version``."""
+    version, targets = module.version, module.targets
+    if opcode == "wmma":  # forms that PTX had before 6.3 or 6.5
+        name = ".".join(("wmma", *modifiers[:1]))
+        if version >= (6, 3) and "aligned" not in modifiers:
+            return f".aligned modifier required for instruction '{name}'"
+        if version >= (6, 5) and "satfinite" in modifiers and "s32" not in modifiers:
+            return (
+                f"Instruction ''{name}' with floating point type' with '.satfinite' is not "
+                "supported starting from PTX ISA version 6.5"
             )
-        return known
+    has_mask = opcode not in ("shfl", "vote") or "sync" in modifiers
+    if not has_mask and version >= (6, 4) and any(_architecture(name) >= 70 for name in targets):
+        return (
+            f"Instruction '{opcode}' without '.sync' is not supported on .target sm_70 and higher "
+            "from PTX ISA version 6.4"
+        )
+    name = ".".join((opcode, *modifiers))
+    for limited in _ACCELERATED:
+        is_limited = f"{name}.".startswith(f"{limited}.")
+        if is_limited and not any(target.endswith("a") for target in targets):
+            return f"Instruction '{limited}' not supported on .target '{targets[0]}'"
+    if opcode == "wgmma" and "sm_90a" not in targets:
+        action = ".".join(("wgmma", *modifiers[:1]))
+        return f"Instruction '{action}' not supported on .target '{targets[0]}'"
+    architecture, least = requirements(opcode, modifiers)
+    if any(_architecture(target) < architecture for target in targets):
+        return f"Feature '{name}' requires .target sm_{architecture} or higher"
+    if version < least:
+        number = ".".join(map(str, least))
+        return f"Feature '{name}' requires PTX ISA .version {number} or later"
+    return None
+
+
+@lru_cache
+def _architecture(target: str) -> int:
+    """Return 90 for ``sm_90a``; a word that is no architecture restricts nothing."""
+    digits = "".join(filter(str.isdigit, target.removeprefix("sm_")))[:_MOST_DIGITS]
+    return int(digits) if target.startswith("sm_") else 1 << 30

@@ -9,29 +9,20 @@ from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.program import Relocation, VariableCode
 from cudarun.ptx import tree
 
-_OPAQUE_BYTES = {"texref": 8, "samplerref": 8, "surfref": 8}
-
-
-def element_bytes(variable: tree.Variable) -> int:
-    """Return the bytes of one scalar of the variable's type."""
-    if variable.type in _OPAQUE_BYTES:
-        return _OPAQUE_BYTES[variable.type]
-    return TYPES[variable.type].bytes
-
 
 def size_of(variable: tree.Variable) -> int:
     """Return the bytes of a variable; 0 for an unsized array without initial values."""
-    element = element_bytes(variable) * variable.vector
+    element = tree.TYPE_BYTES[variable.type] * variable.vector
     if variable.dimensions and variable.dimensions[0] is None:
         inner = prod(count or 0 for count in variable.dimensions[1:])
         given = len(variable.initial or ())
-        return -(-given // inner) * inner * element_bytes(variable) if inner else 0
+        return -(-given // inner) * inner * tree.TYPE_BYTES[variable.type] if inner else 0
     return element * prod(count or 0 for count in variable.dimensions)
 
 
 def alignment_of(variable: tree.Variable) -> int:
     """Return the alignment in bytes: the type's natural one unless the declaration demands more."""
-    natural = element_bytes(variable) * variable.vector
+    natural = tree.TYPE_BYTES[variable.type] * variable.vector
     return max(variable.alignment or natural, 1)
 
 
@@ -50,7 +41,7 @@ class VariableLayout:
 
 def variable_code(variable: tree.Variable) -> VariableCode:
     """Return a module-scope ``.global`` or ``.const`` variable with its initial bytes."""
-    width = element_bytes(variable)
+    width = tree.TYPE_BYTES[variable.type]
     given = variable.initial or ()
     data = bytearray(width * len(given))
     relocations = []
@@ -83,20 +74,18 @@ def constant_bytes(value: tree.Integer | tree.Float, type_name: str) -> bytes:
 def constant_bits(value: tree.Integer | tree.Float, type_name: str) -> int:
     """Return the bits of a constant as a value of the type; integers wrap."""
     ptx_type = TYPES[type_name]
+    is_float, mask = ptx_type.name in ("f32", "f64"), (1 << ptx_type.bits) - 1
     if isinstance(value, tree.Integer):
-        if ptx_type.name in ("f32", "f64"):
-            number = float(value.value)
-            return int.from_bytes(
-                struct.pack("<f" if ptx_type.bits == 32 else "<d", number), "little"
-            )
-        return value.value & ((1 << ptx_type.bits) - 1)
-    if ptx_type.bits == value.width or ptx_type.name not in ("f32", "f64"):
-        return value.bits & ((1 << ptx_type.bits) - 1)
-    if value.width == 64:
-        (number,) = struct.unpack("<d", value.bits.to_bytes(8, "little"))
-        return int.from_bytes(_single(number), "little")
-    (number,) = struct.unpack("<f", value.bits.to_bytes(4, "little"))
-    return int.from_bytes(struct.pack("<d", number), "little")
+        if not is_float:
+            return value.value & mask
+        number = float(value.value)
+    elif value.width == ptx_type.bits or not is_float:
+        return value.bits & mask
+    else:
+        data = value.bits.to_bytes(value.width // 8, "little")
+        (number,) = struct.unpack("<d" if value.width == 64 else "<f", data)
+    packed = _single(number) if ptx_type.bits == 32 else struct.pack("<d", number)
+    return int.from_bytes(packed, "little")
 
 
 def _single(number: float) -> bytes:

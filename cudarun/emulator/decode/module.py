@@ -11,8 +11,8 @@ from cudarun.emulator.decode.call_graph import CallGraph
 from cudarun.emulator.decode.function import FunctionDecoder, ModuleNames
 from cudarun.emulator.decode.kinds import InstructionKinds
 from cudarun.emulator.decode.layout import VariableLayout, variable_code
-from cudarun.emulator.decode.operands import Unimplemented
-from cudarun.emulator.decode.rules import wrong_declaration
+from cudarun.emulator.decode.operands import OperandMismatch, Unimplemented
+from cudarun.emulator.decode.rules import check_declaration
 from cudarun.emulator.decode.scope import NameScope, SharedVariable, SymbolName, shared_variable
 from cudarun.emulator.machine.device_runtime import LAUNCHING_FUNCTIONS
 from cudarun.emulator.machine.spaces import CODE_WINDOW, RESERVED_SHARED
@@ -205,20 +205,15 @@ class ModuleDecoder:
 
     # --- variables -------------------------------------------------------------------------------
 
-    def _complain(self, position: tree.Position, what: str) -> None:
-        message = f"{what} is not implemented by the emulated device"
-        self.diagnostics.append(PtxDiagnostic(position, message))
-
     def _declare(self, variable: tree.Variable) -> None:
         try:
-            wrong = wrong_declaration(variable, self.module)
-        except Unimplemented as missing:
-            wrong = str(missing)
-        if wrong is not None:
-            self.diagnostics.append(PtxDiagnostic(variable.position, wrong))
-        elif variable.space not in ("global", "const", "shared"):
-            self._complain(variable.position, f"a .{variable.space} variable")
-        elif variable.space == "shared":
+            check_declaration(variable, self.module)
+            if variable.space not in ("global", "const", "shared"):
+                raise Unimplemented(f"a .{variable.space} variable")
+        except (OperandMismatch, Unimplemented) as wrong:
+            self.diagnostics.append(PtxDiagnostic(variable.position, str(wrong)))
+            return
+        if variable.space == "shared":
             self.shared[variable.name] = shared_variable(variable, variable.name)
             self.scope.names[variable.name] = SymbolName("shared", variable.name)
         else:
@@ -238,8 +233,8 @@ class ModuleDecoder:
         self._order_shared(function.position.line)
         for directive in function.directives:
             if directive not in _KNOWN_DIRECTIVES:
-                what = f"directive .{directive} is not implemented by the emulated device"
-                decoder.diagnostics.append(PtxDiagnostic(function.position, what))
+                message = str(Unimplemented(f"directive .{directive}"))
+                decoder.diagnostics.append(PtxDiagnostic(function.position, message))
         code.base = self._blocks
         self._blocks += len(code.blocks)
         decoded = DecodedFunction(

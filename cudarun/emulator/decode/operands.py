@@ -59,7 +59,15 @@ class OperandMismatch(Exception):
 
 
 class Unimplemented(Exception):
-    """Something that PTX defines and the emulated device does not implement."""
+    """Something that PTX defines and the emulated device does not implement.
+
+    Args:
+        what: It.
+        detail: The end of the message.
+    """
+
+    def __init__(self, what: str, detail: str = "") -> None:
+        super().__init__(f"{what} is not implemented by the emulated device{detail}")
 
 
 @dataclass(slots=True)
@@ -87,6 +95,12 @@ class Operands:
         if found is None:
             raise OperandMismatch(f"Unknown symbol '{name}'")
         return found
+
+    def meaning(self, operand: tree.Operand) -> Name | None:
+        """Return the meaning of an operand that is a name; ``None`` for others."""
+        if isinstance(operand, tree.SymbolReference | tree.Register):
+            return self.find(operand.name)
+        return None
 
     def mismatch(self) -> OperandMismatch:
         """Return ptxas's error for operands that do not match."""
@@ -122,10 +136,8 @@ class Operands:
     def _sum(self, use: RegisterUse, offset: int) -> RegisterUse:
         """Return a register that has the sum of another one and a constant."""
         if use.type.kind is TypeKind.FLOAT or use.type.elements > 1:
-            raise Unimplemented(
-                f"a sum as an operand of type .{use.type.name} of instruction '{self.opcode}' is "
-                "not implemented by the emulated device"
-            )
+            what = f"a sum as an operand of type .{use.type.name}"
+            raise Unimplemented(f"{what} of instruction '{self.opcode}'")
         if use.type.kind is TypeKind.PREDICATE:
             raise self.mismatch()
         word = TYPES[f"u{use.type.bits}"]
@@ -225,14 +237,9 @@ class Operands:
             case ParameterName(None, start, _):
                 return ConstantUse(_address(start + offset, ptx_type))
             case ParameterName():
-                raise Unimplemented(
-                    f"the address of '{name}', a parameter of a function, is not implemented "
-                    "by the emulated device"
-                )
+                raise Unimplemented(f"the address of '{name}', a parameter of a function,")
             case LabelName():
-                raise Unimplemented(
-                    f"the address of the label '{name}' is not implemented by the emulated device"
-                )
+                raise Unimplemented(f"the address of the label '{name}'")
             case _:
                 raise self.mismatch()
 

@@ -1,6 +1,6 @@
 """ptxas's rules for declarations and instructions beyond their syntax.
 
-Each function returns an error, in ptxas's words where possible, or ``None``.
+Each function raises `OperandMismatch`, in ptxas's words where possible.
 `tests/emulator/test_mutations.py` checks the rules against recorded refusals of ptxas.
 """
 
@@ -8,70 +8,65 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from functools import lru_cache, partial
 from math import prod
 
 from cudarun.emulator.decode.fragments import fragments
-from cudarun.emulator.decode.operands import Unimplemented
+from cudarun.emulator.decode.operands import OperandMismatch, Unimplemented
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
-from cudarun.emulator.isa.requirements import requirements
 from cudarun.emulator.machine.matrices import shape_of
 from cudarun.emulator.numerics.types import TYPES, TypeKind
 from cudarun.emulator.words import Words
 from cudarun.ptx import tree
 
-_INSTRUCTION_TYPES = frozenset(
-    ["bf16", "bf16x2", "tf32", "e4m3", "e5m2", "e4m3x2", "e5m2x2", "u16x2", "s16x2", "f32x2",
-     "s4", "u4", "b1"]
-)  # fmt: skip
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
-_ACCELERATED = ("setmaxnreg", "tensormap.replace")  # of sm_90a and those after it, not of sm_90
 _MATRIX = frozenset({"ldmatrix", "stmatrix", "mma", "wmma", "wgmma"})
 _WIDEST_VECTOR = 128
 _ALIGNMENTS = frozenset(1 << bit for bit in range(32))
-_MOST_DIGITS = 9  # of a target that can exist
-_SCALAR_VIDEO = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset")
 
 # --- declarations --------------------------------------------------------------------------------
 
 
-def wrong_declaration(variable: tree.Variable, module: tree.Module) -> str | None:
-    """Return the error in the type, shape or initial value of a variable.
+def check_declaration(variable: tree.Variable, module: tree.Module) -> None:
+    """Check the type, shape and initial value of a variable.
 
     Raises:
+        OperandMismatch: It is invalid.
         Unimplemented: PTX has variables of this type, and the emulated device has not.
     """
     if variable.type == "b128" and module.version < (8, 3):
-        return "Feature '.b128 type' requires PTX ISA .version 8.3 or later"
-    if variable.type in _OPAQUE or variable.type not in TYPES:
-        what = f"a .{variable.space} .{variable.type} variable"
-        raise Unimplemented(f"{what} is not implemented by the emulated device")
-    if variable.type in _INSTRUCTION_TYPES:
-        return f"Type .{variable.type} may only be used as an instruction type"
+        raise OperandMismatch("Feature '.b128 type' requires PTX ISA .version 8.3 or later")
+    if variable.type in _OPAQUE:
+        raise Unimplemented(f"a .{variable.space} .{variable.type} variable")
+    if variable.type in ("bf16", "bf16x2"):
+        raise OperandMismatch(f"Type .{variable.type} may only be used as an instruction type")
     kind = TYPES[variable.type].kind
     if kind is TypeKind.PREDICATE and variable.space != "reg":
-        return f"Predicate variable '{variable.name}' must be in register state space"
+        what = f"Predicate variable '{variable.name}'"
+        raise OperandMismatch(f"{what} must be in register state space")
     if kind is TypeKind.PREDICATE and variable.vector > 1:
-        return "Predicate type can only be used to define scalar register variables"
+        what = "Predicate type can only be used to define scalar register variables"
+        raise OperandMismatch(what)
     whole_vector = variable.vector > 1 and not variable.dimensions
     if (variable.type == "f16x2" or whole_vector) and variable.space == "param":
-        return f"Variable '{variable.name}' cannot be allocated in .param state space"
-    if TYPES[variable.type].bits * variable.vector > _WIDEST_VECTOR:
-        return "Vector type too large, exceeds 128 bit limit"
+        what = f"Variable '{variable.name}'"
+        raise OperandMismatch(f"{what} cannot be allocated in .param state space")
+    _check_width(TYPES[variable.type].bits * variable.vector)
     if variable.alignment is not None and variable.alignment not in _ALIGNMENTS:
-        return "Alignment must be a power of two"
-    return _wrong_initial(variable)
+        raise OperandMismatch("Alignment must be a power of two")
+    if variable.initial is not None:
+        _check_initial(variable, variable.initial)
 
 
-def _wrong_initial(variable: tree.Variable) -> str | None:
-    if variable.initial is None:
-        return None
+def _check_initial(
+    variable: tree.Variable, initial: tuple[tree.Integer | tree.Float | tree.SymbolValue, ...]
+) -> None:
     if variable.space not in ("global", "const"):
-        return f"No initial value is allowed for '{variable.name}' in this state space"
+        what = f"No initial value is allowed for '{variable.name}' in this state space"
+        raise OperandMismatch(what)
     if variable.type in ("f16", "f16x2"):
-        return f"No initial value is allowed for .{variable.type} type"
+        raise OperandMismatch(f"No initial value is allowed for .{variable.type} type")
     kind = TYPES[variable.type].kind
-    for value in variable.initial:
+    for value in initial:
         match value:
             case tree.Float():
                 fits = kind in (TypeKind.FLOAT, TypeKind.BITS)
@@ -81,386 +76,313 @@ def _wrong_initial(variable: tree.Variable) -> str | None:
                 masked = value.mask is not None
                 fits = kind is TypeKind.UNSIGNED or (masked and kind is TypeKind.BITS)
         if not fits:
-            return "Initial value type mismatch"
-    return None
+            raise OperandMismatch("Initial value type mismatch")
+
+
+def _check_width(bits: int) -> None:
+    if bits > _WIDEST_VECTOR:
+        raise OperandMismatch("Vector type too large, exceeds 128 bit limit")
 
 
 # --- instructions --------------------------------------------------------------------------------
 
 
-def too_new(instruction: tree.Instruction, module: tree.Module) -> str | None:
-    """Return an error if an instruction needs a later ``.target`` or ``.version``."""
-    if instruction.opcode == "wmma":
-        old = _too_old(instruction, module)
-        if old is not None:
-            return old
-    if _lacks_sync(instruction, module):
-        return (
-            f"Instruction '{instruction.opcode}' without '.sync' is not supported on .target sm_70 "
-            "and higher from PTX ISA version 6.4"
-        )
-    return _too_new(instruction.opcode, instruction.modifiers, module.targets, module.version)
-
-
-@lru_cache(maxsize=4096)
-def _too_new(
-    opcode: str, modifiers: tuple[str, ...], targets: tuple[str, ...], given: tuple[int, int]
-) -> str | None:
-    name = ".".join((opcode, *modifiers))
-    for limited in _ACCELERATED:
-        is_limited = f"{name}.".startswith(f"{limited}.")
-        if is_limited and not any(target.endswith("a") for target in targets):
-            return f"Instruction '{limited}' not supported on .target '{targets[0]}'"
-    if opcode == "wgmma" and "sm_90a" not in targets:
-        action = ".".join(("wgmma", *modifiers[:1]))
-        return f"Instruction '{action}' not supported on .target '{targets[0]}'"
-    architecture, version = requirements(opcode, modifiers)
-    if any(_architecture(target) < architecture for target in targets):
-        return f"Feature '{name}' requires .target sm_{architecture} or higher"
-    if given < version:
-        number = ".".join(map(str, version))
-        return f"Feature '{name}' requires PTX ISA .version {number} or later"
-    return None
-
-
-def _too_old(instruction: tree.Instruction, module: tree.Module) -> str | None:
-    """Return the error in a form of ``wmma`` that PTX had before 6.3 or 6.5."""
-    name = ".".join(("wmma", *instruction.modifiers[:1]))
-    if module.version >= (6, 3) and "aligned" not in instruction.modifiers:
-        return f".aligned modifier required for instruction '{name}'"
-    saturates = "satfinite" in instruction.modifiers and "s32" not in instruction.modifiers
-    if module.version >= (6, 5) and saturates:
-        return (
-            f"Instruction ''{name}' with floating point type' with '.satfinite' is not supported "
-            "starting from PTX ISA version 6.5"
-        )
-    return None
-
-
-def _lacks_sync(instruction: tree.Instruction, module: tree.Module) -> bool:
-    """Return whether a shuffle or a vote has no member mask where it needs one."""
-    if instruction.opcode not in ("shfl", "vote") or "sync" in instruction.modifiers:
-        return False
-    return module.version >= (6, 4) and any(_architecture(name) >= 70 for name in module.targets)
-
-
-@lru_cache
-def _architecture(target: str) -> int:
-    """Return 90 for ``sm_90a``; a word that is no architecture restricts nothing."""
-    digits = "".join(filter(str.isdigit, target.removeprefix("sm_")))[:_MOST_DIGITS]
-    return int(digits) if target.startswith("sm_") else 1 << 30
-
-
-def wrong_sampler(instruction: tree.Instruction, module: tree.Module) -> str | None:
-    """Return the error in the number of objects of a fetch: a sampler, in independent mode only.
+def check_samplers(instruction: tree.Instruction, module: tree.Module) -> None:
+    """Check the number of objects of a fetch: a sampler, in independent mode only.
 
     Raises:
+        OperandMismatch: One is missing.
         Unimplemented: A separate sampler in unified mode, whose effect is not documented.
     """
-    if instruction.opcode not in ("tex", "tld4"):
-        return None
     independent = "texmode_independent" in module.targets
     for operand in instruction.operands:
         if isinstance(operand, tree.TupleAddress):
-            separate = len(operand.rest) > 1
+            separate, opcode = len(operand.rest) > 1, instruction.opcode
             if independent and not separate:
-                opcode = instruction.opcode
-                return (
-                    f"Argument 2 of instruction '{opcode}': .samplerref or .u64 register expected"
-                )
+                what = f"Argument 2 of instruction '{opcode}'"
+                raise OperandMismatch(f"{what}: .samplerref or .u64 register expected")
             if separate and not independent:
-                what = f"{instruction.opcode} with a separate sampler in unified mode"
-                raise Unimplemented(f"{what} is not implemented by the emulated device")
-    return None
+                raise Unimplemented(f"{opcode} with a separate sampler in unified mode")
 
 
-def wrong_operands(instruction: tree.Instruction) -> str | None:
-    """Return the error in operands that the instruction has with other modifiers only."""
-    if instruction.opcode == "cvta" and "to" in instruction.modifiers:
-        for operand in instruction.operands[1:]:
-            if isinstance(operand, tree.SymbolReference | tree.SymbolOffset):
-                return "Argument 1 of instruction 'cvta.to': must be register"
-    return None
+def check_operands(instruction: tree.Instruction) -> None:
+    """Check for operands without a notation in the tables, or allowed with other modifiers only.
 
-
-def refused_operands(instruction: tree.Instruction) -> str | None:
-    """Return PTX operands for which the tables have no notation."""
+    Raises:
+        OperandMismatch: They are invalid.
+        Unimplemented: The emulated device does not implement them.
+    """
     opcode, given = instruction.opcode, instruction.operands
-    addresses = [operand for operand in given if isinstance(operand, tree.TupleAddress)]
+    converts = opcode == "cvta" and "to" in instruction.modifiers
+    symbols = (tree.SymbolReference, tree.SymbolOffset)
+    if converts and any(isinstance(each, symbols) for each in given[1:]):
+        raise OperandMismatch("Argument 1 of instruction 'cvta.to': must be register")
     if opcode in ("tex", "tld4", "suld", "sust", "sured"):
-        for operand in addresses:
-            if isinstance(operand.address.base, tree.SymbolReference):
-                return f"{opcode} of a .texref or .surfref is"
-    if opcode not in ("tex", "tld4"):
-        return None
-    mode = instruction.modifiers[0] if opcode == "tex" else ""
-    more = given[{"level": 3, "grad": 4}.get(mode, 2) :]
-    if more and not (isinstance(more[0], tree.Vector) or "1d" in instruction.modifiers):
-        return f"{opcode} with a depth to compare with is"
-    if len(more) > 1:
-        return f"{opcode} with a depth to compare with is"
-    return None
+        objects = (each.address.base for each in given if isinstance(each, tree.TupleAddress))
+        if any(isinstance(each, tree.SymbolReference) for each in objects):
+            raise Unimplemented(f"{opcode} of a .texref or .surfref")
+    if opcode in ("tex", "tld4"):
+        mode = instruction.modifiers[0] if opcode == "tex" else ""
+        more = given[{"level": 3, "grad": 4}.get(mode, 2) :]
+        is_offset = more and (isinstance(more[0], tree.Vector) or "1d" in instruction.modifiers)
+        if len(more) > bool(is_offset):
+            raise Unimplemented(f"{opcode} with a depth to compare with")
 
 
-def wrong_words(opcode: str, words: Words) -> str | None:
-    """Return the error in an instruction whose words and operands each are valid."""
+def check_words(opcode: str, words: Words) -> None:
+    """Check an instruction whose words and operands each are valid."""
     policy = "policy" in words.given
     if words.get("hint") and not policy:
-        return f".L2::cache_hint modifier requires a cache policy for instruction '{opcode}'"
+        what = ".L2::cache_hint modifier requires a cache policy"
+        raise OperandMismatch(f"{what} for instruction '{opcode}'")
     if policy and "hint" in words and not words["hint"]:
-        return f".L2::cache_hint modifier required for instruction '{opcode}' with a cache policy"
+        what = f".L2::cache_hint modifier required for instruction '{opcode}'"
+        raise OperandMismatch(f"{what} with a cache policy")
     if opcode in _MATRIX and words.counts:
-        wanted = fragments(opcode, words)
-        if wanted is not None and words.counts != wanted:
-            return f"Argument vector size mismatch for instruction '{opcode}'"
+        registers = fragments(opcode, words)
+        if registers is not None and words.counts != registers:
+            raise _vector_size(opcode)
     check = _CHECKS.get(opcode)
-    return check(words) if check else None
+    if check is not None:
+        check(opcode, words)
+
+
+def _vector_size(opcode: str) -> OperandMismatch:
+    return OperandMismatch(f"Argument vector size mismatch for instruction '{opcode}'")
 
 
 # Selectors in the manual's notation for many (9.7.18.2).
 _SELECTORS = {"hxy": re.compile(r"h[0-3]{2}"), "bxyzw": re.compile(r"b[0-7]{4}")}
 
 
-def wrong_selector(
+def check_selector(
     form: InstructionForm, operand: OperandForm, selector: str, words: Words
-) -> str | None:
-    """Return the error in the selector of an operand of a video instruction."""
+) -> None:
+    """Check the selector of an operand of a video instruction."""
     if operand.selector:
         allowed = form.classes[operand.selector]
         if selector in allowed or any(
             pattern.fullmatch(selector) for name, pattern in _SELECTORS.items() if name in allowed
         ):
-            return None
-        return f"Incorrect video selector for operand {form.operands.index(operand)}"
+            return
+        index = form.operands.index(operand)
+        raise OperandMismatch(f"Incorrect video selector for operand {index}")
     if operand is not form.operands[0]:
-        return f"Video selector is not allowed on 'source {operand.name.upper()}' operand"
+        where = f"'source {operand.name.upper()}' operand"
+        raise OperandMismatch(f"Video selector is not allowed on {where}")
     if words.get("op2"):
-        return "Video instruction cannot have destination selector and secondary operation"
-    return f"Video selector is not allowed on destination for instruction '{form.opcode}'"
+        what = "Video instruction cannot have destination selector and secondary operation"
+        raise OperandMismatch(what)
+    raise _destination_selector(form.opcode)
 
 
-def _video(opcode: str, words: Words) -> str | None:
+def _destination_selector(opcode: str) -> OperandMismatch:
+    what = "Video selector is not allowed on destination"
+    return OperandMismatch(f"{what} for instruction '{opcode}'")
+
+
+def _video(opcode: str, words: Words) -> None:
     if "d" in words.selectors and "c" not in words.given:
-        return f"Video selector is not allowed on destination for instruction '{opcode}'"
+        raise _destination_selector(opcode)
     if words.negative and words.negative != {"a", "b"} and words.get("po"):
-        return "Conflicting use of '.po' modifier with operand negation"
+        raise OperandMismatch("Conflicting use of '.po' modifier with operand negation")
     if "c" in words.negative and len(words.negative) == 2:
         limit = "either (source A xor source B) or source C"
-        return f"Operand negation limited to {limit}"
-    return None
+        raise OperandMismatch(f"Operand negation limited to {limit}")
 
 
-def _memory(words: Words) -> str | None:
-    if words.type.bits * words.count > _WIDEST_VECTOR:
-        return "Vector type too large, exceeds 128 bit limit"
+def _memory(opcode: str, words: Words) -> None:
+    _check_width(words.type.bits * words.count)
     if words.get("cop") and words.get("l1"):
-        return f"Modifier '.{words['cop']}' cannot be combined with modifier '.{words['l1']}'"
+        one, other = words["cop"], words["l1"]
+        raise OperandMismatch(f"Modifier '.{one}' cannot be combined with modifier '.{other}'")
     for word in ("l1", "prefetch", "hint"):
         if words.get(word) and words.space not in ("", "global"):
-            return f"Modifier '.{words[word]}' cannot be applied to '.{words.space}' space"
-    return None
+            what = f"Modifier '.{words[word]}'"
+            raise OperandMismatch(f"{what} cannot be applied to '.{words.space}' space")
 
 
-def _atomic(opcode: str, words: Words) -> str | None:
+def _atomic(opcode: str, words: Words) -> None:
     if words.get("vec") and words.space not in ("", "global"):  # that of the variable at [a]
-        return f"State space incorrect for feature '{opcode} instruction with vector types'"
+        feature = f"'{opcode} instruction with vector types'"
+        raise OperandMismatch(f"State space incorrect for feature {feature}")
     if words.get("hint") and (words.space not in ("", "global") or words["op"] == "cas"):
-        return "Illegal modifier '.L2::cache_hint'"
-    return None
+        raise OperandMismatch("Illegal modifier '.L2::cache_hint'")
 
 
-def _copy(words: Words) -> str | None:
+def _copy(opcode: str, words: Words) -> None:
     if "dim" in words:
-        return _tensor_copy(words)
-    if "size" not in words.constants:
-        return None
-    if "how" in words:
-        return _constant(words, "size", (16,) if words["how"] == "cg" else (4, 8, 16))
-    size = words.constants["size"]
-    return f"unexpected value '{size}', expected to be multiple of 16" if size % 16 else None
-
-
-def _tensor_copy(words: Words) -> str | None:
-    dimensions = int(words["dim"][0])
-    if words.counts[0] != dimensions or any(n != dimensions - 2 for n in words.counts[1:]):
-        return "Argument vector size mismatch"
-    return None
-
-
-def _tensor_map(words: Words) -> str | None:
-    if "size" in words.constants:
-        return _constant(words, "size", (128,))
-    if "place" in words.constants:
-        return _constant(words, "place", range(5))
-    if "n" in words.constants:
-        return _constant(words, "n", range(_MAP_FIELDS[words["field"]]))
-    return None
+        rank = int(words["dim"][0])
+        if words.counts[0] != rank or any(n != rank - 2 for n in words.counts[1:]):
+            raise OperandMismatch("Argument vector size mismatch")
+    elif "how" in words:
+        _check_constant(words, "size", (16,) if words["how"] == "cg" else (4, 8, 16))
+    elif words.constants.get("size", 0) % 16:
+        size = words.constants["size"]
+        raise OperandMismatch(f"unexpected value '{size}', expected to be multiple of 16")
 
 
 # The number of values of fields of tensor maps, for sm_90.
 _MAP_FIELDS = {"elemtype": 13, "interleave_layout": 3, "swizzle_mode": 4, "fill_mode": 2}
 
 
-def _matrix_product(words: Words) -> str | None:
+def _tensor_map(opcode: str, words: Words) -> None:
+    _check_constant(words, "size", (128,))
+    _check_constant(words, "place", range(5))
+    _check_constant(words, "n", range(_MAP_FIELDS.get(words.get("field", ""), 0)))
+
+
+def _matrix_product(opcode: str, words: Words) -> None:
     if words.get("satfinite") and words["dtype"] != "s32":
-        return "Unexpected instruction types specified for 'mma'"
-    return _selector(words)
-
-
-def _matrix(words: Words) -> str | None:
-    if "which" in words and words["which"] in "cd":
-        of_shape = {"m8n8k4": ("f64",), "m16n16k8": ("f32",), "m8n8k32": ("s32",),
-                    "m8n8k128": ("s32",)}  # fmt: skip
-        if words["type"] not in of_shape.get(words["shape"], ("f16", "f32", "s32")):
-            return f"Incorrect instruction type for shape '.{words['shape']}'"
-    return _narrow(words)
-
-
-def _narrow(words: Words) -> str | None:
-    """Return the error in the layouts of matrices of elements of less than 8 bits."""
-    name = words.get("atype") or words.get("type") or ""
-    if name not in TYPES or TYPES[name].bits >= 8:
-        return None
-    which = words.get("which")
-    alayout = words.get("alayout") or (words["layout"] if which == "a" else "")
-    blayout = words.get("blayout") or (words["layout"] if which == "b" else "")
-    instruction = f"wmma.load.{which}" if which else "wmma.mma"
-    if alayout == "col":
-        return f"Illegal alayout '.col' for instruction '{instruction}'"
-    if blayout == "row":
-        return f"Illegal blayout '.row' for instruction '{instruction}'"
-    return None
-
-
-def _selector(words: Words) -> str | None:
-    """Return the error in the sparsity selector of ``mma.sp``."""
+        raise OperandMismatch("Unexpected instruction types specified for 'mma'")
     if "selector" not in words.constants:
-        return None
+        return
     value, shape, name = words.constants["selector"], words["shape"], words["atype"]
     chunks = shape_of(shape)[2] * TYPES[name].bits // (64 if TYPES[name].bits >= 16 else 32)
     most = {4: 3, 8: 1, 16: 0}[chunks]
     if (shape, name, words["dtype"]) == ("m16n8k32", "f16", "f32"):
         most = 3  # two more than the manual has
     if 0 <= value <= most:
-        return None
+        return
     if name in ("e4m3", "e5m2"):
-        return f"unexpected value '{value & 0xFFFFFFFF}', expected to be 0"
-    return f"value '{value}' out of range, expected to be in range [0..{most}]"
+        raise OperandMismatch(f"unexpected value '{value & 0xFFFFFFFF}', expected to be 0")
+    raise OperandMismatch(f"value '{value}' out of range, expected to be in range [0..{most}]")
 
 
-def _of_warpgroup(words: Words) -> str | None:
+# The types of sums of some shapes of ``wmma``.
+_SUMS = {"m8n8k4": ("f64",), "m16n16k8": ("f32",), "m8n8k32": ("s32",), "m8n8k128": ("s32",)}
+
+
+def _warp_matrix(opcode: str, words: Words) -> None:
+    if words.get("atype") != words.get("btype"):
+        raise OperandMismatch("Unexpected instruction types specified for 'wmma'")
+    which = words.get("which")
+    sums = _SUMS.get(words["shape"], ("f16", "f32", "s32"))
+    if which in ("c", "d") and words["type"] not in sums:
+        raise OperandMismatch(f"Incorrect instruction type for shape '.{words['shape']}'")
+    name = words.get("atype") or words.get("type") or ""
+    if name not in TYPES or TYPES[name].bits >= 8:
+        return
+    alayout = words.get("alayout") or (words["layout"] if which == "a" else "")
+    blayout = words.get("blayout") or (words["layout"] if which == "b" else "")
+    instruction = f"wmma.load.{which}" if which else "wmma.mma"
+    if alayout == "col":
+        raise OperandMismatch(f"Illegal alayout '.col' for instruction '{instruction}'")
+    if blayout == "row":
+        raise OperandMismatch(f"Illegal blayout '.row' for instruction '{instruction}'")
+
+
+def _warpgroup(opcode: str, words: Words) -> None:
     for name, value in words.constants.items():
         if name == "N":
             if value < 0:
-                return f"unexpected value '{value}', expected to be non-negative integer"
+                what = f"unexpected value '{value}'"
+                raise OperandMismatch(f"{what}, expected to be non-negative integer")
             continue
         allowed: Collection[int] = (-1, 1) if "imm-scale" in name else (0, 1)
         if name == "selector" and TYPES[words["atype"]].bits == 8:
             allowed = (0,)
-        wrong = _constant(words, name, allowed)
-        if wrong is not None:
-            return wrong
-    return None
+        _check_constant(words, name, allowed)
 
 
-def _product(words: Words) -> str | None:
-    if words.get("atype") != words.get("btype"):
-        return "Unexpected instruction types specified for 'wmma'"
-    return _matrix(words)
-
-
-def _barrier_object(words: Words) -> str | None:
+def _barrier_object(opcode: str, words: Words) -> None:
     sem, scope = words.get("sem"), words.get("scope")
     if bool(sem) != bool(scope):
-        return f"Modifier '.{sem or scope}' requires both an order and a scope"
+        raise OperandMismatch(f"Modifier '.{sem or scope}' requires both an order and a scope")
     if words.get("kind") == "noComplete" and (sem == "relaxed" or scope == "cluster"):
-        return "Modifier '.noComplete' requires '.release.cta'"
+        raise OperandMismatch("Modifier '.noComplete' requires '.release.cta'")
     if words.get("kind") and "count" not in words.given:
-        return f"Illegal modifier '.{words['kind']}' without count argument"
-    return None
+        raise OperandMismatch(f"Illegal modifier '.{words['kind']}' without count argument")
 
 
-def _constant(words: Words, name: str, allowed: Collection[int]) -> str | None:
-    value = words.constants[name]
-    if value in allowed:
-        return None
+def _check_constant(words: Words, name: str, allowed: Collection[int]) -> None:
+    """Check the value of a constant operand, if there is one."""
+    value = words.constants.get(name)
+    if value is None or value in allowed:
+        return
     expected = (
         f"0 to {len(allowed) - 1}" if isinstance(allowed, range) else " or ".join(map(str, allowed))
     )
-    return f"unexpected value '{value}', expected to be {expected}"
+    raise OperandMismatch(f"unexpected value '{value}', expected to be {expected}")
 
 
-def _stack(words: Words) -> str | None:
+def _performance_event(opcode: str, words: Words) -> None:
+    _check_constant(words, "n", range(1 << 16 if "mask" in words else 16))
+
+
+def _cache_line(opcode: str, words: Words) -> None:
+    _check_constant(words, "n", (128,))
+
+
+def _stack(opcode: str, words: Words) -> None:
     alignment = words.constants.get("align", 16)
     if alignment < 1 or alignment & (alignment - 1):
-        return "Alignment must be a power of two"
-    return None
+        raise OperandMismatch("Alignment must be a power of two")
 
 
 _AXES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube": 3}
 _PADDED = {1: (1,), 2: (2,), 3: (4,), 4: (4,)}
 
 
-def _fetch(opcode: str, words: Words) -> str | None:
-    result, coordinates, *others = words.counts
+def _check_coordinates(
+    opcode: str, words: Words, coordinates: int, others: Collection[int] = ()
+) -> None:
+    """Check the lengths of the vectors of coordinates, and of those with as many elements."""
     axes = _AXES[words["geom"]]
-    given = axes + words["geom"].startswith("a")
-    if result != (2 if words.get("v2") else 4):
-        return f"Argument vector size mismatch for instruction '{opcode}'"
     if coordinates == 3:
-        return "Illegal vector size: 3"
-    if coordinates < given or any(count not in _PADDED[axes] for count in others):
-        return f"Operand vector size doesn't match geometry for instruction '{opcode}'"
-    return None
+        raise OperandMismatch("Illegal vector size: 3")
+    least = axes + words["geom"].startswith("a")
+    if coordinates < least or any(count not in _PADDED[axes] for count in others):
+        what = "Operand vector size doesn't match geometry"
+        raise OperandMismatch(f"{what} for instruction '{opcode}'")
 
 
-def _query(opcode: str, words: Words) -> str | None:
+def _fetch(opcode: str, words: Words) -> None:
+    result, coordinates, *others = words.counts
+    if result != (2 if words.get("v2") else 4):
+        raise _vector_size(opcode)
+    _check_coordinates(opcode, words, coordinates, others)
+
+
+def _query(opcode: str, words: Words) -> None:
     if words.offsets[0]:
         kind = "texref" if opcode == "txq" else "surfref"
-        return f"Argument 1 of instruction '{opcode}': .{kind} or .u64 register expected"
-    return None
+        what = f"Argument 1 of instruction '{opcode}'"
+        raise OperandMismatch(f"{what}: .{kind} or .u64 register expected")
 
 
-def _on_surface(opcode: str, words: Words) -> str | None:
-    coordinates = words.counts[0 if opcode != "suld" or not words.get("vec") else 1]
-    axes = _AXES[words["geom"]] + words["geom"].startswith("a")
-    if coordinates == 3:
-        return "Illegal vector size: 3"
-    if coordinates < axes:
-        return f"Operand vector size doesn't match geometry for instruction '{opcode}'"
-    if words.type.bits * int((words.get("vec") or "v1")[1:]) > _WIDEST_VECTOR:
-        return "Vector type too large, exceeds 128 bit limit"
-    return None
+def _surface(opcode: str, words: Words) -> None:
+    is_result_first = opcode == "suld" and words.get("vec")
+    _check_coordinates(opcode, words, words.counts[1 if is_result_first else 0])
+    _check_width(words.type.bits * int((words.get("vec") or "v1")[1:]))
 
 
-def _move(words: Words) -> str | None:
-    if words.get("vec") and words.type.bits * words.count > _WIDEST_VECTOR:
-        return "Vector type too large, exceeds 128 bit limit"
-    return None
+def _move(opcode: str, words: Words) -> None:
+    if words.get("vec"):
+        _check_width(words.type.bits * words.count)
 
 
-_CHECKS: dict[str, Callable[[Words], str | None]] = {
-    "mov": _move,
-    "ld": _memory,
-    "ldu": _memory,
-    "st": _memory,
-    "cp": _copy,
-    "alloca": _stack,
-    "atom": partial(_atomic, "atom"),
-    "red": partial(_atomic, "red"),
-    **{name: partial(_video, name) for name in _SCALAR_VIDEO},
-    "mma": _matrix_product,
-    "wmma": _product,
-    "wgmma": _of_warpgroup,
-    "mbarrier": _barrier_object,
-    "tensormap": _tensor_map,
-    "fence": _tensor_map,
-    **{name: partial(_fetch, name) for name in ("tex", "tld4")},
-    **{name: partial(_query, name) for name in ("txq", "suq")},
-    **{name: partial(_on_surface, name) for name in ("suld", "sust", "sured")},
-    "pmevent": lambda words: _constant(words, "n", range(1 << 16 if "mask" in words else 16)),
-    "discard": lambda words: _constant(words, "n", (128,)),
-    "applypriority": lambda words: _constant(words, "n", (128,)),
+_CHECKS: dict[str, Callable[[str, Words], None]] = {
+    opcode: check
+    for opcodes, check in {
+        "mov": _move,
+        "ld ldu st": _memory,
+        "cp": _copy,
+        "alloca": _stack,
+        "atom red": _atomic,
+        "vadd vsub vabsdiff vmin vmax vshl vshr vmad vset": _video,
+        "mma": _matrix_product,
+        "wmma": _warp_matrix,
+        "wgmma": _warpgroup,
+        "mbarrier": _barrier_object,
+        "tensormap fence": _tensor_map,
+        "tex tld4": _fetch,
+        "txq suq": _query,
+        "suld sust sured": _surface,
+        "pmevent": _performance_event,
+        "discard applypriority": _cache_line,
+    }.items()
+    for opcode in opcodes.split()
 }
 
 
@@ -468,19 +390,18 @@ LIMIT_OFFSETS = frozenset({"txq", "suq"})
 """The opcodes whose operands are checked with the offset of an address."""
 
 
-def wrong_barrier(number: tree.Operand, threads: tree.Operand | None) -> str | None:
-    """Return the error in a constant barrier number or thread count."""
+def check_barrier(number: tree.Operand, threads: tree.Operand | None = None) -> None:
+    """Check a constant barrier number or thread count."""
     if isinstance(number, tree.Integer) and not 0 <= number.value < 16:
-        value = number.value & ((1 << 64) - 1)
-        return f"Barrier number '{value}' out of range, expected to be in range [0..15]"
+        what = f"Barrier number '{number.value & ((1 << 64) - 1)}' out of range"
+        raise OperandMismatch(f"{what}, expected to be in range [0..15]")
     if isinstance(threads, tree.Integer) and threads.value % 32:
-        return "Number of threads participating in barrier must be in multiple of warp size"
-    return None
+        what = "Number of threads participating in barrier must be in multiple of warp size"
+        raise OperandMismatch(what)
 
 
-def wrong_argument(actual: tuple[int, bool], formal: tree.Variable) -> str | None:
-    """Return an error unless an argument's size and shape are those of the formal parameter."""
-    size = TYPES[formal.type].bytes * formal.vector * prod(n or 0 for n in formal.dimensions)
-    if actual != (size, bool(formal.dimensions)):
-        return f"Type of argument does not match formal parameter '{formal.name}'"
-    return None
+def check_argument(formal: tree.Variable, size: int, *, is_array: bool) -> None:
+    """Check that an argument's size and shape are those of the formal parameter."""
+    expected = TYPES[formal.type].bytes * formal.vector * prod(n or 0 for n in formal.dimensions)
+    if (size, is_array) != (expected, bool(formal.dimensions)):
+        raise OperandMismatch(f"Type of argument does not match formal parameter '{formal.name}'")

@@ -42,9 +42,7 @@ def _structure(
     operand: tree.Operand, types: tuple[str, ...], operands: Operands
 ) -> list[ParameterUse]:
     """Return the members of a structure in a ``.param`` variable."""
-    found = None
-    if isinstance(operand, tree.SymbolReference | tree.Register):
-        found = operands.find(operand.name)
+    found = operands.meaning(operand)
     size = sum(TYPES[name].bytes for name in types)
     if not isinstance(found, ParameterName) or found.slot is None or found.size != size:
         raise operands.mismatch()
@@ -59,12 +57,11 @@ def _system_operand(
     operand: tree.Operand, type_name: str, operands: Operands, *, writes: bool
 ) -> Use:
     ptx_type = TYPES[type_name]
-    if isinstance(operand, tree.SymbolReference | tree.Register):
-        found = operands.find(operand.name)
-        if isinstance(found, ParameterName) and found.slot is not None:
-            if found.size != ptx_type.bytes:
-                raise operands.mismatch()
-            return ParameterUse(found.slot, 0, ptx_type)
+    found = operands.meaning(operand)
+    if isinstance(found, ParameterName) and found.slot is not None:
+        if found.size != ptx_type.bytes:
+            raise operands.mismatch()
+        return ParameterUse(found.slot, 0, ptx_type)
     if writes:
         return operands.destination(operand, ptx_type)
     return operands.source(operand, ptx_type)

@@ -203,15 +203,12 @@ def _own_words(opcode: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def complaint(opcode: str, words: tuple[str, ...]) -> str:
-    """Return the reason why no form matches: invalid PTX (in ptxas's words), or not implemented."""
-    wrong = illegal(opcode, words)
-    if wrong is not None:
-        return wrong
+def missing(opcode: str, words: tuple[str, ...]) -> tuple[str, str]:
+    """Return the name of an instruction that no form matches, and the details of a form of one."""
     name = ".".join((opcode, *words))
     if opcode not in table.opcodes():
-        return f"instruction '{name}' is not implemented by the emulated device"
-    return f"this form of '{opcode}' is not implemented by the emulated device: '{name}'"
+        return f"instruction '{name}'", ""
+    return f"this form of '{opcode}'", f": '{name}'"
 
 
 def illegal(opcode: str, words: tuple[str, ...]) -> str | None:

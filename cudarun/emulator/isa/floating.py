@@ -7,6 +7,7 @@ sign and payload, and make it quiet.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,18 @@ from cudarun.emulator.numerics.fused import fused_f32, fused_f64
 from cudarun.emulator.numerics.native import any_of
 from cudarun.emulator.numerics.special_values import (
     canonical,
+    extreme,
     flush_tiny,
     flushed,
-    greatest,
     has_nan,
-    least,
     saturate,
 )
-from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
+from cudarun.emulator.numerics.temporaries import (
+    Function,
+    result_of,
+    temporaries_of,
+    with_temporaries,
+)
 from cudarun.emulator.words import Words
 
 Operands = Callable[..., Arrays]
@@ -112,18 +117,21 @@ def _halved(a: Array) -> Arrays:
 # --- arithmetic ----------------------------------------------------------------------------------
 
 
-def _rounded(ufunc: Function, exactly: Function, doubling: Operands | None = None) -> Function:
-    """Return a two-operand operation: numpy's own to nearest, else exact and rounded."""
+def _rounded(
+    nearest: Function,
+    of_f32: Function,
+    of_f64: Function,
+    sources: int = 2,
+    doubling: Operands | None = None,
+) -> Callable[[Words], Function]:
+    """Return an operation: to nearest by a function of numpy, else exact and rounded."""
 
     def make(words: Words) -> Function:
-        mode = words.get("rnd") or rounding.NEAREST
-        if mode == rounding.NEAREST:
-            return finish(words, ufunc, 2, doubling)
-
-        def operate(a: Array, b: Array, d: Array) -> None:
-            np.copyto(d, exactly(a, b, mode))
-
-        return finish(words, operate, 2, doubling)
+        mode, exactly = words.get("rnd"), of_f32 if words.type.bits == 32 else of_f64
+        if (mode or rounding.NEAREST) == rounding.NEAREST:
+            return finish(words, nearest, sources, doubling)
+        operate = result_of(lambda *operands: exactly(*operands, mode))
+        return finish(words, operate, sources, doubling)
 
     return make
 
@@ -135,53 +143,24 @@ def _difference(exactly: Function) -> Function:
     return subtract
 
 
-def _fma(words: Words) -> Function:
-    mode = words["rnd"]
-    nearest, single = mode == rounding.NEAREST, words.type.bits == 32
-    exactly = rounding.fused_f32 if single else rounding.fused_f64
-
-    def fma(a: Array, b: Array, c: Array, d: Array) -> None:
-        np.copyto(d, exactly(a, b, c, mode))
-
-    if not nearest:
-        return finish(words, fma, 3, _fused_doubled)
-    return finish(words, fused_f32, 3, _fused_doubled) if single else fused_f64
+def _inverse(exactly: Function) -> Function:
+    return lambda a, mode: exactly(np.ones_like(a), a, mode)
 
 
-def _mad(words: Words) -> Function:
-    words["rnd"] = words.get("rnd") or rounding.NEAREST
-    return _fma(words)
-
-
-def _division(words: Words) -> Function:
-    mode = words.get("rnd") or rounding.NEAREST
-    exactly = rounding.quotient_f32 if words.type.bits == 32 else rounding.quotient_f64
-
-    def divide(a: Array, b: Array, d: Array) -> None:
-        np.copyto(d, exactly(a, b, mode))
-
-    function = np.divide if mode == rounding.NEAREST else divide
-    return finish(words, function, 2, _first_doubled)
-
-
-def _reciprocal(words: Words) -> Function:
-    mode = words.get("rnd") or rounding.NEAREST
-    exactly = rounding.quotient_f32 if words.type.bits == 32 else rounding.quotient_f64
-
-    def reciprocal(a: Array, d: Array) -> None:
-        np.copyto(d, exactly(np.ones_like(a), a, mode))
-
-    return finish(words, reciprocal, 1, _halved)
-
-
-def _root(words: Words) -> Function:
-    mode = words.get("rnd") or rounding.NEAREST
-    exactly = rounding.root_f32 if words.type.bits == 32 else rounding.root_f64
-
-    def root(a: Array, d: Array) -> None:
-        np.copyto(d, exactly(a, mode))
-
-    return finish(words, np.sqrt if mode == rounding.NEAREST else root, 1)
+_add = _rounded(np.add, rounding.sum_f32, rounding.sum_f64)
+_sub = _rounded(np.subtract, _difference(rounding.sum_f32), _difference(rounding.sum_f64))
+_mul = _rounded(np.multiply, rounding.product_f32, rounding.product_f64, doubling=_second_doubled)
+_div = _rounded(np.divide, rounding.quotient_f32, rounding.quotient_f64, doubling=_first_doubled)
+_rcp = _rounded(
+    result_of(lambda a: np.ones_like(a) / a),
+    _inverse(rounding.quotient_f32),
+    _inverse(rounding.quotient_f64),
+    1,
+    _halved,
+)
+_sqrt = _rounded(np.sqrt, rounding.root_f32, rounding.root_f64, 1)
+_fma_f32 = _rounded(fused_f32, rounding.fused_f32, rounding.fused_f64, 3, _fused_doubled)
+_fma_f64 = _rounded(fused_f64, rounding.fused_f32, rounding.fused_f64, 3)
 
 
 def _absolute(words: Words) -> Function:
@@ -203,10 +182,6 @@ def _numbers_only(ufunc: Function) -> Function:
     return operate
 
 
-def _copysign(a: Array, b: Array, d: Array) -> None:
-    np.copysign(b, a, out=d)  # PTX: the sign of the first operand
-
-
 def _testp(words: Words) -> Function:
     tests: dict[str, Function] = {
         "finite": np.isfinite,
@@ -217,77 +192,47 @@ def _testp(words: Words) -> Function:
         "normal": lambda a: np.isfinite(a) & ((np.abs(a) >= np.finfo(a.dtype).tiny) | (a == 0)),
         "subnormal": lambda a: (np.abs(a) < np.finfo(a.dtype).tiny) & (a != 0),
     }
-    test = tests[words["op"]]
-
-    def testp(a: Array, p: Array) -> None:
-        np.copyto(p, test(a))
-
-    return testp
+    return result_of(tests[words["op"]])
 
 
-# --- minimum and maximum -------------------------------------------------------------------------
-
-
-def _extreme(ufunc: Function, zero_bits: Function) -> Function:
-    """Return ``min`` or ``max``: a NaN loses, or wins with ``.NaN``; -0 is less than +0."""
-
+def _extreme(operation: str) -> Callable[[Words], Function]:
     def make(words: Words) -> Function:
-        propagate, xorsign = words.get("NaN"), words.get("xorsign")
-
-        def operate(a: Array, b: Array, d: Array) -> None:
-            sign = np.signbit(a) != np.signbit(b) if xorsign else None
-            if xorsign:
-                a, b = np.abs(a), np.abs(b)
-            result = ufunc(a, b)
-            zeros = (a == 0) & (b == 0)
-            if any_of(zeros):
-                words_of = f"u{a.dtype.itemsize}"
-                zero = zero_bits(a.view(words_of), b.view(words_of)).view(a.dtype)
-                result = np.where(zeros, zero, result)
-            if propagate:
-                result = np.where(np.isnan(a) | np.isnan(b), np.array(np.nan, a.dtype), result)
-            if sign is not None:
-                result = np.copysign(result, np.where(sign, -1.0, 1.0).astype(a.dtype))
-            np.copyto(d, result)
-
-        return finish(words, operate, 2)
+        propagates, xorsign = bool(words.get("NaN")), bool(words.get("xorsign"))
+        pick = partial(extreme, operation, propagates=propagates, xorsign=xorsign)
+        return finish(words, result_of(pick), 2)
 
     return make
 
 
-_min = _extreme(least, np.bitwise_or)
-_max = _extreme(greatest, np.bitwise_and)
+_min, _max = _extreme("min"), _extreme("max")
 
 _RND: dict[str, Any] = {"rnd": rounding.MODES}
 
 
 FORMS: tuple[InstructionForm, ...] = (
-    form("add{.rnd}{.ftz}{.sat}.f32  d, a, b", make=_rounded(np.add, rounding.sum_f32), **_RND),
-    form("add{.rnd}.f64  d, a, b", make=_rounded(np.add, rounding.sum_f64), **_RND),
-    form("sub{.rnd}{.ftz}{.sat}.f32  d, a, b",
-         make=_rounded(np.subtract, _difference(rounding.sum_f32)), **_RND),
-    form("sub{.rnd}.f64  d, a, b",
-         make=_rounded(np.subtract, _difference(rounding.sum_f64)), **_RND),
-    form("mul{.rnd}{.ftz}{.sat}.f32  d, a, b",
-         make=_rounded(np.multiply, rounding.product_f32, _second_doubled), **_RND),
-    form("mul{.rnd}.f64  d, a, b", make=_rounded(np.multiply, rounding.product_f64), **_RND),
-    form("fma.rnd{.ftz}{.sat}.f32  d, a, b, c", make=_fma, **_RND),
-    form("fma.rnd.f64  d, a, b, c", make=_fma, **_RND),
-    form("mad.rnd{.ftz}{.sat}.f32  d, a, b, c", make=_mad, **_RND),
-    form("mad.rnd.f64  d, a, b, c", make=_mad, **_RND),
+    form("add{.rnd}{.ftz}{.sat}.f32  d, a, b", make=_add, **_RND),
+    form("add{.rnd}.f64  d, a, b", make=_add, **_RND),
+    form("sub{.rnd}{.ftz}{.sat}.f32  d, a, b", make=_sub, **_RND),
+    form("sub{.rnd}.f64  d, a, b", make=_sub, **_RND),
+    form("mul{.rnd}{.ftz}{.sat}.f32  d, a, b", make=_mul, **_RND),
+    form("mul{.rnd}.f64  d, a, b", make=_mul, **_RND),
+    form("fma.rnd{.ftz}{.sat}.f32  d, a, b, c", make=_fma_f32, **_RND),
+    form("fma.rnd.f64  d, a, b, c", make=_fma_f64, **_RND),
+    form("mad.rnd{.ftz}{.sat}.f32  d, a, b, c", make=_fma_f32, **_RND),
+    form("mad.rnd.f64  d, a, b, c", make=_fma_f64, **_RND),
     form("div.approx{.ftz}.f32  d, a, b", make=approximations.division),
     form("div.full{.ftz}.f32  d, a, b", make=approximations.division),
-    form("div.rnd{.ftz}.f32  d, a, b", make=_division, **_RND),
-    form("div.rnd.f64  d, a, b", make=_division, **_RND),
+    form("div.rnd{.ftz}.f32  d, a, b", make=_div, **_RND),
+    form("div.rnd.f64  d, a, b", make=_div, **_RND),
     form("rcp.approx{.ftz}.f32  d, a", make=approximations.reciprocal),
-    form("rcp.rnd{.ftz}.f32  d, a", make=_reciprocal, **_RND),
-    form("rcp.rnd.f64  d, a", make=_reciprocal, **_RND),
-    form("rcp.rnd.ftz.f64  d, a", make=_reciprocal, **_RND),  # subnormal values remain
+    form("rcp.rnd{.ftz}.f32  d, a", make=_rcp, **_RND),
+    form("rcp.rnd.f64  d, a", make=_rcp, **_RND),
+    form("rcp.rnd.ftz.f64  d, a", make=_rcp, **_RND),  # subnormal values remain
     form("rcp.approx.ftz.f64  d, a", approximations.coarse(unit.reciprocal)),
     form("sqrt.approx{.ftz}.f32  d, a",
          make=approximations.scaled(unit.root, lambda root: root * np.float32(2.0**-12))),
-    form("sqrt.rnd{.ftz}.f32  d, a", make=_root, **_RND),
-    form("sqrt.rnd.f64  d, a", make=_root, **_RND),
+    form("sqrt.rnd{.ftz}.f32  d, a", make=_sqrt, **_RND),
+    form("sqrt.rnd.f64  d, a", make=_sqrt, **_RND),
     form("rsqrt.approx{.ftz}.f32  d, a",
          make=approximations.scaled(unit.reciprocal_root, lambda root: root * np.float32(2.0**12))),
     form("rsqrt.approx.f64  d, a", approximations.reciprocal_root_f64),
@@ -302,7 +247,7 @@ FORMS: tuple[InstructionForm, ...] = (
     form("abs.f64  d, a", _numbers_only(np.absolute)),
     form("neg{.ftz}.f32  d, a", make=_negative),
     form("neg.f64  d, a", _numbers_only(np.negative)),
-    form("copysign.type  d, a, b", _copysign, type="f32 f64"),
+    form("copysign.type  d, a, b", result_of(lambda a, b: np.copysign(b, a)), type="f32 f64"),
     form("testp.op.type  p:pred, a", make=_testp, type="f32 f64",
          op="finite infinite number notanumber normal subnormal"),
     form("min{.ftz}{.NaN}{.xorsign.abs}.f32  d, a, b", make=_min),

@@ -7,6 +7,8 @@ range, are computed in f64.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from cudarun.emulator.isa.approximations import Bits, of_unit
@@ -22,8 +24,8 @@ from cudarun.emulator.numerics.formats import (
     from_pair,
     to_f32,
 )
-from cudarun.emulator.numerics.special_values import greatest, least
-from cudarun.emulator.numerics.temporaries import Function
+from cudarun.emulator.numerics.special_values import extreme
+from cudarun.emulator.numerics.temporaries import Function, result_of
 from cudarun.emulator.words import Words
 
 _HALVES = "f16 f16x2 bf16 bf16x2"
@@ -31,38 +33,29 @@ _F16 = "f16 f16x2"
 _BF16 = "bf16 bf16x2"
 
 
-def _operation(compute: Function, mode: str = rounding.NEAREST) -> Function:
+def _operation(
+    compute: Callable[..., tuple[Array, Array]], mode: str = rounding.NEAREST
+) -> Callable[[Words], Function]:
     """Return an operation from a function of f64 arguments to ``(s, e)`` pairs."""
 
     def make(words: Words) -> Function:
         number_format = element(words.type)
-        ftz, sat, relu = words.get("ftz"), words.get("sat"), words.get("relu")
+        ftz, sat, relu = (bool(words.get(word)) for word in ("ftz", "sat", "relu"))
 
-        def operate(*arguments: Array) -> None:
-            *sources, d = arguments
+        def operate(*sources: Array) -> Array:
             wide = [to_f32(source, number_format).astype(np.float64) for source in sources]
             if ftz:
                 wide = [flushed_half(value, number_format) for value in wide]
             s, e = compute(*wide)
             result = from_pair(s, e, number_format, mode)
-            if ftz or sat or relu:
-                twice = from_pair(2 * s, 2 * e, number_format, mode) if ftz else None
-                result = apply_modifiers(
-                    result, number_format, twice=twice, sat=bool(sat), relu=bool(relu)
-                )
-            np.copyto(d, result)
+            if not (ftz or sat or relu):
+                return result
+            twice = from_pair(2 * s, 2 * e, number_format, mode) if ftz else None
+            return apply_modifiers(result, number_format, twice=twice, sat=sat, relu=relu)
 
-        return operate
+        return result_of(operate)
 
     return make
-
-
-def _exact(value: Array) -> tuple[Array, Array]:
-    return value, np.zeros_like(value)
-
-
-def _sum(a: Array, b: Array) -> tuple[Array, Array]:
-    return rounding.two_sum(a, b)
 
 
 def _difference(a: Array, b: Array) -> tuple[Array, Array]:
@@ -70,74 +63,66 @@ def _difference(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _product(a: Array, b: Array) -> tuple[Array, Array]:
-    return _exact(a * b)
+    product = a * b
+    return product, np.zeros_like(product)
 
 
 def _fused(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
     return rounding.two_sum(a * b, c)
 
 
-def _signed(change: Function) -> Function:
+def _signed(change: Function) -> Callable[[Words], Function]:
     """Return ``abs`` or ``neg``, which change the sign bit of the value."""
 
     def make(words: Words) -> Function:
         number_format, ftz = element(words.type), words.get("ftz")
 
-        def operate(a: Array, d: Array) -> None:
+        def operate(a: Array) -> Array:
             value = to_f32(a, number_format)
             value = change(flushed_half(value, number_format) if ftz else value)
-            np.copyto(d, from_f32(value, number_format))
+            return from_f32(value, number_format)
 
-        return operate
+        return result_of(operate)
 
     return make
 
 
-def _extreme(ufunc: Function, zero_bits: Function) -> Function:
+def _extreme(operation: str) -> Callable[[Words], Function]:
     def make(words: Words) -> Function:
         number_format, ftz = element(words.type), words.get("ftz")
-        propagate, xorsign = words.get("NaN"), words.get("xorsign")
+        propagates, xorsign = bool(words.get("NaN")), bool(words.get("xorsign"))
 
-        def operate(a: Array, b: Array, d: Array) -> None:
-            left, right = (to_f32(value, number_format) for value in (a, b))
+        def pick(*sources: Array) -> Array:
+            a, b = (to_f32(value, number_format) for value in sources)
             if ftz:
-                left, right = flushed_half(left, number_format), flushed_half(right, number_format)
-            sign = np.signbit(left) != np.signbit(right)
-            if xorsign:
-                left, right = np.abs(left), np.abs(right)
-            result = ufunc(left, right)
-            zero = zero_bits(left.view(np.uint32), right.view(np.uint32)).view(np.float32)
-            result = np.where((left == 0) & (right == 0), zero, result)
-            if propagate:
-                result = np.where(np.isnan(left) | np.isnan(right), np.float32(np.nan), result)
-            if xorsign:
-                result = np.copysign(result, np.where(sign, np.float32(-1), np.float32(1)))
-            np.copyto(d, from_f32(result, number_format))
+                a, b = flushed_half(a, number_format), flushed_half(b, number_format)
+            result = extreme(operation, a, b, propagates=propagates, xorsign=xorsign)
+            return from_f32(result, number_format)
 
-        return operate
+        return result_of(pick)
 
     return make
 
 
-def _approximate(operation: Bits) -> Function:
+def _approximate(operation: Bits) -> Callable[[Words], Function]:
     """Return a function of the special function unit, whose result is truncated to 16 bits."""
 
     def make(words: Words) -> Function:
         number_format = element(words.type)
 
-        def operate(a: Array, d: Array) -> None:
+        def operate(a: Array) -> Array:
             value = of_unit(operation, to_f32(a, number_format))
             if number_format == "f16":
                 value = np.where(value >= np.float32(2.0**16), np.float32(np.inf), value)
-            np.copyto(d, from_f32(value, number_format, rounding.ZERO))
+            return from_f32(value, number_format, rounding.ZERO)
 
-        return operate
+        return result_of(operate)
 
     return make
 
 
-_min, _max = _extreme(least, np.bitwise_or), _extreme(greatest, np.bitwise_and)
-_add, _sub = _operation(_sum), _operation(_difference)
+_min, _max = _extreme("min"), _extreme("max")
+_add, _sub = _operation(rounding.two_sum), _operation(_difference)
 _mul, _fma = _operation(_product), _operation(_fused)
 
 _BEYOND = np.uint16(0x7FF7)  # the NaN, with either sign, of elements beyond the bounds of a tensor

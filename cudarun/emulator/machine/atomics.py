@@ -25,7 +25,7 @@ from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair, to_f32
 from cudarun.emulator.numerics.native import any_of, contiguous
 from cudarun.emulator.numerics.rounding import NEAREST, two_sum
-from cudarun.emulator.numerics.special_values import canonical, flushed, greatest, least
+from cudarun.emulator.numerics.special_values import canonical, extreme, flushed
 from cudarun.emulator.numerics.types import Type, TypeKind
 
 if TYPE_CHECKING:
@@ -407,14 +407,8 @@ def _float_combination(operation: str, ptx_type: Type, adder: str) -> Combine:
         s, e = two_sum(left, right)
         return from_pair(s, e, number_format, NEAREST).view(b.dtype)
 
-    def extreme(held: Array, b: Array) -> Array:
-        left, right = (contiguous(x).view(dtype) for x in (held, b))
-        left, right = to_f32(left, number_format), to_f32(right, number_format)
-        if operation == "min":  # of zeros, one with a sign; max: both
-            wide, zero = least(left, right), -(-left - right)
-        else:
-            wide, zero = greatest(left, right), left + right
-        wide = np.where((left == 0) & (right == 0), zero, wide)
-        return from_f32(wide, number_format).view(b.dtype)
+    def extreme_of_halves(held: Array, b: Array) -> Array:
+        left, right = (to_f32(contiguous(x).view(dtype), number_format) for x in (held, b))
+        return from_f32(extreme(operation, left, right), number_format).view(b.dtype)
 
-    return add_halves if operation == "add" else extreme
+    return add_halves if operation == "add" else extreme_of_halves

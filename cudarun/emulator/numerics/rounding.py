@@ -121,8 +121,6 @@ def fused_f32(a: Array, b: Array, c: Array, mode: str) -> Array:
 def quotient_f32(a: Array, b: Array, mode: str) -> Array:
     """Return ``a / b`` of f32."""
     quotient = a / b
-    if mode == NEAREST:
-        return quotient
     # a - quotient * b is exact in f64; its sign and that of b give the sign of the error.
     rest = a.astype(np.float64) - quotient.astype(np.float64) * b.astype(np.float64)
     sign = np.sign(rest) * np.where(np.signbit(b), -1.0, 1.0)
@@ -134,8 +132,6 @@ def quotient_f32(a: Array, b: Array, mode: str) -> Array:
 def root_f32(a: Array, mode: str) -> Array:
     """Return the square root of f32."""
     root = np.sqrt(a)
-    if mode == NEAREST:
-        return root
     wide = root.astype(np.float64)
     sign = np.sign(a.astype(np.float64) - wide * wide)
     return step(root, np.where(np.isfinite(a) & (a > 0), sign, 0.0), mode)
@@ -146,10 +142,7 @@ def root_f32(a: Array, mode: str) -> Array:
 
 def sum_f64(a: Array, b: Array, mode: str) -> Array:
     """Return ``a + b`` of f64."""
-    s = a + b
-    if mode == NEAREST:
-        return s
-    _, e = two_sum(a, b)
+    s, e = two_sum(a, b)
     overflow = np.isinf(s) & np.isfinite(a) & np.isfinite(b)
     sign = np.where(overflow, -np.sign(s), np.sign(e))
     return zero_sum(step(s, sign, mode), s, a, b, mode)
@@ -157,23 +150,18 @@ def sum_f64(a: Array, b: Array, mode: str) -> Array:
 
 def product_f64(a: Array, b: Array, mode: str) -> Array:
     """Return ``a * b`` of f64."""
-    p = a * b
-    if mode == NEAREST:
-        return p
-    if is_traced(p):
+    if is_traced(a):
         return directed("multiply", mode, a, b)
-    _, e = two_product(a, b)
+    p, e = two_product(a, b)
     sign = _fix_sign(np.sign(e), p, (a, b), lambda x, y: x * y)
     return step(p, sign, mode)
 
 
 def quotient_f64(a: Array, b: Array, mode: str) -> Array:
     """Return ``a / b`` of f64."""
-    q = a / b
-    if mode == NEAREST:
-        return q
-    if is_traced(q):
+    if is_traced(a):
         return directed("divide", mode, a, b)
+    q = a / b
     p, e = two_product(q, b)
     sign = np.sign((a - p) - e) * np.where(np.signbit(b), -1.0, 1.0)
     sign = _fix_sign(sign, q, (a, b), lambda x, y: x / y)
@@ -182,11 +170,9 @@ def quotient_f64(a: Array, b: Array, mode: str) -> Array:
 
 def root_f64(a: Array, mode: str) -> Array:
     """Return the square root of f64."""
-    root = np.sqrt(a)
-    if mode == NEAREST:
-        return root
-    if is_traced(root):
+    if is_traced(a):
         return directed("sqrt", mode, a)
+    root = np.sqrt(a)
     proper = np.isfinite(a) & (a > 0)
     signs = np.zeros(a.shape)
     for index in np.flatnonzero(proper):

@@ -48,21 +48,38 @@ def saturate(d: Array) -> None:
     np.abs(d, out=d)  # -0 is below +0
 
 
-def least(a: Array, b: Array) -> Array:
-    """Return the smaller of two numbers; if one is a NaN, even a signaling one, the other.
+_EXTREMES: dict[str, tuple[np.ufunc, np.ufunc]] = {  # and the operation on the bits of zeros
+    "min": (np.minimum, np.bitwise_or),
+    "max": (np.maximum, np.bitwise_and),
+}
+
+
+def extreme(
+    operation: str, a: Array, b: Array, *, propagates: bool = False, xorsign: bool = False
+) -> Array:
+    """Return the ``min`` or ``max`` of numbers: -0 is less than +0.
 
     ``np.fmin`` returns a signaling NaN in some lanes of an array, and the number in others.
+
+    Args:
+        operation: ``"min"`` or ``"max"``.
+        a: Numbers.
+        b: Numbers.
+        propagates: A NaN wins; otherwise the other operand does.
+        xorsign: Compare magnitudes; the result is negative if one of the operands is.
     """
-    return _without_nan(np.minimum(a, b), a, b)
-
-
-def greatest(a: Array, b: Array) -> Array:
-    """Return the larger of two numbers; if one is a NaN, the other."""
-    return _without_nan(np.maximum(a, b), a, b)
-
-
-def _without_nan(result: Array, a: Array, b: Array) -> Array:
+    sign = np.signbit(a) != np.signbit(b)
+    if xorsign:
+        a, b = np.abs(a), np.abs(b)
+    pick, pick_zero = _EXTREMES[operation]
+    result: Array = pick(a, b)
+    zeros = (a == 0) & (b == 0)
+    if any_of(zeros):
+        unsigned = f"u{a.dtype.itemsize}"
+        zero = pick_zero(a.view(unsigned), b.view(unsigned)).view(a.dtype)
+        result = np.where(zeros, zero, result)
     nan = np.isnan(result)
-    if not any_of(nan):
-        return result
-    return np.where(nan, np.where(np.isnan(b), a, b), result)
+    if any_of(nan):
+        instead = np.array(np.nan, a.dtype) if propagates else np.where(np.isnan(b), a, b)
+        result = np.where(nan, instead, result)
+    return np.copysign(result, np.where(sign, -1.0, 1.0).astype(a.dtype)) if xorsign else result

@@ -1,4 +1,4 @@
-"""Scratch arrays of functions over lanes, declared so that hot loops allocate nothing."""
+"""Functions over lanes, and their scratch arrays: declared, so that hot loops allocate nothing."""
 
 from __future__ import annotations
 
@@ -7,10 +7,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import TYPES
 
 Function = Callable[..., Any]
 T = TypeVar("T", bound=Function)
+
+
+def result_of(compute: Callable[..., Array]) -> Function:
+    """Return the function of a table that writes what ``compute`` returns for the sources."""
+
+    def operate(*arguments: Array) -> None:
+        *sources, d = arguments
+        np.copyto(d, compute(*sources), casting="unsafe")
+
+    return operate
 
 
 def temporaries(*names: str) -> Callable[[T], T]:

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
-_LONGEST = 8192  # the demangler's result can grow much faster than the name
+_LONGEST = 8192  # characters of a mangled name
+_LARGEST = 1 << 16  # of a demangled one
+# What can complete the start of a mangled name: brackets, in them the type of a function's
+# parameter, or the name of a local type.
+_DEEPEST = 48
+_ENDS = [
+    "E" * inner + within + "E" * outer
+    for within in ("v", "E1x")
+    for outer in range(16)
+    for inner in range(8)
+]
+# The length of an identifier, unless the digits can be something else; or a repetition.
+_REPETITION = re.compile(
+    r"(?<![_\dLCDv])(?<!L[fdeg])(?<!Dh)(?P<length>\d{1,4})(?![\dE_])|[ST][0-9A-Z]*_|Dp|sp"
+)
+_USUAL_RATIO = 8
+_DOUBTFUL, _TOO_MUCH = 1 << 20, 1 << 23  # characters, as they are estimated
 _OPENED_BY = {")": "(", "]": "[", "}": "{"}
 _ANONYMOUS = "(anonymous namespace)"
 
@@ -16,16 +33,52 @@ _ANONYMOUS = "(anonymous namespace)"
 def demangle(name: str) -> str:
     """Return the C++ spelling of a mangled name: ``void ns::scale<float>(float*, int)``.
 
-    Return the name itself if it is not mangled (``extern "C"``), cannot be demangled, or if this
-    machine has no C++ runtime (``abi::__cxa_demangle``).
+    Return the name itself if it is not mangled (``extern "C"``), cannot be demangled or not in a
+    bounded time, or if this machine has no C++ runtime (``abi::__cxa_demangle``).
     """
     library = _cxx_runtime()
     if library is None or not name.startswith("_Z") or len(name) > _LONGEST:
         return name
+    text = _demangled(library, name) if _is_bounded(library, name) else None
+    return text if text is not None and len(text) <= _LARGEST else name
+
+
+def _is_bounded(library: ctypes.CDLL, name: str) -> bool:
+    """Return whether the demangler's work on a name is bounded.
+
+    A reference (``S0_``, ``T_``) repeats an earlier part, so each can double the length, and an
+    expansion (``Dp``, ``sp``) multiplies it. Where the estimated length is large, the name up to
+    there is demangled for its actual length.
+    """
+    estimate = _USUAL_RATIO * len(name)
+    for end, is_reference in _repetitions(name):
+        estimate *= 2 if is_reference else len(name)
+        if estimate <= _DOUBTFUL:
+            continue
+        rests = chain(("E" * depth for depth in range(_DEEPEST)), _ENDS)
+        few = islice(rests, None if estimate > _TOO_MUCH else _DEEPEST)
+        text = next(filter(None, (_demangled(library, name[:end] + rest) for rest in few)), None)
+        if text is not None and len(text) <= _LARGEST:
+            estimate = len(text) + _USUAL_RATIO * (len(name) - end)
+        elif text is not None or estimate > _TOO_MUCH:
+            return False
+    return True
+
+
+def _repetitions(name: str) -> Iterator[tuple[int, bool]]:
+    """Yield the end of each reference and expansion, and whether it is a reference."""
+    at = 0
+    while match := _REPETITION.search(name, at):
+        at = match.end() + int(match["length"] or 0)
+        if match["length"] is None:
+            yield at, match[0][-1] == "_"
+
+
+def _demangled(library: ctypes.CDLL, name: str) -> str | None:
     status = ctypes.c_int()
     text = library.__cxa_demangle(name.encode(), None, None, ctypes.byref(status))
     if not text:
-        return name
+        return None
     try:
         return ctypes.string_at(text).decode(errors="replace")
     finally:

@@ -23,12 +23,39 @@ from cudarun.images.demangler import (
         ("f", "f"),  # not the mangled type float
         ("_Zbad", "_Zbad"),
         ("_Z" + "9" * 10_000, "_Z" + "9" * 10_000),
+        ("_Z" + "9" * 5_000, "_Z" + "9" * 5_000),
         ("_Z1é", "_Z1é"),
         ("", ""),
     ],
 )
 def test_demangle(name, signature):
     assert demangle(name) == signature
+
+
+def test_a_name_of_many_repetitions_is_demangled():
+    name = "_Z4copyISt4pairIiiEEv" + "PT_S2_" * 40
+    parameters = ["std::pair<int, int>*", "std::pair<int, int>"] * 40
+    assert demangle(name) == f"void copy<std::pair<int, int> >({', '.join(parameters)})"
+
+
+def _doubled(start: str, pair: int, end: str) -> str:
+    """Return a name in which each type is a pair of the type before; ``pair`` is `std::pair`."""
+    names = ["S_", *(f"S{letter}_" for letter in "0123456789ABCDEFGHIJK")]
+    types = "".join(f"{names[pair]}I{2 * name}E" for name in names[pair + 1 :])
+    return f"{start}St4pairIiiE{types}{end}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        _doubled("_Z6kernel", 0, ""),
+        _doubled("_Z6kernelI", 1, "Evv"),
+        _doubled("_Z6kernelIZ4mainEUl", 1, "E_EvT_"),
+        "_Z6kernelIJ" + "i" * 300 + "EEv" + "DpSt4pairIT_St4pairIT_T_EE" * 30,
+    ],
+)
+def test_a_name_that_becomes_too_long_stays(name):
+    assert demangle(name) == name
 
 
 def test_without_a_cxx_runtime_the_name_stays(monkeypatch):

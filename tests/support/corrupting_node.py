@@ -10,12 +10,12 @@ import sys
 from typing import Any
 
 from cudarun.__main__ import main
-from cudarun.emulator.api import memory
+from cudarun.emulator.api import copies
 from cudarun.emulator.host.process import process
 
 SICK = 2
 
-_device_bytes = memory.device_bytes
+_device_bytes = copies.device_bytes
 
 
 def _corrupted(pointer: Any, size: int, *, to_write: bool = False) -> Any:
@@ -29,5 +29,5 @@ def _corrupted(pointer: Any, size: int, *, to_write: bool = False) -> Any:
 
 
 if __name__ == "__main__":
-    memory.device_bytes = _corrupted
+    copies.MEMORY["device"] = _corrupted
     sys.exit(main())

@@ -13,12 +13,7 @@ from cuda.bindings.driver import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemorytype
 from cudarun.bindings import enum_field
 from cudarun.emulator.api.arrays import array_of
 from cudarun.emulator.api.calls import call, enqueue
-from cudarun.emulator.api.memory import (
-    any_bytes,
-    copy_operation,
-    device_bytes,
-    given_host_bytes,
-)
+from cudarun.emulator.api.copies import MEMORY, copy_operation
 from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.arrays import CudaArray
 from cudarun.emulator.host.devices import attribute_value
@@ -29,23 +24,26 @@ from cudarun.emulator.host.refusal import Refusal
 from cudarun.records import dataclass
 
 _FIELDS = ("MemoryType", "Host", "Device", "Array", "Pitch", "Height", "XInBytes", "Y", "Z", "LOD")
+_MEMORY = {
+    CUmemorytype.CU_MEMORYTYPE_HOST: ("Host", "host"),
+    CUmemorytype.CU_MEMORYTYPE_DEVICE: ("Device", "device"),
+    CUmemorytype.CU_MEMORYTYPE_UNIFIED: ("Device", "memory"),
+}
 _WIDEST_PITCH = attribute_value("MAX_PITCH")
 
 
 # --- calls ---------------------------------------------------------------------------------------
 
 
-@call(waits=True)
+@call(waits=True, needs_context=True)
 def cuMemcpy2D(pCopy: CUDA_MEMCPY2D) -> None:
     """Copy a rectangle from or to memory of the host or a device, or a CUDA array."""
-    process.current()
     _copy(_rectangle(pCopy))
 
 
-@call(waits=True)
+@call(waits=True, needs_context=True)
 def cuMemcpy2DUnaligned(pCopy: CUDA_MEMCPY2D) -> None:
     """`cuMemcpy2D` without restrictions on the pitches."""
-    process.current()
     _copy(_rectangle(pCopy))
 
 
@@ -55,10 +53,9 @@ def cuMemcpy2DAsync(pCopy: CUDA_MEMCPY2D, hStream: Handle) -> None:
     process.submit(process.stream(hStream), _operation(_rectangle(pCopy)))
 
 
-@call(waits=True)
+@call(waits=True, needs_context=True)
 def cuMemcpy3D(pCopy: CUDA_MEMCPY3D) -> None:
     """Copy a box from or to memory of the host or a device, or a CUDA array."""
-    process.current()
     _copy(_box(pCopy))
 
 
@@ -153,12 +150,8 @@ def _side(copy: _Copy, side: str, *, to_write: bool = True) -> Bytes:
     written = to_write and side == "dst"
     first = (z * height + y) * pitch + x
     size = first + _extent(copy.shape, pitch, height)
-    if kind == CUmemorytype.CU_MEMORYTYPE_HOST:
-        view = given_host_bytes(copy.field(side, "Host"), size, to_write=written)
-    elif kind == CUmemorytype.CU_MEMORYTYPE_DEVICE:
-        view = device_bytes(copy.field(side, "Device"), size, to_write=written)
-    else:  # CU_MEMORYTYPE_UNIFIED
-        view = any_bytes(copy.field(side, "Device"), size, to_write=written)
+    field, memory = _MEMORY[kind]
+    view = MEMORY[memory](copy.field(side, field), size, to_write=written)
     return np.lib.stride_tricks.as_strided(view[first:], copy.shape, (height * pitch, pitch, 1))
 
 

@@ -18,6 +18,9 @@ from typing import Any, ParamSpec, SupportsInt
 
 from cuda.bindings.driver import CUresult
 
+from cudarun.emulator.host.addresses import HostPointer
+from cudarun.emulator.host.captures import CaptureRule
+from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import InvalidAddress, OutOfMemory
@@ -47,10 +50,30 @@ def enqueue(outputs: int = 0) -> Callable[[Callable[P, object]], Callable[P, Ans
 
 
 def call(
-    outputs: int = 0, *, waits: bool = False, of_current: bool = True
+    outputs: int = 0,
+    *,
+    waits: bool = False,
+    of_current: bool = True,
+    needs_context: bool = False,
+    during_capture: CaptureRule = CaptureRule.PERMITTED,
 ) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
-    """Declare any other call; one that ``waits`` returns when the current device is idle."""
-    return _driver_call(outputs, True, waits=waits, of_current=of_current)
+    """Declare any other call.
+
+    Args:
+        outputs: As with `query`.
+        waits: Whether it returns when the current device is idle.
+        of_current: Whether it needs the current context after a fault.
+        needs_context: Whether it fails without a current context, before anything else.
+        during_capture: What captures do about it.
+    """
+    return _driver_call(
+        outputs,
+        True,
+        waits=waits,
+        of_current=of_current,
+        needs_context=needs_context,
+        during_capture=during_capture,
+    )
 
 
 def _driver_call(
@@ -60,6 +83,8 @@ def _driver_call(
     waits: bool = False,
     before_init: bool = False,
     of_current: bool = True,
+    needs_context: bool = False,
+    during_capture: CaptureRule = CaptureRule.PERMITTED,
 ) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
     def decorate(body: Callable[P, object]) -> Callable[P, Answer]:
         name = body.__name__
@@ -68,11 +93,13 @@ def _driver_call(
         def carried_out(*args: P.args, **kwargs: P.kwargs) -> object:
             if not before_init and not process.initialized:
                 raise Refusal("NOT_INITIALIZED")
-            process.captures.admit(name, process.stack.top)
+            process.captures.admit(during_capture, process.stack.top)
             if waits:
                 process.wait()
             if synchronizes is not None:
                 process.check_fault(name, synchronizes=synchronizes, of_current=of_current)
+            if needs_context:
+                process.current()
             value = body(*args, **kwargs)
             if waits:  # it may have waited for another device than the current one
                 process.check_fault(name, synchronizes=True, of_current=of_current)
@@ -100,6 +127,32 @@ def _driver_call(
         return answer
 
     return decorate
+
+
+def generated(
+    module: str, name: str, types: dict[str, str], text: str, work: Callable[..., object]
+) -> Callable[..., object]:
+    """Return the body of a call of a table.
+
+    Args:
+        module: The module whose chapter of the documentation lists it.
+        name: Its name.
+        types: Its parameters: ``int``, ``Handle``, ``HostPointer`` or ``Any``.
+        text: Its documentation.
+        work: Called with the arguments by position.
+    """
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(each, kind, annotation=type_) for each, type_ in types.items()]
+    signature = inspect.Signature(parameters, return_annotation=None)
+
+    def body(*args: object, **named: object) -> object:
+        return work(*signature.bind(*args, **named).args)
+
+    known = {"int": int, "Handle": Handle, "HostPointer": HostPointer, "Any": Any}
+    body.__dict__["__signature__"] = signature
+    body.__annotations__ = {**{each: known[type_] for each, type_ in types.items()}, "return": None}
+    body.__name__, body.__doc__, body.__module__ = name, text, module
+    return body
 
 
 def with_integers(body: Callable[..., object]) -> Callable[[Args, Named], tuple[Args, Named]]:

@@ -8,6 +8,7 @@ from typing import Any, SupportsInt
 from cuda.bindings.driver import CUcontext, CUctx_flags, CUdevice, CUfunc_cache, CUlimit
 
 from cudarun.emulator.api.calls import call, query
+from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.contexts import (
     API_VERSION,
     STREAM_PRIORITIES,
@@ -157,10 +158,9 @@ def _given_or_current(ctx: Handle) -> Context:
     return context
 
 
-@call(waits=True)
+@call(waits=True, needs_context=True, during_capture=CaptureRule.CONTEXT)
 def cuCtxSynchronize() -> None:
     """Wait for all work of the current context."""
-    process.current()
 
 
 @call(1)
@@ -193,7 +193,7 @@ def cuCtxGetLimit(limit: CUlimit) -> int:
     return process.current().limits.get(limit)
 
 
-@call()
+@call(during_capture=CaptureRule.UNSAFE)
 def cuCtxSetLimit(limit: CUlimit, value: int) -> None:
     """Change a resource limit of the current context."""
     context = process.current()
@@ -206,7 +206,7 @@ def cuCtxGetCacheConfig() -> CUfunc_cache:
     return process.current().cache_config
 
 
-@call()
+@call(during_capture=CaptureRule.UNSAFE)
 def cuCtxSetCacheConfig(config: CUfunc_cache) -> None:
     """Prefer L1 cache or shared memory in the current context; no effect here."""
     process.current().cache_config = cache_preference(config)
@@ -219,17 +219,15 @@ def cache_preference(config: CUfunc_cache) -> CUfunc_cache:
     return CUfunc_cache(int(config))
 
 
-@call(2)
+@call(2, needs_context=True)
 def cuCtxGetStreamPriorityRange() -> tuple[int, int]:
     """Return the least and the greatest priority; greater is a lower number."""
-    process.current()
     return STREAM_PRIORITIES
 
 
-@call()
+@call(needs_context=True)
 def cuCtxResetPersistingL2Cache() -> None:
     """Do nothing: the emulated device has no cache."""
-    process.current()
 
 
 # --- peers ---------------------------------------------------------------------------------------
@@ -260,13 +258,11 @@ def cuCtxDisablePeerAccess(peerContext: Handle) -> None:
 # --- profiler control ----------------------------------------------------------------------------
 
 
-@call()
+@call(during_capture=CaptureRule.UNSAFE, needs_context=True)
 def cuProfilerStart() -> None:
     """Start profiling; no effect here."""
-    process.current()
 
 
-@call()
+@call(during_capture=CaptureRule.UNSAFE, needs_context=True)
 def cuProfilerStop() -> None:
     """Stop profiling; no effect here."""
-    process.current()

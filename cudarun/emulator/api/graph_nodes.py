@@ -18,7 +18,7 @@ from cuda.bindings.driver import (
 
 from cudarun.emulator.api.boxes import box_operation
 from cudarun.emulator.api.calls import call
-from cudarun.emulator.api.rectangles import fill_rows_operation
+from cudarun.emulator.api.fills import Fill
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.graphs import (
     Graph,
@@ -134,15 +134,15 @@ def cuGraphAddMemsetNode(
         raise Refusal("INVALID_VALUE", "memsetParams is null, or elementSize is not 1, 2 or 4")
     if not memsetParams.width or not memsetParams.height:
         raise Refusal("INVALID_VALUE", "the width or the height is 0")
-    operation = fill_rows_operation(
+    fill = Fill(
         handle_value(memsetParams.dst),
-        memsetParams.pitch,
         memsetParams.value,
-        memsetParams.width,
-        memsetParams.height,
         memsetParams.elementSize,
+        items=memsetParams.width,
+        pitch=memsetParams.pitch,
+        rows=memsetParams.height,
     )
-    return _add(hGraph, dependencies, numDependencies, operation)
+    return _add(hGraph, dependencies, numDependencies, fill.operation())
 
 
 @call(1)

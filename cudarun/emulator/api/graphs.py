@@ -29,6 +29,7 @@ from cudarun.emulator.api.graph_nodes import (
     node_of,
     nodes_of,
 )
+from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.graphs import (
     ExecutableGraph,
     Graph,
@@ -185,13 +186,13 @@ def _neighbors(nodes: list[Node], room: int) -> NodeEdges:
 # --- executable graphs ---------------------------------------------------------------------------
 
 
-@call(1)
+@call(1, during_capture=CaptureRule.UNSAFE)
 def cuGraphInstantiate(hGraph: Handle, flags: int) -> CUgraphExec:
     """Create an executable graph; not one that kernels launch."""
     return CUgraphExec(_instantiate(graph_of(hGraph), flags).handle)
 
 
-@call(1)
+@call(1, during_capture=CaptureRule.UNSAFE)
 def cuGraphInstantiateWithParams(
     hGraph: Handle, instantiateParams: CUDA_GRAPH_INSTANTIATE_PARAMS | None
 ) -> CUgraphExec:
@@ -241,7 +242,7 @@ def cuGraphUpload(hGraphExec: Handle, hStream: Handle) -> None:
     process.stream(hStream).check_not_capturing()
 
 
-@call()
+@call(during_capture=CaptureRule.UNSAFE)
 def cuGraphExecDestroy(hGraphExec: Handle) -> None:
     """Destroy an executable graph."""
     _executable(hGraphExec).destroy(process.handles)

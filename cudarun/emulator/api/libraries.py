@@ -17,6 +17,7 @@ from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.contexts import cache_preference
 from cudarun.emulator.api.modules import Options, OptionValues
 from cudarun.emulator.host.addresses import HostPointer, c_string
+from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.images import image_bytes, image_file
 from cudarun.emulator.host.jit import CompiledModule, DriverJitOptions, compile_image
@@ -76,7 +77,7 @@ def _load(image: bytes, options: DriverJitOptions) -> CUlibrary:
     return CUlibrary(LoadedLibrary(compiled, options, process.handles, process.host_memory).handle)
 
 
-@call(waits=True)
+@call(waits=True, during_capture=CaptureRule.UNSAFE)
 def cuLibraryUnload(library: Handle) -> None:
     """Unload a library from every context."""
     unloaded = _library(library)
@@ -172,10 +173,9 @@ def _attributes(kernel: Handle, dev: Handle) -> FunctionAttributes:
     return _kernel(kernel).attributes(process.device(dev).ordinal)
 
 
-@call(2)
+@call(2, needs_context=True)
 def cuKernelGetParamInfo(kernel: Handle, paramIndex: int) -> tuple[int, int]:
     """Return offset and size of a parameter in the parameter buffer; needs a current context."""
-    process.current()
     return parameter(_kernel(kernel).code, paramIndex)
 
 

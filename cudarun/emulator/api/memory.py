@@ -3,24 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from cuda.bindings.driver import CUdeviceptr
 
-from cuda.bindings.driver import (
-    CUdeviceptr,
-    CUgraphNodeType,
-)
-
-from cudarun.emulator.api.calls import call, enqueue
-from cudarun.emulator.host.addresses import Bytes, HostPointer, address_of, host_bytes
+from cudarun.emulator.api.calls import call
+from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.allocations import (
     DEVICE_KINDS,
     AllocationKind,
     DriverAllocation,
-    bytes_anywhere,
-    fill,
 )
-from cudarun.emulator.host.graphs import Operation, of_host
+from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.process import process
@@ -59,7 +51,7 @@ def allocated(
 # --- allocation ----------------------------------------------------------------------------------
 
 
-@call(1)
+@call(1, during_capture=CaptureRule.UNSAFE)
 def cuMemAlloc(bytesize: int) -> CUdeviceptr:
     """Allocate device memory; its contents are undefined, here zeros."""
     return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE).address)
@@ -75,7 +67,7 @@ def cuMemAllocAsync(bytesize: int, hStream: Handle) -> CUdeviceptr:
     return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=pool).address)
 
 
-@call(2)
+@call(2, during_capture=CaptureRule.UNSAFE)
 def cuMemAllocPitch(
     WidthInBytes: int, Height: int, ElementSizeBytes: int
 ) -> tuple[CUdeviceptr, int]:
@@ -88,7 +80,7 @@ def cuMemAllocPitch(
     return CUdeviceptr(allocated(pitch * Height, AllocationKind.DEVICE).address), pitch
 
 
-@call(1)
+@call(1, during_capture=CaptureRule.UNSAFE)
 def cuMemAllocManaged(bytesize: int, flags: int) -> CUdeviceptr:
     """Allocate memory with one address for the host and every device."""
     if flags not in _ATTACH_FLAGS:
@@ -96,10 +88,9 @@ def cuMemAllocManaged(bytesize: int, flags: int) -> CUdeviceptr:
     return CUdeviceptr(allocated(bytesize, AllocationKind.MANAGED, flags).address)
 
 
-@call(waits=True)
+@call(waits=True, during_capture=CaptureRule.UNSAFE, needs_context=True)
 def cuMemFree(dptr: Handle) -> None:
     """Free device or managed memory; null is allowed."""
-    process.current()
     address = handle_value(dptr)
     if address:
         process.allocations.release(address, *DEVICE_KINDS)
@@ -138,7 +129,7 @@ def stream_of_allocation(handle: Handle) -> Stream:
     return stream
 
 
-@call(1)
+@call(1, during_capture=CaptureRule.UNSAFE)
 def cuMemAllocHost(bytesize: int) -> int:
     """Allocate page-locked host memory, accessible to kernels; for 0 bytes return null."""
     if bytesize == 0:
@@ -147,7 +138,7 @@ def cuMemAllocHost(bytesize: int) -> int:
     return allocated(bytesize, AllocationKind.PAGE_LOCKED).address
 
 
-@call(1)
+@call(1, during_capture=CaptureRule.UNSAFE)
 def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
     """Allocate page-locked host memory, accessible to kernels; for 0 bytes return null."""
     if Flags & ~_HOST_ALLOC_FLAGS:
@@ -158,15 +149,14 @@ def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
     return allocated(bytesize, AllocationKind.PAGE_LOCKED, Flags).address
 
 
-@call(waits=True)
+@call(waits=True, during_capture=CaptureRule.UNSAFE, needs_context=True)
 def cuMemFreeHost(p: HostPointer) -> None:
     """Free page-locked host memory; null is allowed."""
-    process.current()
     if address_of(p):
         process.allocations.release(address_of(p), AllocationKind.PAGE_LOCKED)
 
 
-@call()
+@call(during_capture=CaptureRule.UNSAFE)
 def cuMemHostRegister(p: HostPointer, bytesize: int, Flags: int) -> None:
     """Register the program's own host memory for access by kernels."""
     context, address = process.current(), address_of(p)
@@ -188,20 +178,18 @@ def cuMemHostRegister(p: HostPointer, bytesize: int, Flags: int) -> None:
     )
 
 
-@call(waits=True)
+@call(waits=True, during_capture=CaptureRule.UNSAFE, needs_context=True)
 def cuMemHostUnregister(p: HostPointer) -> None:
     """Undo `cuMemHostRegister`."""
-    process.current()
     address = address_of(p)
     is_unknown = address and process.allocations.find(address) is None
     refusal = "HOST_MEMORY_NOT_REGISTERED" if is_unknown else "INVALID_VALUE"
     process.allocations.release(address, AllocationKind.REGISTERED, refusal=refusal)
 
 
-@call(1)
+@call(1, needs_context=True)
 def cuMemHostGetDevicePointer(p: HostPointer, Flags: int) -> CUdeviceptr:
     """Return the device address of page-locked memory: the same as the host's."""
-    process.current()
     address = address_of(p)
     if Flags != 0:
         raise Refusal("INVALID_VALUE", "Flags must be 0")
@@ -209,10 +197,9 @@ def cuMemHostGetDevicePointer(p: HostPointer, Flags: int) -> CUdeviceptr:
     return CUdeviceptr(address)
 
 
-@call(1)
+@call(1, needs_context=True)
 def cuMemHostGetFlags(p: HostPointer) -> int:
     """Return the flags of page-locked or managed memory: it is mapped, whatever they were."""
-    process.current()
     address = address_of(p)
     buffer = process.allocations.find(address)
     if buffer is not None and buffer.kind is AllocationKind.MANAGED:
@@ -236,10 +223,9 @@ def cuMemGetInfo() -> tuple[int, int]:
     return memory.capacity - memory.used, memory.capacity
 
 
-@call(2)
+@call(2, needs_context=True)
 def cuMemGetAddressRange(dptr: Handle) -> tuple[CUdeviceptr, int]:
     """Return base and size of the allocation that contains an address."""
-    process.current()
     address = handle_value(dptr)
     memory = process.memory_at(address)
     mapped = process.virtual.find(address)
@@ -249,206 +235,3 @@ def cuMemGetAddressRange(dptr: Handle) -> tuple[CUdeviceptr, int]:
     if allocation is None:
         raise Refusal("NOT_FOUND", f"{address:#x} is not in any allocation")
     return CUdeviceptr(allocation.base), allocation.size
-
-
-# --- copies --------------------------------------------------------------------------------------
-
-
-def device_bytes(pointer: Handle, size: int, *, to_write: bool = False) -> Bytes:
-    """Return memory that the device can access; ``to_write`` if all of it will be written."""
-    address = handle_value(pointer)
-    memory = process.memory_at(address)
-    if memory is None and size:
-        raise Refusal("INVALID_VALUE", f"{address:#x} is not a device address")
-    return bytes_anywhere(memory, address, size, to_write=to_write)
-
-
-def any_bytes(pointer: HostPointer, size: int, *, to_write: bool = False) -> Bytes:
-    """Return memory of a device or of the host, by its address."""
-    address = address_of(pointer)
-    memory = process.memory_at(address)
-    if memory is None and process.virtual.is_reserved(address):
-        raise Refusal("INVALID_VALUE", f"no device can access {address:#x}")
-    return bytes_anywhere(memory, address, size, to_write=to_write)
-
-
-def given_host_bytes(data: HostPointer, size: int, *, to_write: bool = False) -> Bytes:
-    """Return memory that is given as the host's; as on a GPU, it may be that of a device."""
-    address = address_of(data)
-    if address == 0 and size:
-        raise Refusal("INVALID_VALUE", "the host pointer is null")
-    buffer = process.allocations.find(address)
-    if (buffer is not None and not buffer.on_host) or process.virtual.is_reserved(address):
-        return any_bytes(address, size, to_write=to_write)
-    return host_bytes(address, size)
-
-
-def _copy(target: Bytes, source: Bytes) -> None:
-    process.current()
-    target[:] = source
-
-
-def _copy_in_stream(
-    target: Callable[..., Bytes], source: Callable[..., Bytes], stream: Handle
-) -> None:
-    """Copy in a stream; the functions return the memory, now and when a graph is launched."""
-
-    def work() -> None:
-        target(to_write=True)[:] = source()
-
-    nothing = not len(target()) + len(source())  # may refuse
-    process.submit(process.stream(stream), *[] if nothing else [copy_operation(work)])
-
-
-def copy_operation(work: Callable[[], None]) -> Operation:
-    """Return the operation of a copy."""
-    return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY, work)
-
-
-@call(waits=True)
-def cuMemcpyHtoD(dstDevice: Handle, srcHost: HostPointer, ByteCount: int) -> None:
-    """Copy from the host to a device."""
-    _copy(device_bytes(dstDevice, ByteCount, to_write=True), given_host_bytes(srcHost, ByteCount))
-
-
-@call(waits=True)
-def cuMemcpyDtoH(dstHost: HostPointer, srcDevice: Handle, ByteCount: int) -> None:
-    """Copy from a device to the host."""
-    target = given_host_bytes(dstHost, ByteCount, to_write=True)
-    _copy(target, device_bytes(srcDevice, ByteCount))
-
-
-@call(waits=True)
-def cuMemcpyDtoD(dstDevice: Handle, srcDevice: Handle, ByteCount: int) -> None:
-    """Copy from device memory to device memory, of another device too."""
-    _copy(device_bytes(dstDevice, ByteCount, to_write=True), device_bytes(srcDevice, ByteCount))
-
-
-@call(waits=True)
-def cuMemcpy(dst: HostPointer, src: HostPointer, ByteCount: int) -> None:
-    """Copy between any two addresses."""
-    _copy(any_bytes(dst, ByteCount, to_write=True), any_bytes(src, ByteCount))
-
-
-@call(waits=True)
-def cuMemcpyPeer(
-    dstDevice: Handle, dstContext: Handle, srcDevice: Handle, srcContext: Handle, ByteCount: int
-) -> None:
-    """Copy from a context's memory to another's."""
-    process.context(dstContext), process.context(srcContext)
-    _copy(device_bytes(dstDevice, ByteCount, to_write=True), device_bytes(srcDevice, ByteCount))
-
-
-@enqueue()
-def cuMemcpyPeerAsync(
-    dstDevice: Handle,
-    dstContext: Handle,
-    srcDevice: Handle,
-    srcContext: Handle,
-    ByteCount: int,
-    hStream: Handle,
-) -> None:
-    """Copy from a context's memory to another's, in a stream."""
-    process.context(dstContext), process.context(srcContext)
-    process.stream(hStream).check_not_capturing()
-    target = partial(device_bytes, dstDevice, ByteCount)
-    _copy_in_stream(target, partial(device_bytes, srcDevice, ByteCount), hStream)
-
-
-@enqueue()
-def cuMemcpyHtoDAsync(
-    dstDevice: Handle, srcHost: HostPointer, ByteCount: int, hStream: Handle
-) -> None:
-    """Copy from the host to a device, in a stream."""
-    target = partial(device_bytes, dstDevice, ByteCount)
-    _copy_in_stream(target, partial(given_host_bytes, srcHost, ByteCount), hStream)
-
-
-@enqueue()
-def cuMemcpyDtoHAsync(
-    dstHost: HostPointer, srcDevice: Handle, ByteCount: int, hStream: Handle
-) -> None:
-    """Copy from a device to the host, in a stream."""
-    target = partial(given_host_bytes, dstHost, ByteCount)
-    _copy_in_stream(target, partial(device_bytes, srcDevice, ByteCount), hStream)
-
-
-@enqueue()
-def cuMemcpyDtoDAsync(
-    dstDevice: Handle, srcDevice: Handle, ByteCount: int, hStream: Handle
-) -> None:
-    """Copy from device memory to device memory, in a stream."""
-    target = partial(device_bytes, dstDevice, ByteCount)
-    _copy_in_stream(target, partial(device_bytes, srcDevice, ByteCount), hStream)
-
-
-@enqueue()
-def cuMemcpyAsync(dst: HostPointer, src: HostPointer, ByteCount: int, hStream: Handle) -> None:
-    """Copy between any two addresses, in a stream."""
-    target = partial(any_bytes, dst, ByteCount)
-    _copy_in_stream(target, partial(any_bytes, src, ByteCount), hStream)
-
-
-# --- fills ---------------------------------------------------------------------------------------
-
-
-def _fill(pointer: Handle, value: int, count: int, width: int) -> None:
-    process.current()
-    check_alignment(pointer, width)
-    fill(device_bytes(pointer, count * width, to_write=True), value, width)
-
-
-def _fill_in_stream(pointer: Handle, value: int, count: int, width: int, stream: Handle) -> None:
-    def work() -> None:
-        fill(device_bytes(pointer, count * width, to_write=True), value, width)
-
-    check_alignment(pointer, width)
-    nothing = not len(device_bytes(pointer, count * width))  # may refuse
-    process.submit(process.stream(stream), *[] if nothing else [fill_operation(work)])
-
-
-def fill_operation(work: Callable[[], None]) -> Operation:
-    """Return the operation of a fill."""
-    return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMSET, work)
-
-
-def check_alignment(pointer: Handle, width: int) -> None:
-    """Raise `Refusal` if an address is not aligned for items of ``width`` bytes."""
-    if handle_value(pointer) % width:
-        raise Refusal("INVALID_VALUE", f"the address is not a multiple of {width}")
-
-
-@call(waits=True)
-def cuMemsetD8(dstDevice: Handle, uc: int, N: int) -> None:
-    """Set ``N`` bytes."""
-    _fill(dstDevice, uc, N, 1)
-
-
-@call(waits=True)
-def cuMemsetD16(dstDevice: Handle, us: int, N: int) -> None:
-    """Set ``N`` items of 2 bytes."""
-    _fill(dstDevice, us, N, 2)
-
-
-@call(waits=True)
-def cuMemsetD32(dstDevice: Handle, ui: int, N: int) -> None:
-    """Set ``N`` items of 4 bytes."""
-    _fill(dstDevice, ui, N, 4)
-
-
-@enqueue()
-def cuMemsetD8Async(dstDevice: Handle, uc: int, N: int, hStream: Handle) -> None:
-    """Set ``N`` bytes, in a stream."""
-    _fill_in_stream(dstDevice, uc, N, 1, hStream)
-
-
-@enqueue()
-def cuMemsetD16Async(dstDevice: Handle, us: int, N: int, hStream: Handle) -> None:
-    """Set ``N`` items of 2 bytes, in a stream."""
-    _fill_in_stream(dstDevice, us, N, 2, hStream)
-
-
-@enqueue()
-def cuMemsetD32Async(dstDevice: Handle, ui: int, N: int, hStream: Handle) -> None:
-    """Set ``N`` items of 4 bytes, in a stream."""
-    _fill_in_stream(dstDevice, ui, N, 4, hStream)

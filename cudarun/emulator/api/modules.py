@@ -20,6 +20,7 @@ from cuda.bindings.driver import (
 from cudarun.emulator.api.calls import call, query
 from cudarun.emulator.api.contexts import cache_preference
 from cudarun.emulator.host.addresses import HostPointer, c_string
+from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.images import image_bytes, image_file
 from cudarun.emulator.host.jit import DriverJitOptions, compile_image
@@ -72,10 +73,9 @@ def cuModuleLoadFatBinary(fatCubin: HostPointer) -> CUmodule:
     return _load(image_bytes(fatCubin), DriverJitOptions(0, None, None))
 
 
-@call(1)
+@call(1, needs_context=True)
 def cuModuleLoad(fname: bytes) -> CUmodule:
     """Load a file into the current context."""
-    process.current()
     return _load(image_file(c_string(fname)), DriverJitOptions(0, None, None))
 
 
@@ -85,7 +85,7 @@ def _load(image: bytes, options: DriverJitOptions) -> CUmodule:
     return CUmodule(module.handle)
 
 
-@call(waits=True)
+@call(waits=True, during_capture=CaptureRule.UNSAFE)
 def cuModuleUnload(hmod: Handle) -> None:
     """Unload a module from its context."""
     module = _module(hmod)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from cuda.bindings.driver import CUcontext, CUdevice, CUevent, CUstream
 
 from cudarun.emulator.api.calls import call, enqueue
-from cudarun.emulator.host.captures import CaptureBranch
+from cudarun.emulator.host.captures import CaptureBranch, CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -159,13 +159,13 @@ def _record(hEvent: Handle, hStream: Handle, *, external: bool = False) -> None:
         process.submit(stream, record_operation(event))
 
 
-@call(waits=True)
+@call(waits=True, during_capture=CaptureRule.UNSAFE)
 def cuEventSynchronize(hEvent: Handle) -> None:
     """Wait for an event."""
     process.ready(_completed(hEvent).context.device)
 
 
-@call()
+@call(during_capture=CaptureRule.UNSAFE)
 def cuEventQuery(hEvent: Handle) -> None:
     """Return success: a recorded event has completed."""
     _completed(hEvent)

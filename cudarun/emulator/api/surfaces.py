@@ -18,18 +18,16 @@ def cuSurfObjectCreate(pResDesc: CUDA_RESOURCE_DESC) -> CUsurfObject:
     return CUsurfObject(create_surface(process, pResDesc).handle)
 
 
-@call(waits=True)
+@call(waits=True, needs_context=True)
 def cuSurfObjectDestroy(surfObject: Handle) -> None:
     """Destroy a surface object, not its array; other handles have no effect."""
-    process.current()
     found = process.handles.find(handle_value(surfObject), SurfaceObject)
     if found is not None:
         found.destroy()
 
 
-@call(1)
+@call(1, needs_context=True)
 def cuSurfObjectGetResourceDesc(surfObject: Handle) -> CUDA_RESOURCE_DESC:
     """Return the resource descriptor that a surface object was created with."""
-    process.current()
     found = process.handles.get(handle_value(surfObject), SurfaceObject, "INVALID_VALUE")
     return copy_of_resource(found.resource)

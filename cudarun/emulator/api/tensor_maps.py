@@ -6,11 +6,10 @@ from __future__ import annotations
 from cuda.bindings.driver import CUtensorMap
 
 from cudarun.emulator.api.calls import call
-from cudarun.emulator.host.process import process
 from cudarun.emulator.host.tensor_maps import Numbers, Tensor, replace_address
 
 
-@call(1)
+@call(1, needs_context=True)
 def cuTensorMapEncodeTiled(
     tensorDataType: int,
     tensorRank: int,
@@ -25,7 +24,6 @@ def cuTensorMapEncodeTiled(
     oobFill: int,
 ) -> CUtensorMap:
     """Return the tensor map of boxes of a tensor, as for compute capability 9.0."""
-    process.current()
     tensor = Tensor(
         tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, elementStrides,
         interleave, swizzle, l2Promotion, oobFill,
@@ -33,7 +31,7 @@ def cuTensorMapEncodeTiled(
     return tensor.tiled(boxDim)
 
 
-@call(1)
+@call(1, needs_context=True)
 def cuTensorMapEncodeIm2col(
     tensorDataType: int,
     tensorRank: int,
@@ -51,7 +49,6 @@ def cuTensorMapEncodeIm2col(
     oobFill: int,
 ) -> CUtensorMap:
     """Return the tensor map of columns of pixels, as for compute capability 9.0."""
-    process.current()
     tensor = Tensor(
         tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, elementStrides,
         interleave, swizzle, l2Promotion, oobFill,
@@ -61,8 +58,7 @@ def cuTensorMapEncodeIm2col(
     )
 
 
-@call()
+@call(needs_context=True)
 def cuTensorMapReplaceAddress(tensorMap: CUtensorMap, globalAddress: int) -> None:
     """Replace the global address in a tensor map, of which nothing else is checked."""
-    process.current()
     replace_address(tensorMap, globalAddress)

@@ -27,32 +27,28 @@ def cuTexObjectCreate(
     return CUtexObject(create_texture(process, pResDesc, pTexDesc, pResViewDesc).handle)
 
 
-@call(waits=True)
+@call(waits=True, needs_context=True)
 def cuTexObjectDestroy(texObject: Handle) -> None:
     """Destroy a texture object, not its resource; destroying it twice has no effect."""
-    process.current()
     if not process.handles.is_spent(handle_value(texObject)):
         _texture(texObject).destroy()
 
 
-@call(1)
+@call(1, needs_context=True)
 def cuTexObjectGetResourceDesc(texObject: Handle) -> CUDA_RESOURCE_DESC:
     """Return the resource descriptor that a texture object was created with."""
-    process.current()
     return copy_of_resource(_texture(texObject).resource)
 
 
-@call(1)
+@call(1, needs_context=True)
 def cuTexObjectGetTextureDesc(texObject: Handle) -> CUDA_TEXTURE_DESC:
     """Return the texture descriptor that a texture object was created with."""
-    process.current()
     return copy_of_description(_texture(texObject).description)
 
 
-@call(1)
+@call(1, needs_context=True)
 def cuTexObjectGetResourceViewDesc(texObject: Handle) -> CUDA_RESOURCE_VIEW_DESC:
     """Return the resource view that a texture object was created with; zeros if there is none."""
-    process.current()
     view = _texture(texObject).view
     return CUDA_RESOURCE_VIEW_DESC() if view is None else copy_of_view(view)
 

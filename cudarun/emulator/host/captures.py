@@ -9,6 +9,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import field
+from enum import Enum, auto
 
 from cuda.bindings.driver import CUstreamCaptureMode, CUstreamCaptureStatus
 
@@ -20,63 +21,14 @@ from cudarun.records import dataclass
 _GLOBAL = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
 _RELAXED = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
 
-UNSAFE = frozenset(
-    {
-        "cuArrayCreate",
-        "cuArrayDestroy",
-        "cuCtxSetCacheConfig",
-        "cuCtxSetLimit",
-        "cuEventQuery",
-        "cuEventSynchronize",
-        "cuGraphExecDestroy",
-        "cuGraphInstantiate",
-        "cuGraphInstantiateWithParams",
-        "cuLibraryUnload",
-        "cuMemAlloc",
-        "cuMemAllocHost",
-        "cuMemAllocManaged",
-        "cuMemAllocPitch",
-        "cuMemFree",
-        "cuMemFreeHost",
-        "cuMemHostAlloc",
-        "cuMemHostRegister",
-        "cuMemHostUnregister",
-        "cuMipmappedArrayCreate",
-        "cuMipmappedArrayDestroy",
-        "cuModuleUnload",
-        "cuProfilerStart",
-        "cuProfilerStop",
-    }
-)
-"""The calls that a capture forbids as potentially unsafe."""
 
-OF_LEGACY_STREAM = frozenset(
-    {
-        "cuMemcpy",
-        "cuMemcpy2D",
-        "cuMemcpy2DUnaligned",
-        "cuMemcpy3D",
-        "cuMemcpyAtoA",
-        "cuMemcpyAtoD",
-        "cuMemcpyAtoH",
-        "cuMemcpyDtoA",
-        "cuMemcpyDtoD",
-        "cuMemcpyDtoH",
-        "cuMemcpyHtoA",
-        "cuMemcpyHtoD",
-        "cuMemcpyPeer",
-        "cuMemsetD16",
-        "cuMemsetD2D16",
-        "cuMemsetD2D32",
-        "cuMemsetD2D8",
-        "cuMemsetD32",
-        "cuMemsetD8",
-    }
-)
-"""The calls that work in the legacy default stream."""
+class CaptureRule(Enum):
+    """What captures do about a call without a stream."""
 
-OF_CONTEXT = frozenset({"cuCtxSynchronize"})
-"""The calls that affect all streams of the current context."""
+    PERMITTED = auto()
+    UNSAFE = auto()  # it is potentially unsafe
+    LEGACY_STREAM = auto()  # it works in the legacy default stream
+    CONTEXT = auto()  # it affects all streams of the current context
 
 
 @dataclass(eq=False)
@@ -179,11 +131,11 @@ class Captures:
         capture.status = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
         self._active.remove(capture)
 
-    def admit(self, call: str, context: Context | None) -> None:
+    def admit(self, rule: CaptureRule, context: Context | None) -> None:
         """Check a call that has no stream.
 
         Args:
-            call: Its name.
+            rule: The rule for it.
             context: The current context.
 
         Raises:
@@ -191,11 +143,11 @@ class Captures:
         """
         if not self._active:
             return
-        if call in UNSAFE:
+        if rule is CaptureRule.UNSAFE:
             self.check_unsafe()
-        elif call in OF_CONTEXT:
+        elif rule is CaptureRule.CONTEXT:
             self._forbid("STREAM_CAPTURE_UNSUPPORTED", lambda capture: _has(capture, context))
-        elif call in OF_LEGACY_STREAM and context is not None:
+        elif rule is CaptureRule.LEGACY_STREAM and context is not None:
             self.check_legacy_stream(context)
 
     def check_unsafe(self) -> None:

@@ -1,0 +1,157 @@
+"""Copies of consecutive bytes: driver API, section 6.13."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from cuda.bindings.driver import CUgraphNodeType
+
+from cudarun.emulator.api.arrays import array_of
+from cudarun.emulator.api.calls import call, enqueue, generated
+from cudarun.emulator.host.addresses import Bytes, HostPointer, address_of, host_bytes
+from cudarun.emulator.host.allocations import bytes_anywhere
+from cudarun.emulator.host.captures import CaptureRule
+from cudarun.emulator.host.graphs import Operation, of_host
+from cudarun.emulator.host.handles import Handle, handle_value
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+
+# The calls with a target and a source, and their documentation. A parameter with a type is memory
+# of that kind; an ``offset`` is in the array before it, a ``context`` that of the memory before it.
+_COPIES = """
+cuMemcpy(dst: memory, src: memory, ByteCount)
+    Copy between any two addresses
+cuMemcpyHtoD(dstDevice: device, srcHost: host, ByteCount)
+    Copy from the host to a device
+cuMemcpyDtoH(dstHost: host, srcDevice: device, ByteCount)
+    Copy from a device to the host
+cuMemcpyDtoD(dstDevice: device, srcDevice: device, ByteCount)
+    Copy from device memory to device memory, of another device too
+cuMemcpyPeer(dstDevice: device, dstContext: context, srcDevice: device, srcContext: context, \
+ByteCount)
+    Copy from a context's memory to another's
+cuMemcpyHtoA(dstArray: array, dstOffset: offset, srcHost: host, ByteCount)
+    Copy from the host to an array of one dimension
+cuMemcpyAtoH(dstHost: host, srcArray: array, srcOffset: offset, ByteCount)
+    Copy from an array of one dimension to the host
+cuMemcpyDtoA(dstArray: array, dstOffset: offset, srcDevice: device, ByteCount)
+    Copy from device memory to an array of one dimension
+cuMemcpyAtoD(dstDevice: device, srcArray: array, srcOffset: offset, ByteCount)
+    Copy from an array of one dimension to device memory
+cuMemcpyAtoA(dstArray: array, dstOffset: offset, srcArray: array, srcOffset: offset, ByteCount)
+    Copy from an array of one dimension to another
+"""
+_WITHOUT_STREAM = ("cuMemcpyDtoA", "cuMemcpyAtoD", "cuMemcpyAtoA")
+_ROW = re.compile(r"(\w+)\((.*), ByteCount\)\n +(.+)")
+_TYPES = {"offset": "int", "host": "HostPointer", "memory": "HostPointer"}
+
+
+def device_bytes(pointer: Handle, size: int, *, to_write: bool = False) -> Bytes:
+    """Return memory that the device can access; ``to_write`` if all of it will be written."""
+    address = handle_value(pointer)
+    memory = process.memory_at(address)
+    if memory is None and size:
+        raise Refusal("INVALID_VALUE", f"{address:#x} is not a device address")
+    return bytes_anywhere(memory, address, size, to_write=to_write)
+
+
+def any_bytes(pointer: HostPointer, size: int, *, to_write: bool = False) -> Bytes:
+    """Return memory of a device or of the host, by its address."""
+    address = address_of(pointer)
+    memory = process.memory_at(address)
+    if memory is None and process.virtual.is_reserved(address):
+        raise Refusal("INVALID_VALUE", f"no device can access {address:#x}")
+    return bytes_anywhere(memory, address, size, to_write=to_write)
+
+
+def given_host_bytes(data: HostPointer, size: int, *, to_write: bool = False) -> Bytes:
+    """Return memory that is given as the host's; as on a GPU, it may be that of a device."""
+    address = address_of(data)
+    if address == 0 and size:
+        raise Refusal("INVALID_VALUE", "the host pointer is null")
+    buffer = process.allocations.find(address)
+    if (buffer is not None and not buffer.on_host) or process.virtual.is_reserved(address):
+        return any_bytes(address, size, to_write=to_write)
+    return host_bytes(address, size)
+
+
+def array_bytes(handle: Handle, offset: int, size: int, *, to_write: bool = False) -> Bytes:
+    """Return bytes of an array's first row, which need not be whole texels."""
+    array = array_of(handle)
+    width = array.size[2]
+    if offset + size > width:
+        raise Refusal(
+            "INVALID_VALUE",
+            f"{size} bytes at offset {offset} exceed the array's row of {width} bytes",
+        )
+    first = slice(1)
+    part: Bytes = array.box((first, first, slice(offset, offset + size)), to_write=to_write)[0, 0]
+    return part
+
+
+MEMORY: dict[str, Callable[..., Bytes]] = {
+    "device": device_bytes,
+    "memory": any_bytes,
+    "host": given_host_bytes,
+    "array": array_bytes,
+}
+
+
+def copy_operation(work: Callable[[], None]) -> Operation:
+    """Return the operation of a copy."""
+    return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY, work)
+
+
+def _sides(kinds: Sequence[str], values: Sequence[Any]) -> list[Callable[..., Bytes]]:
+    """Return the functions that return the memory of the target and of the source."""
+    sides: list[Callable[..., Bytes]] = []
+    *operands, size = values
+    for kind, value in zip(kinds, operands, strict=True):
+        if kind == "context":
+            process.context(value)
+        elif kind == "offset":
+            sides.append(partial(sides.pop(), value))
+        else:
+            sides.append(partial(MEMORY[kind], value))
+    return [partial(side, size) for side in sides]
+
+
+def _copy(kinds: Sequence[str], *values: Any) -> None:
+    target, source = _sides(kinds, values)
+    written, read = target(to_write=True), source()
+    process.current()
+    written[:] = read
+
+
+def _copy_in_stream(kinds: Sequence[str], *values: Any) -> None:
+    *operands, stream = values
+    target, source = _sides(kinds, operands)
+
+    def work() -> None:  # now, or when a graph is launched
+        target(to_write=True)[:] = source()
+
+    if "context" in kinds:
+        process.stream(stream).check_not_capturing()
+    nothing = not len(target()) + len(source())  # may refuse
+    process.submit(process.stream(stream), *[] if nothing else [copy_operation(work)])
+
+
+def _declare(name: str, parameters: str, text: str) -> None:
+    kinds = dict(each.split(": ") for each in parameters.split(", "))
+    types = {each: _TYPES.get(kind, "Handle") for each, kind in kinds.items()}
+    types["ByteCount"] = "int"
+    work = partial(_copy, [*kinds.values()])
+    rule = CaptureRule.LEGACY_STREAM
+    call(waits=True, during_capture=rule)(generated(__name__, name, types, f"{text}.", work))
+    if name not in _WITHOUT_STREAM:
+        types["hStream"] = "Handle"
+        work = partial(_copy_in_stream, [*kinds.values()])
+        text = f"{text}, in a stream."
+        enqueue()(generated(__name__, f"{name}Async", types, text, work))
+
+
+for _row in _ROW.findall(_COPIES):
+    _declare(*_row)

@@ -1,0 +1,116 @@
+"""Fills: driver API, section 6.13."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from cuda.bindings.driver import CUgraphNodeType
+
+from cudarun.emulator.api.calls import call, enqueue, generated
+from cudarun.emulator.api.copies import device_bytes
+from cudarun.emulator.host.allocations import fill
+from cudarun.emulator.host.captures import CaptureRule
+from cudarun.emulator.host.graphs import Operation, of_host
+from cudarun.emulator.host.handles import Handle, handle_value
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.records import dataclass
+
+
+@dataclass(frozen=True)
+class Fill:
+    """A fill of rows.
+
+    Attributes:
+        pointer: The address of the first row.
+        value: The value of each item.
+        width: The bytes of an item.
+        items: The number of items in a row.
+        pitch: The bytes from a row to the next.
+        rows: The number of rows.
+    """
+
+    pointer: Handle
+    value: int
+    width: int
+    items: int
+    pitch: int = 0
+    rows: int = 1
+
+    def check(self) -> None:
+        """Raise `Refusal` if the address, the pitch or the extent is invalid."""
+        length = self.items * self.width
+        if handle_value(self.pointer) % self.width:
+            raise Refusal("INVALID_VALUE", f"the address is not a multiple of {self.width}")
+        if self.rows > 1 and (self.pitch < length or self.pitch % self.width):
+            raise Refusal(
+                "INVALID_VALUE", f"invalid pitch: {self.pitch} bytes for rows of {length} bytes"
+            )
+        device_bytes(self.pointer, self.extent)
+
+    @property
+    def extent(self) -> int:
+        """The number of bytes from the first to the last."""
+        if not self.items or not self.rows:
+            return 0
+        return (self.rows - 1) * self.pitch + self.items * self.width
+
+    def perform(self) -> None:
+        """Fill the rows, which must be valid."""
+        self.check()
+        view = device_bytes(self.pointer, self.extent, to_write=True)
+        shape = self.rows, self.items * self.width
+        for row in np.lib.stride_tricks.as_strided(view, shape, (self.pitch, 1)):
+            fill(row, self.value, self.width)
+
+    def operation(self) -> Operation:
+        """Return the operation that fills the rows; `Refusal` if they are invalid."""
+        self.check()
+        return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMSET, self.perform)
+
+
+def _declare(name: str, parameters: str, text: str, fill_of: Callable[..., Fill]) -> None:
+    types = dict.fromkeys(parameters.split(), "int") | {"dstDevice": "Handle"}
+
+    def perform(*values: int) -> None:
+        fill_of(*values).perform()
+
+    def submit(*values: int) -> None:
+        *values_, stream = values
+        fill_ = fill_of(*values_)
+        operation = fill_.operation()  # may refuse
+        process.submit(process.stream(stream), *[operation] if fill_.extent else [])
+
+    synchronous = call(waits=True, needs_context=True, during_capture=CaptureRule.LEGACY_STREAM)
+    synchronous(generated(__name__, name, types, f"{text}.", perform))
+    types["hStream"] = "Handle"
+    enqueue()(generated(__name__, f"{name}Async", types, f"{text}, in a stream.", submit))
+
+
+def _row(width: int, pointer: Handle, value: int, items: int) -> Fill:
+    return Fill(pointer, value, width, items)
+
+
+def _rows(width: int, pointer: Handle, pitch: int, value: int, items: int, rows: int) -> Fill:
+    return Fill(pointer, value, width, items, pitch, rows)
+
+
+for _width, _value, _items in (
+    (1, "uc", "bytes"),
+    (2, "us", "items of 2 bytes"),
+    (4, "ui", "items of 4 bytes"),
+):
+    _declare(
+        f"cuMemsetD{8 * _width}",
+        f"dstDevice {_value} N",
+        f"Set ``N`` {_items}",
+        partial(_row, _width),
+    )
+    _declare(
+        f"cuMemsetD2D{8 * _width}",
+        f"dstDevice dstPitch {_value} Width Height",
+        f"Set ``Height`` rows of ``Width`` {_items}",
+        partial(_rows, _width),
+    )

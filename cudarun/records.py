@@ -1,18 +1,18 @@
-"""Dataclasses that are fast to create: a command creates a hundred of them or more at start-up.
+"""Dataclasses that are fast to create: a command creates three hundred of them at start-up.
 
-The standard library compiles up to six methods for every frozen dataclass, which takes about a
-millisecond: a third of the time of all imports of cudarun. Here only ``__init__`` is compiled, and
-that when the first object is made, as most classes have none in a command; comparison, hashing and
-``repr`` are the same few functions for all classes. For a type checker,
-which enforces ``frozen`` here, and for `dataclasses.fields`, `replace` and `asdict` these are
-dataclasses.
+The standard library takes about a millisecond for every frozen dataclass, because it compiles up to
+six methods: a third of the time of all imports of cudarun. Here only ``__init__`` is compiled, when
+the first object is made, as most classes have none in a command; comparison, hashing and ``repr``
+are the same few functions for all classes. Annotations are texts, by ``from __future__``. For a
+type checker, which enforces ``frozen`` here, and for `dataclasses.fields`, `replace` and `asdict`
+these are dataclasses.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from copy import copy
+from dataclasses import MISSING
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -52,7 +52,7 @@ else:
 
         def make(cls: type) -> type:
             own = vars(cls)
-            made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
+            made = _with_fields(cls, slots=slots)
             if "__init__" not in own:
                 _compile_later(made)
             if "__repr__" not in own:
@@ -62,6 +62,36 @@ else:
             return made
 
         return make
+
+
+def _with_fields(cls: Any, *, slots: bool) -> Any:
+    """Return a class with the fields of its annotations, after those of its bases."""
+    namespace = dict(vars(cls))
+    own = {
+        name: _field(name, kind, namespace.pop(name, MISSING))
+        for name, kind in cls.__annotations__.items()
+        if not kind.startswith("ClassVar")
+    }
+    inherited: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[1:]):
+        inherited |= vars(base).get("__dataclass_fields__", {})
+    namespace["__dataclass_fields__"] = fields = inherited | own
+    namespace["__match_args__"] = tuple(name for name, each in fields.items() if each.init)
+    if slots:
+        namespace["__slots__"] = tuple(name for name in own if name not in inherited)
+    else:
+        namespace |= {name: f.default for name, f in own.items() if f.default is not MISSING}
+    for name in ("__dict__", "__weakref__"):
+        namespace.pop(name, None)
+    return type(cls)(cls.__name__, cls.__bases__, namespace)
+
+
+def _field(name: str, kind: str, value: Any) -> Any:
+    """Return a field as `dataclasses.fields` requires it, from its value in the class."""
+    made: Any = value if isinstance(value, dataclasses.Field) else dataclasses.field(default=value)
+    made.name, made.type, made.kw_only = name, kind, False
+    made._field_type = dataclasses._FIELD  # type: ignore[attr-defined]
+    return made
 
 
 def _compile_later(cls: Any) -> None:
@@ -75,16 +105,26 @@ def _compile_later(cls: Any) -> None:
 
 
 def _compiled(cls: Any) -> Any:
-    """Return the ``__init__`` that the standard library makes of a class with these fields."""
-    fields = [(f.name, f.type, copy(f)) for f in dataclasses.fields(cls)]
-    own: dict[str, Any] = {"__doc__": cls.__doc__ or cls.__name__}  # else it is made of a signature
+    """Return the ``__init__`` that sets the fields of a class."""
+    parameters, lines = ["self"], ["pass"]
+    names: dict[str, Any] = {"MISSING": MISSING}
+    for number, (name, each) in enumerate(cls.__dataclass_fields__.items()):
+        is_made = each.default_factory is not MISSING
+        names[f"_{number}"] = default = each.default_factory if is_made else each.default
+        value = f"_{number}()" if is_made else f"_{number}"
+        if each.init:
+            absent = "MISSING" if is_made else value
+            parameters.append(name if default is MISSING else f"{name}={absent}")
+            value = f"{value} if {name} is MISSING else {name}" if is_made else name
+        elif default is MISSING:
+            continue
+        lines.append(f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
-        own["__post_init__"] = cls.__post_init__
-    all_given = all(f.init for _, _, f in fields)  # else defaults are written to slots
-    made = dataclasses.make_dataclass(
-        cls.__name__, fields, namespace=own, repr=False, eq=False, slots=not all_given
-    )
-    return made.__init__  # type: ignore[misc]
+        lines.append("self.__post_init__()")
+    exec("\n ".join([f"def __init__({', '.join(parameters)}):", *lines]), names)
+    made = names["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    return made
 
 
 def _show(self: Any) -> str:

@@ -30,6 +30,10 @@ T = TypeVar("T")
 HEADER = struct.Struct("=Q")
 """The length of a message, which precedes it."""
 
+# The threads that numpy's OpenBLAS starts when it is imported wait for work by spinning for 2^26
+# cycles each, which takes more processor time than the import. They sleep after 2^20 (0.3 ms).
+_BLAS_THREADS = "OPENBLAS_THREAD_TIMEOUT", "20"
+
 
 @dataclass(frozen=True, slots=True)
 class Start:
@@ -86,6 +90,7 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
             if callable(signal.getsignal(number)):  # the parent's handler
                 signal.signal(number, _leave_to_parent)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        os.environ.setdefault(*_BLAS_THREADS)
         page.own = channel.page
         die_with(channel.parent)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

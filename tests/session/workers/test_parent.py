@@ -386,3 +386,21 @@ def test_each_phase_has_the_limit_by_itself() -> None:
         left = worker.seconds_left
         assert left is not None
         assert left > before + PATIENCE - time.monotonic()
+
+
+@pytest.mark.parametrize("given", [None, "26"])
+def test_threads_of_a_worker_that_wait_for_work_sleep(
+    given: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cudarun.session.workers.pool import call_in_worker
+
+    name = "OPENBLAS_THREAD_TIMEOUT"
+    if given is None:
+        monkeypatch.delenv(name, raising=False)
+    else:
+        monkeypatch.setenv(name, given)
+    assert call_in_worker(partial(_variable, name)).unwrap() == (given or "20")
+
+
+def _variable(name: str, _: None) -> str:
+    return os.environ[name]

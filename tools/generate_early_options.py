@@ -6,6 +6,7 @@ The early start parses the command line with it, before click is imported.
 from __future__ import annotations
 
 import sys
+import textwrap
 from pathlib import Path
 
 import click
@@ -29,9 +30,10 @@ COMMAND = "{command}"
 DEVICE_VARIABLE = "{variable}"
 DEFAULT_DEVICE = "{default}"
 
-OPTIONS = {{
-{rows}
+_GROUPS = {{
+{groups}
 }}
+OPTIONS = {{name: group for group, names in _GROUPS.items() for name in names.split()}}
 """By name: whether the option takes a value, and its effect on early workers."""
 '''
 
@@ -43,20 +45,27 @@ def module() -> str:
         each for each in context.command.get_params(context) if isinstance(each, click.Option)
     ]
     [devices] = (each for each in options if _effect(each, context) is EarlyEffect.DEVICES)
-    rows = {
-        name: (takes_value(option), _effect(option, context).value)
-        for option in options
-        for name in (*option.opts, *option.secondary_opts)
-    }
+    groups: dict[tuple[bool, str], list[str]] = {}
+    for option in options:
+        group = groups.setdefault((takes_value(option), _effect(option, context).value), [])
+        group += (*option.opts, *option.secondary_opts)
     return _HEAD.format(
         command=_COMMAND,
         variable=devices.envvar,
         default=devices.default,
-        rows="\n".join(
-            f'    "{name}": ({value}, "{effect}"),'
-            for name, (value, effect) in sorted(rows.items())
+        groups="\n".join(
+            f'    ({value}, "{effect}"): """\n{_wrapped(names)}\n    """,'
+            for (value, effect), names in sorted(groups.items())
         ),
     )
+
+
+def _wrapped(names: list[str]) -> str:
+    indent = " " * 8
+    return textwrap.fill(
+        " ".join(sorted(names)), 100, initial_indent=indent, subsequent_indent=indent,
+        break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def takes_value(option: click.Option) -> bool:

@@ -7,101 +7,33 @@ COMMAND = "launch"
 DEVICE_VARIABLE = "CUDARUN_DEVICE"
 DEFAULT_DEVICE = "0"
 
-OPTIONS = {
-    "--allow-python": (False, "none"),
-    "--allow-type-mismatch": (False, "none"),
-    "--atol": (True, "none"),
-    "--baseline": (True, "none"),
-    "--baseline-block": (True, "none"),
-    "--baseline-grid": (True, "none"),
-    "--baseline-smem": (True, "none"),
-    "--baseline-threads": (True, "none"),
-    "--best": (True, "none"),
-    "--block": (True, "none"),
-    "--buffer": (True, "none"),
-    "--bytes": (True, "none"),
-    "--cache-config": (True, "none"),
-    "--candidate": (True, "none"),
-    "--carveout": (True, "none"),
-    "--check": (True, "none"),
-    "--check-strength": (True, "none"),
-    "--cluster": (True, "none"),
-    "--color": (False, "none"),
-    "--compile-option": (True, "none"),
-    "--compiler": (True, "none"),
-    "--confine": (True, "none"),
-    "--context": (True, "no worker"),
-    "--cooperative": (False, "none"),
-    "--cpu-engine": (True, "none"),
-    "--cpu-threads": (True, "none"),
-    "--ctx-flags": (True, "no worker"),
-    "--define": (True, "none"),
-    "--detect": (True, "none"),
-    "--device": (True, "devices"),
-    "--dry-run": (False, "no worker"),
-    "--equal-nan": (False, "none"),
-    "--expect": (True, "none"),
-    "--expect-timeout": (True, "none"),
-    "--fail-fast": (False, "none"),
-    "--filter": (True, "none"),
-    "--flops": (True, "none"),
-    "--force": (False, "none"),
-    "--format": (True, "none"),
-    "--func-cache": (True, "none"),
-    "--graph": (False, "none"),
-    "--grid": (True, "none"),
-    "--help": (False, "no worker"),
-    "--help-all": (False, "no worker"),
-    "--hot": (False, "none"),
-    "--image": (True, "none"),
-    "--include": (True, "none"),
-    "--input-sets": (True, "none"),
-    "--json": (False, "none"),
-    "--junit": (True, "none"),
-    "--kernel": (True, "none"),
-    "--let": (True, "none"),
-    "--limit": (True, "none"),
-    "--list": (False, "none"),
-    "--max-image": (True, "none"),
-    "--no-color": (False, "none"),
-    "--params": (True, "none"),
-    "--print": (True, "none"),
-    "--priority": (True, "none"),
-    "--profile": (False, "none"),
-    "--prove": (False, "none"),
-    "--python": (True, "none"),
-    "--quiet": (False, "none"),
-    "--raw-output": (False, "none"),
-    "--reference": (True, "none"),
-    "--repeat": (True, "none"),
-    "--rtol": (True, "none"),
-    "--sanitize": (True, "no worker"),
-    "--save": (True, "none"),
-    "--seed": (True, "none"),
-    "--seeds": (True, "none"),
-    "--set": (True, "none"),
-    "--show": (True, "none"),
-    "--smem": (True, "none"),
-    "--spec": (True, "no worker"),
-    "--stateless": (False, "none"),
-    "--stats": (False, "none"),
-    "--std": (True, "none"),
-    "--swap": (True, "none"),
-    "--then": (False, "none"),
-    "--threads": (True, "none"),
-    "--timeout": (True, "none"),
-    "--times": (True, "none"),
-    "--together": (False, "together"),
-    "--trace": (False, "no worker"),
-    "--verbose": (False, "none"),
-    "--warmup": (True, "none"),
-    "--write-spec": (True, "none"),
-    "-D": (True, "none"),
-    "-I": (True, "none"),
-    "-d": (True, "devices"),
-    "-h": (False, "no worker"),
-    "-k": (True, "none"),
-    "-q": (False, "none"),
-    "-v": (False, "none"),
+_GROUPS = {
+    (False, "no worker"): """
+        --dry-run --help --help-all --trace -h
+    """,
+    (False, "none"): """
+        --allow-python --allow-type-mismatch --color --cooperative --equal-nan --fail-fast --force
+        --graph --hot --json --list --no-color --profile --prove --quiet --raw-output --stateless
+        --stats --then --verbose -q -v
+    """,
+    (False, "together"): """
+        --together
+    """,
+    (True, "devices"): """
+        --device -d
+    """,
+    (True, "no worker"): """
+        --context --ctx-flags --sanitize --spec
+    """,
+    (True, "none"): """
+        --atol --baseline --baseline-block --baseline-grid --baseline-smem --baseline-threads --best
+        --block --buffer --bytes --cache-config --candidate --carveout --check --check-strength
+        --cluster --compile-option --compiler --confine --cpu-engine --cpu-threads --define --detect
+        --expect --expect-timeout --filter --flops --format --func-cache --grid --image --include
+        --input-sets --junit --kernel --let --limit --max-image --params --print --priority --python
+        --reference --repeat --rtol --save --seed --seeds --set --show --smem --std --swap --threads
+        --timeout --times --warmup --write-spec -D -I -k
+    """,
 }
+OPTIONS = {name: group for group, names in _GROUPS.items() for name in names.split()}
 """By name: whether the option takes a value, and its effect on early workers."""

@@ -40,6 +40,7 @@ MAY_IMPORT = {
         "images",
         "parameters",
         "timing_comparison",
+        "toml_text",
         "writing",
     },
     "session": {
@@ -51,6 +52,7 @@ MAY_IMPORT = {
         "parameters",
         "rank_test",
         "result_cache",
+        "toml_text",
         "writing",
     },
     "timing_comparison": {"decoding", "model.compare", "rank_test"},
@@ -72,6 +74,7 @@ MAY_IMPORT = {
     "rank_test": set(),
     "result_cache": set(),
     "terminal": set(),
+    "toml_text": set(),
     "writing": set(),
 }
 LEAVES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -23,6 +22,7 @@ from cudarun.commands.steps import STEPS
 from cudarun.commands.text_files import read_text
 from cudarun.errors import RequestError
 from cudarun.session.launch.request import LaunchRequest
+from cudarun.toml_text import toml_lines
 from cudarun.writing import FileUse, OutputFile, is_special, whole_file
 
 if TYPE_CHECKING:  # its parser is imported where it is needed
@@ -113,7 +113,8 @@ def _parse_argument(text: str) -> Argument:
 
 
 def _lines(entries: Iterable[tuple[str, object]]) -> str:
-    return "".join(f"{key} = {_literal(value)}\n" for key, value in entries)
+    lines = toml_lines((key, _escaped(value)) for key, value in entries)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _text(path: str) -> str:
@@ -222,8 +223,8 @@ def _with_paths_moved(text: str, paths: Iterable[str], folder: Path) -> str:
     return text
 
 
-def _literal(value: object) -> str:
-    """Return a value in TOML; JSON's strings, numbers, booleans and lists are valid TOML."""
+def _escaped(value: object) -> object:
+    """Return a value in which no text is a reference to the matrix."""
     if isinstance(value, list):
-        return f"[{', '.join(map(_literal, value))}]"
-    return json.dumps(escaped(value) if isinstance(value, str) else value, ensure_ascii=False)
+        return [*map(_escaped, value)]
+    return escaped(value) if isinstance(value, str) else value

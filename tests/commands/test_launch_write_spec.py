@@ -127,6 +127,16 @@ def test_dollars_are_kept(run: Run, tmp_path: Path) -> None:
     assert case["result"]["kernel"] == "$$a$b"
 
 
+def test_a_control_character_is_kept(run: Run, tmp_path: Path) -> None:
+    ran = run(
+        "launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "4", "a=2", "x=f32[4]:iota",
+        "y=f32[4]:ones", "n=4", "--save", "y=a\x7fb.npy", "--write-spec", "kept.toml",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    [case] = tomllib.loads((tmp_path / "kept.toml").read_text())["launch"]
+    assert case["save"] == ["y=a\x7fb.npy"]
+
+
 def test_a_command_is_kept_beside_defaults_and_a_matrix(run: Run, tmp_path: Path) -> None:
     (tmp_path / "kept.toml").write_text(
         '[defaults]\nimage = "samples/hello.ptx"\ngrid = "${g}"\nequal-nan = true\n'

@@ -19,7 +19,7 @@ from cudarun.parameters import Parameter
 from cudarun.session.launch.recorded import recorded_values
 from cudarun.session.recording.archive import RecordedContents, Recording
 from cudarun.session.recording.manifest import Manifest, RecordedRange
-from cudarun.session.recording.manifest_text import toml_lines
+from cudarun.toml_text import toml_lines
 from cudarun.writing import OutputFile, check_outputs, whole_file
 
 _POINTER = 8
@@ -126,8 +126,8 @@ class EditableRecording:
             for each in manifest.ranges
             if self._is_expected(each)
         ]
-        table = {key: value for key, value in table.items() if value != []}
-        return "\n".join(["[[launch]]", *toml_lines(table), ""])
+        entries = (entry for entry in table.items() if entry[1] != [])
+        return "\n".join(["[[launch]]", *toml_lines(entries), ""])
 
     def _initial(self, each: RecordedRange) -> str:
         scalar = _scalar(each)

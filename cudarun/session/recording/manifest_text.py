@@ -6,7 +6,6 @@ take memory that grows with the square of the text.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass
@@ -22,6 +21,7 @@ from cudarun.session.recording.manifest import (
     RecordedArray,
     RecordedTensorMap,
 )
+from cudarun.toml_text import toml_lines
 
 FORMAT = 1
 _TABLES = {"range": "ranges", "tensor_map": "tensor_maps", "object": "objects"}
@@ -44,10 +44,11 @@ def write_manifest(manifest: Manifest) -> str:
         raise RequestError(f"the launch cannot be recorded: {error}") from None
     origin = table.pop("origin")
     rows = {key: table.pop(name) for key, name in _TABLES.items()}
-    lines = [*toml_lines({"format": FORMAT} | table), "", "[origin]", *toml_lines(origin)]
+    lines = [f"format = {FORMAT}", *toml_lines(table.items())]
+    lines += ["", "[origin]", *toml_lines(origin.items())]
     for key in ("tensor_map", "object", "range"):
         for row in rows[key]:
-            lines += ["", f"[[{key}]]", *toml_lines(row)]
+            lines += ["", f"[[{key}]]", *toml_lines(row.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -61,13 +62,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
     return value.hex() if isinstance(value, bytes) else value
-
-
-def toml_lines(table: Mapping[str, object]) -> Iterator[str]:
-    """Yield a TOML line for each value."""
-    # A JSON value is a TOML value, except for null and for characters above U+FFFF as escapes.
-    for key, value in table.items():
-        yield f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f")
 
 
 def read_manifest(data: bytes, origin: str) -> Manifest:

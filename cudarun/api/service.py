@@ -18,7 +18,7 @@ from cudarun.cli import main
 from cudarun.errors import ExitCode
 from cudarun.model.documents import document, error_document
 from cudarun.process import EndingSignals
-from cudarun.report.renderer import Renderer
+from cudarun.report.renderer import Renderer, TableStyle
 from cudarun.report.table import TableRenderer
 from cudarun.session.workers.service import end_with, receive, send
 
@@ -85,7 +85,7 @@ class _CallRenderer(Renderer):
         self.copies = copies
         self.found: tuple[BufferCopy, ...] = ()
         self.document: Mapping[str, Any] = {}
-        self._tables = TableRenderer(False, quiet=False, verbose=False, seed=False, times=False)
+        self._tables = TableRenderer(TableStyle(color=False, seed=False))
 
     def add(self, part: Part) -> None:
         """Write a part of the report."""

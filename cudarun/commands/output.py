@@ -46,15 +46,17 @@ def _renderer(context: click.Context) -> Renderer:
         from cudarun.report.markdown import MarkdownRenderer
 
         return MarkdownRenderer()
+    from cudarun.report.renderer import TableStyle
     from cudarun.report.table import TableRenderer
 
-    renderer = TableRenderer(
+    style = TableStyle(
         context.color,
         quiet=options["quiet"],
         verbose=options["verbose"],
         seed=options.get("seed") == "random",  # the user knows any other
         times=options.get("times", False),
     )
+    renderer = TableRenderer(style)
     if chosen != "github":
         return renderer
     from cudarun.report.github import GithubRenderer

@@ -8,16 +8,17 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.model.compare import ComparedCase, ComparisonReport
-from cudarun.report.console import table
+from cudarun.report.console import print_line, table
+from cudarun.report.renderer import TableStyle
 from cudarun.report.timing_tables import duration
 
 _STYLES = {"faster": "green", "slower": "red bold", "no difference": "dim"}
 COLUMNS = ("case", "device", "old", "new", "new/old", "95 % interval", "runs", "result")
 
 
-def show_comparison(report: ComparisonReport, out: Console, *, quiet: bool) -> None:
+def show_comparison(report: ComparisonReport, out: Console, style: TableStyle) -> None:
     """Print a row for each case, cases in one file only, and the totals."""
-    chosen = [case for case in report.cases if case.verdict == "slower" or not quiet]
+    chosen = [case for case in report.cases if case.verdict == "slower" or not style.quiet]
     if chosen:
         rows = table(*COLUMNS)
         for case in chosen:
@@ -25,7 +26,7 @@ def show_comparison(report: ComparisonReport, out: Console, *, quiet: bool) -> N
             rows.add_row(*map(Text, texts), Text(verdict, style=_STYLES[case.verdict]))
         out.print(rows)
     for line in (*notes(report), totals(report)):
-        out.print(Text(line), soft_wrap=True)
+        print_line(out, line)
 
 
 def cells(case: ComparedCase) -> Sequence[str]:

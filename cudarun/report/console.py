@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -103,6 +103,22 @@ def _replaced(part: Any, replace: Callable[[str], str]) -> Any:
     if isinstance(part, Text) and (plain := replace(part.plain)) != part.plain:
         return Text(plain, style=part.style)
     return part
+
+
+Part: TypeAlias = str | Text | tuple[str, str]
+"""A part of a line: a text, which can be beside its style."""
+
+PASSED: Part = ("PASS ", "green")
+"""The word that begins the line of something that passed."""
+FAILED: Part = ("FAIL ", "red bold")
+"""The word that begins the line of something that failed."""
+NOTE: Part = ("note ", "yellow")
+"""The word that begins a note."""
+
+
+def print_line(out: Console, *parts: Part) -> None:
+    """Print parts as one line, which is folded between words on a terminal only."""
+    out.print(Text.assemble(*parts), soft_wrap=True)
 
 
 def print_unfolded(out: Console, text: Text, end: str = "\n") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -17,8 +17,9 @@ from cudarun.model.contexts import (
     StepReport,
     VerifyReport,
 )
-from cudarun.report.console import table
+from cudarun.report.console import print_line, table
 from cudarun.report.errors import show_error
+from cudarun.report.renderer import TableStyle
 
 _MARKS = {
     "ok": (" ", ""),
@@ -39,58 +40,51 @@ _RESULT_WIDTH = 36  # CONTEXT_IS_DESTROYED (709) and a value beside most others
 # --- ctx run -------------------------------------------------------------------------------------
 
 
-class StepLines:
+class StepTable:
     """The lines of steps, each as soon as it is done: mark, step, result, value, stacks.
 
     Args:
         out: The console.
-        width: Characters of the longest step.
-        quiet: Leave out the steps that passed.
-        times: Show the time of each call.
+        labels: The texts of all steps, to align the columns.
+        style: With ``quiet`` the steps that passed are left out.
     """
 
-    def __init__(self, out: Console, width: int, *, quiet: bool, times: bool) -> None:
+    def __init__(self, out: Console, labels: Sequence[str], style: TableStyle) -> None:
         self._out = out
-        self._width = width
-        self._quiet = quiet
-        self._times = times
+        self._width = max(map(len, labels), default=0)
+        self._style = style
 
-    def show(self, step: StepReport) -> None:
+    def add(self, step: StepReport) -> None:
         """Write the line of a step."""
-        if self._quiet and step.exit_code == 0:
+        if self._style.quiet and step.exit_code == 0:
             return
         mark, style = _MARKS[step.verdict]
         line = Text(f"{step.number:3} ").append(mark, style=style)
         line.append(f" {step.text:{self._width}}  ")
         line.append(f"{_result(step):{_RESULT_WIDTH - 2}}  ", style=style if step.exit_code else "")
-        if self._times:
+        if self._style.times:
             spent = "" if step.milliseconds is None else f"{step.milliseconds:.3f} ms"
             line.append(f"{spent:>12}  ", style="dim")
         line.append(_stacks(step))
         line.rstrip()
-        self._out.print(line, soft_wrap=True)
+        print_line(self._out, line)
         for remark in (step.reason or "").splitlines():
-            self._out.print(Text(f"      | {remark}"), soft_wrap=True)
+            print_line(self._out, f"      | {remark}")
         self._out.file.flush()  # a kernel's printf writes beside us
 
-
-def show_end(report: ScriptReport, out: Console) -> None:
-    """Print the number of steps that did not pass, and the error."""
-    bad = [
-        f"{count} {words}"
-        for verdict, words in (
-            ("failed", "failed"),
-            ("error", "error"),
-            ("not run", "not run"),
-            ("not supported", "not supported"),
-        )
-        if (count := sum(step.verdict == verdict for step in report.steps))
-    ]
-    if bad:
-        out.print(Text(f"{len(report.steps)} steps: {', '.join(bad)}"), soft_wrap=True)
-    if report.error is not None:
-        out.file.flush()
-        show_error(report.error)
+    def end(self, report: ScriptReport) -> None:
+        """Print the number of steps that did not pass, and the error."""
+        verdicts = [step.verdict for step in report.steps]
+        bad = [
+            f"{count} {verdict}"
+            for verdict in ("failed", "error", "not run", "not supported")
+            if (count := verdicts.count(verdict))
+        ]
+        if bad:
+            print_line(self._out, f"{len(verdicts)} steps: {', '.join(bad)}")
+        if report.error is not None:
+            self._out.file.flush()
+            show_error(report.error)
 
 
 def _result(step: StepReport) -> str:
@@ -120,21 +114,22 @@ def _entry(entry: StackEntry) -> Text:
 # --- ctx verify ----------------------------------------------------------------------------------
 
 
-def show_verify(report: VerifyReport, out: Console, *, quiet: bool) -> None:
+def show_verify(report: VerifyReport, out: Console, style: TableStyle) -> None:
     """Print a row per fact and a column per device, then the failed and the unsupported ones."""
-    if not quiet:
+    if not style.quiet or not report.devices:
         rows = table("fact", *report.devices, "description")
         for fact in report.facts:
             verdicts = (Text(o.verdict, style=_VERDICTS[o.verdict]) for o in fact.outcomes)
             rows.add_row(fact.name, *verdicts, Text(fact.sentence))
         out.print(rows)
-    if not quiet:
+    if not report.devices:  # a list of the facts
+        return
+    if not style.quiet:
         _show_remarks(report, out, "passed")
     _show_remarks(report, out, "not supported")
     for fact in report.facts:
         _show_failure(fact, out)
-    counts = ", ".join(f"{report.count(verdict)} {verdict}" for verdict in _VERDICTS)
-    out.print(Text(counts), soft_wrap=True)
+    print_line(out, ", ".join(f"{report.count(verdict)} {verdict}" for verdict in _VERDICTS))
 
 
 def _show_remarks(report: VerifyReport, out: Console, verdict: FactVerdict) -> None:
@@ -145,8 +140,8 @@ def _show_remarks(report: VerifyReport, out: Console, verdict: FactVerdict) -> N
             if outcome.verdict == verdict and outcome.reason:
                 remarks.setdefault(outcome.reason, []).append(f"{fact.name} ({outcome.device})")
     for remark, facts in remarks.items():
-        out.print(Text(f"{verdict}: ", style=_VERDICTS[verdict]) + Text(remark), soft_wrap=True)
-        out.print(Text(f"  {', '.join(facts)}"), soft_wrap=True)
+        print_line(out, (f"{verdict}: ", _VERDICTS[verdict]), remark)
+        print_line(out, f"  {', '.join(facts)}")
 
 
 def _show_failure(fact: FactReport, out: Console) -> None:
@@ -154,34 +149,22 @@ def _show_failure(fact: FactReport, out: Console) -> None:
     for outcome in fact.outcomes:
         if outcome.verdict != "failed":
             continue
-        head = Text("failed: ", style="red bold") + Text(f"{fact.name} on {outcome.device}")
-        out.print(head + Text(f": {outcome.reason}"), soft_wrap=True)
-        if fact.note:
-            out.print(Text(f"  note: {fact.note}"), soft_wrap=True)
-        lines = StepLines(
-            out, width_of(step.text for step in outcome.steps), quiet=False, times=False
+        print_line(
+            out,
+            ("failed: ", "red bold"),
+            f"{fact.name} on {outcome.device}: {outcome.reason}",
         )
+        if fact.note:
+            print_line(out, f"  note: {fact.note}")
+        lines = StepTable(out, [step.text for step in outcome.steps], TableStyle())
         for step in outcome.steps:
-            lines.show(step)
-
-
-def show_facts(report: VerifyReport, out: Console) -> None:
-    """Print facts by name and sentence."""
-    rows = table("fact", "description")
-    for fact in report.facts:
-        rows.add_row(fact.name, Text(fact.sentence))
-    out.print(rows)
-
-
-def width_of(texts: Iterable[str]) -> int:
-    """Return the width of a column of texts."""
-    return max(map(len, texts), default=0)
+            lines.add(step)
 
 
 # --- ctx show ------------------------------------------------------------------------------------
 
 
-def show_contexts(report: ContextsReport, out: Console) -> None:
+def show_contexts(report: ContextsReport, out: Console, _: TableStyle) -> None:
     """Print the contexts of devices, a column per device."""
     infos = [outcome.info for outcome in report.outcomes if outcome.info is not None]
     if infos:

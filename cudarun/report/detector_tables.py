@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from cudarun.model.detectors import (
     BankConflicts,
@@ -18,8 +17,7 @@ from cudarun.model.detectors import (
     Proof,
     ProvedOperation,
 )
-from cudarun.report.check_tables import failed, passed
-from cudarun.report.console import table
+from cudarun.report.console import FAILED, PASSED, print_line, table
 from cudarun.report.notes import redundant
 
 _SHOWN = 10  # findings at different lines of the source
@@ -52,12 +50,12 @@ def show_watched(watched: DetectorReport, out: Console) -> None:
     found = {finding.kind for finding in watched.findings}
     claims = [_CLAIMS[name] for name in watched.detect if name not in found]
     if claims:
-        out.print(passed() + Text(", ".join(claims)), soft_wrap=True)
+        print_line(out, PASSED, ", ".join(claims))
     if watched.proof is not None:
         show_proof(watched.proof, out)
         note = redundant(watched.proof)
         if note is not None:
-            out.print(f"note: {note}", soft_wrap=True)
+            print_line(out, f"note: {note}")
     show_statistics(watched.statistics, out)
 
 
@@ -76,20 +74,17 @@ def show_findings(findings: Sequence[LaunchFinding], out: Console) -> None:
 
 def _show_finding(finding: LaunchFinding, others: Sequence[LaunchFinding], out: Console) -> None:
     """Print each access of a finding with its thread and its place in the code."""
-    line = failed()
-    line.append(_title(finding))
     count = finding.count + sum(other.count for other in others)
-    if count > 1:
-        line.append(f"  ({count} times)", style="dim")
-    out.print(line, soft_wrap=True)
+    times = f"  ({count} times)" if count > 1 else ""
+    print_line(out, FAILED, _title(finding), (times, "dim"))
     for place in finding.places:
-        out.print(Text(f"  {_who(place)}"), soft_wrap=True)
+        print_line(out, f"  {_who(place)}")
         function = "" if place.function == finding.kernel else f" in {place.function}"
         where = _where(f"{place.source}{function}" if place.source else None, place)
-        out.print(Text(f"    {where}"), soft_wrap=True)
+        print_line(out, f"    {where}")
     if others:
         what = _MORE[len(finding.places)][len(others) > 1]
-        out.print(Text(f"  and {len(others)} more {what} at these source lines"), soft_wrap=True)
+        print_line(out, f"  and {len(others)} more {what} at these source lines")
 
 
 def _title(finding: LaunchFinding) -> str:
@@ -135,16 +130,14 @@ def _triple(numbers: Coordinates) -> str:
 def show_proof(proof: Proof, out: Console) -> None:
     """Print the outcome without each synchronizing instruction."""
     if proof.skipped is not None:
-        out.print(f"proof: skipped: {proof.skipped}", soft_wrap=True)
+        print_line(out, f"proof: skipped: {proof.skipped}")
         return
     if not proof.operations:
-        out.print("proof: the kernel has no barriers, fences or atomic operations", soft_wrap=True)
+        print_line(out, "proof: the kernel has no barriers, fences or atomic operations")
         return
     races = sum(each.outcome == "race" for each in proof.operations)
-    out.print(
-        f"proof: a race without {races} of {len(proof.operations)} synchronizing instructions",
-        soft_wrap=True,
-    )
+    of_all = f"{races} of {len(proof.operations)} synchronizing instructions"
+    print_line(out, f"proof: a race without {of_all}")
     groups: dict[object, list[ProvedOperation]] = {}
     for number, each in enumerate(proof.operations):  # those of unrolled loops are one
         key = number if each.source is None else (each.kind, each.source, each.outcome)
@@ -155,18 +148,18 @@ def show_proof(proof: Proof, out: Console) -> None:
 
 def _show_operation(each: ProvedOperation, others: int, out: Console) -> None:
     where = _where(each.source, each)
-    out.print(Text(f"  {_OUTCOMES[each.outcome]} without {each.kind}: {where}"), soft_wrap=True)
+    print_line(out, f"  {_OUTCOMES[each.outcome]} without {each.kind}: {where}")
     if each.race is not None:
         accesses = " and ".join(
             f"{place.access} at {place.source or f'PTX line {place.ptx_line}'}"
             for place in each.race.places
         )
-        out.print(Text(f"    {_name(each.race)}: {accesses}"), soft_wrap=True)
+        print_line(out, f"    {_name(each.race)}: {accesses}")
     elif each.fault is not None:
-        out.print(Text(f"    {each.fault}"), soft_wrap=True)
+        print_line(out, f"    {each.fault}")
     if others:
         what = _MORE[1][others > 1]
-        out.print(Text(f"    and {others} more {what} at this source line"), soft_wrap=True)
+        print_line(out, f"    and {others} more {what} at this source line")
 
 
 # --- statistics ----------------------------------------------------------------------------------
@@ -188,7 +181,7 @@ def show_statistics(statistics: LaunchStatistics | None, out: Console) -> None:
             f"{statistics.shared_accesses} warp accesses"
         )
     for conflicts in statistics.worst_conflicts:
-        out.print(Text(f"  {_conflicts(conflicts)}"), soft_wrap=True)
+        print_line(out, f"  {_conflicts(conflicts)}")
 
 
 def _instructions(statistics: LaunchStatistics) -> Table:

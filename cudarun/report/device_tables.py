@@ -8,19 +8,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cudarun.model.devices import (
-    DeviceInfo,
-    DevicesReport,
-)
+from cudarun.model.devices import DeviceInfo, DevicesReport
 from cudarun.model.doctor import DoctorReport
-from cudarun.report.console import table
+from cudarun.report.console import NOTE, print_line, table
+from cudarun.report.renderer import TableStyle
 
 _MARKS = {"well": ("ok", "green"), "note": ("note", "yellow"), "wrong": ("WRONG", "red bold")}
 
 
-def show_devices(report: DevicesReport, out: Console, *, quiet: bool = False) -> None:
+def show_devices(report: DevicesReport, out: Console, style: TableStyle) -> None:
     """Print a row per device, the peer access of several devices, and the attributes."""
-    if not quiet:
+    if not style.quiet:
         _show_devices(report, out)
     if report.attributes:
         out.print(_attributes(report.attributes))
@@ -49,26 +47,18 @@ def _show_devices(report: DevicesReport, out: Console) -> None:
         )
     out.print(rows)
     for device in report.devices:
-        out.print(f"{device.label}: {device.uuid}", soft_wrap=True)
+        print_line(out, f"{device.label}: {device.uuid}")
     if len(report.devices) > 1:
         out.print(_peers(report.devices))
     if report.no_gpu is not None:
-        out.print(
-            Text.assemble(
-                ("note ", "yellow"),
-                f"no GPU: {report.no_gpu}; 'cudarun devices --doctor' shows the reason",
-            ),
-            soft_wrap=True,
-        )
+        reason = "'cudarun devices --doctor' shows the reason"
+        print_line(out, NOTE, f"no GPU: {report.no_gpu}; {reason}")
 
 
 def _peers(devices: Sequence[DeviceInfo]) -> Table:
     rows = table("peer access", *(device.label for device in devices))
     for device in devices:
-        rows.add_row(
-            device.label,
-            *(_reach(device, other) for other in devices),
-        )
+        rows.add_row(device.label, *(_reach(device, other) for other in devices))
     return rows
 
 
@@ -90,14 +80,13 @@ def _version(version: tuple[int, int]) -> str:
 # --- doctor ------------------------------------------------------------------------------------
 
 
-def show_doctor(report: DoctorReport, out: Console, *, quiet: bool) -> None:
+def show_doctor(report: DoctorReport, out: Console, style: TableStyle) -> None:
     """Print a row for each finding, and its remedy; with ``quiet`` only of problems and notes."""
     rows = table("", "", "", show_header=False)
     for finding in report.findings:
-        if quiet and finding.state == "well":
+        if style.quiet and finding.state == "well":
             continue
-        mark, style = _MARKS[finding.state]
-        rows.add_row(Text(mark, style=style), Text(finding.subject), Text(finding.says))
+        rows.add_row(Text(*_MARKS[finding.state]), Text(finding.subject), Text(finding.says))
         if finding.remedy:
             rows.add_row("", "", Text.assemble(("fix: ", "cyan bold"), finding.remedy))
     out.print(rows)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.text import Text
+
+from cudarun.report.console import Part, print_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +37,7 @@ def show_engines_of_case(case: CaseReport, out: Console) -> None:
     """Print the engines of a case of a spec below its line."""
     found = case.result or case.error
     for each in found.engines if found is not None else ():
-        out.print(Text("  ") + _line(each), soft_wrap=True)
+        print_line(out, "  ", _engine(each))
 
 
 def _show(
@@ -52,10 +53,10 @@ def _show(
     """
     for each in engines:
         if verbose or (interpreted and each.engine == "interpret") or not each.is_default:
-            out.print(_line(each), soft_wrap=True)
+            print_line(out, _engine(each))
 
 
-def _line(each: KernelEngine) -> Text:
+def _engine(each: KernelEngine) -> Part:
     engine = "compiled" if each.engine == "compile" else "interpreted"
     some = "" if each.reason is None else f": {each.reason}"
-    return Text(f"{each.demangled}: {engine}{some}", style="dim")
+    return f"{each.demangled}: {engine}{some}", "dim"

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.model.figures import Columns, Counts, Figure, Pixels
-from cudarun.report.console import print_unfolded
+from cudarun.report.console import print_line, print_unfolded
 
 _BAR = 50
 _PLOT_ROWS = 12
@@ -21,7 +21,7 @@ Pixel = tuple[int, int, int]
 
 def show_figure(figure: Figure, out: Console) -> None:
     """Print a figure under its name, and the number of elements that are not in it."""
-    out.print(Text(f"{figure.name}:"), soft_wrap=True)
+    print_line(out, f"{figure.name}:")
     if figure.kind == "image":
         colored = out.color_system is not None and not out.no_color
         rows = cast(Pixels, figure.series)

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from cudarun.errors import ExitCode
 from cudarun.model.fleet import Consensus, FleetGpu, FleetHost, FleetReport, GpuVerdict
-from cudarun.report.console import print_unfolded
+from cudarun.report.console import Part, print_line, print_unfolded
+from cudarun.report.renderer import TableStyle
 from cudarun.report.timing_tables import duration
 from cudarun.terminal import one_line
 
@@ -36,12 +37,12 @@ class FleetTable:
     Args:
         out: The console.
         hosts: All hosts, to align the columns.
-        quiet: Only GPUs that are not ok, and the totals.
+        style: With ``quiet`` only GPUs that are not ok, and the totals.
     """
 
-    def __init__(self, out: Console, hosts: Sequence[str], *, quiet: bool) -> None:
+    def __init__(self, out: Console, hosts: Sequence[str], style: TableStyle) -> None:
         self._out = out
-        self._quiet = quiet
+        self._quiet = style.quiet
         self._width = max(map(len, hosts), default=0) + len("/cpu:1")
 
     def add(self, host: FleetHost) -> None:
@@ -54,26 +55,27 @@ class FleetTable:
                 self._line(name, gpu.verdict, gpu.identity.uuid[:_UUID], _about(gpu))
 
     def _line(self, name: str, verdict: GpuVerdict, uuid: str, about: str) -> None:
-        line = Text(f"{name:{self._width}}  ", style="bold")
-        line.append(f"{verdict:{_WIDTH}}", style=_STYLES[verdict])
-        line.append(f"  {uuid:{_UUID}}", style="dim")
-        line.append(f"  {about}")
-        self._out.print(line, soft_wrap=True)
+        print_line(
+            self._out,
+            (f"{name:{self._width}}  ", "bold"),
+            (f"{verdict:{_WIDTH}}", _STYLES[verdict]),
+            (f"  {uuid:{_UUID}}", "dim"),
+            f"  {about}",
+        )
 
     def end(self, report: FleetReport) -> None:
         """Write the comparison of the GPUs, and the totals."""
         for each in report.consensus:
-            self._out.print(_consensus(each), soft_wrap=True)
+            print_line(self._out, _consensus(each))
         for host in report.hosts:
             for gpu in host.gpus:
                 for text in gpu.slow:
                     words = f"slow  {host.host}/{gpu.identity.label}: {text}"
-                    self._out.print(Text(words, style="yellow"), soft_wrap=True)
+                    print_line(self._out, (words, "yellow"))
         self._totals(report)
         if report.kept is not None:
             again = f"cudarun fleet --node < {shlex.quote(report.kept)}"
-            words = f"spec and inputs: {report.kept}; run again: {again}"
-            self._out.print(Text(words), soft_wrap=True)
+            print_line(self._out, f"spec and inputs: {report.kept}; run again: {again}")
         for text in commands(report):
             print_unfolded(self._out, Text(one_line(text)))
 
@@ -83,7 +85,7 @@ class FleetTable:
         text = f"{', '.join(counts)}; {compared}; {report.seconds:.1f} s"
         if report.seed is not None:
             text += f"; seed {report.seed}"
-        self._out.print(Text(text), soft_wrap=True)
+        print_line(self._out, text)
 
 
 def commands(report: FleetReport) -> list[str]:
@@ -114,10 +116,10 @@ def _about(gpu: FleetGpu) -> str:
     return f"{words}, {duration(sum(times))}" if times else words
 
 
-def _consensus(each: Consensus) -> Text:
+def _consensus(each: Consensus) -> Part:
     if not each.is_deterministic:
         words = f"not compared  {each.case}: {each.buffer} changes between runs"
-        return Text(f"{words}  ({each.kind})", style="dim")
+        return f"{words}  ({each.kind})", "dim"
     names = ", ".join(each.dissenting[:_MOST_NAMES])
     more = len(each.dissenting) - _MOST_NAMES
     names += f" and {more} more" if more > 0 else ""
@@ -125,4 +127,4 @@ def _consensus(each: Consensus) -> Text:
         words = f"no majority  {each.case}: {each.buffer} differs: {names}"
     else:
         words = f"differs  {each.case}: {each.buffer} on {names}, equal on {each.agreeing} GPUs"
-    return Text(f"{words}  ({each.kind})", style="red")
+    return f"{words}  ({each.kind})", "red"

@@ -19,6 +19,7 @@ from cudarun.records import dataclass
 from cudarun.report.console import (
     extent_text,
     hanging,
+    print_line,
     print_plain,
     print_unfolded,
     table,
@@ -58,7 +59,7 @@ def show_file(file: FileReport, out: Console) -> None:
     _show_no_kernels(file.kernels, out)
     show_variables(file.variables, out)
     if file.externs:
-        out.print(Text(f"undefined symbols: {', '.join(file.externs)}"), soft_wrap=True)
+        print_line(out, f"undefined symbols: {', '.join(file.externs)}")
 
 
 def show_kernels(
@@ -113,7 +114,7 @@ def _show_kernel(kernel: KernelReport, facts: Iterable[_Fact], out: Console) -> 
         print_plain(out, _lines(kernel, facts))
         return
     for name in _names(kernel.name, kernel.demangled).split("\n"):
-        out.print(Text(name, style="bold"), soft_wrap=True)
+        print_line(out, (name, "bold"))
     for fact in facts:
         if not fact.text:
             continue
@@ -216,7 +217,7 @@ def _show_summary(file: FileReport, out: Console) -> None:
         if part.unread is not None:
             where = f"fatbin {part.fatbin}, " if file.fatbins > 1 else ""
             what = f"cannot read part {part.number} ({where}{part.kind} for {part.target}): "
-            out.print(Text(what + part.unread.rpartition(": ")[2]), soft_wrap=True)
+            print_line(out, what + part.unread.rpartition(": ")[2])
 
 
 def _show_parts(file: FileReport, out: Console) -> None:

@@ -17,26 +17,27 @@ from cudarun.model.images import (
     LoadResult,
     OfflineReport,
 )
-from cudarun.report.console import print_unfolded, table
+from cudarun.report.console import print_line, print_unfolded, table
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.image_contents import show_file, show_kernels, show_variables, size_text
+from cudarun.report.renderer import TableStyle
 
 _SILENCE = "(no linker messages)"
 _GOOD, _BAD = "green", "red bold"
 _API = {"library": "cuLibrary", "module": "cuModule"}
 
 
-def show_load(report: LoadReport, out: Console, *, quiet: bool, verbose: bool = False) -> None:
+def show_load(report: LoadReport, out: Console, style: TableStyle) -> None:
     """Print a verdict for each file and device, and the contents of the file; errors on stderr.
 
     Of a file with several fatbins the kernels are shown if ``verbose``, or if one was requested.
     """
     for outcome in report.outcomes:
-        details = verbose or report.kernel is not None
-        _show_outcome(outcome, out, quiet=quiet, details=details)
+        details = style.verbose or report.kernel is not None
+        _show_outcome(outcome, out, quiet=style.quiet, details=details)
 
 
-def show_offline(report: OfflineReport, out: Console, *, quiet: bool) -> None:
+def show_offline(report: OfflineReport, out: Console, style: TableStyle) -> None:
     """Print the contents of each file."""
     for file in report.files:
         if file.error is not None:
@@ -45,14 +46,14 @@ def show_offline(report: OfflineReport, out: Console, *, quiet: bool) -> None:
         out.file.flush()
         for diagnostic in file.diagnostics:
             show_diagnostic(diagnostic)
-        out.print(Text.assemble((file.image, "bold"), f"  {_describe(file)}"), soft_wrap=True)
-        if not quiet:
+        print_line(out, (file.image, "bold"), f"  {_describe(file)}")
+        if not style.quiet:
             show_file(file, out)
             if file.is_summary:
                 out.print("kernels: -v, or -k KERNEL")
 
 
-def show_link(report: LinkReport, out: Console, *, quiet: bool, verbose: bool = False) -> None:
+def show_link(report: LinkReport, out: Console, style: TableStyle) -> None:
     """Print the output of a link, its inputs, the linker and its time."""
     for diagnostic in report.diagnostics:
         show_diagnostic(diagnostic)
@@ -60,19 +61,15 @@ def show_link(report: LinkReport, out: Console, *, quiet: bool, verbose: bool = 
         f"  {report.kind} for {report.target}, {report.size} bytes, "
         f"by {report.linker} in {report.milliseconds:.1f} ms"
     )
-    line = Text.assemble(("linked ", "green"), (report.output, "bold"), facts)
-    out.print(line, soft_wrap=True)
-    if not quiet:
+    print_line(out, ("linked ", "green"), (report.output, "bold"), facts)
+    if not style.quiet:
         for given in report.inputs:
-            out.print(
-                Text(f"  from {given.name}  {given.kind}, {given.size} bytes"), soft_wrap=True
-            )
+            print_line(out, f"  from {given.name}  {given.kind}, {given.size} bytes")
         show_kernels(report.kernels, out)
         show_variables(report.variables, out)
-    if not quiet:
-        _show_log(report.info_log or (_SILENCE if verbose else ""), out)
+        _show_log(report.info_log or (_SILENCE if style.verbose else ""), out)
     for outcome in report.loads:
-        _show_outcome(outcome, out, quiet=quiet)
+        _show_outcome(outcome, out, quiet=style.quiet)
 
 
 # --- loads ---------------------------------------------------------------------------------------
@@ -82,17 +79,14 @@ def _show_outcome(outcome: LoadOutcome, out: Console, *, quiet: bool, details: b
     if outcome.output:
         print_unfolded(out, Text(outcome.output), end="")
     name = f" ({outcome.device.name})" if outcome.device else ""
-    style = _GOOD if outcome.verdict == "loaded" else _BAD
-    verdict = Text.assemble(
-        (f"{outcome.verdict} ", style), (outcome.image, "bold"), f"  on {outcome.label}{name}"
-    )
-    out.print(verdict, soft_wrap=True)
+    verdict = f"{outcome.verdict} ", _GOOD if outcome.verdict == "loaded" else _BAD
+    print_line(out, verdict, (outcome.image, "bold"), f"  on {outcome.label}{name}")
     is_summary = len(outcome.results) > 1 and not details
     if len(outcome.results) > 1 and not quiet:
         _show_fatbins(outcome, out)
     for result in outcome.results:
         if result.image != outcome.image and not (quiet or is_summary):
-            out.print(Text(f"{result.image}", style="bold"), soft_wrap=True)
+            print_line(out, (result.image, "bold"))
         _show_result(result, out, quiet=quiet or is_summary)
     if outcome.error is not None:
         _show_failure(outcome.error, out)
@@ -122,7 +116,7 @@ def _show_fatbins(outcome: LoadOutcome, out: Console) -> None:
             failed.setdefault(key, []).append(result.fatbin or 0)
     for (verdict, reason), fatbins in failed.items():
         text = f"{'fatbin' if len(fatbins) == 1 else 'fatbins'} {_ranges(fatbins)}: {reason}"
-        out.print(Text.assemble((f"{verdict} ", _BAD), text), soft_wrap=True)
+        print_line(out, (f"{verdict} ", _BAD), text)
 
 
 def _reason(error: CudarunError) -> str:
@@ -153,19 +147,19 @@ def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:
         _show_loaders(result.loaders, out)
     elif result.error is None:
         for loader in result.loaders:
-            out.print(Text(f"  {_loader_text(loader)}", style="dim"), soft_wrap=True)
+            print_line(out, (f"  {_loader_text(loader)}", "dim"))
     if result.error is None or result.kernels:
         show_kernels(result.kernels, out, result.loaders)
     if result.kernels:
         for refused in result.refusals:
-            out.print(Text.assemble(("cannot run ", _BAD), refused.demangled), soft_wrap=True)
+            print_line(out, ("cannot run ", _BAD), refused.demangled)
             for reason in refused.reasons:
-                out.print(Text(f"  {reason}"), soft_wrap=True)
+                print_line(out, f"  {reason}")
     if result.variables is None and result.error is None:
         out.print("its variables cannot be determined from the file")
     show_variables(result.variables or (), out)
     for difference in result.differences:
-        out.print(Text.assemble(("differs ", "yellow"), difference), soft_wrap=True)
+        print_line(out, ("differs ", "yellow"), difference)
     for log in dict.fromkeys(loader.info_log for loader in result.loaders if loader.info_log):
         _show_log(log, out)
     for silence, vias in _silences(result).items():
@@ -221,7 +215,7 @@ def _show_loaders(loaders: Sequence[LoaderReport], out: Console) -> None:
     shown = next(iter(errors.values()), None)
     for via, error in errors.items():
         if shown is not None and error.cuda != shown.cuda:
-            out.print(Text(f"{_API[via]}: {error}"), soft_wrap=True)
+            print_line(out, f"{_API[via]}: {error}")
 
 
 def _show_failure(error: CudarunError, out: Console) -> None:
@@ -248,4 +242,4 @@ def _describe(file: FileReport) -> str:
 
 def _show_log(log: str, out: Console) -> None:
     for line in log.splitlines():
-        out.print(Text(f"  | {line}", style="dim"), soft_wrap=True)
+        print_line(out, (f"  | {line}", "dim"))

@@ -22,46 +22,37 @@ from cudarun.model.launch import (
     MemoryRow,
     PlannedStep,
 )
-from cudarun.report.check_tables import failed, passed, show_check
-from cudarun.report.console import extent_text, table
+from cudarun.report.check_tables import show_check
+from cudarun.report.console import FAILED, NOTE, PASSED, extent_text, print_line, table
 from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
 from cudarun.report.engine_lines import show_engines, show_engines_of_error
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.figures import show_figure
 from cudarun.report.notes import changed_variables, never_written, own_reference, weak_checks
+from cudarun.report.renderer import TableStyle
 from cudarun.report.timing_tables import show_speed, show_timing
 
 _NAMED_SEEDS = 8  # seeds of failed runs that are named
 
 
-def show_launch(
-    report: LaunchReport, out: Console, *, quiet: bool, verbose: bool = False, seed: bool = True
-) -> None:
-    """Print the result of each device; errors and warnings on stderr.
-
-    Args:
-        report: The launch.
-        out: The console.
-        quiet: Only what was asked for, and failures.
-        verbose: The parameters, too.
-        seed: Show the seed of random numbers.
-    """
-    if report.seed is not None and seed and not quiet:
+def show_launch(report: LaunchReport, out: Console, style: TableStyle) -> None:
+    """Print the result of each device; errors and warnings on stderr."""
+    if report.seed is not None and style.seed and not style.quiet:
         out.print(Text(f"seed {report.seed}  (--seed {report.seed} repeats it)", style="dim"))
     shown: set[Diagnostic] = set()
     for outcome in report.outcomes:
         result, error = outcome.result, outcome.error
         warnings = result.diagnostics if result else error.warnings if error else ()
         for warning in warnings:
-            is_wanted = not (quiet and warning.severity == "note")
+            is_wanted = not (style.quiet and warning.severity == "note")
             if is_wanted and warning not in shown:  # every device compiles, and is equivalent
                 shown.add(warning)
                 show_diagnostic(warning)
         if result is not None:
-            _show_result(result, out, quiet=quiet, verbose=verbose)
+            _show_result(result, out, style)
         elif error is not None:
-            if not quiet:
-                show_engines_of_error(error, out, verbose=verbose)
+            if not style.quiet:
+                show_engines_of_error(error, out, verbose=style.verbose)
             show_findings(error.findings, out)
             show_statistics(error.statistics, out)
         out.file.flush()
@@ -73,13 +64,13 @@ def show_launch(
             show_sanitizer(outcome.sanitizer, outcome.device, out)
 
 
-def show_plan(plan: LaunchPlan, out: Console) -> None:
+def show_plan(plan: LaunchPlan, out: Console, _: TableStyle) -> None:
     """Print the parameter buffer of a launch, value by value; diagnostics on stderr."""
     for diagnostic in plan.diagnostics:
         show_diagnostic(diagnostic)
     steps: Sequence[LaunchPlan | PlannedStep] = plan.steps or (plan,)
     for number, step in enumerate(steps, start=1):
-        out.print(Text(f"step {number}  " if plan.steps else "") + _headline(step), soft_wrap=True)
+        print_line(out, f"step {number}  " if plan.steps else "", _headline(step))
         out.print(_layout(step.parameters))
         out.print(f"parameter buffer: {step.parameter_bytes} bytes")
         _show_memory(step.memory, out)
@@ -108,31 +99,27 @@ def _show_memory(memory: Sequence[MemoryRow], out: Console) -> None:
 
 
 def _headline(launch: KernelLaunch) -> Text:
-    line = Text(launch.demangled, style="bold")
     total = math.prod(launch.grid) * math.prod(launch.block)
-    geometry = (
-        f"  grid {extent_text(launch.grid)} × block {extent_text(launch.block)} = "
-        f"{total} thread{'s' * (total != 1)}"
+    line = Text.assemble(
+        (launch.demangled, "bold"),
+        f"  grid {extent_text(launch.grid)} × block {extent_text(launch.block)} = ",
+        f"{total} thread{'s' * (total != 1)}",
     )
     if launch.threads is not None and math.prod(launch.threads) != total:
-        geometry += f" ({extent_text(launch.threads)} requested)"
-    shared = f"  shared {launch.shared_bytes} B" if launch.shared_bytes else ""
-    cluster = f"  cluster {extent_text(launch.cluster)}" if launch.cluster else ""
-    cooperative = "  cooperative" if launch.cooperative else ""
-    return Text.assemble(line, geometry, shared, cluster, cooperative)
+        line.append(f" ({extent_text(launch.threads)} requested)")
+    line.append(f"  shared {launch.shared_bytes} B" if launch.shared_bytes else "")
+    line.append(f"  cluster {extent_text(launch.cluster)}" if launch.cluster else "")
+    return line.append("  cooperative" if launch.cooperative else "")
 
 
-def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bool) -> None:
+def _show_result(result: LaunchResult, out: Console, style: TableStyle) -> None:
     if result.steps:
-        _show_steps(result, out, quiet=quiet, verbose=verbose)
-    elif not quiet:
-        line = _headline(result)
-        line.append(f"  on {result.device.label} ({result.device.name})")
-        line.append(f"  {result.milliseconds:.3f} ms")
-        out.print(line, soft_wrap=True)
-    if not quiet:
-        show_engines(result, out, verbose=verbose)
-    if verbose and not result.steps:
+        _show_steps(result, out, style)
+    elif not style.quiet:
+        print_line(out, _headline(result), _on(result), f"  {result.milliseconds:.3f} ms")
+    if not style.quiet:
+        show_engines(result, out, verbose=style.verbose)
+    if style.verbose and not result.steps:
         out.print(_layout(result.parameters))
         _show_memory(result.memory, out)
     show_asked(result, out)
@@ -144,29 +131,31 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
         show_check(check, out, claim)
     _show_runs(result, out)
     weak = weak_checks(result)
-    if weak is not None and (result.weak_is_failure or not quiet):
-        _show_weakness(weak, result, out)
+    if weak is not None and (result.weak_is_failure or not style.quiet):
+        print_line(out, FAILED if result.weak_is_failure else NOTE, weak)
     for note in (own_reference(result), changed_variables(result)):
-        if note is not None and not quiet:
-            _show_note(note, out)
+        if note is not None and not style.quiet:
+            print_line(out, NOTE, note)
 
 
-def _show_steps(result: LaunchResult, out: Console, *, quiet: bool, verbose: bool) -> None:
+def _on(result: LaunchResult) -> str:
+    return f"  on {result.device.label} ({result.device.name})"
+
+
+def _show_steps(result: LaunchResult, out: Console, style: TableStyle) -> None:
     """Print a line for each step, then one for the program."""
     count = len(result.steps)
-    on = f"  on {result.device.label} ({result.device.name})"
     for number, step in enumerate(result.steps, start=1):
-        if not quiet:
-            line = Text(f"step {number}  " if count > 1 else "") + _headline(step)
-            line.append(f"  {step.times} times" if step.times > 1 else "")
-            line.append("" if count > 1 else on)
-            line.append("" if step.milliseconds is None else f"  {step.milliseconds:.3f} ms")
-            out.print(line, soft_wrap=True)
-        if verbose:
+        if not style.quiet:
+            number_text, on = (f"step {number}  ", "") if count > 1 else ("", _on(result))
+            times = f"  {step.times} times" if step.times > 1 else ""
+            time = "" if step.milliseconds is None else f"  {step.milliseconds:.3f} ms"
+            print_line(out, number_text, _headline(step), times, on, time)
+        if style.verbose:
             out.print(_layout(step.parameters))
             _show_memory(step.memory, out)
-    if count > 1 and not quiet:
-        out.print(Text(f"{count} steps{on}  {result.milliseconds:.3f} ms"), soft_wrap=True)
+    if count > 1 and not style.quiet:
+        print_line(out, f"{count} steps{_on(result)}  {result.milliseconds:.3f} ms")
 
 
 def show_asked(result: LaunchResult, out: Console) -> None:
@@ -179,11 +168,11 @@ def show_asked(result: LaunchResult, out: Console) -> None:
         after = "" if printed.step is None else f"after step {printed.step}: "
         first, *rows = printed.text.split("\n")
         for line in (f"{after}{printed.expression} = {first}", *rows):
-            out.print(Text(line), soft_wrap=True)
+            print_line(out, line)
     for figure in result.figures:
         show_figure(figure, out)
     for saved in result.saved:
-        out.print(Text(f"saved {saved.name} to {saved.path}, {saved.nbytes} bytes"), soft_wrap=True)
+        print_line(out, f"saved {saved.name} to {saved.path}, {saved.nbytes} bytes")
 
 
 def show_failures(result: LaunchResult, out: Console) -> None:
@@ -199,7 +188,7 @@ def show_failures(result: LaunchResult, out: Console) -> None:
         _show_runs(result, out)
     weak = weak_checks(result)
     if weak is not None and result.weak_is_failure:
-        _show_weakness(weak, result, out)
+        print_line(out, FAILED if result.weak_is_failure else NOTE, weak)
 
 
 def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
@@ -228,34 +217,19 @@ def _show_runs(result: LaunchResult, out: Console) -> None:
             named = ", ".join(map(str, wrong[:_NAMED_SEEDS]))
             more = f" and {len(wrong) - _NAMED_SEEDS} more" if len(wrong) > _NAMED_SEEDS else ""
             seeds = f"seed{'s' * (len(wrong) > 1)} {named}{more}"
-            line = failed() + Text(f"{len(wrong)} of {len(runs)} {what}: {seeds}")
-            out.print(line, soft_wrap=True)
+            print_line(out, FAILED, f"{len(wrong)} of {len(runs)} {what}: {seeds}")
         elif runs:
             seeds = f"seeds {runs[0].seed} to {runs[-1].seed}"
-            out.print(passed() + Text(f"{len(runs)} {what}: {seeds}"), soft_wrap=True)
+            print_line(out, PASSED, f"{len(runs)} {what}: {seeds}")
 
 
 def _show_buffer(buffer: BufferResult, out: Console) -> None:
     unwritten = never_written(buffer)
     if unwritten is not None:
-        _show_note(unwritten, out)
+        print_line(out, NOTE, unwritten)
     if buffer.guard_damage is not None:
-        out.print(
-            failed()
-            + Text(f"{buffer.name}: memory was written {_outside(buffer, buffer.guard_damage)}"),
-            soft_wrap=True,
-        )
-
-
-def _show_weakness(weak: str, result: LaunchResult, out: Console) -> None:
-    if result.weak_is_failure:
-        out.print(failed() + Text(weak), soft_wrap=True)
-    else:
-        _show_note(weak, out)
-
-
-def _show_note(note: str, out: Console) -> None:
-    out.print(Text("note ", style="yellow") + Text(note), soft_wrap=True)
+        where = _outside(buffer, buffer.guard_damage)
+        print_line(out, FAILED, f"{buffer.name}: memory was written {where}")
 
 
 def _outside(buffer: BufferResult, damage: int) -> str:

@@ -8,20 +8,20 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.model.managed import ManagedReport, ManagedVariable, VariableContext
-from cudarun.report.check_tables import failed, passed
-from cudarun.report.console import table
+from cudarun.report.console import FAILED, PASSED, Part, print_line, table
 from cudarun.report.errors import show_diagnostic, show_error
+from cudarun.report.renderer import TableStyle
 
 
-def show_managed(report: ManagedReport, out: Console, *, quiet: bool) -> None:
+def show_managed(report: ManagedReport, out: Console, style: TableStyle) -> None:
     """Print the addresses of each variable and its values at each moment; warnings on stderr."""
     for diagnostic in report.diagnostics:
-        if not (quiet and diagnostic.severity == "note"):
+        if not (style.quiet and diagnostic.severity == "note"):
             show_diagnostic(diagnostic)
     if not report.variables and report.error is None:
-        out.print(Text(f"{report.image}: no __managed__ variables"), soft_wrap=True)
+        print_line(out, f"{report.image}: no __managed__ variables")
     for variable in report.variables:
-        _show_variable(variable, report.places, out, quiet=quiet)
+        _show_variable(variable, report.places, out, quiet=style.quiet)
     if report.error is not None:
         out.file.flush()
         show_error(report.error)
@@ -31,11 +31,10 @@ def _show_variable(
     variable: ManagedVariable, places: Sequence[VariableContext], out: Console, *, quiet: bool
 ) -> None:
     kind = "managed" if variable.managed else "one per context"
-    head = Text(variable.demangled, style="bold")
-    head.append(f"  {variable.type}, {variable.size} bytes, {kind}", style="not bold")
-    out.print(head, soft_wrap=True)
+    about = f"  {variable.type}, {variable.size} bytes, {kind}"
+    print_line(out, (variable.demangled, "bold"), about)
     if not quiet:
-        out.print(_verdict(variable, places), soft_wrap=True)
+        print_line(out, "  ", *_verdict(variable, places))
     rows = table("", *(["host"] if variable.managed else []), *map(str, places))
     if not quiet:
         rows.add_row(Text("  address", style="dim"), *_addresses(variable))
@@ -52,17 +51,17 @@ def _addresses(variable: ManagedVariable) -> list[str]:
     return [hex(address) for address in (*host, *variable.addresses)]
 
 
-def _verdict(variable: ManagedVariable, places: Sequence[VariableContext]) -> Text:
+def _verdict(variable: ManagedVariable, places: Sequence[VariableContext]) -> tuple[Part, ...]:
     """Return the verdict on the addresses and values of a variable."""
     distinct, devices = len(set(variable.addresses)), len({place.device for place in places})
     where = f"{_count(len(places), 'context')} of {_count(devices, 'device')}"
     if not variable.managed:
-        return Text(f"  {_count(distinct, 'address', 'addresses')} in {where}")
+        return (f"{_count(distinct, 'address', 'addresses')} in {where}",)
     if not variable.one_address:
-        return Text("  ") + failed() + Text(f"{distinct} addresses in {where}")
+        return FAILED, f"{distinct} addresses in {where}"
     if not variable.passed:
-        return Text("  ") + failed() + Text("one address, different values")
-    return Text("  ") + passed() + Text(f"one address and one value in {where}")
+        return FAILED, "one address, different values"
+    return PASSED, f"one address and one value in {where}"
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

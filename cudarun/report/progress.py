@@ -11,10 +11,11 @@ from cudarun.terminal import visible
 
 _PATIENCE = 1.0  # seconds before anything is shown
 _BAR = 20
-_TO_START_AND_CLEAR = "\r\x1b[K"
+TO_START_AND_CLEAR = "\r\x1b[K"
+"""What a terminal replaces the current line by."""
 
 
-class Told(Protocol):
+class WorkerProgress(Protocol):
     """The progress of a worker."""
 
     def read(self) -> tuple[str, float]:
@@ -36,7 +37,7 @@ class StatusLine:
         self._started: float | None = None
         self._shown = False
 
-    def update(self, workers: Sequence[tuple[str, Told]]) -> None:
+    def update(self, workers: Sequence[tuple[str, WorkerProgress]]) -> None:
         """Show the progress of one of them, and the thread states that any has reported."""
         for label, told in workers:
             self._note(label, told.read()[0].partition("\n")[2])
@@ -54,7 +55,7 @@ class StatusLine:
 
         width = columns(self._out) - 1
         line = visible(_line(what.partition("\n")[0], done, seconds, label))
-        self._out.write(_TO_START_AND_CLEAR + line[:width])
+        self._out.write(TO_START_AND_CLEAR + line[:width])
         self._out.flush()
         self._shown = True
 
@@ -70,7 +71,7 @@ class StatusLine:
     def end(self) -> None:
         """Remove the line."""
         if self._shown:
-            self._out.write(_TO_START_AND_CLEAR)
+            self._out.write(TO_START_AND_CLEAR)
             self._out.flush()
         self._started, self._shown = None, False
 

@@ -11,10 +11,11 @@ from rich.text import Text
 from cudarun.model.record import LaunchListing, RecordedFile, RecordReport
 from cudarun.report.console import table
 from cudarun.report.errors import show_error
+from cudarun.report.renderer import TableStyle
 from cudarun.report.terminal import shown
 
 
-def show_listing(report: LaunchListing, out: Console) -> None:
+def show_listing(report: LaunchListing, out: Console, _: TableStyle) -> None:
     """Print a row for each kernel and geometry."""
     for note in report.notes:
         click.echo(shown(f"note: {note}", sys.stderr), err=True)
@@ -37,11 +38,11 @@ def show_listing(report: LaunchListing, out: Console) -> None:
     out.print(rows)
 
 
-def show_recordings(report: RecordReport, *, quiet: bool) -> None:
+def show_recordings(report: RecordReport, _: Console, style: TableStyle) -> None:
     """Print a line for each file on stderr: stdout is the program's."""
     for each in report.notes:
         click.echo(shown(f"note: {each}", sys.stderr), err=True)
-    for file in () if quiet else report.files:
+    for file in () if style.quiet else report.files:
         click.echo(shown(_line(file), sys.stderr), err=True)
     if report.error is not None:
         show_error(report.error)

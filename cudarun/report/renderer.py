@@ -5,11 +5,32 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from cudarun.records import dataclass
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from cudarun.errors import CudarunError
     from cudarun.model.report import Part, Report
+
+
+@dataclass(frozen=True, slots=True)
+class TableStyle:
+    """The amount of output in tables for people.
+
+    Attributes:
+        color: Colored output; ``None`` decides by whether stdout is a terminal.
+        quiet: Only what was asked for, and what is wrong.
+        verbose: Parameters, engines and compiler logs, too.
+        seed: Show the seed of random numbers.
+        times: Show the time of each step.
+    """
+
+    color: bool | None = None
+    quiet: bool = False
+    verbose: bool = False
+    seed: bool = True
+    times: bool = False
 
 
 class Renderer(ABC):

@@ -5,29 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import Console
-from rich.text import Text
 
 from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
 from cudarun.model.sanitizer import SanitizerReport
-from cudarun.report.check_tables import failed, passed
+from cudarun.report.console import FAILED, PASSED, print_line
 
 
 def show_sanitizer(report: SanitizerReport, device: str, out: Console) -> None:
     """Print each finding with its places, and the number of findings."""
     if not report.findings:
-        clean = Text(f"{report.tool}: nothing found on {device}")
-        out.print(passed() + clean, soft_wrap=True)
+        print_line(out, PASSED, f"{report.tool}: nothing found on {device}")
         return
     for finding in report.findings:
-        mark = failed() if finding.severity == "error" else Text("warning ")
-        out.print(mark + Text(f"{report.tool}: {finding.message}"), soft_wrap=True)
+        mark = FAILED if finding.severity == "error" else "warning "
+        print_line(out, mark, f"{report.tool}: {finding.message}")
         for line in _below(finding):
-            out.print(Text(f"  {line}"), soft_wrap=True)
+            print_line(out, f"  {line}")
     left = report.total - len(report.findings)
     more = f", {left} not shown" if left > 0 else ""
     count = max(report.total, len(report.findings))
     noun = "finding" if count == 1 else "findings"
-    out.print(f"{report.tool}: {count} {noun} on {device}{more}", soft_wrap=True)
+    print_line(out, f"{report.tool}: {count} {noun} on {device}{more}")
 
 
 def _below(finding: SanitizerFinding) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import StringIO
 
 from rich.console import Console
@@ -14,12 +15,13 @@ from cudarun.model.spec import (
     SpecReport,
     case_label,
 )
-from cudarun.report.console import print_unfolded, table
+from cudarun.report.console import print_line, print_unfolded, table
 from cudarun.report.detector_tables import show_findings, show_proof, show_statistics
 from cudarun.report.engine_lines import show_engines_of_case
 from cudarun.report.folding import fold_command
 from cudarun.report.launch_tables import show_asked, show_failures
 from cudarun.report.notes import remarks
+from cudarun.report.renderer import TableStyle
 from cudarun.report.timing_tables import duration
 from cudarun.terminal import one_line
 
@@ -33,14 +35,14 @@ class SpecTable:
 
     Args:
         out: The console.
-        quiet: Only failed cases and the totals; no notes.
-        verbose: The engines of emulated devices, too.
+        labels: The labels of all cases, which are not aligned.
+        style: With ``quiet`` only failed cases and the totals, no notes.
     """
 
-    def __init__(self, out: Console, *, quiet: bool, verbose: bool = False) -> None:
+    def __init__(self, out: Console, labels: Sequence[str], style: TableStyle) -> None:
         self._out = out
-        self._quiet = quiet
-        self._verbose = verbose
+        self._quiet = style.quiet
+        self._verbose = style.verbose
         self._remarks: dict[tuple[str, str], list[str]] = {}  # and the cases that each is about
 
     def add(self, case: CaseReport) -> None:
@@ -49,15 +51,17 @@ class SpecTable:
             return
         for remark in remarks(case):
             self._remarks.setdefault(remark, []).append(f"{case.label} on {case.device}")
-        line = Text(f"{case.verdict:7} ", style=_STYLES[case.verdict])
-        line.append(f"{case.label} on {case.device}", style="bold")
-        if case.verdict != "skipped":
-            line.append(f"  {duration(case.seconds * 1000)}")
-        if case.verdict == "passed" and case.error is not None:
-            line.append(f"  as expected: {_first_line(str(case.error))}", style="dim")
-        if case.reason is not None:
-            line.append(f"  {_first_line(case.reason)}")
-        self._out.print(line, soft_wrap=True)
+        time = "" if case.verdict == "skipped" else f"  {duration(case.seconds * 1000)}"
+        is_expected = case.verdict == "passed" and case.error is not None
+        error = f"  as expected: {_first_line(str(case.error))}" if is_expected else ""
+        print_line(
+            self._out,
+            (f"{case.verdict:7} ", _STYLES[case.verdict]),
+            (f"{case.label} on {case.device}", "bold"),
+            time,
+            (error, "dim"),
+            "" if case.reason is None else f"  {_first_line(case.reason)}",
+        )
         if self._verbose and not self._quiet:
             show_engines_of_case(case, self._out)
         if not self._quiet:
@@ -74,27 +78,22 @@ class SpecTable:
         for best in report.best:
             label = case_label(best.candidate, best.name)
             time = f"{best.statistic} {duration(best.milliseconds)} of {best.cases} cases"
-            self._out.print(Text(f"fastest on {best.device}: {label}  {time}"), soft_wrap=True)
-        self._out.print(
-            Text(
-                f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped "
-                f"in {report.seconds:.1f} s"
-            )
-        )
+            print_line(self._out, f"fastest on {best.device}: {label}  {time}")
+        counts = f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped"
+        self._out.print(Text(f"{counts} in {report.seconds:.1f} s"))
 
     def _show_candidate(self, candidate: CandidateReport) -> None:
         """Print the result of a candidate and its first failure."""
         count = candidate.passed + candidate.failed
-        line = Text(f"{candidate.verdict:7} ", style=_STYLES[candidate.verdict])
-        line.append(candidate.candidate, style="bold")
-        line.append(f"  {candidate.passed} of {count} cases passed")
+        about = f"  {candidate.passed} of {count} cases passed"
         if candidate.ratio is not None:
-            line.append(f"; {candidate.ratio:.3g} × the speed of the baseline")
+            about += f"; {candidate.ratio:.3g} × the speed of the baseline"
             if candidate.compared > 1:
-                line.append(f" (geometric mean of {candidate.compared} cases)")
+                about += f" (geometric mean of {candidate.compared} cases)"
         if candidate.reason is not None:
-            line.append(f"; {candidate.failures[0]}: {_first_line(candidate.reason)}")
-        self._out.print(line, soft_wrap=True)
+            about += f"; {candidate.failures[0]}: {_first_line(candidate.reason)}"
+        verdict = f"{candidate.verdict:7} ", _STYLES[candidate.verdict]
+        print_line(self._out, verdict, (candidate.candidate, "bold"), about)
 
     def _show_asked(self, case: CaseReport) -> None:
         if case.result is not None:
@@ -109,9 +108,8 @@ class SpecTable:
         for (severity, words), cases in self._remarks.items():
             named = ", ".join(cases[:_NAMED])
             more = f" and {len(cases) - _NAMED} more" if len(cases) > _NAMED else ""
-            line = Text(f"{severity} ", style="yellow") + Text(words)
-            line.append(f"  ({named}{more})", style="dim")
-            self._out.print(line, soft_wrap=True)
+            about = f"  ({named}{more})", "dim"
+            print_line(self._out, (f"{severity} ", "yellow"), words, about)
 
 
 def show_failure(case: CaseReport, out: Console) -> None:
@@ -126,7 +124,7 @@ def show_failure(case: CaseReport, out: Console) -> None:
     if case.seed is not None:
         indented.append(f"seed {case.seed}")
     for line in indented:
-        out.print(Text(f"  {line}"), soft_wrap=True)
+        print_line(out, f"  {line}")
     if case.error is not None:
         show_findings(case.error.findings, out)
     if case.result is not None:
@@ -155,11 +153,11 @@ def failure_text(case: CaseReport) -> str:
     return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
-def show_cases(listing: SpecListing, out: Console, *, quiet: bool) -> None:
+def show_cases(listing: SpecListing, out: Console, style: TableStyle) -> None:
     """Print the cases of a spec: names alone with ``quiet``."""
-    if quiet:
+    if style.quiet:
         for case in listing.cases:
-            out.print(Text(case.name), soft_wrap=True)
+            print_line(out, case.name)
         return
     rows = table("line", "case", "image", "kernel", "device")
     for case in listing.cases:
@@ -167,7 +165,7 @@ def show_cases(listing: SpecListing, out: Console, *, quiet: bool) -> None:
         rows.add_row(*(Text(one_line(cell)) for cell in cells))
     out.print(rows)
     count = len(listing.cases)
-    out.print(Text(f"{count} case{'s' * (count != 1)} of {listing.spec}"), soft_wrap=True)
+    print_line(out, f"{count} case{'s' * (count != 1)} of {listing.spec}")
 
 
 def _first_line(text: str) -> str:

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.model.runs import BaselineResult, TimingResult
-from cudarun.report.console import table
+from cudarun.report.console import NOTE, print_line, table
 
 _WIDE = 90  # in which all figures stand beside each other
 
@@ -15,7 +15,7 @@ def show_timing(timing: TimingResult, out: Console) -> None:
     """Print the times in a table, then the rates, then reasons to doubt them."""
     runs = len(timing.samples)
     flushed = f", L2 flushed by {timing.flushed_bytes >> 20} MiB" if timing.flushed_bytes else ""
-    out.print(Text(f"{runs} runs after {timing.warmup}, {timing.clock}{flushed}"), soft_wrap=True)
+    print_line(out, f"{runs} runs after {timing.warmup}, {timing.clock}{flushed}")
     figures = {
         "min": timing.minimum,
         "median": timing.median,
@@ -37,7 +37,7 @@ def show_timing(timing: TimingResult, out: Console) -> None:
         if rate is not None:
             out.print(Text(f"{rate:.4g} {unit} (median)"))
     for doubt in _doubts(timing):
-        out.print(Text("note ", style="yellow") + Text(doubt), soft_wrap=True)
+        print_line(out, NOTE, doubt)
 
 
 def show_speed(baseline: BaselineResult, out: Console, *, passed: bool) -> None:
@@ -49,7 +49,7 @@ def show_speed(baseline: BaselineResult, out: Console, *, passed: bool) -> None:
     if speed is None:
         reason = "emulated time is not GPU time" if passed else "the launch failed"
         line = f"baseline {baseline.kernel}: {runs}; no speed-up: {reason}"
-        out.print(Text(line), soft_wrap=True)
+        print_line(out, line)
         return
     if speed.is_significant:
         faster = speed.ratio >= 1
@@ -65,7 +65,7 @@ def show_speed(baseline: BaselineResult, out: Console, *, passed: bool) -> None:
             low, high = 1 / high, 1 / low
         how_sure = f"{100 * speed.confidence:g} % interval {low:.3g} to {high:.3g}"
     line += f"  ({how_sure}; baseline: {runs})"
-    out.print(Text(line), soft_wrap=True)
+    print_line(out, line)
 
 
 def duration(milliseconds: float) -> str:

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from cudarun.model.launch import DeviceOutcome, KernelEngine, LaunchReport
 from cudarun.report.launch_tables import show_launch
+from cudarun.report.renderer import TableStyle
 from tests.model.test_documents import RESULT
 
 MISSING = "llvmlite is not installed (pip install 'cudarun[fast]')"
@@ -20,7 +21,7 @@ def shown(engine: KernelEngine, milliseconds: float) -> list[str]:
     result = replace(RESULT, engines=(engine,), milliseconds=milliseconds)
     report = LaunchReport("x.ptx", None, (DeviceOutcome("cpu", result, None, None, None),))
     out = io.StringIO()
-    show_launch(report, Console(file=out, width=200), quiet=False)
+    show_launch(report, Console(file=out, width=200), TableStyle())
     return [line for line in out.getvalue().splitlines() if line.startswith("k: ")]
 
 

@@ -19,6 +19,7 @@ from cudarun.machine import DeviceIdentity
 from cudarun.model.documents import document
 from cudarun.model.fleet import Change, FleetCase, FleetReport, NodeGpu, NodeReport
 from cudarun.report.fleet_tables import FleetTable
+from cudarun.report.renderer import TableStyle
 from cudarun.session.fleet.archive import unpack
 from cudarun.session.fleet.consensus import compare
 from cudarun.session.fleet.parent import host_report
@@ -93,7 +94,7 @@ class Nodes(Fuzzer[bytes]):
         found = compare(results)
         report = FleetReport("s.toml", None, 1.0, found.hosts, found.consensus, found.compared)
         lines = io.StringIO()
-        table = FleetTable(Console(file=lines), [*outputs], quiet=False)
+        table = FleetTable(Console(file=lines), [*outputs], TableStyle())
         for host in report.hosts:
             table.add(host)
         table.end(report)

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise, takewhile
@@ -17,6 +17,7 @@ import click
 
 from cudarun import __version__
 from cudarun.commands.command_group import COMPLETION_VARIABLE, CommandGroup, usage_hint
+from cudarun.commands.help import HelpContext
 from cudarun.errors import (
     CudarunError,
     ExitCode,
@@ -136,6 +137,49 @@ def main(
         The exit code.
     """
     given = sys.argv[1:] if args is None else args
+
+    def run(outer: click.Context) -> Any:
+        begin()
+        _check_environment()
+        return cudarun.main(given, "cudarun", standalone_mode=False, parent=outer)
+
+    return _exit_code(run, given, renderer)
+
+
+def call(name: str, keywords: Mapping[str, Any], renderer: Renderer) -> int:
+    """Run a command whose parameters are values in place of words, for the Python API.
+
+    Args:
+        name: The command.
+        keywords: The values; see `cudarun.commands.keywords`.
+        renderer: The output format.
+
+    Returns:
+        The exit code.
+    """
+    from cudarun.commands.keywords import keyword_context
+
+    def run(outer: click.Context) -> Any:
+        _check_environment()
+        group = HelpContext(cudarun, outer, "cudarun")
+        command = cudarun.get_command(group, name)
+        assert command is not None, f"the table has {name}"
+        with keyword_context(command, keywords, group) as context:
+            return command.invoke(context)
+
+    return _exit_code(run, [name, *(f"--{each}" for each in keywords)], renderer)
+
+
+def _exit_code(
+    run: Callable[[click.Context], Any], given: Sequence[str], renderer: Renderer | None
+) -> int:
+    """Run a command, show the error that ends it, and return the exit code.
+
+    Args:
+        run: Runs it in a context, and returns its exit code.
+        given: The command line.
+        renderer: The output format, in place of that of the options.
+    """
     _make_output_writable()
     # This context outlives the command's own, so that errors are shown in the chosen colors.
     color = False if os.environ.get("NO_COLOR") else None
@@ -143,9 +187,7 @@ def main(
     end = partial(_end, args=given, renderer=renderer)
     with outer.scope(cleanup=False):
         try:
-            begin()
-            _check_environment()
-            code = cudarun.main(given, "cudarun", standalone_mode=False, parent=outer)
+            code = run(outer)
             sys.stdout.flush()
             return int(code or ExitCode.OK)
         except (click.exceptions.Abort, KeyboardInterrupt):

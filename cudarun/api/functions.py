@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cudarun.api.calls import answer_to
 from cudarun.api.failures import failure_of
-from cudarun.api.options import LaunchKeywords, LoadKeywords, add_options
+from cudarun.api.options import LaunchKeywords, LoadKeywords, named_values, option_values
 from cudarun.api.results import LaunchOutputs, LoadedImages, as_given, mapped, parameters
-from cudarun.api.words import ArgumentValue, CommandWords
+from cudarun.api.values import ArgumentValue, ArrayFiles
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -77,24 +77,27 @@ def launch(
     __tracebackhide__ = True  # pytest shows the call
     if isinstance(args, str | bytes) or hasattr(args, "__array__"):
         raise TypeError("args is a mapping of names to arguments, or a sequence of arguments")
-    with CommandWords("launch", *_common(device, timeout)) as words:
-        if kernel is not None:
-            words.add(f"--kernel={kernel}")
-        keywords = LaunchKeywords.__optional_keys__
-        add_options(words, options, keywords | {"args", *_PARAMETERS}, "launch")
-        words.add("--", words.image(image))
+    keywords = option_values(
+        options, LaunchKeywords.__optional_keys__ | {"args", *_PARAMETERS}, "launch"
+    )
+    keywords |= _common(device, timeout) | {"image": _image(image)}
+    if kernel is not None:
+        keywords["kernel"] = kernel
+    with ArrayFiles() as given:
+        named = named_values(given, options)
         if isinstance(args, Mapping):
-            words.add(*(f"{name}={words.value(name, value)}" for name, value in args.items()))
+            named["arguments"] = [(name, given.value(name, each)) for name, each in args.items()]
         else:
-            words.add(*(words.value(f"args[{i}]", value) for i, value in enumerate(args)))
-        words.file("buffers")
-        answer = answer_to(words, directory, copies=len(words.files) - 1)
-        arrays = mapped(words.files[-1], answer.copies)
-    if isinstance(args, Mapping):
-        given = args
-    else:
-        given = dict(zip(parameters(answer.document), args, strict=False))
-    arrays |= {name: as_given(array, given.get(name)) for name, array in arrays.items()}
+            values = (given.value(f"args[{i}]", each) for i, each in enumerate(args))
+            named["arguments"] = [(None, value) for value in values]
+        copies = given.create()
+        answer = answer_to(
+            "launch", keywords, named, directory=directory, files=given.files, copies=copies
+        )
+        arrays = mapped(given.files[copies], answer.copies)
+    if not isinstance(args, Mapping):
+        args = dict(zip(parameters(answer.document), args, strict=False))
+    arrays |= {name: as_given(array, args.get(name)) for name, array in arrays.items()}
     outputs = LaunchOutputs(answer.report, answer.document, arrays)
     if answer.code == 0:
         return outputs
@@ -130,16 +133,26 @@ def load(
         TypeError: A keyword is unknown.
     """
     __tracebackhide__ = True
-    with CommandWords("load", *_common(device, timeout)) as words:
-        add_options(words, options, LoadKeywords.__optional_keys__ | _PARAMETERS, "load")
-        words.add("--", *map(words.image, (image, *others)))
-        answer = answer_to(words, directory)
+    known = LoadKeywords.__optional_keys__ | _PARAMETERS
+    keywords = option_values(options, known, "load") | _common(device, timeout)
+    keywords["images"] = tuple(map(_image, (image, *others)))
+    answer = answer_to("load", keywords, directory=directory)
     if answer.code:
         raise failure_of(answer.code)(answer.report, answer.document)
     return LoadedImages(answer.report, answer.document)
 
 
-def _common(device: str | int | None, timeout: float | None) -> list[str]:
-    """Return the words of the device and the time limit."""
-    words = [f"--timeout={timeout or 0:g}"]
-    return words if device is None else [*words, f"--device={device}"]
+def _common(device: str | int | None, timeout: float | None) -> dict[str, Any]:
+    """Return the values of the device and the time limit."""
+    values: dict[str, Any] = {"timeout": timeout or 0}
+    return values if device is None else values | {"device": str(device)}
+
+
+def _image(image: ImageSource) -> str | bytes:
+    """Return the path or the contents of an image."""
+    if isinstance(image, str) and "\n" in image:
+        return image.encode()
+    if isinstance(image, bytes | bytearray | memoryview):
+        return bytes(image)
+    path = os.fspath(image)
+    return "./-" if path == "-" else path  # which is stdin on the command line

@@ -15,15 +15,17 @@ class ApiCall:
     """A command to run. The message has descriptors of files in memory.
 
     Attributes:
-        words: The command line; a file is its number, marked.
-        names: The name of each file in the report.
+        command: The command.
+        keywords: The values of its parameters; see `cudarun.commands.keywords`.
+        named: Values of parameters that are arguments with names, or expected arrays, in order.
         directory: The working directory.
         environment: The environment.
         copies: The number of the file that a launch copies its buffers to; ``None`` without.
     """
 
-    words: list[str]
-    names: list[str]
+    command: str
+    keywords: dict[str, Any]
+    named: dict[str, list[tuple[str | None, Any]]]
     directory: str
     environment: dict[str, str]
     copies: int | None = None

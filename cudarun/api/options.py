@@ -6,11 +6,11 @@ A keyword is the option's name with underscores; ``shared`` is another name of `
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from cudarun.api.words import ArgumentValue, CommandWords
+from cudarun.api.values import ArgumentValue, ArrayFiles
 
 Path: TypeAlias = str | os.PathLike[str]
 Extent: TypeAlias = int | str | Sequence[int | str]
@@ -112,18 +112,14 @@ class LoadKeywords(CompileKeywords, ContextKeywords, total=False):
 
 _NAMES = {"shared": "smem"}
 """The other names of keywords."""
-_JOINED = {"threads", "grid", "block", "cluster", "detect", "ctx_flags", "baseline_threads",
-           "baseline_grid", "baseline_block"}  # fmt: skip
-"""The options whose values are joined by commas."""
+_NAMED = ("buffer", "set", "expect")
+"""The keywords whose values are arguments or arrays, by name."""
 
 
-def add_options(
-    words: CommandWords, given: Mapping[str, Any], known: Iterable[str], call: str
-) -> None:
-    """Add options to the words of a command line.
+def option_values(given: Mapping[str, Any], known: Iterable[str], call: str) -> dict[str, Any]:
+    """Return the values of options, except those of `named_values`.
 
     Args:
-        words: The words.
         given: The keywords.
         known: The keywords of the call.
         call: The call, for messages: ``launch``.
@@ -132,34 +128,39 @@ def add_options(
         TypeError: There is no such keyword.
     """
     accepted = sorted(known)
+    values: dict[str, Any] = {}
     for keyword, value in given.items():
         if keyword not in accepted:
             near = get_close_matches(keyword, accepted, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise TypeError(f"{call}() got an unexpected keyword argument {keyword!r}{hint}")
-        if _NAMES.get(keyword) in given:
-            raise TypeError(f"{call}() got {keyword!r} and {_NAMES[keyword]!r}, which are the same")
-        option = f"--{_NAMES.get(keyword, keyword).replace('_', '-')}"
-        if value is None or value is False:
-            continue
-        if value is True:
-            words.add(option)
-            continue
-        for text in _texts(words, keyword, value):
-            words.add(f"{option}={text}")
+        name = _NAMES.get(keyword, keyword)
+        if name != keyword and name in given:
+            raise TypeError(f"{call}() got {keyword!r} and {name!r}, which are the same")
+        is_named = isinstance(value, Mapping) and keyword in _NAMED
+        if value is not None and value is not False and not is_named:
+            values[name] = _plain(value)
+    return values
 
 
-def _texts(words: CommandWords, keyword: str, value: Any) -> Iterator[str]:
-    """Yield the value of an option, once for each time that the option is repeated."""
+def _plain(value: Any) -> Any:
+    """Return the value of an option as a text, a list of them or of lists, or ``True``."""
+    if value is True:
+        return value
     if isinstance(value, Mapping):
-        for name, item in value.items():
-            yield f"{name}={words.value(name, item, is_file=keyword == 'expect')}"
-    elif isinstance(value, str | os.PathLike) or not isinstance(value, Sequence):
-        yield os.fspath(value) if isinstance(value, os.PathLike) else str(value)
-    elif keyword in _JOINED:
-        yield ",".join(map(str, value))
-    elif keyword == "swap":
-        pairs = [value] if value and isinstance(value[0], str) else value
-        yield from (",".join(pair) for pair in pairs)
-    else:
-        yield from (str(item) for item in value)
+        return [f"{name}={item}" for name, item in value.items()]
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [_plain(each) for each in value]
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def named_values(
+    files: ArrayFiles, given: Mapping[str, Any]
+) -> dict[str, list[tuple[str | None, Any]]]:
+    """Return the values of options that are arguments or arrays, by the option."""
+    values: dict[str, list[tuple[str | None, Any]]] = {}
+    for keyword in _NAMED:
+        if isinstance(given.get(keyword), Mapping):
+            convert = files.expected if keyword == "expect" else files.value
+            values[keyword] = [(name, convert(name, each)) for name, each in given[keyword].items()]
+    return values

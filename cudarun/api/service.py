@@ -10,11 +10,11 @@ import socket
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from cudarun import cli as command_line
 from cudarun import errors, machine
+from cudarun.api.call_arguments import expectation, resolved
 from cudarun.api.messages import ApiAnswer, ApiCall
 from cudarun.api.spelling import in_python
-from cudarun.api.words import FILES, filled
-from cudarun.cli import main
 from cudarun.errors import ExitCode
 from cudarun.model.documents import document, error_document
 from cudarun.process import EndingSignals
@@ -110,7 +110,8 @@ class _CallRenderer(Renderer):
 
 def _answer(call: ApiCall, files: Sequence[int], output: int) -> ApiAnswer:
     """Run a command."""
-    paths = [f"{FILES}{file}" for file in files]
+    # Not by `self`: a worker that was forked before has other descriptors.
+    paths = [f"/proc/{os.getpid()}/fd/{file}" for file in files]
     renderer = _CallRenderer(None if call.copies is None else paths[call.copies])
     os.ftruncate(output, 0)
     os.lseek(output, 0, os.SEEK_SET)
@@ -118,34 +119,35 @@ def _answer(call: ApiCall, files: Sequence[int], output: int) -> ApiAnswer:
     os.environ.update({k: v for k, v in call.environment.items() if k not in _NOT_OURS})
     os.chdir(call.directory)
     machine.clear()
-    is_of_spec = any(word.startswith("--spec") for word in call.words)  # in the words of its file
+    is_of_spec = "spec" in call.keywords  # in the words of its file
     errors.spelling = str if is_of_spec else in_python
-    _prefetch(call.words)
+    _prefetch(call.keywords.get("device") or os.environ.get("CUDARUN_DEVICE", ""))
     try:
-        code = main([filled(word, paths) for word in call.words], renderer=renderer)
+        code = command_line.call(call.command, call.keywords | _resolved(call, paths), renderer)
     finally:
         for file in files:
             os.close(file)
     sys.stdout.flush()
     sys.stderr.flush()
     text = os.pread(output, os.fstat(output).st_size, 0).decode(errors="replace")
-    plain = json.dumps(renderer.document)
-    named = zip(paths, call.names, strict=True)
-    for path, name in sorted(named, key=lambda each: -len(each[0])):  # fd/12 before fd/1
-        # In a column of a table, the columns after it stay aligned.
-        text = text.replace(f"{path}  ", f"{name:{len(path)}}  ").replace(path, name)
-        plain = plain.replace(path, name)
-    return ApiAnswer(code, text.rstrip(), json.loads(plain), renderer.found)
+    plain = json.loads(json.dumps(renderer.document))
+    return ApiAnswer(code, text.rstrip(), plain, renderer.found)
 
 
-def _prefetch(words: Sequence[str]) -> None:
+def _resolved(call: ApiCall, paths: Sequence[str]) -> dict[str, Sequence[object]]:
+    """Return the values with names, by the paths of their files."""
+    values: dict[str, Sequence[object]] = {}
+    for keyword, pairs in call.named.items():
+        resolve = expectation if keyword == "expect" else resolved
+        values[keyword] = tuple(resolve(name, value, paths) for name, value in pairs)
+    return values
+
+
+def _prefetch(device: str) -> None:
     """Import once what every worker needs, which are forked from this process."""
     import numpy.random  # noqa: F401
 
-    import cudarun.session.launch.worker  # noqa: F401
+    import cudarun.session.launch.verified_runs  # noqa: F401
     from cudarun.session.driver.drivers import import_driver
 
-    option = "--device="
-    named = [word.removeprefix(option) for word in words if word.startswith(option)]
-    device = named[0] if named else os.environ.get("CUDARUN_DEVICE", "")
     import_driver("cpu" if device.startswith("cpu") else "cuda")

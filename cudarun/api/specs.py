@@ -7,7 +7,6 @@ from typing import Any
 
 from cudarun.api.calls import answer_to
 from cudarun.api.failures import failure_of
-from cudarun.api.words import CommandWords
 
 
 def list_cases(spec: str | os.PathLike[str], device: str) -> list[dict[str, Any]]:
@@ -16,9 +15,7 @@ def list_cases(spec: str | os.PathLike[str], device: str) -> list[dict[str, Any]
     Raises:
         Failure: The spec is not valid.
     """
-    with _words(spec, device) as words:
-        words.add("--list")
-        answer = answer_to(words)
+    answer = answer_to("launch", {"spec": os.fspath(spec), "device": device, "list": True})
     if answer.code:
         raise failure_of(answer.code)(answer.report, answer.document)
     cases: list[dict[str, Any]] = answer.document["cases"]
@@ -39,14 +36,9 @@ def run_case(spec: str | os.PathLike[str], name: str, device: str) -> str | None
     Raises:
         Failure: The case failed.
     """
-    with _words(spec, device) as words:
-        words.add("--allow-python", "--", name)
-        answer = answer_to(words)
+    keywords = {"spec": os.fspath(spec), "device": device, "allow_python": True, "image": name}
+    answer = answer_to("launch", keywords)
     if answer.code:
         raise failure_of(answer.code)(answer.report, answer.document)
     skipped = (case for case in answer.document["cases"] if case["verdict"] == "skipped")
     return next((case["reason"] for case in skipped), None)
-
-
-def _words(spec: str | os.PathLike[str], device: str) -> CommandWords:
-    return CommandWords("launch", f"--spec={os.fspath(spec)}", f"--device={device}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 
+from cudarun.api.call_arguments import NAME
 from cudarun.api.options import LaunchKeywords, LoadKeywords
-from cudarun.api.words import FILES
+from cudarun.session.image.image import IN_MEMORY
 
 _KEYWORDS = {
     **{
@@ -83,7 +84,7 @@ def _call(command: re.Match[str]) -> str:
         image, *words = shlex.split(command[2])
     except ValueError:  # an apostrophe of a sentence
         return command[0]
-    call = ["image" if image.startswith(FILES) else _literal(image)]
+    call = ["image" if image == IN_MEMORY else _literal(image)]
     names, values = [], []
     rest = iter(words)
     for word in rest:
@@ -95,7 +96,7 @@ def _call(command: re.Match[str]) -> str:
             continue
         names += [name] if equals else []
         value = value if equals else word
-        values.append("array" if value.startswith(f"@{FILES}") else _literal(value))
+        values.append("array" if value == f"@{NAME}" else _literal(value))
     if values and len(names) == len(values):
         pairs = (f'"{name}": {value}' for name, value in zip(names, values, strict=True))
         call.append("args={" + ", ".join(pairs) + "}")

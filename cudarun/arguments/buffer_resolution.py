@@ -53,7 +53,7 @@ class BufferResolver:
 
             path = locate(value.path, self.directory)
             element, shape = npy_header(path, value, argument.pasted)
-            return BufferSpec(name, element, shape, FileInitial(str(path), value.order))
+            return BufferSpec(name, element, shape, replace(value.initial, path=str(path)))
         shape = tuple(evaluate_dimension(each, self.integers) for each in value.dimensions)
         spec = BufferSpec(name, value.type, shape)
         if spec.nbytes > MAX_BYTES:

@@ -88,12 +88,11 @@ def _matching(mismatch: ElementMismatch, directory: Path) -> str | None:
         mismatch.spec,
         mismatch.slot.value,
     )
-    is_struct = not isinstance(value, Buffer | FileBuffer)  # of which the rest would be missing
-    if expected is None or is_struct or isinstance(innermost(spec.type), StructType):
+    if not isinstance(value, Buffer | FileBuffer):  # of a struct the rest would be missing
         return None
-    initial = value.initial if isinstance(value, Buffer) else None
-    if isinstance(value, FileBuffer):
-        initial = FileInitial(value.path, value.order)
+    if expected is None or isinstance(innermost(spec.type), StructType):
+        return None
+    initial = value.initial
     if isinstance(initial, FileInitial):
         path = locate(initial.path, directory)
         if is_npy(path) or is_png(path):

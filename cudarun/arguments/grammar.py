@@ -77,8 +77,8 @@ _SEVERAL = "several numbers require a type, such as float4:1,2,3,4 or f32*5:1,2,
 _A_VALUE = "examples of values: f32:2.5, f32[n]:zeros, @x.npy, null"
 
 
-def parse_argument(text: str) -> Argument:
-    """Parse one ARG.
+def parse_argument(text: str | Argument) -> Argument:
+    """Parse one ARG; that of a program may be parsed already.
 
     >>> parse_argument("x=float:0.5")
     Argument(name='x', value=Scalar(type=..., bits=1056964608), text='x=float:0.5')
@@ -86,6 +86,8 @@ def parse_argument(text: str) -> Argument:
     Raises:
         ArgumentSyntaxError: With the column where the text goes wrong.
     """
+    if isinstance(text, Argument):
+        return text
     scanner = Scanner(text)
     start = scanner.skip_space()
     found = scanner.match(_ARGUMENT_NAME)
@@ -99,12 +101,14 @@ def parse_argument(text: str) -> Argument:
     return Argument(name, _ArgumentParser(scanner).whole_value(name), text)
 
 
-def parse_setting(text: str) -> Argument:
+def parse_setting(text: str | Argument) -> Argument:
     """Parse ``NAME=VALUE`` of ``--set``: a variable of the image and its value.
 
     Raises:
         ArgumentSyntaxError: With the column where the text goes wrong.
     """
+    if isinstance(text, Argument):
+        return text
     scanner = Scanner(text)
     start = scanner.skip_space()
     found = scanner.match(_SETTING)
@@ -122,13 +126,14 @@ def parse_setting(text: str) -> Argument:
     return Argument(found["name"], value, text)
 
 
-def parse_buffer(text: str) -> Argument:
+def parse_buffer(given: str | Argument) -> Argument:
     """Parse ``NAME=VALUE`` of ``--buffer``: memory that is not a parameter.
 
     Raises:
         ArgumentSyntaxError: With the column where the text goes wrong.
     """
-    argument = parse_argument(text)
+    argument = parse_argument(given)
+    text = argument.text
     scanner = Scanner(text)
     if argument.name is None:
         raise scanner.error("expected NAME=VALUE", 0, hint="example: 'tmp=f32[n]'")
@@ -140,7 +145,7 @@ def parse_buffer(text: str) -> Argument:
     return argument
 
 
-def parse_arguments(texts: Iterable[str]) -> tuple[Argument, ...]:
+def parse_arguments(texts: Iterable[str | Argument]) -> tuple[Argument, ...]:
     """Parse all ARGs of a launch.
 
     Raises:

@@ -92,14 +92,16 @@ class FileInitial:
         path: The path.
         order: The order of the elements.
         cast: Convert the elements to the buffer's type, ``cast(@x.npy)``.
+        name: The name in texts of a file whose path means nothing to the user.
     """
 
     path: str
     order: FileOrder = FileOrder.PLAIN
     cast: bool = False
+    name: str | None = None
 
     def __str__(self) -> str:
-        text = self.order.apply(f"@{quoted_path(self.path)}")
+        text = self.order.apply(f"@{quoted_path(self.name or self.path)}")
         return f"cast({text})" if self.cast else text
 
 

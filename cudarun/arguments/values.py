@@ -20,7 +20,6 @@ from cudarun.arguments.initial_values import (
     Rand,
     RandInt,
     Randn,
-    quoted_path,
 )
 from cudarun.arguments.sampling import ArrayForm, Sampling
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
@@ -143,13 +142,22 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class FileBuffer:
-    """A device buffer with the type, shape and contents of a ``.npy`` file, ``@x.npy``."""
+    """A device buffer with the type, shape and contents of a ``.npy`` file, ``@x.npy``.
+
+    The fields are those of `FileInitial`.
+    """
 
     path: str
     order: FileOrder = FileOrder.PLAIN
+    name: str | None = None
+
+    @property
+    def initial(self) -> FileInitial:
+        """The contents."""
+        return FileInitial(self.path, self.order, name=self.name)
 
     def __str__(self) -> str:
-        return self.order.apply(f"@{quoted_path(self.path)}")
+        return str(self.initial)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,13 @@ COMPLETION_VARIABLE = "_CUDARUN_COMPLETE"
 _IMAGE_SUFFIXES = (".cu", ".ptx", ".cubin", ".fatbin", ".ltoir", ".o", ".a", ".cudarun")
 
 
-def is_image_name(text: str) -> bool:
+def is_image_name(text: object) -> bool:
     """Return whether a word on the command line is the name of an image file, by its extension."""
-    return text.endswith(_IMAGE_SUFFIXES) and not text.startswith(_IMAGE_SUFFIXES)
+    return (
+        isinstance(text, str)
+        and text.endswith(_IMAGE_SUFFIXES)
+        and not text.startswith(_IMAGE_SUFFIXES)
+    )
 
 
 class CommandGroup(click.Group):

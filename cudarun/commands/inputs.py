@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from cudarun.errors import ImageRefused, RequestError
-from cudarun.session.image.image import MAX_IMAGE, STDIN, Image
+from cudarun.session.image.image import IN_MEMORY, MAX_IMAGE, STDIN, Image
 
 if TYPE_CHECKING:
     from cudarun.images.facts import ImageFacts
@@ -27,7 +27,7 @@ _LONG = 1 << 18
 
 
 def read_input(
-    name: str,
+    name: str | bytes,
     compilation: CompileOptions | None = None,
     limit: int | None = None,
     kernel: str | None = None,
@@ -35,7 +35,7 @@ def read_input(
     """Read an image file; ``-`` is stdin.
 
     Args:
-        name: The path.
+        name: The path, or the contents.
         compilation: The compile options, if the file is CUDA source.
         limit: The most bytes of a file that is read as a whole, and of code when decompressed.
         kernel: The kernel that will be used.
@@ -63,7 +63,7 @@ def _with_portable(image: Image) -> Image:
 
 
 def open_input(
-    name: str, compilation: CompileOptions | None = None, limit: int | None = None
+    name: str | bytes, compilation: CompileOptions | None = None, limit: int | None = None
 ) -> Image:
     """Read a file in any format; its user reports errors in the contents.
 
@@ -74,6 +74,9 @@ def open_input(
         RequestError: The file cannot be read, or is larger than the limit.
     """
     most = limit or MAX_IMAGE
+    if isinstance(name, bytes):
+        _check_size(len(name), most, IN_MEMORY)
+        return Image(IN_MEMORY, name, limit=most, compilation=compilation)
     origin = STDIN if name == "-" else name
     data = _read(name, most, origin)
     if bytes(data[:4]) == ZIP_MAGIC and name != "-":
@@ -117,13 +120,18 @@ def _complete(file: BinaryIO, most: int, origin: str) -> bytes:
         raise RequestError("neither a regular file nor a pipe", origin=origin)
     # The buffer of a read is as large as the request: not the whole limit for a small file.
     data = b"" if found.st_size > most else file.read((found.st_size or most) + 1)
-    if found.st_size > most or len(data) > most:
+    _check_size(max(found.st_size, len(data)), most, origin)
+    return data
+
+
+def _check_size(size: int, most: int, origin: str) -> None:
+    """Refuse an image that is larger than the limit."""
+    if size > most:
         raise RequestError(
             f"the image is larger than the limit of {most} bytes",
             hint="raise the limit: --max-image BYTES",
             origin=origin,
         )
-    return data
 
 
 def _facts(data: Data, origin: str, kernel: str | None) -> ImageFacts | None:

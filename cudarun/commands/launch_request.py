@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from cudarun.session.driver.target import Target
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 
 def program_request(
@@ -370,7 +371,7 @@ def _input_sets(values: Values) -> int:
     return count
 
 
-def _parsed_all(parse: Callable[[str], T], option: str, texts: Iterable[str]) -> tuple[T, ...]:
+def _parsed_all(parse: Callable[[V], T], option: str, texts: Iterable[V]) -> tuple[T, ...]:
     """Parse the texts of a repeatable option."""
     try:
         return tuple(map(parse, texts))
@@ -392,9 +393,12 @@ def _timeout(values: Values, where: Target) -> float | None:
     return where.timeout if own is None else own or None
 
 
-def _expectation(text: str, directory: Path) -> BufferExpectation:
+def _expectation(text: str | BufferExpectation, directory: Path) -> BufferExpectation:
     """Parse ``NAME=@FILE`` or ``NAME=FILE:FUNCTION``; the file must exist."""
     from cudarun.arguments.files import locate
+
+    if isinstance(text, BufferExpectation):
+        return text
 
     name, _, source = text.partition("=")
     path, function = source[1:], None

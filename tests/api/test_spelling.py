@@ -23,16 +23,15 @@ from cudarun.api.spelling import in_python
         ("remove --together", "remove --together"),  # no keyword
         ("a-b --no-such-option c", "a-b --no-such-option c"),
         ("see 'cudarun launch --help'", "see help(cudarun.launch)"),
-        ("pass 'x=f32[8]:cast(@/proc/self/fd/12)'", "pass x.astype(np.float32)"),
-        ("pass 'u8[2,3]:cast(@/proc/self/fd/12)'", "pass the array.astype(np.uint8)"),
+        ("pass 'x=f32[8]:cast(@array)'", "pass x.astype(np.float32)"),
+        ("pass 'u8[2,3]:cast(@array)'", "pass the array.astype(np.uint8)"),
         ("in any order: x=… n=…", 'in any order: args={"x": …, "n": …}'),
         (
-            "run\ncudarun launch /proc/self/fd/4 -k f -d cpu --threads 8 --hot x=@/proc/self/fd/5 "
-            "n=8 'y=f32[n]'",
+            "run\ncudarun launch image -k f -d cpu --threads 8 --hot x=@array n=8 'y=f32[n]'",
             'run\ncudarun.launch(image, kernel="f", device="cpu", threads=8, hot=True, '
             'args={"x": array, "n": 8, "y": "f32[n]"})',
         ),
-        ("cudarun launch k.cu @/proc/self/fd/5 a=1", 'cudarun.launch("k.cu", args=[array, 1])'),
+        ("cudarun launch k.cu @array a=1", 'cudarun.launch("k.cu", args=[array, 1])'),
     ],
 )
 def test_a_message(text: str, python: str) -> None:

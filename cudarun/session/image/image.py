@@ -23,6 +23,8 @@ MAX_IMAGE = 512 << 20
 
 STDIN = "<stdin>"
 """The name of the image from stdin in messages."""
+IN_MEMORY = "image"
+"""The name of an image that a program passes as its contents."""
 
 
 @dataclass(frozen=True, slots=True)

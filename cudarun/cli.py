@@ -146,12 +146,14 @@ def main(
     return _exit_code(run, given, renderer)
 
 
-def call(name: str, keywords: Mapping[str, Any], renderer: Renderer) -> int:
+def call(
+    words: Sequence[str], keywords: Callable[[], Mapping[str, Any]], renderer: Renderer
+) -> int:
     """Run a command whose parameters are values in place of words, for the Python API.
 
     Args:
-        name: The command.
-        keywords: The values; see `cudarun.commands.keywords`.
+        words: The command, and the names of its options.
+        keywords: Returns the values; see `cudarun.commands.keywords`.
         renderer: The output format.
 
     Returns:
@@ -162,12 +164,12 @@ def call(name: str, keywords: Mapping[str, Any], renderer: Renderer) -> int:
     def run(outer: click.Context) -> Any:
         _check_environment()
         group = HelpContext(cudarun, outer, "cudarun")
-        command = cudarun.get_command(group, name)
-        assert command is not None, f"the table has {name}"
-        with keyword_context(command, keywords, group) as context:
+        command = cudarun.get_command(group, words[0])
+        assert command is not None, f"the table has {words[0]}"
+        with keyword_context(command, keywords(), group) as context:
             return command.invoke(context)
 
-    return _exit_code(run, [name, *(f"--{each}" for each in keywords)], renderer)
+    return _exit_code(run, words, renderer)
 
 
 def _exit_code(

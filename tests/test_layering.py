@@ -26,6 +26,7 @@ MAY_IMPORT = {
         "session.image.image",
         "session.launch.request",
         "session.launch.verified_runs",
+        "session.workers.pool",
         "session.workers.service",
     },
     "pytest_plugin": {"", "api"},

@@ -10,7 +10,7 @@ from cudarun.api.calls import answer_to
 from cudarun.api.failures import failure_of
 from cudarun.api.options import LaunchKeywords, LoadKeywords, named_values, option_values
 from cudarun.api.results import LaunchOutputs, LoadedImages, as_given, mapped, parameters
-from cudarun.api.values import ArgumentValue, ArrayFiles
+from cudarun.api.values import ZIP_MAGIC, ArgumentValue, ArrayFiles
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -45,8 +45,8 @@ def launch(
     >>> outputs["x"].tolist()
     [0.0, 2.0, 4.0, 6.0]
 
-    The launch is that of the command ``cudarun launch``, in a worker process of its own: after a
-    fault, the next launch works. The arrays of the arguments stay unchanged.
+    The launch is that of the command ``cudarun launch``, in a worker process: after a fault, the
+    next launch works. The arrays of the arguments stay unchanged.
 
     Args:
         image: The path of a CUDA source, PTX, cubin or fatbin, or its contents: bytes, or a text
@@ -80,10 +80,11 @@ def launch(
     keywords = option_values(
         options, LaunchKeywords.__optional_keys__ | {"args", *_PARAMETERS}, "launch"
     )
-    keywords |= _common(device, timeout) | {"image": _image(image)}
+    keywords |= _common(device, timeout)
     if kernel is not None:
         keywords["kernel"] = kernel
     with ArrayFiles() as given:
+        keywords["image"] = _image(given, image)
         named = named_values(given, options)
         if isinstance(args, Mapping):
             named["arguments"] = [(name, given.value(name, each)) for name, each in args.items()]
@@ -135,8 +136,9 @@ def load(
     __tracebackhide__ = True
     known = LoadKeywords.__optional_keys__ | _PARAMETERS
     keywords = option_values(options, known, "load") | _common(device, timeout)
-    keywords["images"] = tuple(map(_image, (image, *others)))
-    answer = answer_to("load", keywords, directory=directory)
+    with ArrayFiles() as given:
+        keywords["images"] = tuple(_image(given, each) for each in (image, *others))
+        answer = answer_to("load", keywords, directory=directory)
     if answer.code:
         raise failure_of(answer.code)(answer.report, answer.document)
     return LoadedImages(answer.report, answer.document)
@@ -148,11 +150,12 @@ def _common(device: str | int | None, timeout: float | None) -> dict[str, Any]:
     return values if device is None else values | {"device": str(device)}
 
 
-def _image(image: ImageSource) -> str | bytes:
+def _image(files: ArrayFiles, image: ImageSource) -> str | bytes:
     """Return the path or the contents of an image."""
     if isinstance(image, str) and "\n" in image:
-        return image.encode()
+        image = image.encode()
     if isinstance(image, bytes | bytearray | memoryview):
-        return bytes(image)
+        data = bytes(image)
+        return files.path_of(data) if data.startswith(ZIP_MAGIC) else data
     path = os.fspath(image)
     return "./-" if path == "-" else path  # which is stdin on the command line

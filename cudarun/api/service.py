@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cudarun import cli as command_line
@@ -20,6 +21,7 @@ from cudarun.model.documents import document, error_document
 from cudarun.process import EndingSignals
 from cudarun.report.renderer import Renderer, TableStyle
 from cudarun.report.table import TableRenderer
+from cudarun.session.workers.pool import keep_workers
 from cudarun.session.workers.service import end_with, receive, send
 
 if TYPE_CHECKING:
@@ -115,15 +117,18 @@ def _answer(call: ApiCall, files: Sequence[int], output: int) -> ApiAnswer:
     renderer = _CallRenderer(None if call.copies is None else paths[call.copies])
     os.ftruncate(output, 0)
     os.lseek(output, 0, os.SEEK_SET)
+    environment = {k: v for k, v in call.environment.items() if k not in _NOT_OURS}
+    keep_workers((environment, call.directory))
     os.environ.clear()
-    os.environ.update({k: v for k, v in call.environment.items() if k not in _NOT_OURS})
+    os.environ.update(environment)
     os.chdir(call.directory)
     machine.clear()
     is_of_spec = "spec" in call.keywords  # in the words of its file
     errors.spelling = str if is_of_spec else in_python
     _prefetch(call.keywords.get("device") or os.environ.get("CUDARUN_DEVICE", ""))
     try:
-        code = command_line.call(call.command, call.keywords | _resolved(call, paths), renderer)
+        words = [call.command, *(f"--{each}" for each in call.keywords)]
+        code = command_line.call(words, partial(_keywords, call, paths), renderer)
     finally:
         for file in files:
             os.close(file)
@@ -134,9 +139,9 @@ def _answer(call: ApiCall, files: Sequence[int], output: int) -> ApiAnswer:
     return ApiAnswer(code, text.rstrip(), plain, renderer.found)
 
 
-def _resolved(call: ApiCall, paths: Sequence[str]) -> dict[str, Sequence[object]]:
-    """Return the values with names, by the paths of their files."""
-    values: dict[str, Sequence[object]] = {}
+def _keywords(call: ApiCall, paths: Sequence[str]) -> dict[str, Any]:
+    """Return the values of a command's parameters, by the paths of the files."""
+    values = dict(call.keywords)
     for keyword, pairs in call.named.items():
         resolve = expectation if keyword == "expect" else resolved
         values[keyword] = tuple(resolve(name, value, paths) for name, value in pairs)

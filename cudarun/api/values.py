@@ -22,6 +22,8 @@ from cudarun.session.workers.service import above_streams
 if TYPE_CHECKING:
     from types import TracebackType
 
+ZIP_MAGIC = b"PK\x03\x04"
+"""The start of a recording."""
 _REGISTERED = 2
 """`numpy.dtype.isbuiltin` of a dtype that a package added to numpy's."""
 
@@ -89,6 +91,13 @@ class ArrayFiles:
         """Create an empty file, and return its number."""
         self.files.append(above_streams(os.memfd_create("cudarun-array")))
         return len(self.files) - 1
+
+    def path_of(self, recording: bytes) -> str:
+        """Return a path of a recording, whose memory is read where it is used."""
+        file = self.files[self.create()]
+        with os.fdopen(file, "wb", closefd=False) as stream:
+            stream.write(recording)
+        return f"/proc/{os.getpid()}/fd/{file}"
 
     def value(self, name: str, value: Any) -> Any:
         """Return an argument for `resolved`; see `ArgumentValue`.

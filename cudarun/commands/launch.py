@@ -229,12 +229,12 @@ def command(quiet: bool, **values: Any) -> int:
     # Imported here: --help needs no workers.
     from cudarun.session.launch.parent import launch, plan, prefetch
     from cudarun.session.workers.devices import DeviceWorkers
-    from cudarun.session.workers.pool import WorkerPool
+    from cudarun.session.workers.pool import worker_pool
 
     if values["dry_run"]:
         device = str(where.devices[0])
         return finish(plan(_request(values, where), where.timeout, device), renderer)
-    with WorkerPool() as pool:
+    with worker_pool() as pool:
         # They initialize the driver while the parent parses the request.
         workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))
         reference = _reference(values["reference"], where, pool)

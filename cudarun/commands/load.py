@@ -30,7 +30,7 @@ from cudarun.session.driver.target import Target
 from cudarun.session.load.parent import load, prefetch
 from cudarun.session.load.request import LoadRequest, OfflineScope, Via
 from cudarun.session.workers.devices import DeviceWorkers
-from cudarun.session.workers.pool import WorkerPool
+from cudarun.session.workers.pool import worker_pool
 
 _WAYS: dict[str, tuple[Via, ...]] = {
     "library": ("library",),
@@ -111,7 +111,7 @@ def command(quiet: bool, offline: bool, **values: Any) -> int:
     if arch := values.pop("arch"):
         values["compiler_options"] += (f"--gpu-architecture={arch}",)
 
-    with WorkerPool() as pool:
+    with worker_pool() as pool:
         workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))
         with reading(where):
             request = _request(values, verbose=where.verbose)

@@ -60,6 +60,29 @@ def test_threads_launch_side_by_side() -> None:
         assert [*pool.map(launch, range(6))] == [4 * k for k in range(6)]
 
 
+def test_a_worker_is_kept_until_it_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def workers() -> list[int]:
+        with service.service_process() as process:
+            return children(process._process.pid)
+
+    def worker(k: int) -> list[int]:
+        args = {"y": "i32[1]", "k": k}
+        assert cudarun.launch(KERNEL, device="cpu", threads=1, args=args)["y"].tolist() == [k]
+        return workers()
+
+    first = worker(1)
+    assert len(first) == 1
+    assert worker(2) == first
+    with pytest.raises(cudarun.ExecutionFailed):
+        cudarun.launch(KERNEL, device="cpu", threads=2, args={"y": "i32[1]", "k": 1})
+    second = worker(3)
+    assert second != first
+    monkeypatch.setenv("CUDARUN_CPU_ENGINE", "interpret")
+    third = worker(4)
+    assert third != second
+    assert worker(5) == third
+
+
 def test_a_process_with_handlers_threads_and_children(mark: str) -> None:
     """Signals that the program handles, ignores and blocks stay its own, and so do its children."""
     printed = run(

@@ -98,17 +98,21 @@ class DeviceWorkers:
             meanwhile: Called in this process while the workers run.
             last: This is the workers' last job.
         """
+        kept = last and self._pool.keeps and all(each[0].driver == "cpu" for each in self._groups)
         for worker in self._workers:
-            worker.submit(JobTask(job), self._target.timeout)
+            worker.submit(JobTask(job, reuse=kept), self._target.timeout)
         if meanwhile is not None:
             meanwhile()
-        settled = self._pool.gather(self._workers, self._display, discard=last)
+        ends = last and not kept
+        settled = self._pool.gather(self._workers, self._display, discard=ends)
         for place, answer in enumerate(settled):
             if isinstance(answer.error, InternalError):
                 self._workers[place] = self._pool.repeat(self._workers[place], answer.error)
                 [settled[place]] = self._pool.gather(
-                    [self._workers[place]], self._display, discard=last
+                    [self._workers[place]], self._display, discard=ends
                 )
+            if kept and answer.value and all(each.is_reusable for each in answer.value):
+                self._pool.release(self._workers[place])
         answers = [
             _labeled(on_device, label_of(devices))
             for devices, answer in zip(self._groups, settled, strict=True)

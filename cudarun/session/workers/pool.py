@@ -41,9 +41,14 @@ class WorkerPool:
 
     An idle worker (`reserve`, `release`) initializes meanwhile, and `acquire` returns it. The end
     of a process with a GPU takes a while, so it is not awaited before the pool's end.
+
+    Args:
+        keeps: Keep workers for further commands of this process. A GPU's are not: their contexts
+            take memory of the device.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps: bool = False) -> None:
+        self.keeps = keeps
         self._standing_by: dict[WorkerSpec[Any], deque[AnyWorker]] = {}
         self._at_work: list[AnyWorker] = []
         self._ending: list[AnyWorker] = []
@@ -66,6 +71,15 @@ class WorkerPool:
         for worker in workers:
             worker.__exit__()
 
+    def end_busy(self) -> None:
+        """End the workers that an interrupted command left at work."""
+        for worker in [*self._at_work]:
+            self.discard(worker)
+        self._forget_ended()
+
+    def _forget_ended(self) -> None:
+        self._ending = [worker for worker in self._ending if not worker.has_ended()]
+
     def acquire(self, spec: WorkerSpec[S], preforked: Preforked | None = None) -> WorkerProcess[S]:
         """Return a worker of the spec: an idle one that is alive, or a new one.
 
@@ -86,7 +100,7 @@ class WorkerPool:
 
     def reserve(self, spec: WorkerSpec[Any], count: int = 1) -> None:
         """Keep ``count`` idle workers of the spec ready."""
-        self._ending = [worker for worker in self._ending if not worker.has_ended()]
+        self._forget_ended()
         standing_by = self._standing_by.setdefault(spec, deque())
         while len(standing_by) < count:
             standing_by.append(WorkerProcess(spec))
@@ -191,6 +205,38 @@ class WorkerPool:
                     with suppress(StopIteration):
                         waiting[steps.send(worker.answer())] = steps
                 meanwhile()
+
+
+_of_process: tuple[object, WorkerPool] | None = None
+"""The pool of `keep_workers`, and the surroundings of its workers."""
+
+
+def keep_workers(surroundings: object) -> None:
+    """Keep the workers of this process from one command to the next.
+
+    Args:
+        surroundings: The environment and the working directory; workers with others end.
+    """
+    global _of_process
+    if _of_process is not None:
+        before, pool = _of_process
+        if before == surroundings:
+            return
+        pool.__exit__()
+    _of_process = surroundings, WorkerPool(keeps=True)
+
+
+@contextmanager
+def worker_pool() -> Iterator[WorkerPool]:
+    """Yield the pool of a command: that of `keep_workers`, or a new one."""
+    if _of_process is None:
+        with WorkerPool() as pool:
+            yield pool
+        return
+    try:
+        yield _of_process[1]
+    finally:
+        _of_process[1].end_busy()
 
 
 @contextmanager

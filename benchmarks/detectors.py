@@ -19,7 +19,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -37,9 +37,9 @@ from cudarun.emulator.machine.observer import NOBODY  # noqa: E402
 from cudarun.errors import CudarunError  # noqa: E402
 from cudarun.session.driver.selection import parse_devices  # noqa: E402
 from cudarun.session.driver.target import Target  # noqa: E402
-from cudarun.session.launch.request import Detection, LaunchRequest  # noqa: E402
+from cudarun.session.launch.request import Detection, Program  # noqa: E402
+from cudarun.session.launch.steps import load_libraries  # noqa: E402
 from cudarun.session.launch.worker import run_on  # noqa: E402
-from cudarun.session.load.library import load_image  # noqa: E402
 from cudarun.session.workers.session import Session  # noqa: E402
 from tests.emulator.device import Device  # noqa: E402
 from tests.support.samples_readme import samples  # noqa: E402
@@ -75,7 +75,7 @@ class Clock:
 # --- launches of the command line ----------------------------------------------------------------
 
 
-def requests() -> Iterator[tuple[str, LaunchRequest]]:
+def requests() -> Iterator[tuple[str, Program]]:
     """Yield the launch of every sample and of every case of the programs."""
     from cudarun.commands.spec_file import read_spec
 
@@ -93,24 +93,24 @@ def requests() -> Iterator[tuple[str, LaunchRequest]]:
                 yield f"{path.stem}: {case.name}", case.request
 
 
-def _sample(arguments: Sequence[str]) -> LaunchRequest | None:
+def _sample(arguments: Sequence[str]) -> Program | None:
     from cudarun.commands.compile_options import compilation
     from cudarun.commands.inputs import read_input
     from cudarun.commands.launch import command
-    from cudarun.commands.launch_request import launch_request
+    from cudarun.commands.launch_request import program_request
 
     with command.make_context("launch", [*arguments]) as context:
         values = context.params
         if values["spec"] is not None or values["dry_run"] or values["sanitize"] is not None:
             return None
         image = read_input(values["image"], compilation(values), values["max_image"])
-        return launch_request(values, Target(parse_devices("cpu")), image)
+        return program_request([values], Target(parse_devices("cpu")), lambda values: image)
 
 
-def launched(clock: Clock, request: LaunchRequest) -> Run:
+def launched(clock: Clock, request: Program) -> Run:
     """Return a function that launches a request with some detectors."""
     cpu = parse_devices("cpu")
-    plain = replace(request, checks=(), saves=(), prints=(), expectations=(), timing=None)
+    plain = request.without_results().with_options(timing=None)
 
     def run(detect: tuple[str, ...]) -> tuple[float, Findings]:
         clock.seconds = 0.0
@@ -118,11 +118,10 @@ def launched(clock: Clock, request: LaunchRequest) -> Run:
         with _silence():
             session = Session(Target(cpu), cpu)
             detection = Detection(detect)
-            library = load_image(session, request.image)  # compiled once
+            libraries = load_libraries(session, plain)  # compiled once
+            observed = plain.with_options(detection=detection)
             try:
-                result = run_on(
-                    session, library, replace(plain, detection=detection), session.devices[0]
-                )
+                result = run_on(session, libraries, observed, session.devices[0])
                 findings = result.watched.findings if result.watched is not None else ()
             except CudarunError as error:
                 if not clock.seconds:

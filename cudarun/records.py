@@ -43,6 +43,11 @@ def document_fields(kind: Any) -> list[tuple[str, dataclasses.Field[Any]]]:
     return [(name, each) for name, each in found if name is not None]
 
 
+def values_of(record: Any) -> dict[str, Any]:
+    """Return the values of a dataclass by field, such as for an object of a derived class."""
+    return {each.name: getattr(record, each.name) for each in dataclasses.fields(record)}
+
+
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:

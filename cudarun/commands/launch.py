@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cudarun.session.image.image import Image
-    from cudarun.session.launch.request import LaunchRequest
+    from cudarun.session.launch.request import Program
     from cudarun.session.spec.case import Case
     from cudarun.session.workers.devices import DeviceWorkers
     from cudarun.session.workers.pool import WorkerPool
@@ -238,12 +238,12 @@ def command(quiet: bool, **values: Any) -> int:
         # They initialize the driver while the parent parses the request.
         workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))
         reference = _reference(values["reference"], where, pool)
-        request = replace(_request(values, where), copies=renderer.copies)
+        request = _request(values, where).with_options(copies=renderer.copies)
         report = launch(request, workers, reference=reference, meanwhile=renderer.prepare)
         return finish(report, renderer)
 
 
-def _request(values: Values, where: Target) -> LaunchRequest:
+def _request(values: Values, where: Target) -> Program:
     # Imported here, while the workers are already running.
     from cudarun.commands.launch_request import program_request
     from cudarun.session.image.kernels import check_kernel
@@ -253,10 +253,10 @@ def _request(values: Values, where: Target) -> LaunchRequest:
         steps = [*step_values(values)]
         request = program_request(steps, where, _image)
         _check_files(steps, where, request)
-    launches = request.steps if request.baseline is None else (request, request.baseline.request)
-    for each in launches:
+    baseline = request.options.baseline
+    for each in (*request.steps, *(baseline.program.steps if baseline else ())):
         check_kernel(each.image, each.kernel)
-    check_detection(request.detection, where.devices, request.engine)
+    check_detection(request.options.detection, where.devices, request.options.engine)
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writer import append_case
 
@@ -266,7 +266,7 @@ def _request(values: Values, where: Target) -> LaunchRequest:
     return request
 
 
-def _check_files(steps: Sequence[Values], where: Target, request: LaunchRequest) -> None:
+def _check_files(steps: Sequence[Values], where: Target, request: Program) -> None:
     """Apply the rule for outputs to a launch.
 
     Raises:

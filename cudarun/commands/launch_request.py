@@ -27,8 +27,10 @@ from cudarun.session.launch.request import (
     Detection,
     FunctionRun,
     GeometryRequest,
-    LaunchRequest,
+    LaunchStep,
     Preferences,
+    Program,
+    ProgramOptions,
     Save,
     Show,
     Swap,
@@ -49,7 +51,7 @@ def program_request(
     where: Target,
     read_image: Callable[[Values], Image],
     directory: Path = Path(),
-) -> LaunchRequest:
+) -> Program:
     """Parse and validate everything of a launch, or of a program, that does not need a driver.
 
     Args:
@@ -67,27 +69,29 @@ def program_request(
     for values in steps:
         kernels.setdefault(values["image"], []).append(values["kernel"])
     images: dict[str, Image] = {}
-    found: list[LaunchRequest] = []
+    found: list[LaunchStep] = []
+    options = ProgramOptions()
     for number, values in enumerate(steps, start=1):
         try:
             path = values["image"]
             if path not in images:
                 images[path] = read_image(values).instantiating(*kernels[path])
-            found.append(launch_request(values, where, images[path], directory))
+            found.append(_step(values, where, images[path], directory))
+            options = _options(values, where)
             if number < len(steps):
-                _refuse_early_results(found[-1])
+                _refuse_early_results(found[-1], options)
         except CudarunError as error:
             raise error.of(operation=f"step {number}" if len(steps) > 1 else None) from None
-    *earlier, last = found
-    if earlier and last.timing is not None and last.timing.input_sets > 1:
+    timing, detection = options.timing, options.detection
+    if len(steps) > 1 and timing is not None and timing.input_sets > 1:
         raise RequestError(
             "--input-sets and --then cannot be combined: the inputs of a program are one set"
         ).naming("--input-sets", "--then")
-    if last.graph and last.detection:
-        option = "--detect" if last.detection.detect else "--stats"
+    if options.graph and detection:
+        option = "--detect" if detection.detect else "--stats"
         raise RequestError(f"{option} and --graph cannot be combined").naming(option, "--graph")
     baseline = _baseline(steps, where, read_image, directory)
-    return replace(last, earlier=tuple(earlier), baseline=baseline)
+    return Program(tuple(found), replace(options, baseline=baseline))
 
 
 def _baseline(
@@ -111,19 +115,19 @@ def _baseline(
         ).naming("--baseline", "--then")
     try:
         image = read_image(values).instantiating(values["kernel"])
-        request = launch_request(values, where, image, directory)
+        program = Program((_step(values, where, image, directory),), _options(values, where))
     except CudarunError as error:
         raise error.of(option="--baseline") from None
     own = values["image"] == steps[-1]["image"]
     label = (values["kernel"] if own else None) or values["baseline"]
-    return BaselineLaunch(label, request)
+    return BaselineLaunch(label, program)
 
 
-def _refuse_early_results(step: LaunchRequest) -> None:
+def _refuse_early_results(step: LaunchStep, options: ProgramOptions) -> None:
     """Refuse to read buffers between the steps of a program that runs without interruption."""
-    if not step.reads_results or not (step.graph or step.timing):
+    if not step.reads_results or not (options.graph or options.timing):
         return
-    option = "--graph" if step.graph else "--repeat"
+    option = "--graph" if options.graph else "--repeat"
     raise RequestError(
         f"with {option}, buffers are read after the last step only",
         hint="move --check, --expect, --print, --save and --show to the last step",
@@ -131,19 +135,8 @@ def _refuse_early_results(step: LaunchRequest) -> None:
     )
 
 
-def launch_request(
-    values: Values,
-    where: Target,
-    image: Image,
-    directory: Path = Path(),
-) -> LaunchRequest:
+def _step(values: Values, where: Target, image: Image, directory: Path) -> LaunchStep:
     """Parse and validate everything of one launch that does not need a driver.
-
-    Args:
-        values: The values of `launch_options`, with ``arguments``.
-        where: The devices to run on.
-        image: The image to launch.
-        directory: The base of relative paths.
 
     Raises:
         RequestError: An option or argument is invalid.
@@ -155,7 +148,6 @@ def launch_request(
     from cudarun.arguments.tolerance import Tolerance
 
     _refuse_several_launches(values)
-    seed = values["seed"]
     arguments = parse_arguments(values["arguments"])
     aliases = _aliases(arguments)
     renamed = tuple(Let(name, parse_expression(other)) for name, other in aliases.items())
@@ -181,7 +173,7 @@ def launch_request(
         expanded_arguments = triton_arguments(triton, image, arguments, geometry.grid)
         arguments, names = expanded_arguments.arguments, expanded_arguments.names
         constants = expanded_arguments.constants
-    return LaunchRequest(
+    return LaunchStep(
         image=image,
         kernel=kernel,
         geometry=geometry,
@@ -193,20 +185,16 @@ def launch_request(
             expanded(parse_expression(text), (*renamed, *lets)) for text in values["prints"]
         ),
         lets=lets,
-        check_strength=values["check_strength"] or "off",
         expectations=tuple(
             replace(each, name=aliases.get(each.name, each.name))
             for each in (_expectation(text, directory) for text in values["expects"])
         ),
-        functions=FunctionRun(values["python"], values["expect_timeout"] or None),
         saves=tuple(
             replace(each, name=aliases.get(each.name, each.name))
             for each in (_save(text, where, directory) for text in values["saves"])
         ),
         tolerance=Tolerance(values["rtol"], values["atol"], values["equal_nan"]),
-        seed=int.from_bytes(os.urandom(4), "little") if seed == "random" else seed,
         passing=values["passing"],
-        force=values["force"],
         shows=tuple(
             replace(each, name=aliases.get(each.name, each.name))
             for each in map(_show, values["shows"])
@@ -214,13 +202,8 @@ def launch_request(
         preferences=Preferences(
             values["carveout"],
             values["func_cache"],
-            values["priority"],
             programmatic=triton is not None and triton.programmatic,
         ),
-        timing=_timing(values),
-        profile=values["profile"],
-        detection=_detection(values, where),
-        reference=values["reference"],
         directory=directory,
         allow_type_mismatch=values["allow_type_mismatch"],
         parameter_names=names,
@@ -229,6 +212,26 @@ def launch_request(
         buffers=_parsed_all(parse_buffer, "--buffer", values["buffers"]),
         times=values["times"],
         swaps=_parsed_all(_swap, "--swap", values["swaps"]),
+    )
+
+
+def _options(values: Values, where: Target) -> ProgramOptions:
+    """Parse and validate the options of a whole program.
+
+    Raises:
+        RequestError: An option is invalid, or two cannot be combined.
+    """
+    seed = values["seed"]
+    return ProgramOptions(
+        seed=int.from_bytes(os.urandom(4), "little") if seed == "random" else seed,
+        priority=values["priority"],
+        force=values["force"],
+        functions=FunctionRun(values["python"], values["expect_timeout"] or None),
+        check_strength=values["check_strength"] or "off",
+        timing=_timing(values),
+        profile=values["profile"],
+        detection=_detection(values, where),
+        reference=values["reference"],
         graph=values["graph"],
         seeds=values["seeds"],
         stateless=values["stateless"],

@@ -26,7 +26,7 @@ from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import GeometryRequest, LaunchRequest
+from cudarun.session.launch.request import GeometryRequest, LaunchStep, Program
 from cudarun.session.managed.parent import managed, start_worker
 from cudarun.session.managed.request import ManagedLaunch, ManagedRequest, parse_view
 from cudarun.session.workers.pool import WorkerPool
@@ -113,7 +113,7 @@ def _request(values: Values, where: Target) -> ManagedRequest:
         for text in values["launches"]
     )
     return ManagedRequest(
-        image=image.instantiating(*(launch.request.kernel for launch in launches)),
+        image=image.instantiating(*(launch.program.last.kernel for launch in launches)),
         views=tuple(map(parse_view, values["variables"])),
         launches=launches,
         with_globals=values["with_globals"],
@@ -141,16 +141,12 @@ def _launch(
             option="--launch",
         )
     kernel, *arguments = words
-    request = LaunchRequest(
+    step = LaunchStep(
         image=image,
         kernel=kernel,
         geometry=geometry,
         arguments=parse_arguments(arguments),
-        checks=(),
-        prints=(),
-        saves=(),
         tolerance=Tolerance(),
-        seed=0,
         allow_type_mismatch=allow_type_mismatch,
     )
-    return ManagedLaunch(text, request)
+    return ManagedLaunch(text, Program((step,)))

@@ -236,7 +236,7 @@ def _edit(path: str, output: str | None, program: tuple[str, ...]) -> int:
     from cudarun.commands.recorded_request import recorded_launch
     from cudarun.session.record.edit import EditableRecording
 
-    recording = recorded_launch(path).image.recording
+    recording = recorded_launch(path).last.image.recording
     assert recording is not None, "recorded_launch refuses other files"
     EditableRecording(recording, output).write()
     return ExitCode.OK

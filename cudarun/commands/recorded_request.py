@@ -6,11 +6,11 @@ from cudarun.commands.declaration import Values
 from cudarun.commands.inputs import read_input
 from cudarun.errors import RequestError
 from cudarun.session.driver.target import Target
-from cudarun.session.launch.request import GeometryRequest, LaunchRequest
+from cudarun.session.launch.request import GeometryRequest, LaunchStep, Program
 from cudarun.session.recording.manifest import Manifest
 
 
-def recorded_launch(path: str) -> LaunchRequest:
+def recorded_launch(path: str) -> Program:
     """Return the launch of a recording, with its own options.
 
     Raises:
@@ -24,7 +24,7 @@ def recorded_launch(path: str) -> LaunchRequest:
         raise RequestError("not a recording of cudarun", origin=path)
     manifest = image.recording.manifest
     cluster = manifest.cluster
-    return LaunchRequest(
+    step = LaunchStep(
         image=image,
         kernel=manifest.kernel,
         geometry=GeometryRequest(
@@ -34,13 +34,9 @@ def recorded_launch(path: str) -> LaunchRequest:
             cooperative=manifest.cooperative,
             cluster=None if cluster is None else parse_extent(_text(cluster)),
         ),
-        arguments=(),
-        checks=(),
-        prints=(),
-        saves=(),
         tolerance=Tolerance(),
-        seed=0,
     )
+    return Program((step,))
 
 
 def check_recorded(values: Values, where: Target, origin: str) -> None:

@@ -58,7 +58,7 @@ from cudarun.session.driver.target import Target
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
 from cudarun.session.launch.detection import check_detection
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import Program
 from cudarun.session.spec.case import Case, parse_expected, parse_requirement
 from cudarun.session.spec.names import named
 from cudarun.writing import OutputFile, check_outputs
@@ -367,14 +367,16 @@ class _CaseReader:
             candidate=self.candidate,
         )
 
-    def _drawn_seed(self, values: Values, request: LaunchRequest | None) -> int | None:
+    def _drawn_seed(self, values: Values, request: Program | None) -> int | None:
         """Return the seed that the command line must repeat: one that the spec does not give."""
         is_given = values["seed"] == "random" or "seed" in self.options.overrides
-        return request.seed if request is not None and request.is_random and is_given else None
+        if request is None or not (is_given and request.is_random):
+            return None
+        return request.options.seed
 
     def request(
         self, steps: Sequence[Values], images: Mapping[str, Image], requires: Sequence[str]
-    ) -> LaunchRequest:
+    ) -> Program:
         """Build the launch of a case; its detectors must be available on the devices."""
         where = replace(self.where, devices=steps[0]["devices"])
         strength = {"check_strength": steps[0]["check_strength"] or "warn"}
@@ -393,7 +395,7 @@ class _CaseReader:
                         option="expect",
                     )
         if "cpu" not in requires:
-            check_detection(request.detection, where.devices, request.engine)
+            check_detection(request.options.detection, where.devices, request.options.engine)
         return request
 
     def image(self, values: Values, skip: str | None) -> tuple[Image | None, CudarunError | None]:
@@ -465,11 +467,12 @@ def _rerun(path: str, options: SpecOptions) -> tuple[str, ...] | None:
     return "cudarun", "launch", "--spec", path, *options.words
 
 
-def _kernel_name(given: str | None, request: LaunchRequest | None) -> str | None:
+def _kernel_name(given: str | None, request: Program | None) -> str | None:
     """Return the kernel: the given one, Triton's, or the only one of an image."""
-    if request is None or request.kernel is not None:
-        return given if request is None else request.kernel
-    kernels = request.image.facts.kernels if request.image.facts is not None else ()
+    if request is None or request.last.kernel is not None:
+        return given if request is None else request.last.kernel
+    facts = request.last.image.facts
+    kernels = facts.kernels if facts is not None else ()
     return kernels[0].name if len(kernels) == 1 else None
 
 

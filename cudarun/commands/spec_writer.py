@@ -21,7 +21,7 @@ from cudarun.commands.spec_words import (
 from cudarun.commands.steps import STEPS
 from cudarun.commands.text_files import read_text
 from cudarun.errors import RequestError
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import Program
 from cudarun.toml_text import toml_lines
 from cudarun.writing import FileUse, OutputFile, is_special, whole_file
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # its parser is imported where it is needed
 _GIVEN = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
 
 
-def append_case(path: str, context: click.Context, request: LaunchRequest) -> str:
+def append_case(path: str, context: click.Context, request: Program) -> str:
     """Append the launch of a command line to a spec; return the name of the new case.
 
     Args:
@@ -99,11 +99,11 @@ def _options(context: click.Context, folder: Path, options: Mapping[str, Option]
     ]
 
 
-def _with_seed(entries: _Entries, request: LaunchRequest) -> _Entries:
+def _with_seed(entries: _Entries, request: Program) -> _Entries:
     """Return the entries with the seed of a launch with random numbers."""
     if not request.is_random:
         return entries
-    return [entry for entry in entries if entry[0] != "seed"] + [("seed", request.seed)]
+    return [entry for entry in entries if entry[0] != "seed"] + [("seed", request.options.seed)]
 
 
 def _parse_argument(text: str) -> Argument:

@@ -77,7 +77,7 @@ class BufferResult:
 
 @dataclass(frozen=True, slots=True)
 class BufferCopy:
-    """The contents of a buffer after the launch, in the file of `LaunchRequest.copies`.
+    """The contents of a buffer after the launch, in the file of `Program.copies`.
 
     Attributes:
         name: The name of the argument.

@@ -14,7 +14,7 @@ from cudarun.images.reader import read_image
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import GeometryRequest, LaunchRequest
+from cudarun.session.launch.request import GeometryRequest, LaunchStep, Program, ProgramOptions
 from cudarun.session.launch.steps import load_libraries
 from cudarun.session.launch.verified_runs import run_verified
 from cudarun.session.load.library import Library
@@ -122,16 +122,17 @@ def test_a_variable_without_an_address_is_named(
     monkeypatch.setattr(Library, "find_symbol", lambda library, name: None)
     parts = ".global .align 1 .b8 $str[3] = {97, 98, 0};\n.visible .entry"
     data = STATE.replace(".visible .entry", parts).encode()
-    request = LaunchRequest(
+    step = LaunchStep(
         image=Image("count.ptx", data, read_image(data, "count.ptx")),
         kernel=None,
         geometry=GeometryRequest(block=parse_extent("1")),
         arguments=parse_arguments(["out=u32[1]"]),
-        checks=(), prints=(), saves=(), tolerance=Tolerance(), seed=0, seeds=2,
-    )  # fmt: skip
+        tolerance=Tolerance(),
+    )
+    program = Program((step,), ProgramOptions(seeds=2))
     here = Session(Target(parse_devices("cpu")), parse_devices("cpu"))
     [device] = here.devices
-    found = run_verified(here, load_libraries(here, request), request, device)
+    found = run_verified(here, load_libraries(here, program), program, device)
     process.reset()
     [note] = [each.message for each in found.diagnostics if "restored" in each.message]
     named = "launches, addend, $unnamed"  # and not the string literal

@@ -98,7 +98,10 @@ def test_values_keep_their_type_where_they_stand_alone(place: Path) -> None:
     assert skipped.skip == "skipped by the spec"
     assert runs.skip is None
     assert runs.request is not None
-    assert (runs.request.geometry.cooperative, runs.request.tolerance.rtol) == (False, 0.5)
+    assert (runs.request.last.geometry.cooperative, runs.request.last.tolerance.rtol) == (
+        False,
+        0.5,
+    )
     assert runs.name == "saxpy-1[n=100,c=false,r=0.5]"
 
 
@@ -265,7 +268,9 @@ def test_values_of_a_case_win_over_defaults(place: Path) -> None:
     for each in found:
         assert each.request is not None
         request = each.request
-        facts.append((each.arguments[-1:], len(request.checks), request.tolerance.equal_nan))
+        facts.append(
+            (each.arguments[-1:], len(request.last.checks), request.last.tolerance.equal_nan)
+        )
     assert facts == [
         (("n=i32:7",), 1, True), (("n=i32:8",), 1, True), (("n=i32:9",), 0, False), ((), 1, True),
     ]  # fmt: skip
@@ -282,7 +287,7 @@ def test_a_case_without_defaults(place: Path) -> None:
     [case] = cases(place, text)
     assert (case.name, case.matrix) == ("plain", {})
     assert case.request is not None
-    assert not case.request.tolerance.equal_nan
+    assert not case.request.last.tolerance.equal_nan
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,6 @@ def test_options_of_the_run_reach_every_case(specs: Path) -> None:
     words = ["--spec", spec, "--cpu-engine", "interpret", "--cpu-threads", "3", "--python", "py"]
     with command.make_context("launch", words) as context:
         cases = read_spec(spec, (), Target(parse_devices("cpu")), spec_options(context))
-    requests = [case.request for case in cases if case.request is not None]
+    requests = [case.request.options for case in cases if case.request is not None]
     assert [(each.engine, each.cpu_threads) for each in requests] == [("interpret", 3)] * 2
     assert [each.functions.python for each in requests] == ["py"] * 2

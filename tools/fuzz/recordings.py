@@ -102,10 +102,10 @@ class Recordings(Fuzzer[bytes]):
     def exit_code(self, case: bytes) -> int:
         """Read it as a launch and as a spec, with the ends of all ranges; maybe replay it."""
         with file(self.folder, "x.cudarun", case) as path:
-            request = recorded_launch(str(path))
-            recording = request.image.recording
+            step = recorded_launch(str(path)).last
+            recording = step.image.recording
             assert recording is not None, "it is a recording"
-            specs: list[BufferSpec] = [*recorded_buffers(request)]
+            specs: list[BufferSpec] = [*recorded_buffers(step)]
             with recording.contents() as contents:
                 for each in recording.manifest.ranges:
                     for start in (0, max(each.size - _PART, 0)):

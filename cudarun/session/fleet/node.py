@@ -78,7 +78,7 @@ def run_node(
 def _with_digests(case: Case) -> Case:
     if case.request is None:
         return case
-    return replace(case, request=replace(case.request, digests=True))
+    return replace(case, request=case.request.with_options(digests=True))
 
 
 def _no_device(results: dict[tuple[str, str], _CaseRuns]) -> NoDevice:

@@ -9,7 +9,7 @@ from cudarun.model.launch import LaunchResult
 from cudarun.model.runs import BaselineResult, SpeedResult, TimingResult
 from cudarun.rank_test import CONFIDENCE, time_ratio
 from cudarun.session.launch.launches import Launches
-from cudarun.session.launch.request import BaselineLaunch, LaunchRequest
+from cudarun.session.launch.request import BaselineLaunch, Program
 from cudarun.session.launch.timing import summary
 from cudarun.session.workers.shared_file import SharedFile
 
@@ -27,32 +27,33 @@ class BaselineLaunches:
         self, baseline: BaselineLaunch, launches: Launches, *, measures_device: bool
     ) -> None:
         self._label = baseline.label
-        self._request = baseline.request.without_checks()
+        self._program = baseline.program.without_results()
         self._launches = launches
         self._measures_device = measures_device
 
-    def compare(self, request: LaunchRequest, own: Launches) -> LaunchResult:
+    def compare(self, program: Program, own: Launches) -> LaunchResult:
         """Make a launch and that of the baseline with the same inputs, and compare.
 
         Half of the timed runs of the baseline precede those of the launch, and the others follow
         them, so that a slow change of the clock rate affects both equally.
 
         Args:
-            request: The launch.
+            program: The launch.
             own: Launches its image.
 
         Raises:
             CudarunError: A launch failed.
         """
-        repeat = 0 if request.timing is None else request.timing.repeat
+        timing = program.options.timing
+        repeat = 0 if timing is None else timing.repeat
         with SharedFile() as file:
             try:
-                plain = replace(self._request, seed=request.seed, timing=None)
+                plain = self._program.with_options(seed=program.options.seed, timing=None)
                 buffers = self._launches.reference(plain, file)
                 before = self._times((repeat + 1) // 2)
             except DeviceFailed as error:
                 raise error.of(option="--baseline") from None
-            result = own.run(request, buffers)
+            result = own.run(program, buffers)
         timings = [each for each in (before, self._times(repeat // 2)) if each is not None]
         assert result.reference is not None, "there are buffers to compare with"
         compared = BaselineResult(self._label, result.reference.comparisons, None, None)
@@ -66,12 +67,11 @@ class BaselineLaunches:
         """Time a number of runs; ``None`` of zero."""
         if not repeat:
             return None
-        assert self._request.timing is not None, "runs are timed only by request"
-        sets = min(repeat, self._request.timing.input_sets)
-        timing = replace(
-            self._request.timing, repeat=repeat, input_sets=sets, nbytes=None, flops=None
-        )
-        return self._launches.run(replace(self._request, timing=timing)).timing
+        timing = self._program.options.timing
+        assert timing is not None, "runs are timed only by request"
+        sets = min(repeat, timing.input_sets)
+        timing = replace(timing, repeat=repeat, input_sets=sets, nbytes=None, flops=None)
+        return self._launches.run(self._program.with_options(timing=timing)).timing
 
 
 def _joined(timings: list[TimingResult], samples: tuple[float, ...]) -> TimingResult:

@@ -23,7 +23,7 @@ from cudarun.session.driver.fill_pattern import without_common_pattern
 from cudarun.session.launch import function_call
 from cudarun.session.launch.function_process import call_function
 from cudarun.session.launch.reference import struct_members
-from cudarun.session.launch.request import BufferExpectation, LaunchRequest
+from cudarun.session.launch.request import BufferExpectation, FunctionRun, LaunchStep
 from cudarun.session.workers.session import Session
 from cudarun.session.workers.shared_file import SharedFile
 
@@ -34,7 +34,11 @@ _MARGIN = 60.0
 
 
 def expected_arrays(
-    session: Session, request: LaunchRequest, buffers: Sequence[BufferSpec], old: Values
+    session: Session,
+    request: LaunchStep,
+    functions: FunctionRun,
+    buffers: Sequence[BufferSpec],
+    old: Values,
 ) -> Iterator[Array | CudarunError]:
     """Yield what each of ``request.expectations`` expects: an array of the buffer's shape.
 
@@ -42,7 +46,8 @@ def expected_arrays(
 
     Args:
         session: The session, whose time limit starts anew after each function.
-        request: The launch.
+        request: The step.
+        functions: The way to run functions.
         buffers: Its buffers, and the variables to read.
         old: Arrays and numpy scalars by name, before the launch.
     """
@@ -59,7 +64,7 @@ def expected_arrays(
             else:
                 key = each.path, each.function
                 if key not in results:
-                    results[key] = _attempt(session, request, each, wanted[key], specs, old)
+                    results[key] = _attempt(session, functions, each, wanted[key], specs, old)
                 result = results[key]
                 if isinstance(result, CudarunError):
                     raise result
@@ -70,7 +75,7 @@ def expected_arrays(
 
 
 def compare_expected(
-    request: LaunchRequest,
+    request: LaunchStep,
     buffers: Sequence[BufferSpec],
     expected: Sequence[Array | CudarunError],
     values: Values,
@@ -79,7 +84,7 @@ def compare_expected(
     """Compare buffers with what is expected; yield a result for each, or for each member.
 
     Args:
-        request: The launch.
+        request: The step.
         buffers: Its buffers, and the variables to read.
         expected: The result of `expected_arrays`.
         values: The buffers by name, after the launch.
@@ -125,21 +130,21 @@ def _fitting(array: Array, spec: BufferSpec) -> Array:
 
 def _attempt(
     session: Session,
-    request: LaunchRequest,
+    functions: FunctionRun,
     expectation: BufferExpectation,
     wanted: list[str],
     specs: Mapping[str, BufferSpec],
     old: Values,
 ) -> Mapping[str, Array] | CudarunError:
     try:
-        return _call(session, request, expectation, wanted, specs, old)
+        return _call(session, functions, expectation, wanted, specs, old)
     except CudarunError as error:
         return error
 
 
 def _call(
     session: Session,
-    request: LaunchRequest,
+    functions: FunctionRun,
     expectation: BufferExpectation,
     wanted: list[str],
     specs: Mapping[str, BufferSpec],
@@ -147,7 +152,7 @@ def _call(
 ) -> Mapping[str, Array]:
     """Call a function on the values from before the launch; return its arrays by name."""
     name = f"{Path(expectation.path).name}:{expectation.function}"
-    timeout = request.functions.timeout
+    timeout = functions.timeout
     with SharedFile() as data, SharedFile() as outputs:
         with open(data.path, "wb") as file:
             inputs = [
@@ -168,7 +173,7 @@ def _call(
         # The time of the function does not count for the kernel.
         session.progress.start_phase(_FOREVER if timeout is None else timeout + _MARGIN)
         try:
-            found = call_function(request.functions.python or sys.executable, task, timeout)
+            found = call_function(functions.python or sys.executable, task, timeout)
         except ExpectationFailed as error:
             raise error.of(operation=name) from None
         finally:

@@ -14,7 +14,7 @@ from cudarun.errors import DeviceFailed, RequestError
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.refusals import explain_refusal
-from cudarun.session.launch.request import Geometry, LaunchRequest
+from cudarun.session.launch.request import Geometry, LaunchStep, Preferences
 from cudarun.session.load.library import Kernel
 from cudarun.session.load.request import Extent
 from cudarun.session.workers.session import Session
@@ -65,7 +65,7 @@ class Launcher:
         driver: The driver; the context of the launch must be current.
         device: The device of the context.
         kernel: The kernel.
-        request: The preferences and the way to pass parameters.
+        step: The preferences and the way to pass parameters.
         geometry: The geometry.
         packed: The whole parameter buffer.
         stream: The stream.
@@ -82,7 +82,7 @@ class Launcher:
         driver: Driver,
         device: Device,
         kernel: Kernel,
-        request: LaunchRequest,
+        step: LaunchStep,
         geometry: Geometry,
         packed: bytes,
         stream: cuda.CUstream,
@@ -95,14 +95,12 @@ class Launcher:
         self._stream = stream
         self._parameters = _Parameters(packed, kernel)
         self._passed = (
-            (self._parameters.array, 0)
-            if request.passing == "array"
-            else (0, self._parameters.extra)
+            (self._parameters.array, 0) if step.passing == "array" else (0, self._parameters.extra)
         )
         with self._refusals_explained():
-            self._set_attributes(request)
+            self._set_attributes(step.preferences)
         self._function = driver.CUfunction(int(kernel.handle))
-        self._config = self._make_config(programmatic=request.preferences.programmatic)
+        self._config = self._make_config(programmatic=step.preferences.programmatic)
 
     def __call__(self) -> None:
         """Launch once; faults are reported at the next synchronization.
@@ -130,8 +128,7 @@ class Launcher:
             error.hint = limits or error.hint
             raise
 
-    def _set_attributes(self, request: LaunchRequest) -> None:
-        preferences = request.preferences
+    def _set_attributes(self, preferences: Preferences) -> None:
         if self._geometry.shared_bytes > _SHARED_WITHOUT_OPT_IN:
             self._set("MAX_DYNAMIC_SHARED_SIZE_BYTES", self._geometry.shared_bytes)
         if preferences.carveout is not None:

@@ -9,7 +9,7 @@ from cudarun.model.launch import LaunchResult
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.image_state import ImageState
 from cudarun.session.launch.reference import ReferenceBuffers
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import Program
 from cudarun.session.launch.steps import Libraries
 from cudarun.session.launch.worker import run_on, run_reference
 from cudarun.session.workers.session import Session
@@ -36,29 +36,27 @@ class Launches:
         self._device = device
         self.state = ImageState(session, libraries)
 
-    def run(
-        self, request: LaunchRequest, reference: ReferenceBuffers | None = None
-    ) -> LaunchResult:
+    def run(self, program: Program, reference: ReferenceBuffers | None = None) -> LaunchResult:
         """Launch with the variables as after loading.
 
         Args:
-            request: The launch.
+            program: The program.
             reference: The buffers to compare with.
 
         Raises:
             CudarunError: The launch failed.
         """
         self.state.restore()
-        return self.run_again(request, reference)
+        return self.run_again(program, reference)
 
     def run_again(
-        self, request: LaunchRequest, reference: ReferenceBuffers | None = None
+        self, program: Program, reference: ReferenceBuffers | None = None
     ) -> LaunchResult:
         """Launch with the variables as earlier launches left them; otherwise as `run`."""
         with self._launching():
-            return run_on(self._session, self._libraries, request, self._device, reference)
+            return run_on(self._session, self._libraries, program, self._device, reference)
 
-    def reference(self, request: LaunchRequest, file: SharedFile) -> ReferenceBuffers:
+    def reference(self, program: Program, file: SharedFile) -> ReferenceBuffers:
         """Launch with the variables as after loading, and write all buffers to a file.
 
         Raises:
@@ -66,7 +64,7 @@ class Launches:
         """
         self.state.restore()
         with self._launching():
-            return run_reference(self._session, self._libraries, request, self._device, file.path)
+            return run_reference(self._session, self._libraries, program, self._device, file.path)
 
     @contextmanager
     def _launching(self) -> Iterator[None]:

@@ -10,7 +10,7 @@ from cudarun.arguments.parameter_table import Suggest
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.values import Argument
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import GeometryRequest, LaunchRequest
+from cudarun.session.launch.request import GeometryRequest, LaunchStep
 
 if TYPE_CHECKING:
     from cudarun.arguments.expressions import Expression
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def complete_command(
-    request: LaunchRequest,
+    step: LaunchStep,
     image: Image,
     names: Callable[[], Sequence[str]],
     name: str,
@@ -28,14 +28,14 @@ def complete_command(
     """Return a function that suggests a complete command; ``None`` in a spec.
 
     Args:
-        request: The launch.
+        step: The step.
         image: The image as loaded.
         names: Returns the mangled names of its kernels.
         name: The kernel's.
         parameters: The kernel's parameters.
         device: The device.
     """
-    if request.directory != Path():  # paths on the command line have another base
+    if step.directory != Path():  # paths on the command line have another base
         return None
 
     def suggest(arguments: Sequence[Argument | None]) -> str:
@@ -46,17 +46,17 @@ def complete_command(
             image_words,
         )
 
-        geometry = _geometry_words(request.geometry)
+        geometry = _geometry_words(step.geometry)
         given = GivenWords(
-            request.kernel,
-            (*image_words(request.image), *device_words(device), *geometry),
+            step.kernel,
+            (*image_words(step.image), *device_words(device), *geometry),
             bool(geometry),
             tuple(
                 None if each is None else each.whole or each.text or str(each) for each in arguments
             ),
             tuple(_integers(arguments)),
         )
-        suggestions = Suggestions(image, request.image.origin)
+        suggestions = Suggestions(image, step.image.origin)
         return suggestions.command(name, parameters, names(), given)
 
     return suggest

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.errors import AddressOccupied, CudarunError, worst
+from cudarun.records import values_of
 from cudarun.session.workers.job import Job
 
 if TYPE_CHECKING:  # imports here delay the start of the workers
-    from cudarun.arguments.scope import Scope
-    from cudarun.diagnostics.entries import Diagnostic
-    from cudarun.model.launch import LaunchPlan, LaunchReport, LaunchResult, PlannedStep
+    from cudarun.model.launch import (
+        DeviceOutcome,
+        LaunchPlan,
+        LaunchReport,
+        LaunchResult,
+        PlannedStep,
+    )
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
     from cudarun.session.launch.reference import ReferenceBuffers
-    from cudarun.session.launch.request import LaunchRequest
+    from cudarun.session.launch.request import LaunchStep, Program
+    from cudarun.session.launch.step_binding import StepBinder
     from cudarun.session.launch.steps import Libraries
     from cudarun.session.workers.answer import Answer
     from cudarun.session.workers.devices import DeviceWorkers
@@ -35,7 +41,7 @@ def prefetch() -> None:
 
 
 def launch(
-    request: LaunchRequest,
+    program: Program,
     workers: DeviceWorkers,
     *,
     reference: DeviceWorkers | None = None,
@@ -44,61 +50,69 @@ def launch(
     """Launch on each device of the workers.
 
     Args:
-        request: The launch.
+        program: The program.
         workers: The workers, made with `prefetch`.
-        reference: A worker of the device that ``request.reference`` names. If there is one, it
-            launches first and the results of the others are compared with its own.
+        reference: A worker of the device of ``--reference``. If there is one, it launches first and
+            the results of the others are compared with its own.
         meanwhile: Called in this process while the workers run.
 
     Raises:
         CudarunError: The launch on the reference device failed.
     """
     if reference is None:
-        return _report(request, workers, LaunchJob(request), meanwhile)
+        return _report(program, workers, LaunchJob(program), meanwhile)
     from cudarun.session.workers.shared_file import SharedFile
 
     with SharedFile() as file:
-        [answer] = reference.run(ReferenceJob(request, file.path), last=True)
+        [answer] = reference.run(ReferenceJob(program, file.path), last=True)
         try:
             buffers = answer.unwrap()
         except CudarunError as error:
             raise error.of(option="--reference") from None
-        return _report(request, workers, LaunchJob(request, buffers), meanwhile)
+        return _report(program, workers, LaunchJob(program, buffers), meanwhile)
 
 
 def _report(
-    request: LaunchRequest,
+    program: Program,
     workers: DeviceWorkers,
     job: LaunchJob,
     meanwhile: Callable[[], object] | None,
 ) -> LaunchReport:
-    is_recorded = request.image.recording is not None
-    answers = workers.run(job, meanwhile=meanwhile, last=not is_recorded)
+    recorded = recorded_addresses(program)
+    answers = workers.run(job, meanwhile=meanwhile, last=not recorded)
     for _ in range(ADDRESS_ATTEMPTS):
         if not any(isinstance(answer.error, AddressOccupied) for answer in answers):
             break
-        workers.replace(fresh=True, held=recorded_addresses(request))
+        workers.replace(fresh=True, held=recorded)
         answers = workers.run(job)
-    from cudarun.model.launch import DeviceOutcome, LaunchReport
+    from cudarun.model.launch import DeviceOutcome
 
-    return LaunchReport(
-        image=request.steps[0].image.origin,
-        seed=request.seed if request.is_random else None,
-        outcomes=tuple(
+    return report(
+        program,
+        [
             DeviceOutcome(answer.device, answer.value, _error(answer), answer.output)
             for answer in answers
-        ),
+        ],
     )
 
 
-def recorded_addresses(request: LaunchRequest) -> Sequence[tuple[int, int]]:
-    """Return the addresses and sizes of the memory of a recording, in whole pages."""
-    recording = request.image.recording
-    if recording is None:
+def report(program: Program, outcomes: Sequence[DeviceOutcome]) -> LaunchReport:
+    """Return the report of a program."""
+    from cudarun.model.launch import LaunchReport
+
+    seed = program.options.seed if program.is_random else None
+    return LaunchReport(program.steps[0].image.origin, seed, tuple(outcomes))
+
+
+def recorded_addresses(program: Program) -> Sequence[tuple[int, int]]:
+    """Return the addresses and sizes of the memory of recordings, in whole pages."""
+    recordings = [step.image.recording for step in program.steps if step.image.recording]
+    if not recordings:
         return ()
     from cudarun.session.launch.fixed_addresses import required  # few launches are recorded
 
-    return required([(each.address, each.size) for each in recording.manifest.memory])
+    memory = [each for recording in recordings for each in recording.manifest.memory]
+    return required([(each.address, each.size) for each in memory])
 
 
 def _error(answer: Answer[LaunchResult]) -> CudarunError | None:
@@ -108,8 +122,8 @@ def _error(answer: Answer[LaunchResult]) -> CudarunError | None:
 class KernelJob(Job[T]):
     """A job that launches kernels of images, which are loaded once for all devices."""
 
-    def __init__(self, request: LaunchRequest) -> None:
-        self.request = request
+    def __init__(self, program: Program) -> None:
+        self.program = program
 
     def begin(self, session: Session) -> None:
         """Load the images, before any context exists."""
@@ -117,12 +131,11 @@ class KernelJob(Job[T]):
         from cudarun.session.launch.steps import load_libraries
 
         session.driver.traits.compile_on_demand()
-        held = [each for step in self.request.steps for each in recorded_addresses(step)]
-        if held:
+        if held := recorded_addresses(self.program):
             from cudarun.session.launch.fixed_addresses import reserve  # few launches are recorded
 
             reserve(session, held)
-        self._libraries = load_libraries(session, self.request)
+        self._libraries = load_libraries(session, self.program)
 
     def on(self, device: Device) -> T:
         """Launch."""
@@ -142,12 +155,12 @@ class LaunchJob(KernelJob["LaunchResult"]):
     """A launch.
 
     Args:
-        request: The launch.
+        program: The program.
         reference: The buffers that `ReferenceJob` left, to compare with.
     """
 
-    def __init__(self, request: LaunchRequest, reference: ReferenceBuffers | None = None) -> None:
-        super().__init__(request)
+    def __init__(self, program: Program, reference: ReferenceBuffers | None = None) -> None:
+        super().__init__(program)
         self._reference = reference
         self._baseline: Libraries = ()
 
@@ -156,14 +169,15 @@ class LaunchJob(KernelJob["LaunchResult"]):
         super().begin(session)
         from cudarun.session.launch.steps import load_libraries
 
-        if self.request.baseline is not None:
-            self._baseline = load_libraries(session, self.request.baseline.request)
+        baseline = self.program.options.baseline
+        if baseline is not None:
+            self._baseline = load_libraries(session, baseline.program)
 
     def _launch(self, libraries: Libraries, device: Device) -> LaunchResult:
         from cudarun.session.launch.verified_runs import run_verified
 
         return run_verified(
-            self.session, libraries, self.request, device, self._reference, self._baseline
+            self.session, libraries, self.program, device, self._reference, self._baseline
         )
 
 
@@ -171,29 +185,29 @@ class ReferenceJob(KernelJob["ReferenceBuffers"]):
     """The launch on the reference device, which writes every buffer to a shared file.
 
     Args:
-        request: The launch.
+        program: The program.
         path: The file.
     """
 
-    def __init__(self, request: LaunchRequest, path: str) -> None:
+    def __init__(self, program: Program, path: str) -> None:
         from cudarun.session.launch.request import Detection
 
         super().__init__(
-            replace(request, timing=None, profile=False, detection=Detection(), graph=False)
+            program.with_options(timing=None, profile=False, detection=Detection(), graph=False)
         )
         self._path = path
 
     def _launch(self, libraries: Libraries, device: Device) -> ReferenceBuffers:
         from cudarun.session.launch.worker import run_reference
 
-        return run_reference(self.session, libraries, self.request, device, self._path)
+        return run_reference(self.session, libraries, self.program, device, self._path)
 
 
-def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0") -> LaunchPlan:
+def plan(program: Program, timeout: float | None = None, device: str = "0") -> LaunchPlan:
     """Return the parameters that the launch would pass to the kernel, from the file alone.
 
     Args:
-        request: The launch.
+        program: The program.
         timeout: The time limit of a compiler in seconds.
         device: The device that a suggested command names.
 
@@ -201,93 +215,58 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
         ImageRefused: The file does not describe its kernels' parameters.
         RequestError: The arguments do not match the parameters, or the geometry is invalid.
     """
-    from cudarun.arguments.scope import Scope
+    from cudarun.diagnostics.entries import notes
     from cudarun.model.launch import LaunchPlan
+    from cudarun.session.launch.step_binding import StepBinder
 
-    scope = Scope()
+    binder = StepBinder(device)
     steps: list[PlannedStep] = []
-    for number, step in enumerate(request.steps, start=1):
+    several = len(program.steps) > 1
+    for number, step in enumerate(program.steps, start=1):
         try:
-            planned, diagnostics, scope = _plan_step(step, scope, timeout, device)
+            image = _with_facts(step.image, timeout, step.kernel)
+            steps.append(_planned(binder, step.without_results(), image))
         except CudarunError as error:
-            raise error.of(operation=f"step {number}" if request.earlier else None) from None
-        steps.append(planned)
-    last = {each.name: getattr(planned, each.name) for each in fields(planned)}
-    program = tuple(steps) if request.earlier else ()
-    return LaunchPlan(**last, diagnostics=diagnostics, steps=program)
+            raise error.of(operation=f"step {number}" if several else None) from None
+    said = [*binder.notes]
+    if image.facts and image.facts.has_unread_code:
+        said.append(_unread(image))
+    return LaunchPlan(
+        **values_of(steps[-1]),
+        diagnostics=(*image.warnings, *notes(said)),
+        steps=tuple(steps) if several else (),
+    )
 
 
-def _plan_step(
-    request: LaunchRequest, scope: Scope, timeout: float | None, device: str
-) -> tuple[PlannedStep, tuple[Diagnostic, ...], Scope]:
-    """Return the plan of a step, its diagnostics, and the names that the next one may use."""
-    from cudarun.arguments.binding import bind
+def _planned(binder: StepBinder, step: LaunchStep, image: Image) -> PlannedStep:
+    """Return the plan of the next step.
+
+    Args:
+        binder: The binder of the program.
+        step: The step.
+        image: Its image, with its facts.
+    """
     from cudarun.diagnostics.entries import notes
     from cudarun.model.launch import PlannedStep
     from cudarun.session.image.debug_parameters import DebugReader
     from cudarun.session.image.kernels import select_kernel
-    from cudarun.session.launch.geometry import resolve_geometry
-    from cudarun.session.launch.missing_arguments import complete_command
-    from cudarun.session.launch.recorded import recorded_arguments, recorded_buffers
-    from cudarun.session.launch.swaps import resolve_swaps
-    from cudarun.session.launch.variable_addresses import completed
-    from cudarun.session.launch.variables import buffer_rows, variable_names, variables_of
+    from cudarun.session.launch.step_binding import KernelSource
 
-    image = _with_facts(request.image, timeout, request.kernel)
     kernels = {kernel.name: kernel for kernel in image.facts.kernels} if image.facts else {}
-    kernel = kernels[select_kernel(kernels, image.lowered_name(request.kernel), image.origin)]
+    kernel = kernels[select_kernel(kernels, image.lowered_name(step.kernel), image.origin)]
+    variables = image.facts.variables if image.facts else ()
     debug = DebugReader(image).read(kernel.name, kernel.parameters)
+    source = KernelSource(
+        step.image, image, kernel, debug.parameters, debug.notes,
+        names=lambda: [*kernels], variables=lambda: variables, facts=lambda: kernel,
+    )  # fmt: skip
     try:
-        request = recorded_arguments(request, debug.parameters)
-        binding = bind(
-            request.arguments,
-            debug.parameters,
-            kernel=kernel.demangled,
-            directory=request.directory,
-            allow_type_mismatch=request.allow_type_mismatch,
-            suggest=complete_command(
-                request, image, lambda: [*kernels], kernel.name, debug.parameters, device
-            ),
-            others=request.buffers,
-            parameter_names=request.parameter_names,
-            constants=request.constants,
-            symbols=lambda: variable_names(image.facts.variables if image.facts else ()),
-            scope=scope,
-        )
+        bound = binder.bind(step, source)
     except CudarunError as error:
-        error.warnings = notes(debug.notes)
+        error.warnings = notes(binder.notes)
         raise
-    binding = replace(binding, others=(*binding.others, *recorded_buffers(request)))
-    facts = image.facts
-    variables = variables_of(
-        replace(request, checks=(), prints=(), saves=(), shows=(), expectations=()),
-        lambda: facts.variables if facts else (),
-        binding.integers,
-        (),
-    )
-    binding, variables = completed(
-        binding, variables, image, kernel, lambda: facts.variables if facts else ()
-    )
-    geometry = resolve_geometry(request.geometry, binding, lambda: kernel)
-    resolve_swaps(request, binding, binding.following)
-    said = [*debug.notes, *binding.warnings, *geometry.notes]
-    if facts and facts.has_unread_code:
-        said.append(_unread(image))
-    planned = PlannedStep(
-        image=image.origin,
-        kernel=kernel.name,
-        demangled=kernel.demangled,
-        grid=geometry.grid,
-        block=geometry.block,
-        threads=geometry.threads,
-        shared_bytes=geometry.shared_bytes,
-        cluster=geometry.cluster,
-        cooperative=geometry.cooperative,
-        parameters=binding.rows,
-        parameter_bytes=binding.size,
-        memory=(*variables.rows, *buffer_rows(binding.others)),
-    )
-    return planned, (*image.warnings, *notes(said)), binding.following
+    launch = values_of(bound.launch(kernel))
+    return PlannedStep(**launch, image=image.origin, parameter_bytes=bound.binding.size)
 
 
 def _unread(image: Image) -> str:

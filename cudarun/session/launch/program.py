@@ -15,7 +15,7 @@ from cudarun.session.driver.tensor_maps import encode_tensor_map
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.launcher import Launcher, launch_stream
 from cudarun.session.launch.recorded_tensor_maps import with_tensor_maps
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import ProgramOptions
 from cudarun.session.launch.steps import BoundStep
 from cudarun.session.workers.session import Session
 
@@ -58,13 +58,13 @@ class StepLaunches:
             self.launchers[number % len(self.launchers)]()
 
 
-class Program:
-    """The steps of a launch, ready to run.
+class DeviceProgram:
+    """The steps of a program on a device, ready to run.
 
     Args:
         session: The session; the device's context is current.
         device: The device.
-        request: The launch.
+        options: The options of the program.
         steps: Its steps.
         buffers: Their buffers, initialized.
         places: By the number of a step, the result of its `places`.
@@ -78,7 +78,7 @@ class Program:
         self,
         session: Session,
         device: Device,
-        request: LaunchRequest,
+        options: ProgramOptions,
         steps: Sequence[BoundStep],
         buffers: Buffers,
         places: Mapping[int, Handles],
@@ -87,9 +87,7 @@ class Program:
         self._driver = session.driver
         self._buffers = buffers
         self._places = places
-        self.stream = launch_stream(
-            session, device, request.preferences.priority, created=request.graph
-        )
+        self.stream = launch_stream(session, device, options.priority, created=options.graph)
         self._unchanged = behind = {name: name for name in buffers.addresses}
         found = []
         for step in steps:
@@ -97,7 +95,7 @@ class Program:
             if len(steps) > 1 and step.variables.written:
                 addresses = {name: buffers.addresses[other] for name, other in behind.items()}
                 handles = self._handles(step, behind)
-                writes = buffers.staged(step.variables.written, request.seed, addresses, handles)
+                writes = buffers.staged(step.variables.written, options.seed, addresses, handles)
             launchers, exchanges = self._launchers(device, step, behind)
             for _ in range(exchanges):
                 behind = step.swapped(behind)

@@ -19,7 +19,7 @@ from cudarun.images.facts import VariableFacts
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.session.launch.moved_variables import MovedVariables
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import LaunchStep
 from cudarun.session.launch.variables import ImageVariable, VariableUse
 from cudarun.session.recording.archive import Recording
 from cudarun.session.recording.manifest import Manifest, RecordedRange
@@ -96,26 +96,24 @@ class RecordedArrayBuffer(_WithContents, ArraySpec):
 RecordedSpec = RecordedBuffer | RecordedVariable | RecordedArrayBuffer
 
 
-def recorded_arguments(
-    request: LaunchRequest, parameters: Sequence[Parameter] | None
-) -> LaunchRequest:
-    """Return a request with the recorded parameters as its arguments, if it is of a recording.
+def recorded_arguments(step: LaunchStep, parameters: Sequence[Parameter] | None) -> LaunchStep:
+    """Return a step with the recorded parameters as its arguments, if it is of a recording.
 
     Args:
-        request: The request.
+        step: The step.
         parameters: The kernel's parameters.
 
     Raises:
         RequestError: The recorded bytes are fewer than those of the parameters.
     """
-    recording = request.image.recording
+    recording = step.image.recording
     if recording is None or parameters is None:
-        return request
+        return step
     try:
         values = recorded_values(recording.manifest, parameters)
     except RequestError as error:
-        raise error.of(origin=request.image.origin) from None
-    return replace(request, arguments=tuple(Argument(None, Bytes(each)) for each in values))
+        raise error.of(origin=step.image.origin) from None
+    return replace(step, arguments=tuple(Argument(None, Bytes(each)) for each in values))
 
 
 def recorded_values(manifest: Manifest, parameters: Sequence[Parameter]) -> list[bytes]:
@@ -140,9 +138,9 @@ def recorded_values(manifest: Manifest, parameters: Sequence[Parameter]) -> list
     return [data[offset : offset + size] for offset, size in places]
 
 
-def recorded_buffers(request: LaunchRequest) -> tuple[RecordedBuffer | RecordedArrayBuffer, ...]:
+def recorded_buffers(step: LaunchStep) -> tuple[RecordedBuffer | RecordedArrayBuffer, ...]:
     """Return the recorded memory as buffers, and the recorded arrays."""
-    recording = request.image.recording
+    recording = step.image.recording
     if recording is None:
         return ()
     return (
@@ -191,16 +189,16 @@ def _array(recording: Recording, recorded: RecordedRange) -> RecordedArrayBuffer
 
 
 def with_recorded_variables(
-    request: LaunchRequest, use: VariableUse, known: Sequence[VariableFacts]
+    step: LaunchStep, use: VariableUse, known: Sequence[VariableFacts]
 ) -> VariableUse:
     """Return the variables of a launch with those of its recording, which are written first.
 
     Args:
-        request: The launch.
+        step: The step.
         use: The variables that its options name.
         known: The variables of the image.
     """
-    recording = request.image.recording
+    recording = step.image.recording
     if recording is None:
         return use
     facts = {each.name: each for each in known}

@@ -14,7 +14,7 @@ from cudarun.model.checks import CheckResult
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.moved_variables import MovedVariables
 from cudarun.session.launch.recorded import RecordedSpec
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import LaunchStep
 from cudarun.session.recording.archive import RecordedContents
 from cudarun.session.recording.manifest import RecordedRange
 
@@ -25,14 +25,14 @@ _FLOATS = {"f16", "bf16", "f32", "f64", _BITS}
 _GOT, _EXPECTED = "got", "expected"
 
 
-def compare_recorded(request: LaunchRequest, buffers: Buffers) -> Iterator[CheckResult]:
+def compare_recorded(request: LaunchStep, buffers: Buffers) -> Iterator[CheckResult]:
     """Compare memory and variables with the recorded ones; yield a result for each that changed.
 
     Those that the recorded launch did not change have a result only if they differ. Without
     ``--rtol`` and ``--atol`` all bits must be equal.
 
     Args:
-        request: The launch.
+        request: The step.
         buffers: Its memory, and the variables to read, after the launch.
     """
     recording = request.image.recording
@@ -84,9 +84,7 @@ class _Comparison:
         return found
 
 
-def _compared(
-    request: LaunchRequest, spec: RecordedSpec, got: Array, expected: Array
-) -> CheckResult:
+def _compared(request: LaunchStep, spec: RecordedSpec, got: Array, expected: Array) -> CheckResult:
     """Return the result of comparing bytes; none if all are equal."""
     tolerance, dtype = request.tolerance, spec.dtype()
     is_exact = tolerance.rtol is None and tolerance.atol is None
@@ -113,11 +111,11 @@ def _as_floats(got: Array, expected: Array) -> dict[str, Array]:
     return {_GOT: words[0].view(np.float32), _EXPECTED: words[1].view(np.float32)}
 
 
-def tolerance_note(request: LaunchRequest, checks: Sequence[CheckResult]) -> str | None:
+def tolerance_note(request: LaunchStep, checks: Sequence[CheckResult]) -> str | None:
     """Return how to compare floating-point results that differ in their last bits.
 
     Args:
-        request: The launch.
+        request: The step.
         checks: The results of its checks.
     """
     recording, tolerance = request.image.recording, request.tolerance

@@ -1,10 +1,10 @@
-"""The request of one launch: frozen data, validated before any driver call."""
+"""The request of a launch, or of a program of several: frozen data, validated without a driver."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from cudarun.records import dataclass
 from cudarun.session.driver.selection import Selector
@@ -70,13 +70,11 @@ class Preferences:
     Attributes:
         carveout: The percentage of shared memory in a multiprocessor's unified L1 memory.
         cache_config: ``cuKernelSetCacheConfig``: ``none``, ``shared``, ``l1`` or ``equal``.
-        priority: The stream's priority; lower numbers run first.
         programmatic: The launch may overlap with the kernel before it in the stream.
     """
 
     carveout: int | None = None
     cache_config: str | None = None
-    priority: int | None = None
     programmatic: bool = False
 
 
@@ -197,69 +195,43 @@ class BaselineLaunch:
 
     Attributes:
         label: The name of the kernel in reports.
-        request: The launch.
+        program: The launch.
     """
 
     label: str
-    request: LaunchRequest
+    program: Program
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchRequest:
-    """The request of one launch, or of a program: of several launches on the same buffers.
-
-    Of a program this is the last step. It has the others as ``earlier``, and the options of the
-    whole program: seed, timing, detection, reference, profile, graph.
+class LaunchStep:
+    """A kernel to launch, and what is requested of the buffers after it.
 
     Attributes:
         expectations: The buffers that are compared with an array.
-        functions: The way to run their functions.
-        check_strength: The treatment of checks that prove nothing.
         lets: The names of ``--let``; in checks and prints they are replaced already.
-        timing: The timing; ``None`` for one run with wall-clock time.
-        profile: Launch for profilers: no guard zones, no copies that are not requested.
-        detection: The detectors.
-        reference: The device with which the results of the others are compared.
         directory: The base of relative paths in arguments and expressions.
         allow_type_mismatch: Accept buffers whose elements do not match the kernel's C++ types.
-        settings: The variables of the image that are written before the launch.
         parameter_names: The names of the parameters that the image lacks, from Triton.
         constants: The values that Triton compiled into the kernel.
+        settings: The variables of the image that are written before the launch.
         buffers: The buffers that are not arguments.
         times: The number of launches of this step, one after the other.
         swaps: The buffers that exchange their names after each of them.
-        earlier: The steps before this one.
-        graph: Launch the steps as one CUDA graph.
-        seeds: The number of verified runs, each with the inputs of another seed.
-        stateless: Compare the results before and after launches with other inputs.
-        copies: The existing file that every buffer is copied to after the launch.
-        baseline: The launch with whose results and times those of this one are compared.
-        digests: Report a digest of every buffer after the last step.
-        engine: The engine of emulated devices; ``None`` for that of the environment.
-        cpu_threads: The most threads of its compiled code; ``None`` for that of the environment.
     """
 
     image: Image
     kernel: str | None
     geometry: GeometryRequest
-    arguments: tuple[Argument, ...]
-    checks: tuple[Check, ...]
-    prints: tuple[Expression, ...]
-    saves: tuple[Save, ...]
     tolerance: Tolerance
-    seed: int
-    passing: Literal["array", "buffer"] = "array"
-    force: bool = False
-    lets: tuple[Let, ...] = ()
-    expectations: tuple[BufferExpectation, ...] = ()
-    functions: FunctionRun = FunctionRun()
-    check_strength: CheckStrength = "off"
+    arguments: tuple[Argument, ...] = ()
+    checks: tuple[Check, ...] = ()
+    prints: tuple[Expression, ...] = ()
+    saves: tuple[Save, ...] = ()
     shows: tuple[Show, ...] = ()
+    expectations: tuple[BufferExpectation, ...] = ()
+    lets: tuple[Let, ...] = ()
+    passing: Literal["array", "buffer"] = "array"
     preferences: Preferences = Preferences()
-    timing: Timing | None = None
-    profile: bool = False
-    detection: Detection = Detection()
-    reference: Selector | None = None
     directory: Path = Path()
     allow_type_mismatch: bool = False
     parameter_names: tuple[str, ...] = ()
@@ -268,49 +240,14 @@ class LaunchRequest:
     buffers: tuple[Argument, ...] = ()
     times: int = 1
     swaps: tuple[Swap, ...] = ()
-    earlier: tuple[LaunchRequest, ...] = ()
-    graph: bool = False
-    seeds: int = 1
-    stateless: bool = False
-    copies: str | None = None
-    baseline: BaselineLaunch | None = None
-    digests: bool = False
-    engine: str | None = None
-    cpu_threads: int | None = None
 
-    @property
-    def images(self) -> tuple[Image, ...]:
-        """The images of all steps, and that of the baseline."""
-        others = () if self.baseline is None else self.baseline.request.images
-        return (*(step.image for step in self.steps), *others)
+    def without_outputs(self) -> LaunchStep:
+        """Return a step that only checks."""
+        return replace(self, prints=(), shows=(), saves=())
 
-    @property
-    def steps(self) -> tuple[LaunchRequest, ...]:
-        """All steps of the program, in order; of one launch, itself."""
-        return (*self.earlier, self)
-
-    def without_outputs(self) -> LaunchRequest:
-        """Return a launch that only checks: it prints, shows, saves and copies nothing."""
-        return replace(
-            self,
-            earlier=tuple(step.without_outputs() for step in self.earlier),
-            prints=(),
-            shows=(),
-            saves=(),
-            check_strength="off",
-            copies=None,
-        )
-
-    def without_checks(self) -> LaunchRequest:
-        """Return a launch without detectors, whose buffers only a comparison reads."""
-        return replace(
-            self.without_outputs(),
-            earlier=tuple(step.without_checks() for step in self.earlier),
-            checks=(),
-            expectations=(),
-            lets=(),
-            detection=Detection(),
-        )
+    def without_results(self) -> LaunchStep:
+        """Return a step after which no option reads a buffer."""
+        return replace(self.without_outputs(), checks=(), expectations=(), lets=())
 
     @property
     def reads_results(self) -> bool:
@@ -322,13 +259,88 @@ class LaunchRequest:
         """The expressions of checks and prints."""
         return (*(check.expression for check in self.checks), *self.prints)
 
+
+@dataclass(frozen=True, slots=True)
+class ProgramOptions:
+    """The options of a whole program.
+
+    Attributes:
+        seed: The seed of random numbers.
+        priority: The stream's priority; lower numbers run first.
+        force: Replace existing files.
+        functions: The way to run the functions of ``--expect``.
+        check_strength: The treatment of checks that prove nothing.
+        timing: The timing; ``None`` for one run with wall-clock time.
+        profile: Launch for profilers: no guard zones, no copies that are not requested.
+        detection: The detectors.
+        reference: The device with which the results of the others are compared.
+        graph: Launch the steps as one CUDA graph.
+        seeds: The number of verified runs, each with the inputs of another seed.
+        stateless: Compare the results before and after launches with other inputs.
+        copies: The existing file that every buffer is copied to after the last step.
+        baseline: The launch with whose results and times those of this one are compared.
+        digests: Report a digest of every buffer after the last step.
+        engine: The engine of emulated devices; ``None`` for that of the environment.
+        cpu_threads: The most threads of its compiled code; ``None`` for that of the environment.
+    """
+
+    seed: int = 0
+    priority: int | None = None
+    force: bool = False
+    functions: FunctionRun = FunctionRun()
+    check_strength: CheckStrength = "off"
+    timing: Timing | None = None
+    profile: bool = False
+    detection: Detection = Detection()
+    reference: Selector | None = None
+    graph: bool = False
+    seeds: int = 1
+    stateless: bool = False
+    copies: str | None = None
+    baseline: BaselineLaunch | None = None
+    digests: bool = False
+    engine: str | None = None
+    cpu_threads: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Launches on the same buffers, one after the other; mostly a single one."""
+
+    steps: tuple[LaunchStep, ...]
+    options: ProgramOptions = ProgramOptions()
+
+    @property
+    def last(self) -> LaunchStep:
+        """The last step, or the only one."""
+        return self.steps[-1]
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """The images of all steps, and that of the baseline."""
+        baseline = self.options.baseline
+        others = () if baseline is None else baseline.program.images
+        return (*(step.image for step in self.steps), *others)
+
+    def with_options(self, **options: Any) -> Program:
+        """Return the program with other values of some options."""
+        return replace(self, options=replace(self.options, **options))
+
+    def without_outputs(self) -> Program:
+        """Return a program that only checks: it prints, shows, saves and copies nothing."""
+        steps = tuple(step.without_outputs() for step in self.steps)
+        return replace(self, steps=steps).with_options(check_strength="off", copies=None)
+
+    def without_results(self) -> Program:
+        """Return a program without detectors, whose buffers only a comparison reads."""
+        steps = tuple(step.without_results() for step in self.steps)
+        return replace(self.without_outputs(), steps=steps).with_options(detection=Detection())
+
     @property
     def is_random(self) -> bool:
         """Return whether an initializer generates random numbers."""
         from cudarun.arguments.initial_values import Rand, RandInt, Randn
-        from cudarun.arguments.value_parts import (
-            initials_in,
-        )
+        from cudarun.arguments.value_parts import initials_in
 
         everything = [
             each for step in self.steps for each in (*step.arguments, *step.settings, *step.buffers)

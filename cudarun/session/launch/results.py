@@ -26,7 +26,7 @@ from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.figures import figure
 from cudarun.session.launch.outputs import save, takes_parts
-from cudarun.session.launch.request import LaunchRequest, Save
+from cudarun.session.launch.request import LaunchStep, Program, ProgramOptions, Save
 from cudarun.session.launch.steps import BoundStep, all_scalars
 from cudarun.session.workers.session import Session
 
@@ -59,6 +59,7 @@ class StepResults:
 
 def step_results(
     session: Session,
+    options: ProgramOptions,
     buffers: Buffers,
     before: Values,
     steps: Sequence[BoundStep],
@@ -70,6 +71,7 @@ def step_results(
 
     Args:
         session: The session.
+        options: The options of the program.
         buffers: The buffers.
         before: The arrays of ``old(…)``.
         steps: The steps so far, of which the last one has just run.
@@ -80,14 +82,15 @@ def step_results(
     errors: list[CudarunError] = []
     request = step.request
     # Outputs are saved first: they must exist even if a check fails or cannot be evaluated.
-    after, saved = _copy_back(buffers, request, device, errors, comparing=comparing)
-    verified = buffers.verified(digests=request.digests)
+    after, saved = _copy_back(buffers, request, options, device, errors, comparing=comparing)
+    is_last = step.number == step.count
+    verified = buffers.verified(digests=is_last and options.digests)
     session.progress.report("checking")
     scalars = all_scalars(steps)
     values, old = scalars | after, scalars | before
-    checks = _checks(session, buffers, request, values, old, after, errors)
+    checks = _checks(session, buffers, request, options, values, old, after, errors)
     prints = tuple(_printed(request, values, old, errors, buffers.unwritten))
-    number = step.number if step.number < step.count else None
+    number = None if is_last else step.number
     return StepResults(
         after=after,
         buffers=verified,
@@ -111,7 +114,8 @@ class _CheckResults:
 def _checks(
     session: Session,
     buffers: Buffers,
-    request: LaunchRequest,
+    request: LaunchStep,
+    options: ProgramOptions,
     values: Values,
     old: Values,
     after: Values,
@@ -135,14 +139,18 @@ def _checks(
             expected_arrays,
         )
 
-        for each in expected_arrays(session, request, buffers.specs, old):
+        for each in expected_arrays(session, request, options.functions, buffers.specs, old):
             expected.append(each)
             if isinstance(each, CudarunError) and each not in errors:
                 errors.append(each.of(option="--expect"))
         results += compare_expected(request, buffers.specs, expected, values, unwritten)
     found: tuple[str, ...] = ()
     specs = buffers.specs
-    if results and all(each.passed for each in results) and _tests_strength(request, specs):
+    if (
+        results
+        and all(each.passed for each in results)
+        and _tests_strength(request, options, specs)
+    ):
         from cudarun.session.launch.strength import weaknesses
 
         def passes(replaced: Values, unwritten: Unwritten) -> bool:
@@ -203,14 +211,16 @@ def _exceeds_by(pattern: bytes, mismatch: Mismatch) -> bool:
     return difference % (1 << 8 * len(pattern)) == int.from_bytes(pattern, "little")
 
 
-def _tests_strength(request: LaunchRequest, specs: Sequence[BufferSpec]) -> bool:
+def _tests_strength(
+    request: LaunchStep, options: ProgramOptions, specs: Sequence[BufferSpec]
+) -> bool:
     """Return whether the strength of checks is evaluated: not with very large buffers."""
     names = _checked_names(request)
     nbytes = sum(spec.nbytes for spec in specs if spec.name in names)
-    return request.check_strength != "off" and nbytes < _LARGE_CHECKS
+    return options.check_strength != "off" and nbytes < _LARGE_CHECKS
 
 
-def _checked_names(request: LaunchRequest) -> set[str]:
+def _checked_names(request: LaunchStep) -> set[str]:
     """Return the names in checks, and the buffers with an expected output."""
     names = {name for each in request.checks for name in each.expression.names}
     return names | {each.name for each in request.expectations}
@@ -220,7 +230,7 @@ def _checked(
     check: Check,
     values: Values,
     old: Values,
-    request: LaunchRequest,
+    request: LaunchStep,
     errors: list[CudarunError],
     unwritten: Unwritten,
     *,
@@ -241,7 +251,7 @@ def _checked(
 
 
 def _printed(
-    request: LaunchRequest,
+    request: LaunchStep,
     values: Values,
     old: Values,
     errors: list[CudarunError],
@@ -260,20 +270,21 @@ def _printed(
             yield Printed(expression.text, text, plain)
 
 
-def old_names(request: LaunchRequest, specs: Sequence[BufferSpec]) -> set[str]:
+def old_names(program: Program, specs: Sequence[BufferSpec]) -> set[str]:
     """Return the buffers whose values from before the launch are needed."""
-    steps = request.steps
+    steps = program.steps
     if any(each.function is not None for step in steps for each in step.expectations):
         return {spec.name for spec in specs}
     names = {name for step in steps for each in step.expressions for name in each.old_names}
     for step in steps:
-        names |= _checked_names(step) if _tests_strength(step, specs) else set()
+        names |= _checked_names(step) if _tests_strength(step, program.options, specs) else set()
     return names
 
 
 def _copy_back(
     buffers: Buffers,
-    request: LaunchRequest,
+    request: LaunchStep,
+    options: ProgramOptions,
     device: Device,
     errors: list[CudarunError],
     *,
@@ -285,7 +296,7 @@ def _copy_back(
     """
     arrays: Values = {}
     saved: dict[Save, Saved] = {}
-    wanted = _as_arrays(request, buffers.specs)
+    wanted = _as_arrays(request, options, buffers.specs)
     for spec in buffers.specs:
         deliver: Callable[[ChunkSink], object] = partial(buffers.deliver, spec.name)
         if comparing or ALL in wanted.get(spec.name, ()):
@@ -297,7 +308,7 @@ def _copy_back(
         for each in request.saves:
             if each.name == spec.name:
                 try:
-                    saved[each] = save(each, device.label, spec, deliver, force=request.force)
+                    saved[each] = save(each, device.label, spec, deliver, force=options.force)
                 except RequestError as error:
                     errors.append(error)
     return arrays, tuple(saved[each] for each in request.saves if each in saved)
@@ -308,11 +319,13 @@ def _deliver(array: Array, take: ChunkSink) -> None:
     take(array.reshape(-1), 0)
 
 
-def _as_arrays(request: LaunchRequest, specs: Sequence[BufferSpec]) -> dict[str, list[slice]]:
+def _as_arrays(
+    request: LaunchStep, options: ProgramOptions, specs: Sequence[BufferSpec]
+) -> dict[str, list[slice]]:
     """Return the rows of the buffers that are needed as arrays after the launch."""
     wanted: dict[str, list[slice]] = {show.name: [ALL] for show in request.shows}
     wanted |= {each.name: [ALL] for each in request.expectations}
-    if _tests_strength(request, specs):
+    if _tests_strength(request, options, specs):
         wanted |= {name: [ALL] for name in _checked_names(request)}
     wanted |= {save.name: [ALL] for save in request.saves if not takes_parts(save)}
     for expression in request.expressions:

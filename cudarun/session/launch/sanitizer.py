@@ -31,7 +31,8 @@ from cudarun.errors import (
 from cudarun.model.launch import DeviceOutcome, LaunchReport, LaunchResult
 from cudarun.model.sanitizer import SanitizerReport
 from cudarun.session.driver.target import Target
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.parent import report
+from cudarun.session.launch.request import Program
 from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.devices import label_of, one_by_one
 from cudarun.session.workers.job import Devices
@@ -58,30 +59,26 @@ WORKER = "cudarun.session.launch.sanitizer_worker"
 """The module of the worker that the sanitizer starts."""
 
 
-def sanitize(tool: str, request: LaunchRequest, target: Target) -> LaunchReport:
+def sanitize(tool: str, program: Program, target: Target) -> LaunchReport:
     """Launch on each device under a tool of the sanitizer, concurrently.
 
     Args:
         tool: ``memcheck``, ``racecheck``, ``initcheck`` or ``synccheck``.
-        request: The launch.
+        program: The program.
         target: The devices.
 
     Raises:
         NoDevice: The sanitizer is not installed, or there is no device.
     """
-    program = find_program()
+    path = find_program()
     # Without guard zones, in which it would not detect errors, and without our initialization.
-    bare = replace(request, profile=True)
+    bare = program.with_options(profile=True)
     with WorkerPool() as pool:
         groups = one_by_one(pool, target)
     with ExitStack() as stack:
-        runs = [stack.enter_context(_Run(program, tool, bare, each, target)) for each in groups]
+        runs = [stack.enter_context(_Run(path, tool, bare, each, target)) for each in groups]
         outcomes = [run.outcome() for run in runs]
-    return LaunchReport(
-        image=request.image.origin,
-        seed=request.seed if request.is_random else None,
-        outcomes=tuple(outcomes),
-    )
+    return report(program, outcomes)
 
 
 def find_program() -> str:
@@ -119,7 +116,7 @@ class _Run:
     """
 
     def __init__(
-        self, program: str, tool: str, request: LaunchRequest, devices: Devices, target: Target
+        self, path: str, tool: str, program: Program, devices: Devices, target: Target
     ) -> None:
         self._tool = tool
         self._label = label_of(devices)
@@ -133,9 +130,9 @@ class _Run:
             self._page = Page(memory.fileno())
             stack.callback(self._page.end_program)
             alone = replace(target, devices=devices)
-            send(question.fileno(), (alone, request))
+            send(question.fileno(), (alone, program))
             command = [
-                *(program, "--tool", tool, *_OPTIONS[tool]),
+                *(path, "--tool", tool, *_OPTIONS[tool]),
                 *("--target-processes", "all", "--error-exitcode", str(_FOUND)),
                 *("--show-backtrace", "device", "--log-file", self._log.path),
                 *(sys.executable, "-m", WORKER, question.path, self._answer.path, memory.path),
@@ -183,9 +180,9 @@ class _Run:
         if log.total is None or log.complaints:
             return DeviceOutcome(label, None, _failure(log, text, status).at(device=label), output)
         kernel = error.context.get("kernel") if error is not None else answer.unwrap().demangled
-        report = SanitizerReport(tool, _findings(log, text, status, kernel), log.total)
+        found = SanitizerReport(tool, _findings(log, text, status, kernel), log.total)
         error = worst((error, *(result.errors if result is not None else ())))
-        return DeviceOutcome(label, result, error, output, report)
+        return DeviceOutcome(label, result, error, output, found)
 
 
 def _findings(

@@ -24,7 +24,7 @@ from cudarun.session.workers.worker import die_with, receive, send
 if TYPE_CHECKING:
     from cudarun.model.launch import LaunchResult
     from cudarun.session.driver.target import Target
-    from cudarun.session.launch.request import LaunchRequest
+    from cudarun.session.launch.request import Program
 
 
 def main(question: str, answer: str, memory: str) -> None:
@@ -38,16 +38,16 @@ def main(question: str, answer: str, memory: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     die_with(os.getppid())
     with open(question, "rb") as file:
-        target, request = receive(file)
+        target, program = receive(file)
     with open(memory, "r+b") as file:
         page.own = Page(file.fileno())
     progress = Progress(page.own)
-    result = _launch(target, request, progress)
+    result = _launch(target, program, progress)
     with open(answer, "wb") as file:
         send(file.fileno(), result)
 
 
-def _launch(target: Target, request: LaunchRequest, progress: Progress) -> Answer[LaunchResult]:
+def _launch(target: Target, program: Program, progress: Progress) -> Answer[LaunchResult]:
     label = str(target.devices[0])
     try:
         session = SessionStart(target.devices, target)(progress)
@@ -57,10 +57,10 @@ def _launch(target: Target, request: LaunchRequest, progress: Progress) -> Answe
 
         progress.start_phase()
         # With the source lines of the PTX, if it has them: findings report them.
-        libraries = load_libraries(session, request, JitOptions(line_info=True))
+        libraries = load_libraries(session, program, JitOptions(line_info=True))
         session.enter(device)
         progress.start_phase()
-        result = run_on(session, libraries, request, device)
+        result = run_on(session, libraries, program, device)
         session.release()  # the sanitizer expects an orderly end
         return Answer(result, device=label)
     except CudarunError as error:

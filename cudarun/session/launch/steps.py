@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
-from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.packing import BufferSpec, HandleOwner
-from cudarun.arguments.scope import Scope
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.kinds import CONTAINERS, identify
-from cudarun.model.launch import MemoryRow
-from cudarun.records import dataclass
+from cudarun.records import dataclass, values_of
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.buffers import Buffers, Values
-from cudarun.session.launch.geometry import resolve_geometry
-from cudarun.session.launch.missing_arguments import complete_command
-from cudarun.session.launch.recorded import (
-    recorded_arguments,
-    recorded_buffers,
-    with_recorded_variables,
-)
-from cudarun.session.launch.request import Geometry, LaunchRequest
-from cudarun.session.launch.swaps import resolve_swaps
-from cudarun.session.launch.variable_addresses import completed, element_address
-from cudarun.session.launch.variables import (
-    ImageVariable,
-    VariableUse,
-    buffer_rows,
-    variable_names,
-    variables_of,
-)
+from cudarun.session.launch.request import LaunchStep, Program
+from cudarun.session.launch.step_binding import KernelSource, StepArguments, StepBinder
+from cudarun.session.launch.variable_addresses import element_address
 from cudarun.session.load.library import Kernel, Library, load_image
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers.session import Session
@@ -43,7 +27,7 @@ Libraries: TypeAlias = Sequence[Library]
 
 
 def load_libraries(
-    session: Session, request: LaunchRequest, options: JitOptions | None = None
+    session: Session, program: Program, options: JitOptions | None = None
 ) -> Libraries:
     """Load the images of all steps, each once.
 
@@ -52,7 +36,7 @@ def load_libraries(
     """
     loaded: dict[tuple[int, str | None], Library] = {}
     libraries: list[Library] = []
-    for step in request.steps:
+    for step in program.steps:
         is_container = identify(step.image.data) in CONTAINERS  # the kernel selects a fatbin
         key = id(step.image), step.kernel if is_container else None
         if key not in loaded:
@@ -62,40 +46,25 @@ def load_libraries(
 
 
 @dataclass(frozen=True, slots=True)
-class BoundStep:
+class BoundStep(StepArguments):
     """One step with its arguments bound.
 
     Attributes:
         number: Its number, from 1.
         count: The number of steps.
-        request: The step as requested.
         library: The image.
         kernel: The kernel.
-        binding: The arguments.
-        variables: The variables of the image that it uses.
-        geometry: The geometry.
-        swaps: The pairs of buffers that exchange their names after each launch.
     """
 
     number: int
     count: int
-    request: LaunchRequest
     library: Library
     kernel: Kernel
-    binding: Binding
-    variables: VariableUse
-    geometry: Geometry
-    swaps: tuple[tuple[str, str], ...]
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The notes on the kernel, its arguments and its geometry."""
         return (*self.kernel.notes, *self.binding.warnings, *self.geometry.notes)
-
-    @property
-    def rows(self) -> tuple[MemoryRow, ...]:
-        """The variables of the image that it uses, and its buffers that are not arguments."""
-        return (*self.variables.rows, *buffer_rows(self.binding.others))
 
     def located(self) -> BoundStep:
         """Return the step with the addresses of its variables, in the current context."""
@@ -137,81 +106,46 @@ class BoundStep:
 
 
 def bind_steps(
-    session: Session, libraries: Libraries, request: LaunchRequest, device: Device
+    session: Session, libraries: Libraries, program: Program, device: Device
 ) -> tuple[BoundStep, ...]:
     """Bind the arguments of all steps.
 
     Args:
         session: The session.
         libraries: The image of each step.
-        request: The launch.
+        program: The program.
         device: The device, which suggested commands name.
 
     Raises:
         RequestError: The arguments of a step do not match its kernel, or a name is unknown.
         ImageRefused: The driver refuses the code of a kernel.
     """
-    scope = Scope()
+    binder = StepBinder(device.label)
     bound: list[BoundStep] = []
-    taken: dict[str, None] = {}
-    written: dict[int, list[ImageVariable]] = {}
-    for step, library in zip(request.steps, libraries, strict=True):
-        number, count = len(bound) + 1, len(request.steps)
+    for step, library in zip(program.steps, libraries, strict=True):
+        number, count = len(bound) + 1, len(program.steps)
         since = len(library.logs.error)
         kernel = library.kernel(step.kernel)
         _note_unchecked(session, library, step)
-        said: tuple[str, ...] = kernel.notes
+        source = KernelSource(
+            library, library.image, kernel, kernel.parameters, kernel.notes, library.names,
+            library.variables, partial(library.kernel_facts, kernel.name),
+        )  # fmt: skip
         try:
-            step = recorded_arguments(step, kernel.parameters)
-            binding = bind(
-                step.arguments,
-                kernel.parameters,
-                kernel=kernel.demangled,
-                directory=step.directory,
-                allow_type_mismatch=step.allow_type_mismatch,
-                suggest=complete_command(
-                    step, library.image, library.names, kernel.name, kernel.parameters,
-                    device.label,
-                ),
-                others=step.buffers,
-                symbols=_symbols(library),
-                scope=scope,
-                parameter_names=step.parameter_names,
-                constants=step.constants,
-            )  # fmt: skip
-            binding = replace(binding, others=(*binding.others, *recorded_buffers(step)))
-            taken |= dict.fromkeys((*binding.following.buffers, *binding.scalars))
-            variables = variables_of(step, library.variables, binding.integers, taken)
-            if step.image.recording is not None:
-                variables = with_recorded_variables(step, variables, library.variables())
-            before = written.setdefault(id(library), [])
-            binding, variables = completed(
-                binding, variables, library.image, kernel, library.variables, before
-            )
-            before += variables.written
-            said += binding.warnings
-            scope = binding.following
-            geometry = resolve_geometry(
-                step.geometry,
-                binding,
-                lambda: library.kernel_facts(kernel.name),  # noqa: B023
-            )
-            swaps = resolve_swaps(step, binding, scope)
+            arguments = binder.bind(step, source)
         except CudarunError as refused:
             raise _named(
-                refused, step, library, since, number, count, said, kernel.demangled
+                refused, step, library, since, number, count, binder.notes, kernel.demangled
             ) from None
         bound.append(
-            BoundStep(number, count, step, library, kernel, binding, variables, geometry, swaps)
+            BoundStep(
+                **values_of(arguments), number=number, count=count, library=library, kernel=kernel
+            )
         )
     return tuple(bound)
 
 
-def _symbols(library: Library) -> Callable[[], set[str]]:
-    return lambda: variable_names(library.variables())
-
-
-def _note_unchecked(session: Session, library: Library, step: LaunchRequest) -> None:
+def _note_unchecked(session: Session, library: Library, step: LaunchStep) -> None:
     unchecked = session.driver.traits.unchecked_kernels(library.handle)
     if unchecked > 0:
         others = "1 other kernel" if unchecked == 1 else f"{unchecked} other kernels"
@@ -242,7 +176,7 @@ def all_scalars(steps: Iterable[BoundStep]) -> Values:
 
 def _named(
     error: CudarunError,
-    request: LaunchRequest,
+    step: LaunchStep,
     library: Library,
     since: int,
     number: int,
@@ -257,4 +191,4 @@ def _named(
     if count > 1:
         error.of(operation=f"step {number}")
         error.at(step=f"{number} of {count}")
-    return error.at(file=request.image.origin, kernel=kernel)
+    return error.at(file=step.image.origin, kernel=kernel)

@@ -9,12 +9,10 @@ from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.values import AddressOf, ObjectValue
 from cudarun.errors import RequestError
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import LaunchStep
 
 
-def resolve_swaps(
-    step: LaunchRequest, binding: Binding, scope: Scope
-) -> tuple[tuple[str, str], ...]:
+def resolve_swaps(step: LaunchStep, binding: Binding, scope: Scope) -> tuple[tuple[str, str], ...]:
     """Return the buffers of ``--swap`` by their names; an argument's name is that of its buffer.
 
     Raises:

@@ -19,7 +19,7 @@ from cudarun.model.runs import TimingResult
 from cudarun.session.driver.devices import Device, uuid_of
 from cudarun.session.driver.memory import DeviceBuffer
 from cudarun.session.driver.nvml import Throttling
-from cudarun.session.launch.program import Program
+from cudarun.session.launch.program import DeviceProgram
 from cudarun.session.launch.request import Timing
 from cudarun.session.launch.timed_inputs import InputSet, TimedInputs
 from cudarun.session.workers.session import Session
@@ -37,7 +37,7 @@ _NOISY = 0.05  # standard deviation divided by the mean
 def measure(
     session: Session,
     device: Device,
-    program: Program,
+    program: DeviceProgram,
     timing: Timing,
     inputs: TimedInputs,
     integers: dict[str, int],
@@ -116,7 +116,7 @@ class _Runs:
     def __init__(
         self,
         session: Session,
-        program: Program,
+        program: DeviceProgram,
         parts: Sequence[Callable[[], None]],
         restore: Callable[[Handle], None],
         throttling: Throttling,

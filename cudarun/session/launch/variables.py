@@ -38,7 +38,7 @@ from cudarun.images.facts import VariableFacts
 from cudarun.model.launch import MemoryRow
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import LaunchStep
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*")
 
@@ -111,7 +111,7 @@ class VariableUse:
 
 
 def variables_of(
-    request: LaunchRequest,
+    step: LaunchStep,
     known: Callable[[], Sequence[VariableFacts]],
     integers: dict[str, int],
     taken: Collection[str],
@@ -119,7 +119,7 @@ def variables_of(
     """Return the variables that a launch writes and reads.
 
     Args:
-        request: The launch.
+        step: The step.
         known: Returns the image's variables; only called if the launch names one.
         integers: The integer arguments by name, for dimensions.
         taken: The names of arguments, which precede variables.
@@ -127,12 +127,12 @@ def variables_of(
     Raises:
         RequestError: A variable does not exist, a value does not match it, or its type is unknown.
     """
-    symbols = _symbols(request)
-    wanted = [name for name in _names(request) if name not in taken and name not in CONSTANTS]
-    if not request.settings and not wanted:
+    symbols = _symbols(step)
+    wanted = [name for name in _names(step) if name not in taken and name not in CONSTANTS]
+    if not step.settings and not wanted:
         return VariableUse()
-    resolver = _VariableResolver(known(), request, integers)
-    written = tuple(map(resolver.written, request.settings))
+    resolver = _VariableResolver(known(), step, integers)
+    written = tuple(map(resolver.written, step.settings))
     resolver.refuse_written_twice(written)
     read = []
     for name in wanted:
@@ -203,20 +203,20 @@ def unknown_variable(
     return RequestError(f"{shown}: {origin} does not contain this variable", hint=hint)
 
 
-def _names(request: LaunchRequest) -> list[str]:
+def _names(step: LaunchStep) -> list[str]:
     """Return every name that can be a variable, in the order of the options."""
-    expressions = (*request.expressions, *(let.expression for let in request.lets))
+    expressions = (*step.expressions, *(let.expression for let in step.lets))
     names = [name for each in expressions for name in sorted(each.names)]
-    names += [each.name for each in request.expectations]
-    names += [each.name for each in request.saves]
-    names += [each.name for each in request.shows]
-    defined = {let.name for let in request.lets}
+    names += [each.name for each in step.expectations]
+    names += [each.name for each in step.saves]
+    names += [each.name for each in step.shows]
+    defined = {let.name for let in step.lets}
     return [name for name in dict.fromkeys(names) if name not in defined]
 
 
-def _symbols(request: LaunchRequest) -> dict[str, NamedVariable]:
+def _symbols(step: LaunchStep) -> dict[str, NamedVariable]:
     """Return the variables that only ``symbol(…)`` names."""
-    expressions = (*request.expressions, *(let.expression for let in request.lets))
+    expressions = (*step.expressions, *(let.expression for let in step.lets))
     return {name: found for each in expressions for name, found in each.symbols.items()}
 
 
@@ -224,11 +224,11 @@ class _VariableResolver:
     """A converter of names and values to variables of the image."""
 
     def __init__(
-        self, known: Sequence[VariableFacts], request: LaunchRequest, integers: dict[str, int]
+        self, known: Sequence[VariableFacts], step: LaunchStep, integers: dict[str, int]
     ) -> None:
         self._known = known
-        self._origin = request.image.origin
-        self._buffers = BufferResolver(integers, request.directory)
+        self._origin = step.image.origin
+        self._buffers = BufferResolver(integers, step.directory)
 
     def find(self, name: str) -> VariableFacts | None:
         return find_variable(name, self._known)

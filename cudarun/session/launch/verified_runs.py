@@ -18,7 +18,7 @@ from cudarun.session.driver.devices import Device
 from cudarun.session.launch.baseline import BaselineLaunches
 from cudarun.session.launch.launches import Launches
 from cudarun.session.launch.reference import ReferenceBuffers
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import LaunchStep, Program
 from cudarun.session.launch.steps import Libraries
 from cudarun.session.launch.worker import run_on
 from cudarun.session.workers.session import Session
@@ -28,7 +28,7 @@ from cudarun.session.workers.shared_file import SharedFile
 def run_verified(
     session: Session,
     libraries: Libraries,
-    request: LaunchRequest,
+    program: Program,
     device: Device,
     reference: ReferenceBuffers | None = None,
     baseline: Libraries = (),
@@ -40,35 +40,37 @@ def run_verified(
     Raises:
         CudarunError: A launch failed.
     """
-    if request.seeds == 1 and not request.stateless and request.baseline is None:
-        return run_on(session, libraries, request, device, reference)
+    options = program.options
+    if options.seeds == 1 and not options.stateless and options.baseline is None:
+        return run_on(session, libraries, program, device, reference)
     own = Launches(session, libraries, device)
-    if request.baseline is None:
-        return _VerifiedRuns(request, own).result()
+    if options.baseline is None:
+        return _VerifiedRuns(program, own).result()
     others = BaselineLaunches(
-        request.baseline,
+        options.baseline,
         Launches(session, baseline, device),
         measures_device=session.driver.traits.measures_device,
     )
-    return _VerifiedRuns(request, own, others).result()
+    return _VerifiedRuns(program, own, others).result()
 
 
 class _VerifiedRuns:
     """The runs of one launch on one device."""
 
     def __init__(
-        self, request: LaunchRequest, own: Launches, baseline: BaselineLaunches | None = None
+        self, program: Program, own: Launches, baseline: BaselineLaunches | None = None
     ) -> None:
-        self._request = request
+        self._program = program
+        self._options = program.options
         self._own = own
         self._baseline = baseline
-        self._seeds = range(request.seed, request.seed + request.seeds)
+        self._seeds = range(self._options.seed, self._options.seed + self._options.seeds)
 
     def result(self) -> LaunchResult:
         """Run everything; return the results of the run that the report shows."""
-        runs = self._seeded() if self._request.seeds > 1 else []
-        state = self._compared() if self._request.stateless else None
-        first = runs[0] if runs and self._request.timing is None else self._run(self._request)
+        runs = self._seeded() if self._options.seeds > 1 else []
+        state = self._compared() if self._options.stateless else None
+        first = runs[0] if runs and self._options.timing is None else self._run(self._program)
         failed = next((run for run in (first, *runs) if not run.passed), first)
         result = replace(
             first,
@@ -88,8 +90,8 @@ class _VerifiedRuns:
         return replace(result, baseline=replace(result.baseline, speed=None))
 
     def _notes(self) -> Iterator[str]:
-        several = self._request.seeds > 1 or self._request.stateless
-        if several and not self._request.is_random:
+        several = self._options.seeds > 1 or self._options.stateless
+        if several and not self._program.is_random:
             yield "no input is random: all runs have the same inputs"
         if self._own.state.unknown:
             named = ", ".join(self._own.state.unknown)
@@ -99,25 +101,25 @@ class _VerifiedRuns:
         """Run with each seed; without ``--repeat``, the first run prints, shows and saves."""
         runs: list[LaunchResult] = []
         for seed in self._seeds:
-            request = replace(self._request, seed=seed, timing=None)
-            if runs or self._request.timing is not None:
-                request = request.without_outputs()
+            program = self._program.with_options(seed=seed, timing=None)
+            if runs or self._options.timing is not None:
+                program = program.without_outputs()
             try:
-                runs.append(self._run(request))
+                runs.append(self._run(program))
             except (DeviceFailed, OutOfTime) as error:
                 raise error.of(operation=f"seed {seed}") from None
         return runs
 
-    def _run(self, request: LaunchRequest) -> LaunchResult:
+    def _run(self, program: Program) -> LaunchResult:
         if self._baseline is None:
-            return self._own.run(request)
-        return self._baseline.compare(request, self._own)
+            return self._own.run(program)
+        return self._baseline.compare(program, self._own)
 
     def _compared(self) -> StateResult:
         """Launch two inputs with restored variables, then again without, and compare."""
-        tolerance = replace(self._request.tolerance, equal_nan=True)
-        first = replace(self._request.without_checks(), timing=None, tolerance=tolerance)
-        second = replace(first, seed=self._seeds.stop)
+        plain = self._program.without_results().with_options(timing=None)
+        first = replace(plain, steps=tuple(map(_with_equal_nan, plain.steps)))
+        second = first.with_options(seed=self._seeds.stop)
         own = self._own
         with SharedFile() as file, SharedFile() as other_file:
             expected = own.reference(second, other_file), own.reference(first, file)
@@ -125,6 +127,10 @@ class _VerifiedRuns:
         references = [each.reference for each in found if each.reference is not None]
         wrong = [each for each in references if not all(c.passed for c in each.comparisons)]
         return StateResult((*wrong, *references)[0].comparisons, own.state.changed)
+
+
+def _with_equal_nan(step: LaunchStep) -> LaunchStep:
+    return replace(step, tolerance=replace(step.tolerance, equal_nan=True))
 
 
 def _seeded_run(seed: int, result: LaunchResult) -> SeededRun:

@@ -12,7 +12,7 @@ from cudarun.errors import CudarunError, RequestError
 from cudarun.images.demangler import demangle
 from cudarun.model.launch import LaunchResult, StepResult
 from cudarun.model.runs import SeededRun, TimingResult
-from cudarun.records import dataclass
+from cudarun.records import dataclass, values_of
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.copies import write_copies
@@ -21,10 +21,10 @@ from cudarun.session.launch.engines import engines_of
 from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable
 from cudarun.session.launch.outputs import check_on_device, check_saving
-from cudarun.session.launch.program import Program, StepLaunches
+from cudarun.session.launch.program import DeviceProgram, StepLaunches
 from cudarun.session.launch.recorded_results import tolerance_note
 from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import Program, ProgramOptions
 from cudarun.session.launch.results import (
     StepResults,
     initializer_note,
@@ -48,7 +48,7 @@ from cudarun.session.workers.session import Session
 def run_on(
     session: Session,
     libraries: Libraries,
-    request: LaunchRequest,
+    program: Program,
     device: Device,
     reference: ReferenceBuffers | None = None,
 ) -> LaunchResult:
@@ -57,91 +57,84 @@ def run_on(
     Args:
         session: The initialized session.
         libraries: The image of each step, loaded once for all devices.
-        request: The launch.
+        program: The program.
         device: The device.
         reference: The buffers that `run_reference` wrote.
 
     Raises:
         CudarunError: The launch failed.
     """
-    for step in request.steps:
-        check_on_device(step.saves, device.label, force=request.force)
+    options = program.options
+    for step in program.steps:
+        check_on_device(step.saves, device.label, force=options.force)
     about = describe(session.driver, device)
     results: list[StepResults] = []
 
     def after(ran: _Launch, step: BoundStep) -> None:
         if step.number < step.count and step.request.reads_results:
             so_far = ran.steps[: step.number]
-            results.append(step_results(session, ran.buffers, ran.before, so_far, device))
+            results.append(step_results(session, options, ran.buffers, ran.before, so_far, device))
             ran.buffers.forget_copies()
 
-    ran = _run(session, libraries, request, device, after)
+    ran = _run(session, libraries, program, device, after)
     last, comparing = ran.steps[-1], reference is not None
     results.append(
-        step_results(session, ran.buffers, ran.before, ran.steps, device, comparing=comparing)
+        step_results(
+            session, options, ran.buffers, ran.before, ran.steps, device, comparing=comparing
+        )
     )
-    sets = [(request.seed, results[-1]), *reversed(ran.other_sets)] if ran.other_sets else []
+    sets = [(options.seed, results[-1]), *reversed(ran.other_sets)] if ran.other_sets else []
     shown = next((each for _, each in sets if each.failures), results[-1])
-    geometry, kernel = last.geometry, last.kernel
     said = [each for step in ran.steps for each in step.notes]
     tracks = session.driver.traits.unwritten_bytes is not None
-    suggest_uninit = tracks and "uninit" not in request.detection.detect
+    suggest_uninit = tracks and "uninit" not in options.detection.detect
     found = initializer_note(ran.buffers.specs, shown, suggest_uninit=suggest_uninit)
-    said += filter(None, [tolerance_note(request, shown.checks), found])
+    said += filter(None, [tolerance_note(last.request, shown.checks), found])
     said += (f"{demangle(k)}: {note}" for k, note in session.driver.traits.launch_notes().items())
     warnings = [each for library in libraries for each in library.image.warnings]
     specs = all_buffers(ran.steps)
     errors = [error for each in (*results, *dict(sets[1:]).values()) for error in each.errors]
     return LaunchResult(
+        **values_of(last.launch(last.kernel)),
         device=about,
-        kernel=kernel.name,
-        demangled=kernel.demangled,
-        grid=geometry.grid,
-        block=geometry.block,
-        threads=geometry.threads,
-        shared_bytes=geometry.shared_bytes,
-        cluster=geometry.cluster,
-        cooperative=geometry.cooperative,
-        parameters=last.binding.rows,
         buffers=shown.buffers,
         saved=tuple(saved for each in results for saved in each.saved),
         checks=tuple(check for each in (*results[:-1], shown) for check in each.checks),
         weaknesses=tuple(dict.fromkeys(weak for each in results for weak in each.weaknesses)),
-        weak_is_failure=request.check_strength == "fail",
+        weak_is_failure=options.check_strength == "fail",
         reference=None
         if reference is None
         else compare(
-            str(request.reference),
+            str(options.reference),
             about.uuid,
             reference,
             ran.buffers.specs,
             results[-1].after,
-            request.tolerance,
+            last.request.tolerance,
         ),
         prints=tuple(printed for each in results for printed in each.prints),
         figures=tuple(shown for each in results for shown in each.figures),
         milliseconds=ran.milliseconds,
         timing=ran.timing,
         diagnostics=(*dict.fromkeys(warnings), *notes(dict.fromkeys(said))),
-        watched=detector_report(request.detection, ran.seen, specs, ran.buffers.addresses),
+        watched=detector_report(options.detection, ran.seen, specs, ran.buffers.addresses),
         errors=tuple(errors),
-        memory=last.rows,
         steps=_step_rows(ran),
         input_sets=tuple(SeededRun(seed, each.failures) for seed, each in sets),
-        copies=() if request.copies is None else write_copies(request.copies, ran.buffers),
-        engines=engines_of(session.driver, ran.steps, request.engine),
+        copies=() if options.copies is None else write_copies(options.copies, ran.buffers),
+        engines=engines_of(session.driver, ran.steps, options.engine),
     )
 
 
 def run_reference(
-    session: Session, libraries: Libraries, request: LaunchRequest, device: Device, path: str
+    session: Session, libraries: Libraries, program: Program, device: Device, path: str
 ) -> ReferenceBuffers:
     """Launch on the reference device and write every buffer to a shared file for `run_on`.
 
     Raises:
         CudarunError: The launch failed.
     """
-    ran = _run(session, libraries, request, device, lambda ran, step: None)
+    ran = _run(session, libraries, program, device, lambda ran, step: None)
     return write_reference(
         path, uuid_of(session.driver, device), ran.buffers.addresses, ran.buffers.deliver
     )
@@ -178,7 +171,7 @@ class _Launch:
 def _run(
     session: Session,
     libraries: Libraries,
-    request: LaunchRequest,
+    program: Program,
     device: Device,
     after: Callable[[_Launch, BoundStep], None],
 ) -> _Launch:
@@ -187,46 +180,46 @@ def _run(
     Args:
         session: The initialized session.
         libraries: The image of each step.
-        request: The launch.
+        program: The program.
         device: The device.
         after: Called after each step, if the host waits for it.
     """
-    steps = bind_steps(session, libraries, request, device)
+    steps = bind_steps(session, libraries, program, device)
     for number, step in enumerate(steps, start=1):
         with step.errors_named():
             _check_names(step, all_buffers(steps[:number]), all_scalars(steps[:number]))
-    specs = all_buffers(steps)
+    specs, options = all_buffers(steps), program.options
     seen = DetectorResults()
     ran: _Launch | None = None
-    session.driver.traits.select_engine(request.engine, request.cpu_threads)
+    session.driver.traits.select_engine(options.engine, options.cpu_threads)
     try:
-        with detecting(session.driver, request.detection, session.progress) as seen:
+        with detecting(session.driver, options.detection, session.progress) as seen:
             steps = tuple(step.located() for step in steps)
             read = {each.name: each for step in steps for each in step.variables.read}
             written = steps[0].variables.written
             everything = [*specs, *read.values()]
             writable = writable_arrays(steps)
-            buffers = Buffers(session, device, everything, written, writable, bare=request.profile)
+            buffers = Buffers(session, device, everything, written, writable, bare=options.profile)
             places = {step.number: step.places(buffers) for step in steps}
             by_name = {
                 spec.name: places[step.number] for step in steps for spec in step.binding.buffers
             }
             by_name |= {each.name: places[1] for each in written}
-            kept = old_names(request, everything)
+            kept = old_names(program, everything)
 
             def fill(seed: int) -> Values:
                 return buffers.fill(seed, kept, by_name)
 
-            before = fill(request.seed)
-            program = Program(session, device, request, steps, buffers, places)
+            before = fill(options.seed)
+            prepared = DeviceProgram(session, device, options, steps, buffers, places)
             ran = _Launch(steps, buffers, before, seen)
-            if request.timing is None:
+            if options.timing is None:
                 with stopped_when_overdue(session.driver, session.progress):
-                    _run_once(program, ran, request, after)
+                    _run_once(prepared, ran, options, after)
                 ran.milliseconds -= 1e3 * seen.proving_seconds
                 return ran
         with stopped_when_overdue(session.driver, session.progress):
-            _measure(session, device, program, ran, request, fill)
+            _measure(session, device, prepared, ran, options, fill)
         return ran
     except CudarunError as error:
         if ran is not None:
@@ -235,16 +228,16 @@ def _run(
             if named is None:
                 error.hint = error.hint or "to find the step, run without --graph and --repeat"
             step = named or steps[-1]
-            error.engines = engines_of(session.driver, steps, request.engine)
+            error.engines = engines_of(session.driver, steps, options.engine)
             image, kernel = step.library.image, step.kernel.name
             explain_fault(error, image, kernel, step.geometry, specs, addresses)
-            until_then = detector_report(request.detection, seen, specs, addresses)
+            until_then = detector_report(options.detection, seen, specs, addresses)
             if until_then is not None:
                 error.findings, error.statistics = until_then.findings, until_then.statistics
         said = dict.fromkeys(each for step in steps for each in step.notes)
         error.warnings = error.warnings or notes(said)
         if len(steps) == 1:
-            error.at(file=request.image.origin, kernel=steps[0].kernel.demangled)
+            error.at(file=steps[0].request.image.origin, kernel=steps[0].kernel.demangled)
         raise
 
 
@@ -257,13 +250,13 @@ def _step_of(error: CudarunError, steps: Sequence[BoundStep]) -> BoundStep | Non
 
 
 def _run_once(
-    program: Program,
+    program: DeviceProgram,
     ran: _Launch,
-    request: LaunchRequest,
+    options: ProgramOptions,
     after: Callable[[_Launch, BoundStep], None],
 ) -> None:
     """Launch and wait: for each step, or for the graph."""
-    if request.graph:
+    if options.graph:
         ran.milliseconds = program.run_as_graph()
         return
 
@@ -278,31 +271,32 @@ def _run_once(
 def _measure(
     session: Session,
     device: Device,
-    program: Program,
+    program: DeviceProgram,
     ran: _Launch,
-    request: LaunchRequest,
+    options: ProgramOptions,
     fill: Callable[[int], Values],
 ) -> None:
     """Time the runs, and verify the last run of each input set but the first."""
     from cudarun.session.launch.timing import measure
 
-    assert request.timing is not None, "only a request to time comes here"
+    assert options.timing is not None, "only a request to time comes here"
     session.driver.traits.on_progress(lambda done: None)  # `measure` reports the progress
     libraries = [step.library for step in ran.steps]
-    seeds = range(request.seed, request.seed + request.timing.input_sets)
+    seeds = range(options.seed, options.seed + options.timing.input_sets)
     inputs = TimedInputs(session, ran.buffers, libraries, seeds, ran.before, fill)
     only_checked = replace(ran.steps[-1], request=ran.steps[-1].request.without_outputs())
+    unweighed = replace(options, check_strength="off")
 
     def verify(chosen: InputSet) -> None:
         steps = (*ran.steps[:-1], only_checked)
-        results = step_results(session, ran.buffers, chosen.before, steps, device)
+        results = step_results(session, unweighed, ran.buffers, chosen.before, steps, device)
         ran.other_sets.append((chosen.seed, results))
         ran.buffers.forget_copies()
 
     integers = ran.steps[-1].binding.integers
     ran.timing, ran.step_timings = measure(
-        session, device, program, request.timing, inputs, integers,
-        as_graph=request.graph, verify=verify,
+        session, device, program, options.timing, inputs, integers,
+        as_graph=options.graph, verify=verify,
     )  # fmt: skip
     ran.milliseconds = ran.timing.median
     program.exchange_all()
@@ -315,17 +309,8 @@ def _step_rows(ran: _Launch) -> tuple[StepResult, ...]:
     milliseconds = [each.median for each in ran.step_timings] or ran.step_milliseconds
     return tuple(
         StepResult(
+            **values_of(step.launch(step.kernel)),
             image=step.request.image.origin,
-            kernel=step.kernel.name,
-            demangled=step.kernel.demangled,
-            grid=step.geometry.grid,
-            block=step.geometry.block,
-            threads=step.geometry.threads,
-            shared_bytes=step.geometry.shared_bytes,
-            cluster=step.geometry.cluster,
-            cooperative=step.geometry.cooperative,
-            parameters=step.binding.rows,
-            memory=step.rows,
             times=step.request.times,
             milliseconds=milliseconds[index] if milliseconds else None,
             timing=ran.step_timings[index] if ran.step_timings else None,

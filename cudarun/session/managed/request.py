@@ -13,7 +13,7 @@ from cudarun.arguments.values import AddressOf, Null, TensorMapValue, Value, has
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.records import dataclass
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import Program
 
 if TYPE_CHECKING:  # only a worker needs it
     pass
@@ -46,7 +46,7 @@ class ManagedLaunch:
     """``--launch 'KERNEL ARGS…'``: the text and the parsed launch."""
 
     text: str
-    request: LaunchRequest
+    program: Program
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ def inspect_variables(request: ManagedRequest, session: Session, library: Librar
         for launch in request.launches:
             for context in _first_of_each(contexts):
                 driver.cuCtxSetCurrent(context.handle)
-                ran = run_on(session, [library], launch.request, context.device)
+                ran = run_on(session, [library], launch.program, context.device)
                 diagnostics += ran.diagnostics
                 watcher.read(f"after {launch.text} on {context.device.label}")
     except OutOfTime:  # of the worker, whose answer would be too late

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from cudarun.model.launch import LaunchReport
     from cudarun.session.driver.devices import Device
     from cudarun.session.driver.target import Target
-    from cudarun.session.launch.request import LaunchRequest
+    from cudarun.session.launch.request import Program
     from cudarun.session.launch.steps import Libraries
     from cudarun.session.recording.archive import Recording
     from cudarun.session.workers.progress import ProgressDisplay
@@ -76,14 +76,14 @@ class BisectionJob(KernelJob[SearchedPages]):
         answers: The path of the file of answers: that of the replay of the whole recording first.
     """
 
-    def __init__(self, request: LaunchRequest, answers: str) -> None:
+    def __init__(self, request: Program, answers: str) -> None:
         super().__init__(request)
         self._answers = answers
 
     def _launch(self, libraries: Libraries, device: Device) -> SearchedPages:
         from cudarun.session.record.replays import Replays
 
-        replays = Replays(self.session, libraries, self.request, device)
+        replays = Replays(self.session, libraries, self.program, device)
         search = PageSearch(replays.pages.unchanged(), MOST_TESTS)
         with open(self._answers, "r+b", buffering=0) as file:
             known = file.read()
@@ -100,12 +100,12 @@ class BisectionJob(KernelJob[SearchedPages]):
                 search.answer(block, is_unneeded=is_unneeded)
                 file.write(_PASSED if is_unneeded else _FAILED)
         return SearchedPages(
-            tuple(search.unneeded), libraries[0].kernel(self.request.kernel).parameters
+            tuple(search.unneeded), libraries[0].kernel(self.program.last.kernel).parameters
         )
 
 
 def bisect(
-    request: LaunchRequest, where: Target, folder: Path, display: ProgressDisplay | None = None
+    request: Program, where: Target, folder: Path, display: ProgressDisplay | None = None
 ) -> Path:
     """Write a recording with only the pages that the launch needs to a folder; return its path.
 
@@ -119,20 +119,20 @@ def bisect(
         RequestError: The recorded launch failed, or its replay has other results.
         CudarunError: The recording cannot be replayed.
     """
-    recording = request.image.recording
+    recording = request.last.image.recording
     assert recording is not None, "only recordings are shrunk"
     if recording.manifest.status != 0:
         raise RequestError(
             "the recorded launch did not end well: only the emulated device, which requires PTX, "
             "finds the accesses of such a launch",
-            origin=request.image.origin,
+            origin=request.last.image.origin,
         )
     where = replace(where, timeout=where.timeout or _LIMIT)
     with WorkerPool() as pool:
         try:
             found = _searched(request, DeviceWorkers(pool, where, prefetch, display))
         except RequestError as error:
-            raise error.of(origin=request.image.origin) from None
+            raise error.of(origin=request.last.image.origin) from None
         for whole_ranges in (False, True):
             path = folder / f"shrunk-{whole_ranges:d}"
             with open(path, "wb") as file:
@@ -143,11 +143,11 @@ def bisect(
                 return path
     raise RequestError(
         "the smaller recording has other results than the recorded launch",
-        origin=request.image.origin,
+        origin=request.last.image.origin,
     )
 
 
-def _searched(request: LaunchRequest, workers: DeviceWorkers) -> SearchedPages:
+def _searched(request: Program, workers: DeviceWorkers) -> SearchedPages:
     """Run the search; a worker that dies of a replay is replaced."""
     attempts = ADDRESS_ATTEMPTS
     with SharedFile() as answers:
@@ -178,12 +178,12 @@ def _parts(recording: Recording, unneeded: Sequence[Block]) -> Iterator[Accessed
         yield AccessedPart(each.name, low, high - low, each.type)
 
 
-def _is_equal(request: LaunchRequest, path: Path, workers: DeviceWorkers) -> bool:
+def _is_equal(request: Program, path: Path, workers: DeviceWorkers) -> bool:
     """Return whether a recording replays with its results."""
-    small = read_recording(os.fspath(path), request.image.limit)
-    report: LaunchReport = launch(
-        replace(request, image=replace(request.image, recording=small)), workers
-    )
+    step = request.last
+    small = read_recording(os.fspath(path), step.image.limit)
+    step = replace(step, image=replace(step.image, recording=small))
+    report: LaunchReport = launch(replace(request, steps=(step,)), workers)
     [outcome] = report.outcomes
     if isinstance(outcome.error, AddressOccupied):
         raise outcome.error

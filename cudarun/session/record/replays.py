@@ -14,9 +14,9 @@ from cudarun.session.driver.devices import Device
 from cudarun.session.driver.transfers import Transfers
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.moved_variables import MovedVariables
-from cudarun.session.launch.program import Program
+from cudarun.session.launch.program import DeviceProgram
 from cudarun.session.launch.recorded import RecordedSpec, RecordedVariable
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import Program
 from cudarun.session.launch.steps import Libraries, all_buffers, bind_steps
 from cudarun.session.record.page_search import Block, RecordedPages
 from cudarun.session.recording.archive import Recording
@@ -51,9 +51,9 @@ class Replays:
     """
 
     def __init__(
-        self, session: Session, libraries: Libraries, request: LaunchRequest, device: Device
+        self, session: Session, libraries: Libraries, request: Program, device: Device
     ) -> None:
-        recording = request.image.recording
+        recording = request.last.image.recording
         assert recording is not None, "only recordings are replayed without parts"
         self._session = session
         self.pages = RecordedPages(recording.manifest)
@@ -64,8 +64,8 @@ class Replays:
         self._buffers = buffers = Buffers(session, device, everything, variables.written, bare=True)
         self._transfers = Transfers(session.driver)
         session.add_release(self._transfers.free)
-        self._program = Program(
-            session, device, request, [step], buffers, {step.number: step.places(buffers)}
+        self._program = DeviceProgram(
+            session, device, request.options, [step], buffers, {step.number: step.places(buffers)}
         )
         self._areas = _areas(
             recording, (*specs, *variables.written), buffers.addresses, buffers.moved

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cudarun.model.record import RecordedFile
     from cudarun.session.driver.devices import Device
     from cudarun.session.driver.drivers import TouchedMemory
-    from cudarun.session.launch.request import LaunchRequest
+    from cudarun.session.launch.request import Program
     from cudarun.session.launch.steps import Libraries
     from cudarun.session.workers.progress import ProgressDisplay
 
@@ -46,14 +46,14 @@ class ObservedJob(KernelJob[ObservedReplay]):
         from cudarun.session.launch.worker import run_on
 
         touched = self.session.driver.traits.touched
-        recording = self.request.image.recording
+        recording = self.program.last.image.recording
         assert touched is not None, "the emulated device notes accesses"
         assert recording is not None, "only recordings are shrunk"
         error = None
-        kernel = libraries[0].kernel(self.request.kernel)
+        kernel = libraries[0].kernel(self.program.last.kernel)
         with touched() as memory:
             try:
-                run_on(self.session, libraries, self.request, device)
+                run_on(self.session, libraries, self.program, device)
             except DeviceFailed as failed:
                 if not is_fault(failed) or recording.manifest.status == 0:
                     raise  # the launch was refused, or faults where it did not
@@ -88,7 +88,7 @@ def _type(dtype: object, size: int) -> str:
 
 
 def shrink(
-    request: LaunchRequest,
+    request: Program,
     output: OutputFile,
     where: Target,
     display: ProgressDisplay | None = None,
@@ -106,7 +106,7 @@ def shrink(
         RequestError: The recording has no PTX, or cannot be replayed without parts of its memory.
         CudarunError: The replay failed in another way than a fault.
     """
-    recording = request.image.recording
+    recording = request.last.image.recording
     assert recording is not None, "only recordings are shrunk"
     chosen = where.devices or parse_devices("0" if recording.ptx is None else "cpu")
     where = replace(where, devices=chosen)
@@ -115,7 +115,7 @@ def shrink(
 
         with tempfile.TemporaryDirectory(prefix="cudarun-") as folder:
             path = bisect(request, where, Path(folder), display)
-            manifest = read_recording(os.fspath(path), request.image.limit).manifest
+            manifest = read_recording(os.fspath(path), request.last.image.limit).manifest
             with whole_file(output) as file, open(path, "rb") as shrunk:
                 shutil.copyfileobj(shrunk, file)
     else:
@@ -123,7 +123,7 @@ def shrink(
             raise RequestError(
                 "the recording has no PTX, so the emulated device cannot observe its accesses",
                 hint="select a GPU: -d 0",
-                origin=request.image.origin,
+                origin=request.last.image.origin,
             )
         observed = _observed(request, where, display)
         with whole_file(output) as file:
@@ -131,9 +131,7 @@ def shrink(
     return recorded_file(output.path, manifest, has_ptx=recording.ptx is not None)
 
 
-def _observed(
-    request: LaunchRequest, where: Target, display: ProgressDisplay | None
-) -> ObservedReplay:
+def _observed(request: Program, where: Target, display: ProgressDisplay | None) -> ObservedReplay:
     """Replay on the emulated device, and note all accesses."""
     with WorkerPool() as pool:
         workers = DeviceWorkers(pool, where, prefetch, display)

@@ -12,7 +12,7 @@ from cudarun.errors import CudarunError, ExitCode, InternalError, Interrupted, R
 from cudarun.records import dataclass
 from cudarun.session.driver.selection import DriverName
 from cudarun.session.driver.target import ContextOptions
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import Program
 
 if TYPE_CHECKING:
     from cudarun.model.devices import DeviceInfo
@@ -148,7 +148,7 @@ class Case:
 
     name: str
     line: int
-    request: LaunchRequest | None
+    request: Program | None
     devices: Devices
     context: ContextOptions
     timeout: float | None = None
@@ -203,7 +203,7 @@ class Case:
     @property
     def is_timed(self) -> bool:
         """True if the case has ``repeat``."""
-        return self.request is not None and self.request.timing is not None
+        return self.request is not None and self.request.options.timing is not None
 
     @property
     def ends_worker(self) -> bool:

@@ -281,10 +281,10 @@ class DeviceRun:
         if reason is not None:
             return _case_report(case, self.label, "skipped", reason)
         self._began, self._next = time.monotonic(), None if is_last else place
-        if case.request.reference is None:
+        if case.request.options.reference is None:
             return (yield from self._launch(case, place, timeout, LaunchJob(case.request)))
         with SharedFile() as file:
-            there = self._place((case.request.reference,), ContextOptions())
+            there = self._place((case.request.options.reference,), ContextOptions())
             error = (yield from self._prepare(there, where, timeout)).error
             buffers = None
             if error is None:
@@ -307,7 +307,7 @@ class DeviceRun:
         for _ in range(ADDRESS_ATTEMPTS):
             if not isinstance(answer.error, AddressOccupied):
                 break
-            self._restart(place, ready, recorded_addresses(job.request))
+            self._restart(place, ready, recorded_addresses(job.program))
             answer = yield from self._ask(place, job, timeout)
         seconds = time.monotonic() - started
         return _judged(case, self.label, answer.value, answer.error, seconds, answer.output)
@@ -395,7 +395,7 @@ def _judged(
         _case_report(case, device, verdict, reason),
         exit_code=code,
         seconds=seconds,
-        seed=request.seed if request is not None and request.is_random else None,
+        seed=request.options.seed if request is not None and request.is_random else None,
         result=result,
         error=error,
         output=output,

@@ -10,7 +10,7 @@ import pytest
 
 from cudarun.arguments.dimensions import parse_extent
 from cudarun.arguments.grammar import parse_arguments
-from cudarun.arguments.statements import parse_check
+from cudarun.arguments.statements import Check, parse_check
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.emulator.host.process import process
 from cudarun.images.reader import read_image
@@ -18,7 +18,14 @@ from cudarun.model.runs import BaselineResult, SpeedResult
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import BaselineLaunch, GeometryRequest, LaunchRequest, Timing
+from cudarun.session.launch.request import (
+    BaselineLaunch,
+    GeometryRequest,
+    LaunchStep,
+    Program,
+    ProgramOptions,
+    Timing,
+)
 from cudarun.session.launch.steps import load_libraries
 from cudarun.session.launch.verified_runs import run_verified
 from cudarun.session.workers.session import Session
@@ -53,29 +60,30 @@ def measuring() -> Iterator[Session]:
     process.reset()
 
 
-def request(kernel: str, **fields: Any) -> LaunchRequest:
-    fields = {"checks": (), "seed": 0, "timing": Timing(repeat=4, warmup=0)} | fields
-    return LaunchRequest(
+def program(kernel: str, *checks: Check, **options: Any) -> Program:
+    step = LaunchStep(
         image=Image("k.ptx", DATA, read_image(DATA, "k.ptx")),
         kernel=kernel,
         geometry=GeometryRequest(block=parse_extent("4")),
         arguments=parse_arguments(["y=u32[4]"]),
-        prints=(), saves=(), tolerance=Tolerance(), **fields,
-    )  # fmt: skip
+        checks=checks,
+        tolerance=Tolerance(),
+    )
+    options = {"timing": Timing(repeat=4, warmup=0)} | options
+    return Program((step,), ProgramOptions(**options))
 
 
-def speed(session: Session, baseline: str, **fields: Any) -> SpeedResult | None:
-    launch = request("seven", **fields)
-    launch = replace(launch, baseline=BaselineLaunch(baseline, request(baseline)))
-    assert launch.baseline is not None
-    libraries = load_libraries(session, launch), load_libraries(session, launch.baseline.request)
+def speed(session: Session, baseline: str, *checks: Check, **options: Any) -> SpeedResult | None:
+    other = program(baseline)
+    launch = program("seven", *checks, baseline=BaselineLaunch(baseline, other), **options)
+    libraries = load_libraries(session, launch), load_libraries(session, other)
     found = run_verified(session, libraries[0], launch, session.devices[0], None, libraries[1])
     assert isinstance(found.baseline, BaselineResult)
     return found.baseline.speed
 
 
 def test_times_of_equal_results_are_compared(measuring: Session) -> None:
-    found = speed(measuring, "also_seven", checks=(parse_check("y == 7"),))
+    found = speed(measuring, "also_seven", parse_check("y == 7"))
     assert found is not None
     assert found.low is not None
     assert found.high is not None
@@ -84,17 +92,17 @@ def test_times_of_equal_results_are_compared(measuring: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    ("baseline", "fields"),
+    ("baseline", "checks", "options"),
     [
-        ("eight", {}),
-        ("also_seven", {"checks": (parse_check("y == 8"),)}),
-        ("also_seven", {"checks": (parse_check("y == y[9]"),)}),
-        ("also_seven", {"checks": (parse_check("y == 8"),), "seeds": 2}),
-        ("also_seven", {"checks": (parse_check("y >= 0"),), "check_strength": "fail"}),
+        ("eight", (), {}),
+        ("also_seven", ("y == 8",), {}),
+        ("also_seven", ("y == y[9]",), {}),
+        ("also_seven", ("y == 8",), {"seeds": 2}),
+        ("also_seven", ("y >= 0",), {"check_strength": "fail"}),
     ],
     ids=["another result", "a failed check", "no check", "each seed", "a weak check"],
 )
 def test_nothing_that_fails_is_faster(
-    measuring: Session, baseline: str, fields: dict[str, Any]
+    measuring: Session, baseline: str, checks: tuple[str, ...], options: dict[str, Any]
 ) -> None:
-    assert speed(measuring, baseline, **fields) is None
+    assert speed(measuring, baseline, *map(parse_check, checks), **options) is None

@@ -20,7 +20,14 @@ from cudarun.model.launch import LaunchResult
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import GeometryRequest, LaunchRequest, Save, Timing
+from cudarun.session.launch.request import (
+    GeometryRequest,
+    LaunchStep,
+    Program,
+    ProgramOptions,
+    Save,
+    Timing,
+)
 from cudarun.session.launch.steps import load_libraries
 from cudarun.session.launch.worker import run_on
 from cudarun.session.workers.session import Session
@@ -47,7 +54,7 @@ def launch() -> Iterator[Launch]:
         saves: tuple[Save, ...] = (),
         timing: Timing | None = None,
     ) -> LaunchResult:
-        request = LaunchRequest(
+        step = LaunchStep(
             image=image,
             kernel=kernel,
             geometry=GeometryRequest(block=parse_extent("1"), grid=parse_extent(grid)),
@@ -56,10 +63,9 @@ def launch() -> Iterator[Launch]:
             prints=tuple(map(parse_expression, prints)),
             saves=saves,
             tolerance=Tolerance(),
-            seed=0,
-            timing=timing,
         )
-        result = run_on(session, load_libraries(session, request), request, device)
+        program = Program((step,), ProgramOptions(timing=timing))
+        result = run_on(session, load_libraries(session, program), program, device)
         assert all(check.passed for check in result.checks), result.checks
         assert session.release()
         return result

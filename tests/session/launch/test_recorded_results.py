@@ -16,7 +16,7 @@ from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.moved_variables import MovedVariables
 from cudarun.session.launch.recorded import recorded_buffers
 from cudarun.session.launch.recorded_results import compare_recorded, tolerance_note
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import LaunchStep
 from cudarun.session.recording.archive import RecordingWriter
 from cudarun.session.recording.manifest import Manifest, RecordedRange
 from tests.support.stub_driver import PTX
@@ -25,7 +25,7 @@ VALUES = np.array([1.5, np.nan, -2, 0], np.float32)
 
 
 @pytest.fixture
-def recorded(tmp_path: Path) -> LaunchRequest:
+def recorded(tmp_path: Path) -> LaunchStep:
     """A recording whose only range has words of 32 bits."""
     path = tmp_path / "x.cudarun"
     with open(path, "wb") as file:
@@ -34,7 +34,7 @@ def recorded(tmp_path: Path) -> LaunchRequest:
         memory = RecordedRange("m0", 1 << 20, 16, (), after, type="u32")
         manifest = Manifest("scale", (1, 1, 1), (1, 1, 1), ranges=(memory,), shrunk=True)
         writer.finish(manifest, PTX.read_bytes(), None)
-    return recorded_launch(str(path))
+    return recorded_launch(str(path)).last
 
 
 class _Copied:
@@ -42,8 +42,8 @@ class _Copied:
 
     moved = MovedVariables()
 
-    def __init__(self, request: LaunchRequest, got: np.ndarray) -> None:
-        self.specs = recorded_buffers(request)
+    def __init__(self, step: LaunchStep, got: np.ndarray) -> None:
+        self.specs = recorded_buffers(step)
         self._got = got.view(np.uint32)
 
     def deliver(self, name: str, take: ChunkSink) -> None:
@@ -54,14 +54,14 @@ class _Copied:
         return self._got
 
 
-def _passes(request: LaunchRequest, got: np.ndarray) -> bool:
-    [check] = compare_recorded(request, cast("Buffers", _Copied(request, got)))
-    note = tolerance_note(request, [check])
-    assert (note is not None) == (not check.passed and request.tolerance.rtol is None)
+def _passes(step: LaunchStep, got: np.ndarray) -> bool:
+    [check] = compare_recorded(step, cast("Buffers", _Copied(step, got)))
+    note = tolerance_note(step, [check])
+    assert (note is not None) == (not check.passed and step.tolerance.rtol is None)
     return check.passed
 
 
-def test_words_are_compared_as_floats_with_a_tolerance(recorded: LaunchRequest) -> None:
+def test_words_are_compared_as_floats_with_a_tolerance(recorded: LaunchStep) -> None:
     tolerant = replace(recorded, tolerance=Tolerance(rtol=1e-5))
     near, far = VALUES * np.float32(1 + 2e-7), VALUES * np.float32(1.01)
     assert _passes(recorded, VALUES)

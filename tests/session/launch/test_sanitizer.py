@@ -29,7 +29,9 @@ from cudarun.session.launch.request import (
     BufferExpectation,
     FunctionRun,
     GeometryRequest,
-    LaunchRequest,
+    LaunchStep,
+    Program,
+    ProgramOptions,
 )
 from cudarun.session.launch.sanitizer import PROGRAM, find_program, sanitize
 from tests.support.processes import PATIENCE, marked, wait_until
@@ -81,20 +83,18 @@ def launched(
     expectations: tuple[BufferExpectation, ...] = (),
     function_timeout: float = PATIENCE,
 ) -> LaunchReport:
-    request = LaunchRequest(
+    step = LaunchStep(
         expectations=expectations,
-        functions=FunctionRun(timeout=function_timeout),
         image=Image("faults.ptx", IMAGE.read_bytes()),
         kernel=kernel,
         geometry=GeometryRequest(block=parse_extent("64")),
         arguments=parse_arguments(["out=i32[n]:zeros", "n=i32:64"]),
-        checks=(),
-        prints=(),
-        saves=(),
         tolerance=Tolerance(),
-        seed=0,
     )
-    return sanitize("memcheck", request, Target(parse_devices(devices), timeout=timeout))
+    options = ProgramOptions(functions=FunctionRun(timeout=function_timeout))
+    return sanitize(
+        "memcheck", Program((step,), options), Target(parse_devices(devices), timeout=timeout)
+    )
 
 
 def only(report: LaunchReport) -> DeviceOutcome:

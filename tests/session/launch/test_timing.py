@@ -28,7 +28,13 @@ from cudarun.session.driver.transfers import Transfers
 from cudarun.session.image.image import Image
 from cudarun.session.launch import buffers
 from cudarun.session.launch.initialization import BufferInitializer
-from cudarun.session.launch.request import GeometryRequest, LaunchRequest, Timing
+from cudarun.session.launch.request import (
+    GeometryRequest,
+    LaunchStep,
+    Program,
+    ProgramOptions,
+    Timing,
+)
 from cudarun.session.launch.steps import load_libraries
 from cudarun.session.launch.timing import summary
 from cudarun.session.launch.worker import run_on
@@ -75,22 +81,18 @@ def launched(
     timing: Timing | None, *, profile: bool = False, checks: tuple[str, ...] = ()
 ) -> LaunchResult:
     data = SAXPY.read_bytes()
-    request = LaunchRequest(
+    step = LaunchStep(
         image=Image("saxpy.ptx", data, read_image(data, "saxpy.ptx")),
         kernel=None,
         geometry=GeometryRequest(block=parse_extent("32"), threads=parse_extent("n")),
         arguments=parse_arguments(["a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100"]),
         checks=tuple(map(parse_check, checks)),
-        prints=(),
-        saves=(),
         tolerance=Tolerance(),
-        seed=0,
-        timing=timing,
-        profile=profile,
     )
+    program = Program((step,), ProgramOptions(timing=timing, profile=profile))
     here = session.Session(Target(parse_devices("cpu")), parse_devices("cpu"))
     [device] = here.devices
-    return run_on(here, load_libraries(here, request), request, device)
+    return run_on(here, load_libraries(here, program), program, device)
 
 
 def test_each_run_is_restored_flushed_and_timed_alone(recorder: Recorder) -> None:

@@ -11,7 +11,7 @@ from cudarun.model.spec import CaseReport
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import GeometryRequest, LaunchRequest
+from cudarun.session.launch.request import GeometryRequest, LaunchStep, Program
 from cudarun.session.spec.case import Case, Expected
 from cudarun.session.spec.parent import DeviceRun
 from cudarun.session.workers.answer import Answer
@@ -48,17 +48,13 @@ class Run(DeviceRun):
 
 def cases(text: str) -> list[Case]:
     """``.`` comes back, ``!`` is told to fault and does, ``?`` faults unforeseen."""
-    request = LaunchRequest(
+    step = LaunchStep(
         image=Image("x.ptx", b""),
         kernel=None,
         geometry=GeometryRequest(),
-        arguments=(),
-        checks=(),
-        prints=(),
-        saves=(),
         tolerance=None,  # type: ignore[arg-type]
-        seed=0,
     )
+    request = Program((step,))
     names = {".": "good", "!": "faults as told", "?": "faults"}
     fault = Expected("ILLEGAL_ADDRESS")
     return [

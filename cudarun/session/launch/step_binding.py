@@ -1,0 +1,153 @@
+"""The arguments of a step, bound to the parameters of its kernel: on a device, or from its file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cudarun.arguments.binding import Binding, bind
+from cudarun.arguments.scope import Scope
+from cudarun.model.launch import KernelLaunch
+from cudarun.records import dataclass
+from cudarun.session.launch.geometry import resolve_geometry
+from cudarun.session.launch.missing_arguments import complete_command
+from cudarun.session.launch.recorded import (
+    recorded_arguments,
+    recorded_buffers,
+    with_recorded_variables,
+)
+from cudarun.session.launch.request import Geometry, LaunchStep
+from cudarun.session.launch.swaps import resolve_swaps
+from cudarun.session.launch.variable_addresses import completed
+from cudarun.session.launch.variables import (
+    ImageVariable,
+    VariableUse,
+    buffer_rows,
+    variable_names,
+    variables_of,
+)
+
+if TYPE_CHECKING:
+    from cudarun.images.facts import KernelFacts, VariableFacts
+    from cudarun.parameters import Parameter
+    from cudarun.session.image.image import Image
+    from cudarun.session.load.library import Kernel
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSource:
+    """A kernel, and what its image tells; the calls are only made if necessary.
+
+    Attributes:
+        loaded: The loaded image, or the file: the owner of the variables.
+        image: The image.
+        kernel: The kernel, with its mangled and its C++ name.
+        parameters: Its parameters.
+        notes: The notes on them.
+        names: Returns the mangled names of all kernels of the image.
+        variables: Returns the variables of the image.
+        facts: Returns the facts of the kernel, if the image has them.
+    """
+
+    loaded: object
+    image: Image
+    kernel: Kernel | KernelFacts
+    parameters: tuple[Parameter, ...]
+    notes: tuple[str, ...]
+    names: Callable[[], Sequence[str]]
+    variables: Callable[[], Sequence[VariableFacts]]
+    facts: Callable[[], KernelFacts | None]
+
+
+@dataclass(frozen=True, slots=True)
+class StepArguments:
+    """What a step launches its kernel with.
+
+    Attributes:
+        request: The step as requested; of a recording, with the recorded parameters as arguments.
+        binding: The arguments.
+        variables: The variables of the image that it uses.
+        geometry: The geometry.
+        swaps: The pairs of buffers that exchange their names after each launch.
+    """
+
+    request: LaunchStep
+    binding: Binding
+    variables: VariableUse
+    geometry: Geometry
+    swaps: tuple[tuple[str, str], ...]
+
+    def launch(self, kernel: Kernel | KernelFacts) -> KernelLaunch:
+        """Return the launch of the kernel, for a report."""
+        geometry = self.geometry
+        return KernelLaunch(
+            kernel=kernel.name,
+            demangled=kernel.demangled,
+            grid=geometry.grid,
+            block=geometry.block,
+            threads=geometry.threads,
+            shared_bytes=geometry.shared_bytes,
+            cluster=geometry.cluster,
+            cooperative=geometry.cooperative,
+            parameters=self.binding.rows,
+            memory=(*self.variables.rows, *buffer_rows(self.binding.others)),
+        )
+
+
+class StepBinder:
+    """The binding of the steps of a program, in order: each may use the names of those before it.
+
+    Args:
+        device: The device that suggested commands name.
+
+    Attributes:
+        notes: The notes on the current step so far.
+    """
+
+    def __init__(self, device: str) -> None:
+        self.notes: tuple[str, ...] = ()
+        self._device = device
+        self._scope = Scope()
+        self._taken: dict[str, None] = {}
+        self._written: dict[int, list[ImageVariable]] = {}
+
+    def bind(self, step: LaunchStep, source: KernelSource) -> StepArguments:
+        """Bind the arguments of the next step.
+
+        Raises:
+            RequestError: They do not match the kernel, or a name is unknown.
+        """
+        kernel, parameters, self.notes = source.kernel, source.parameters, source.notes
+        step = recorded_arguments(step, parameters)
+        binding = bind(
+            step.arguments,
+            parameters,
+            kernel=kernel.demangled,
+            directory=step.directory,
+            allow_type_mismatch=step.allow_type_mismatch,
+            suggest=complete_command(
+                step, source.image, source.names, kernel.name, parameters, self._device
+            ),
+            others=step.buffers,
+            symbols=lambda: variable_names(source.variables()),
+            scope=self._scope,
+            parameter_names=step.parameter_names,
+            constants=step.constants,
+        )
+        binding = replace(binding, others=(*binding.others, *recorded_buffers(step)))
+        self._taken |= dict.fromkeys((*binding.following.buffers, *binding.scalars))
+        variables = variables_of(step, source.variables, binding.integers, self._taken)
+        if step.image.recording is not None:
+            variables = with_recorded_variables(step, variables, source.variables())
+        earlier = self._written.setdefault(id(source.loaded), [])
+        binding, variables = completed(
+            binding, variables, source.image, kernel, source.variables, earlier
+        )
+        earlier += variables.written
+        self.notes += binding.warnings
+        self._scope = binding.following
+        geometry = resolve_geometry(step.geometry, binding, source.facts)
+        self.notes += geometry.notes
+        swaps = resolve_swaps(step, binding, self._scope)
+        return StepArguments(step, binding, variables, geometry, swaps)

@@ -267,3 +267,15 @@ def test_addresses_as_values_and_constants_that_nobody_sets(run: Run, tmp_path: 
     assert "task.p" in ran.out
     ran = run(*words, "--set", "one=&a[3]")
     assert "error: --set: &a[3] is out of bounds: a has 2 elements" in ran.err
+
+
+def test_a_plan_knows_the_constants_that_earlier_steps_set(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "p.ptx").write_text(POINTERS)
+    first = ("launch", "p.ptx", "-d", "cpu", "--dry-run", "--threads", "1", "y=f32[1]")
+    first += ("--set", "table=ptr[2]:[&y, &y]", "--set", "task={p=f32[1]:20, n=i32:1}")
+    later = ("--then", "--threads", "1", "y")
+    assert "sum reads the constant unset" in run(*first, *later).err
+    first += ("--set", "one=&y", "--set", "unset=f32[2]:1")
+    ran = run(*first, *later)
+    assert ran.code == 0, ran.err
+    assert "constant" not in ran.out + ran.err

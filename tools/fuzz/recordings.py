@@ -16,7 +16,7 @@ from zlib import crc32
 from cudarun.arguments.packing import BufferSpec
 from cudarun.commands.recorded_request import recorded_launch
 from cudarun.errors import CudarunError
-from cudarun.session.launch.recorded import recorded_buffers
+from cudarun.session.launch.recorded.memory import recorded_buffers
 from cudarun.session.record.edit import EditableRecording
 from cudarun.session.recording.archive import MANIFEST, MEMORY, Recording, RecordingWriter
 from cudarun.session.recording.manifest import (

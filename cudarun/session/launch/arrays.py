@@ -16,7 +16,7 @@ from cudarun.arguments.types import Type
 from cudarun.errors import DeviceFailed
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.memory import DeviceBuffer
-from cudarun.session.launch.recorded import RecordedArrayBuffer
+from cudarun.session.launch.recorded.memory import RecordedArrayBuffer
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from cudarun.session.driver.fill_pattern import fill_pattern, unwritten_items
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
 from cudarun.session.driver.transfers import LARGE, ChunkSink, ProgressCallback, Transfers
 from cudarun.session.launch.arrays import ArrayMemory, LaunchArrays
-from cudarun.session.launch.fixed_addresses import allocate_at
 from cudarun.session.launch.initialization import BufferInitializer
-from cudarun.session.launch.recorded import (
+from cudarun.session.launch.recorded.fixed_addresses import allocate_at
+from cudarun.session.launch.recorded.memory import (
     RecordedArrayBuffer,
     RecordedBuffer,
     RecordedMemoryContents,
@@ -37,7 +37,7 @@ from cudarun.session.launch.recorded import (
     memory_ranges,
     moved_variables,
 )
-from cudarun.session.launch.recorded_objects import create_objects
+from cudarun.session.launch.recorded.objects import create_objects
 from cudarun.session.launch.variables import ImageVariable
 from cudarun.session.workers.session import Session
 

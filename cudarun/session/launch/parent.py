@@ -109,7 +109,9 @@ def recorded_addresses(program: Program) -> Sequence[tuple[int, int]]:
     recordings = [step.image.recording for step in program.steps if step.image.recording]
     if not recordings:
         return ()
-    from cudarun.session.launch.fixed_addresses import required  # few launches are recorded
+    from cudarun.session.launch.recorded.fixed_addresses import (
+        required,  # few launches are recorded
+    )
 
     memory = [each for recording in recordings for each in recording.manifest.memory]
     return required([(each.address, each.size) for each in memory])
@@ -132,7 +134,9 @@ class KernelJob(Job[T]):
 
         session.driver.traits.compile_on_demand()
         if held := recorded_addresses(self.program):
-            from cudarun.session.launch.fixed_addresses import reserve  # few launches are recorded
+            from cudarun.session.launch.recorded.fixed_addresses import (
+                reserve,  # few launches are recorded
+            )
 
             reserve(session, held)
         self._libraries = load_libraries(session, self.program)

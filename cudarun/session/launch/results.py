@@ -130,11 +130,11 @@ def _checks(
     ]
     expected: list[Array | CudarunError] = []
     if request.image.recording is not None:
-        from cudarun.session.launch.recorded_results import compare_recorded
+        from cudarun.session.launch.recorded.results import compare_recorded
 
         results += compare_recorded(request, buffers)
     if request.expectations:
-        from cudarun.session.launch.expectation import (  # few launches have one
+        from cudarun.session.launch.expected.comparison import (  # few launches have one
             compare_expected,
             expected_arrays,
         )

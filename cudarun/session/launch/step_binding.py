@@ -12,7 +12,7 @@ from cudarun.model.launch import KernelLaunch
 from cudarun.records import dataclass
 from cudarun.session.launch.geometry import resolve_geometry
 from cudarun.session.launch.missing_arguments import complete_command
-from cudarun.session.launch.recorded import (
+from cudarun.session.launch.recorded.memory import (
     recorded_arguments,
     recorded_buffers,
     with_recorded_variables,

@@ -22,7 +22,7 @@ from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable
 from cudarun.session.launch.outputs import check_on_device, check_saving
 from cudarun.session.launch.program import DeviceProgram, StepLaunches
-from cudarun.session.launch.recorded_results import tolerance_note
+from cudarun.session.launch.recorded.results import tolerance_note
 from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
 from cudarun.session.launch.request import Program, ProgramOptions
 from cudarun.session.launch.results import (

@@ -16,7 +16,7 @@ from cudarun.errors import CudarunError, RequestError
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import read_image
 from cudarun.parameters import Parameter
-from cudarun.session.launch.recorded import recorded_values
+from cudarun.session.launch.recorded.memory import recorded_values
 from cudarun.session.recording.archive import RecordedContents, Recording
 from cudarun.session.recording.manifest import Manifest, RecordedRange
 from cudarun.toml_text import toml_lines

@@ -10,7 +10,7 @@ from typing import IO
 from cudarun.errors import CudarunError
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
-from cudarun.session.launch.recorded import recorded_values
+from cudarun.session.launch.recorded.memory import recorded_values
 from cudarun.session.recording.archive import RecordedContents, Recording, RecordingWriter
 from cudarun.session.recording.manifest import Manifest, MemoryPiece, RecordedRange, is_name
 

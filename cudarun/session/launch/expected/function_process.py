@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from cudarun.errors import ExpectationFailed, RequestError
-from cudarun.session.launch import function_call
+from cudarun.session.launch.expected import function_call
 from cudarun.session.workers.program import SupervisedProgram
 
 _MOST = 4

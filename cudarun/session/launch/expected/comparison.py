@@ -20,8 +20,8 @@ from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError, ExpectationFailed, RequestError
 from cudarun.model.checks import CheckResult
 from cudarun.session.driver.fill_pattern import without_common_pattern
-from cudarun.session.launch import function_call
-from cudarun.session.launch.function_process import call_function
+from cudarun.session.launch.expected import function_call
+from cudarun.session.launch.expected.function_process import call_function
 from cudarun.session.launch.reference import struct_members
 from cudarun.session.launch.request import BufferExpectation, FunctionRun, LaunchStep
 from cudarun.session.workers.session import Session

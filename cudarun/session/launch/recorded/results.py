@@ -12,8 +12,8 @@ from cudarun.arguments.dtypes import Array
 from cudarun.arguments.expressions import parse_expression
 from cudarun.model.checks import CheckResult
 from cudarun.session.launch.buffers import Buffers
-from cudarun.session.launch.moved_variables import MovedVariables
-from cudarun.session.launch.recorded import RecordedSpec
+from cudarun.session.launch.recorded.memory import RecordedSpec
+from cudarun.session.launch.recorded.moved_variables import MovedVariables
 from cudarun.session.launch.request import LaunchStep
 from cudarun.session.recording.archive import RecordedContents
 from cudarun.session.recording.manifest import RecordedRange

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cudarun.errors import AddressOccupied
-from cudarun.session.launch.fixed_addresses import aligned, allocate_at, reserve
+from cudarun.session.launch.recorded.fixed_addresses import aligned, allocate_at, reserve
 from cudarun.session.workers.fresh_worker import start_fresh
 from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import RequestError
 from cudarun.session.driver.calls import Driver
-from cudarun.session.launch.recorded import RecordedArrayBuffer, RecordedBuffer
+from cudarun.session.launch.recorded.memory import RecordedArrayBuffer, RecordedBuffer
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from cudarun.errors import RequestError
 from cudarun.images.facts import VariableFacts
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
-from cudarun.session.launch.moved_variables import MovedVariables
+from cudarun.session.launch.recorded.moved_variables import MovedVariables
 from cudarun.session.launch.request import LaunchStep
 from cudarun.session.launch.variables import ImageVariable, VariableUse
 from cudarun.session.recording.archive import Recording

@@ -1,0 +1,1 @@
+"""Recorded launches, replayed: their memory at its addresses, their objects and results."""

@@ -11,6 +11,7 @@ TYPES = """
 #include <cstdint>
 #include <stdint.h>
 #include <cstddef>
+#include <stddef.h>
 using std::int64_t;
 static_assert(sizeof(std::int64_t) == 8 && sizeof(uint_least16_t) == 2 && sizeof(intptr_t) == 8);
 static_assert(INT64_MIN < 0 && UINT64_MAX > 0 && INT8_MIN == -128 && UINT16_MAX == 65535);

@@ -1,0 +1,2 @@
+namespace std { using namespace cuda::std; }
+#include <__cudarun/sizes.h>

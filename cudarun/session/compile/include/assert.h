@@ -1,0 +1,1 @@
+// NVRTC has the device part of this header built in.

@@ -21,12 +21,7 @@ from cudarun.result_cache import ResultCache, cache_folder
 from cudarun.session.compile.headers import standard_headers
 from cudarun.session.compile.landlock import call_confined
 from cudarun.session.compile.options import known_to_nvrtc
-from cudarun.session.compile.task import (
-    VERSIONS,
-    VERSIONS_LINE,
-    CompileTask,
-    with_relative_files,
-)
+from cudarun.session.compile.task import VERSIONS, VERSIONS_LINE, CompileTask, with_relative_files
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of
 from cudarun.session.image.image import Image
 from cudarun.session.workers.shared_file import SharedFile

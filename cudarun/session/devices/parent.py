@@ -6,10 +6,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from cudarun.model.devices import (
-    DeviceInfo,
-    DevicesReport,
-)
+from cudarun.model.devices import DeviceInfo, DevicesReport
 from cudarun.session.driver.target import Target
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.job import Job

@@ -16,12 +16,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.members import fields_of
-from cudarun.arguments.parameter_match import (
-    PtxType,
-    expected_type,
-    is_tensor_map,
-    pointee_type,
-)
+from cudarun.arguments.parameter_match import PtxType, expected_type, is_tensor_map, pointee_type
 from cudarun.arguments.parameter_order import has_names
 from cudarun.arguments.types import NAMED, PointerType, ScalarType, VectorType
 from cudarun.images.demangler import spellings

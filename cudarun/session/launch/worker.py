@@ -25,12 +25,7 @@ from cudarun.session.launch.program import DeviceProgram, StepLaunches
 from cudarun.session.launch.recorded.results import tolerance_note
 from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
 from cudarun.session.launch.request import Program, ProgramOptions
-from cudarun.session.launch.results import (
-    StepResults,
-    initializer_note,
-    old_names,
-    step_results,
-)
+from cudarun.session.launch.results import StepResults, initializer_note, old_names, step_results
 from cudarun.session.launch.steps import (
     BoundStep,
     Libraries,

@@ -31,12 +31,7 @@ from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.diagnosis import diagnostics_of
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import matching_kernels, no_kernel
-from cudarun.session.image.suggestion import (
-    GivenWords,
-    Suggestions,
-    device_words,
-    image_words,
-)
+from cudarun.session.image.suggestion import GivenWords, Suggestions, device_words, image_words
 from cudarun.session.load.fatbins import facts_for
 from cudarun.session.load.library import PARAM_INFO_SINCE
 from cudarun.session.load.loaders import LOADERS, KernelRefusal, LoadedKernel, Loader

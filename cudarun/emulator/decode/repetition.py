@@ -78,7 +78,7 @@ def plain_operands(instruction: tree.Instruction, scope: NameScope) -> PlainOper
 
 @dataclass(frozen=True, slots=True)
 class _Repeated:
-    """What all instructions with a shape have in common.
+    """The properties that all instructions with a shape share.
 
     Attributes:
         sources: The index of each source among the parts, and its type in the operation.

@@ -333,8 +333,9 @@ def _check_coordinates(
         raise OperandMismatch("Illegal vector size: 3")
     least = axes + words["geom"].startswith("a")
     if coordinates < least or any(count not in _PADDED[axes] for count in others):
-        what = "Operand vector size doesn't match geometry"
-        raise OperandMismatch(f"{what} for instruction '{opcode}'")
+        raise OperandMismatch(
+            f"Operand vector size doesn't match geometry for instruction '{opcode}'"
+        )
 
 
 def _fetch(opcode: str, words: Words) -> None:

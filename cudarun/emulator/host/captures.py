@@ -23,7 +23,7 @@ _RELAXED = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
 
 
 class CaptureRule(Enum):
-    """What captures do about a call without a stream."""
+    """The effect of captures on a call without a stream."""
 
     PERMITTED = auto()
     UNSAFE = auto()  # it is potentially unsafe

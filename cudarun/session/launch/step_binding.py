@@ -62,7 +62,7 @@ class KernelSource:
 
 @dataclass(frozen=True, slots=True)
 class StepArguments:
-    """What a step launches its kernel with.
+    """The arguments and the geometry that a step launches its kernel with.
 
     Attributes:
         request: The step as requested; of a recording, with the recorded parameters as arguments.

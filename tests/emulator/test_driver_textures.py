@@ -10,7 +10,7 @@ from cudarun.emulator import driver
 
 PTX = Path(__file__).parents[1] / "conformance" / "ptx" / "textures.ptx"
 FLOAT, BYTE, INT = (driver.CUarray_format(number) for number in (0x20, 0x01, 0x0A))
-READ_AS_INTEGER, NORMALIZED, SEAMLESS = 0x01, 0x02, 0x40
+READ_AS_INTEGER, NORMALIZED, SRGB, SEAMLESS = 0x01, 0x02, 0x10, 0x40
 
 
 @pytest.fixture(autouse=True)
@@ -141,12 +141,39 @@ def test_a_seamless_texture_that_is_no_cube():
     assert name(answer) == "INVALID_VALUE"
 
 
-def test_views_of_compressed_blocks_are_refused():
+BLOCKS, TENS = (driver.CUarray_format(number) for number in (0x91, 0x50))
+
+
+@pytest.mark.parametrize(
+    ("format_", "height", "fields", "words"),
+    [
+        (BLOCKS, 8, {"flags": SRGB}, "CU_TRSF_SRGB with CU_AD_FORMAT_BC1_UNORM"),
+        (BLOCKS, 8, {"addressMode": [driver.CUaddress_mode(3)] * 3}, "CU_TR_ADDRESS_MODE_BORDER"),
+        (BLOCKS, 0, {}, "a .1d or .3d texture with CU_AD_FORMAT_BC1_UNORM"),
+        (TENS, 8, {"flags": SRGB}, "CU_TRSF_SRGB with CU_AD_FORMAT_UNORM_INT_101010_2"),
+    ],
+)
+def test_packed_texels_that_were_not_recorded(format_, height, fields, words):
+    resource = of_array(created_array(8, height, format_, channels=4))
+    assert name(driver.cuTexObjectCreate(resource, described(**fields), None)) == "NOT_SUPPORTED"
+    assert words in log()
+
+
+def test_surfaces_of_packed_texels_are_refused():
+    resource = of_array(created_array(8, 8, BLOCKS, channels=4))
+    assert name(driver.cuSurfObjectCreate(resource)) == "NOT_SUPPORTED"
+    assert "a surface of CU_AD_FORMAT_BC1_UNORM" in log()
+
+
+@pytest.mark.parametrize(
+    ("format_", "channels", "width"), [(FLOAT, 2, 32), (INT, 4, 32), (INT, 2, 8)]
+)
+def test_views_that_do_not_match_blocks(format_, channels, width):
     view = driver.CUDA_RESOURCE_VIEW_DESC()
     view.format = driver.CUresourceViewFormat.CU_RES_VIEW_FORMAT_UNSIGNED_BC1
-    view.width = 64
-    answer = driver.cuTexObjectCreate(of_array(created_array()), described(), view)
-    assert name(answer) == "NOT_SUPPORTED"
+    view.width, view.height = width, 32
+    resource = of_array(created_array(8, 8, format_, channels))
+    assert name(driver.cuTexObjectCreate(resource, described(), view)) == "INVALID_VALUE"
 
 
 @pytest.mark.parametrize(

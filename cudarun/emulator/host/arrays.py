@@ -24,6 +24,7 @@ from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.machine.packed_texels import PACKINGS, PackedTexels, Packing
 from cudarun.emulator.machine.texels import Texels
 from cudarun.records import dataclass
 
@@ -54,34 +55,61 @@ _NORMALIZED = {
     for channels in _CHANNELS
 }
 """The types and numbers of channels of formats whose integers are always read as fractions."""
+_PREFIX, _SRGB = "CU_AD_FORMAT_", "_SRGB"
 _ROW_ALIGNMENT = 16  # bytes of the largest surface access
 
 
 @dataclass(frozen=True)
 class TexelFormat:
-    """The layout of one texel in memory."""
+    """The layout in memory of one texel, or of an element that several texels share."""
 
     format: Format
     channels: int
 
     @property
+    def packing(self) -> Packing | None:
+        """Layout of an element, if it holds several texels or several channels in one number."""
+        return _packed(self.format)[1]
+
+    @property
+    def srgb(self) -> bool:
+        """Return whether colors are sRGB by the format."""
+        return self.format.name.endswith(_SRGB)
+
+    @property
+    def side(self) -> int:
+        """Texels per row and per column of an element."""
+        return self.packing.side if self.packing else 1
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """Type of one channel."""
+        if self.packing:
+            return self.packing.dtype
         return _NORMALIZED[self.format][0] if self.normalized else _DTYPES[self.format]
 
     @property
     def normalized(self) -> bool:
         """Return whether integers are always read as fractions of the largest."""
-        return self.format in _NORMALIZED
+        packed = self.packing is not None and self.packing.dtype.kind != "f"
+        return packed or self.format in _NORMALIZED
 
     @property
     def bytes(self) -> int:
-        """Size of all channels."""
-        return self.dtype.itemsize * self.channels
+        """Size of all channels, or of an element."""
+        return self.packing.bytes if self.packing else self.dtype.itemsize * self.channels
 
     def texels(self, memory: Bytes, pitch: int, slice_pitch: int = 0) -> Texels:
         """Return texels of this format in memory, in rows and slices of given pitches."""
+        if self.packing:
+            return PackedTexels(memory, self.dtype, 4, pitch, slice_pitch, self.packing)
         return Texels(memory, self.dtype, self.channels, pitch, slice_pitch)
+
+
+def _packed(format_: Format) -> tuple[int, Packing | None]:
+    """Return ``NumChannels`` and the packing of a format, if it has one."""
+    name = format_.name.removeprefix(_PREFIX).removesuffix(_SRGB)
+    return PACKINGS.get(name, (0, None))
 
 
 def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
@@ -94,11 +122,14 @@ def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
         format_ = enum_field(holder, field)
     except ValueError:  # the bindings make an enum of it
         raise Refusal("INVALID_VALUE", f"{field} is not a CUarray_format") from None
-    if format_ in _NORMALIZED and channels != _NORMALIZED[format_][1]:
+    required, _ = _packed(format_)
+    if format_ in _NORMALIZED:
+        required = _NORMALIZED[format_][1]
+    if required and channels != required:
         raise Refusal("INVALID_VALUE", f"NumChannels is {channels}, with {format_.name}")
-    if channels not in _CHANNELS:
+    if not required and channels not in _CHANNELS:
         raise Refusal("INVALID_VALUE", f"NumChannels is {channels}; it must be 1, 2 or 4")
-    if format_ not in _DTYPES and format_ not in _NORMALIZED:
+    if format_ not in _DTYPES and not required:
         raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {format_.name}")
     return TexelFormat(format_, channels)
 
@@ -178,8 +209,8 @@ class CudaArray:
 
     @property
     def size(self) -> tuple[int, int, int]:
-        """Slices, rows, and bytes per row without padding."""
-        slices, rows, columns = self.shape.extent
+        """Slices, rows of elements, and bytes per row without padding."""
+        slices, rows, columns = _elements(self.shape, self.texel)
         return slices, rows, columns * self.texel.bytes
 
     def box(self, box: tuple[slice, slice, slice], *, to_write: bool = False) -> Bytes:
@@ -201,16 +232,14 @@ class CudaArray:
 
     def unwritten(self) -> Bytes:
         """Return 1 for each byte that was never written, without the padding of rows."""
-        slices, rows, columns = self.shape.extent
         marks = self.context.device.memory.unwritten_at(self.address, len(self.bytes))
-        by_row: Bytes = marks.reshape(slices, rows, -1)[:, :, : columns * self.texel.bytes]
-        return by_row.reshape(-1)
+        return self._by_row(marks).reshape(-1)
 
     def texels(self, texel: TexelFormat) -> Texels | None:
         """Return the texels for textures, in some format; ``None`` once the array is destroyed."""
         if not self.live:
             return None
-        return texel.texels(self.bytes, self.pitch, self.shape.extent[1] * self.pitch)
+        return texel.texels(self.bytes, self.pitch, self.size[1] * self.pitch)
 
     def destroy(self) -> None:
         """Free the array's memory; that of a level belongs to the mipmapped array."""
@@ -307,7 +336,7 @@ def _allocated(
     label: str,
     level_of: MipmappedArray | None = None,
 ) -> CudaArray:
-    slices, rows, _ = shape.extent
+    slices, rows, _ = _elements(shape, texel)
     size = slices * rows * _pitch(shape, texel)
     memory = context.device.memory
     address = memory.allocate(size, label=label, defined=False)
@@ -315,7 +344,14 @@ def _allocated(
 
 
 def _pitch(shape: ArrayShape, texel: TexelFormat) -> int:
-    return -(-shape.width * texel.bytes // _ROW_ALIGNMENT) * _ROW_ALIGNMENT
+    columns = _elements(shape, texel)[2]
+    return -(-columns * texel.bytes // _ROW_ALIGNMENT) * _ROW_ALIGNMENT
+
+
+def _elements(shape: ArrayShape, texel: TexelFormat) -> tuple[int, int, int]:
+    """Return slices, rows of elements, and elements per row."""
+    slices, rows, columns = shape.extent
+    return slices, -(-rows // texel.side), -(-columns // texel.side)
 
 
 # --- checks --------------------------------------------------------------------------------------

@@ -57,6 +57,9 @@ def create_surface(process: Process, resource: CUDA_RESOURCE_DESC) -> SurfaceObj
     array = process.handles.get(handle_value(resource.res.array.hArray), CudaArray, "INVALID_VALUE")
     geometry = {"cube": "a2d", "acube": "a2d"}.get(array.shape.geometry, array.shape.geometry)
     texel = array.texel
+    if texel.packing:
+        what = f"a surface of {texel.format.name}"
+        raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {what}")
     surface = Surface(
         geometry,
         array.address,

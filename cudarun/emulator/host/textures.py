@@ -142,10 +142,14 @@ def _of_arrays(
 ) -> Texture:
     """Return a texture of an array, or of the levels of a mipmapped array."""
     first_layer, layers = 0, shape.depth
+    sizes = [array.shape.extent[::-1] for array in levels]
     if view is not None:
         chosen = viewed(view, shape, texel, len(levels))
-        levels, texel = levels[chosen.levels], chosen.texel
+        sizes = [chosen.shape.level(number).extent[::-1] for number in range(len(levels))]
+        levels, sizes, texel = levels[chosen.levels], sizes[chosen.levels], chosen.texel
         first_layer, layers = chosen.first_layer, chosen.layers
+    if texel.packing:
+        _check_packed(texel, shape, description)
 
     def texels() -> tuple[Texels, ...] | None:
         found = [array.texels(texel) for array in levels]
@@ -155,7 +159,7 @@ def _of_arrays(
     per = FACES if cube else 1
     return Texture(
         texels,
-        tuple(array.shape.extent[::-1] for array in levels),
+        tuple(sizes),
         shape.geometry,
         _sampler(description, texel, cube=cube),
         layers=max(layers // per, 1) if shape.layered else 1,
@@ -163,6 +167,20 @@ def _of_arrays(
         promoted=_promoted(int(description.flags), texel),
         srgb=_is_srgb(int(description.flags), texel),
     )
+
+
+def _check_packed(texel: TexelFormat, shape: ArrayShape, description: CUDA_TEXTURE_DESC) -> None:
+    """Refuse packed texels in textures that the driver refuses, or that were not recorded."""
+    if texel.srgb:
+        raise Refusal("INVALID_VALUE", f"a texture of {texel.format.name}")
+    unsupported = {
+        "a .1d or .3d texture": texel.side > 1 and shape.geometry in ("1d", "a1d", "3d"),
+        "CU_TRSF_SRGB": int(description.flags) & CU_TRSF_SRGB,
+        "CU_TR_ADDRESS_MODE_BORDER": AddressMode.BORDER in map(int, description.addressMode),
+    }
+    for feature in (feature for feature, asked in unsupported.items() if asked):
+        what = f"{feature} with {texel.format.name}"
+        raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {what}")
 
 
 def _of_linear(process: Process, linear: Any, description: CUDA_TEXTURE_DESC) -> Texture:
@@ -212,7 +230,7 @@ def _of_pitched(process: Process, pitched: Any, description: CUDA_TEXTURE_DESC) 
 def _format_in_memory(memory: Any) -> TexelFormat:
     """Return the format of linear or pitched memory; a normalized one is that of an array."""
     texel = texel_format(memory, "format", memory.numChannels)
-    if texel.normalized:
+    if texel.normalized or texel.packing:
         raise Refusal("INVALID_VALUE", f"{texel.format.name} requires a CUDA array")
     return texel
 

@@ -15,6 +15,8 @@ _KINDS = {
     "SINT": {8: "SIGNED_INT8", 16: "SIGNED_INT16", 32: "SIGNED_INT32"},
     "FLOAT": {16: "HALF", 32: "FLOAT"},
 }
+_BLOCKS = {"UNSIGNED": ("UNORM", "UF16"), "SIGNED": ("SNORM", "SF16")}
+"""The endings of the names of formats of blocks, and those of BC6H."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +25,14 @@ class View:
 
     Attributes:
         texel: The format as which texels are read.
+        shape: The shape of the array in such texels.
         levels: The levels of a mipmapped array.
         first_layer: The first layer.
         layers: The number of layers.
     """
 
     texel: TexelFormat
+    shape: ArrayShape
     levels: slice
     first_layer: int
     layers: int
@@ -45,6 +49,10 @@ def viewed(
     found = _view_format(view.format)
     if found.bytes != texel.bytes:
         raise Refusal("INVALID_VALUE", f"{view.format.name} has {found.bytes} bytes per texel")
+    if found.packing and texel.format != Format.CU_AD_FORMAT_UNSIGNED_INT32:
+        raise Refusal("INVALID_VALUE", f"{view.format.name} of {texel.format.name}")
+    side = found.side
+    shape = ArrayShape(shape.width * side, shape.height * side, shape.depth, shape.flags)
     if (view.width, view.height, view.depth) != (shape.width, shape.height, shape.depth):
         extent = f"width {view.width}, height {view.height}, depth {view.depth}"
         raise Refusal("INVALID_VALUE", f"a view of another size than the array: {extent}")
@@ -56,20 +64,21 @@ def viewed(
     if start > end or end >= (shape.depth if layered else 1):
         raise Refusal("INVALID_VALUE", f"a view of the layers {start} to {end}")
     first = min(first, levels - 1)
-    return View(found, slice(first, last + 1), start, end - start + 1)
+    return View(found, shape, slice(first, last + 1), start, end - start + 1)
 
 
 def _view_format(given: ViewFormat) -> TexelFormat:
     """Return the format of texels, ``4X8`` with four channels of 8 bits.
 
     Raises:
-        Refusal: It is not one, or not implemented.
+        Refusal: It is not one.
     """
     kind, _, layout = given.name.removeprefix("CU_RES_VIEW_FORMAT_").partition("_")
     if kind == "NONE":
         raise Refusal("INVALID_VALUE", "the view has no format")
-    if kind not in _KINDS:
-        raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {given.name}")
+    if kind in _BLOCKS:
+        name = f"{layout}_{_BLOCKS[kind][layout == 'BC6H']}"
+        return TexelFormat(getattr(Format, f"CU_AD_FORMAT_{name}"), 4)
     channels, _, bits = layout.partition("X")
     name = _KINDS[kind][int(bits)]
     return TexelFormat(getattr(Format, f"CU_AD_FORMAT_{name}"), int(channels))

@@ -47,7 +47,7 @@ def _replace_missing(corners: list[Array], missing: list[Array], kind: np.dtype[
 def _words(texture: Texture, texels: Texels, values: Array) -> Array:
     """Return texels as words: fractions are those of a filter, which have 16 bits."""
     if not texture.promoted or texture.srgb:
-        return texture.words(texels.dtype, values, texels.channels)
+        return texture.words(texels, values)
     whole = np.full((1, len(values)), STEPS, dtype=np.int64)
     fractions = weighted(values[None], texels.dtype, whole)
     return np.ascontiguousarray(fractions).view(np.uint32)

@@ -55,3 +55,8 @@ class Texels:
             raise BeyondMemory(int(np.argmax(beyond)))
         found: Array = held[first[:, None] + np.arange(self.channels)]
         return found
+
+    def fractions(self, values: Array) -> Array:
+        """Return channels as fractions of the largest integer."""
+        shares: Array = values / np.float64(np.iinfo(self.dtype).max)
+        return shares

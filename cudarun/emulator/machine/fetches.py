@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cudarun.emulator.machine.cubes import face_gradients
 from cudarun.emulator.machine.gathers import gathered
 from cudarun.emulator.machine.handles import ILLEGAL_ADDRESS, by_object
 from cudarun.emulator.machine.levels import gradient_steps, lod_steps
@@ -151,6 +152,9 @@ class Fetch(_OfTexture):
                     [(at + part) - at for at, part in zip(coordinates, vector, strict=True)]
                     for vector in gradients
                 ]
+            if "cube" in self.geometry:
+                changes, leaves = face_gradients(coordinates, gradients)
+                return gradient_steps(changes, (texture.sizes[0][0] / 2,) * 2, leaves)
             sizes = texture.sizes[0] if texture.sampler.normalized else (1, 1, 1)
             return gradient_steps(gradients, sizes)
         return None

@@ -48,12 +48,15 @@ def sampler_steps(number: float) -> int:
     return math.trunc(min(max(limited, _LEAST / STEPS), _MOST / STEPS) * STEPS)
 
 
-def gradient_steps(gradients: list[list[Array]], sizes: tuple[int, ...]) -> Array:
+def gradient_steps(
+    gradients: list[list[Array]], sizes: tuple[float, ...], apart: Array | bool = False
+) -> Array:
     """Return the levels of detail of gradients, as steps.
 
     Args:
         gradients: The derivatives of the coordinates in x, then those in y.
         sizes: Texels of each dimension, if coordinates are normalized; else ones.
+        apart: Where the sum and the difference of both have no meaning.
     """
     first, second = (
         [
@@ -65,13 +68,14 @@ def gradient_steps(gradients: list[list[Array]], sizes: tuple[int, ...]) -> Arra
     longest = np.maximum(_length(first), _length(second))
     for sign in (1, -1):
         diagonal = [_sum(x, sign * y) for x, y in zip(first, second, strict=True)]
-        longest = np.maximum(longest, _length(diagonal, _SHARE_OF_BOTH))
+        both = _length(diagonal, _SHARE_OF_BOTH)
+        longest = np.where(apart, longest, np.maximum(longest, both))
     return _logarithm(longest)
 
 
 def _limited(part: Array) -> Array:
     finite = np.nan_to_num(part.astype(np.float64), posinf=_FARTHEST, neginf=-_FARTHEST)
-    return _cut(np.clip(finite, -_FARTHEST, _FARTHEST))
+    return cut(np.clip(finite, -_FARTHEST, _FARTHEST))
 
 
 def _last_bit(number: Array) -> Array:
@@ -80,7 +84,7 @@ def _last_bit(number: Array) -> Array:
     return unit
 
 
-def _cut(number: Array) -> Array:
+def cut(number: Array) -> Array:
     """Return numbers truncated to 10 significant bits."""
     unit = _last_bit(number)
     cut: Array = np.trunc(number / unit) * unit
@@ -89,7 +93,7 @@ def _cut(number: Array) -> Array:
 
 def _sum(a: Array, b: Array) -> Array:
     unit = _last_bit(np.maximum(np.abs(a), np.abs(b))) / 2
-    return _cut((np.trunc(a / unit) + np.trunc(b / unit)) * unit)
+    return cut((np.trunc(a / unit) + np.trunc(b / unit)) * unit)
 
 
 def _product(number: Array, factor: float, carry: int) -> Array:
@@ -107,7 +111,7 @@ def _product(number: Array, factor: float, carry: int) -> Array:
     total = np.where(bits, carry, 0)
     for place in range(_DIGITS):
         total = total + (bits >> place & 1) * (addend << place >> 13)
-    product = np.ldexp(_cut(total.astype(np.float64)), exponent + (power - 14))
+    product = np.ldexp(cut(total.astype(np.float64)), exponent + (power - 14))
     signed: Array = np.copysign(product, number)
     return signed
 
@@ -118,7 +122,7 @@ def _length(components: list[Array], share: float = 1.0) -> Array:
     products = [
         _product(part, share * each, _CARRY) for part, each in zip(parts, _SHARES, strict=False)
     ]
-    return _cut(np.stack(products).sum(axis=0))
+    return cut(np.stack(products).sum(axis=0))
 
 
 def _logarithm(length: Array) -> Array:

@@ -147,13 +147,15 @@ class _Numbers:
         part: Array = _STEPS[six, index] * np.array(self.step)[six] * difference
         limited = (six > 0) & (index >= 6)
         start = np.where(limited, limits[end], np.take_along_axis(ends, end, axis=1))
-        numbers: Array = self.wide(start) + (part + (1 << self.shift >> 1) >> self.shift)
+        numbers: Array = self.wide(start) + np.right_shift(
+            part + (1 << self.shift >> 1), self.shift
+        )
         return numbers
 
 
 _ALPHA = _Numbers(np.uint8, lambda end: end, (289, 385), shift=11)
 _UNSIGNED = _Numbers(np.uint8, lambda end: end * 257, (36, 48))
-_SIGNED = _Numbers(np.int8, lambda end: end * 258 + np.sign(end) * (abs(end) >> 6), (36, 48))
+_SIGNED = _Numbers(np.int8, lambda end: end * 258 + np.sign(end) * (np.abs(end) >> 6), (36, 48))
 
 
 def _channels(numbers: _Numbers, count: int, one: int) -> Callable[[Array], Array]:

@@ -127,8 +127,6 @@ class Texture:
             return f"a .{geometry} fetch from a .{self.geometry} texture"
         if gradients and self.sampler.anisotropic:
             return "tex.grad with an anisotropic filter"
-        if gradients and len(self.sizes) > 1 and "cube" in geometry:
-            return "tex.grad of a mipmapped cube"
         return None
 
     def size(self, axis: int, levels: Array | None = None) -> Array | int:

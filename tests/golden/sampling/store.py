@@ -10,7 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.golden.sampling import filters, formats, gradients, packed, places, surfaces
+from tests.golden.sampling import (
+    anisotropy,
+    filters,
+    formats,
+    gradients,
+    packed,
+    places,
+    surfaces,
+)
 from tests.golden.sampling.case import Array, Case
 
 RECORDED = Path(__file__).parents[1] / "sampling-h200.xz"
@@ -23,11 +31,13 @@ SUBJECTS = {
     "formats": formats,
     "packed": packed,
 }
+MISSING = {"anisotropy": anisotropy}
+"""Subjects that the emulated device does not support yet."""
 
 
 def cases(subject: str) -> list[Case]:
     """All cases of a subject, the same wherever this runs."""
-    return list(SUBJECTS[subject].cases())
+    return list((SUBJECTS | MISSING)[subject].cases())
 
 
 def digest(case: Case) -> str:

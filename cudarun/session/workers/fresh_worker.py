@@ -11,17 +11,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from cudarun.session.workers.connection import Connection, fork_worker
 from cudarun.session.workers.held_addresses import hold
 from cudarun.session.workers.page import SIZE, Page
-from cudarun.session.workers.prefork import Preforked
-from cudarun.session.workers.worker import Channel, serve
+from cudarun.session.workers.worker import serve
 
 _PACKAGE = Path(__file__).resolve().parents[3]
-_ANY = ""
 _NUMBERS = 5  # of the arguments before the addresses
 
 
-def start_fresh(held: Sequence[tuple[int, int]] = ()) -> Preforked:
+def start_fresh(held: Sequence[tuple[int, int]] = ()) -> Connection:
     """Start a new interpreter that waits for its first message.
 
     Args:
@@ -29,28 +28,24 @@ def start_fresh(held: Sequence[tuple[int, int]] = ()) -> Preforked:
     """
     memory = os.memfd_create("cudarun-page")
     os.ftruncate(memory, SIZE)
-    stdout = os.memfd_create("cudarun-stdout")
-    tasks, answers = os.pipe(), os.pipe()
-    inherited = (tasks[0], answers[1], stdout, memory)
-    numbers = [*map(str, inherited), str(os.getpid())]
     paths = (os.fspath(_PACKAGE), os.environ.get("PYTHONPATH", ""))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     places = [f"{address:x}:{size:x}" for address, size in held]
-    command = [sys.executable, "-m", __name__, *numbers, *places]
     sys.stdout.flush()
     sys.stderr.flush()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            for descriptor in inherited:
-                os.set_inheritable(descriptor, True)
-            os.execve(sys.executable, command, environment)
-        finally:
-            os._exit(1)
-    page = Page(memory)
-    for descriptor in (tasks[0], answers[1], memory):
-        os.close(descriptor)
-    return Preforked(_ANY, pid, tasks[1], answers[0], stdout, page)
+
+    def execute(parent: Connection) -> None:
+        inherited = (parent.tasks, parent.answers, parent.stdout, memory)
+        for descriptor in inherited:
+            os.set_inheritable(descriptor, True)
+        numbers = map(str, (*inherited, parent.process))
+        command = [sys.executable, "-m", __name__, *numbers, *places]
+        os.execve(sys.executable, command, environment)
+
+    try:
+        return fork_worker(execute, Page(memory))
+    finally:
+        os.close(memory)
 
 
 def main(arguments: list[str]) -> None:
@@ -62,7 +57,7 @@ def main(arguments: list[str]) -> None:
     tasks, answers, stdout, memory, parent = map(int, arguments[:_NUMBERS])
     places = (place.split(":") for place in arguments[_NUMBERS:])
     hold([(int(address, 16), int(size, 16)) for address, size in places])
-    serve(Channel(tasks, answers, stdout, Page(memory), parent), lambda: None)
+    serve(Connection(parent, tasks, answers, stdout, Page(memory)), lambda: None)
 
 
 if __name__ == "__main__":

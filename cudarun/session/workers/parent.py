@@ -19,19 +19,19 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeAlias, TypeVar
 
 from cudarun import machine
 from cudarun.errors import CudarunError, Interrupted, OutOfTime, WorkerDied
 from cudarun.records import dataclass
 from cudarun.session.workers.answer import Answer
+from cudarun.session.workers.connection import Connection, fork_worker
 from cudarun.session.workers.deadline import OVERDUE
-from cudarun.session.workers.page import Page
-from cudarun.session.workers.worker import HEADER, Channel, Start, send, serve
+from cudarun.session.workers.worker import HEADER, Start, send, serve
 from cudarun.terminal import visible
 
 if TYPE_CHECKING:
-    from cudarun.session.workers.prefork import Preforked
     from cudarun.session.workers.progress import Progress
 
 S = TypeVar("S")
@@ -87,7 +87,7 @@ class WorkerProcess(Generic[S]):
         page: The page that the worker reports its progress in.
     """
 
-    def __init__(self, spec: WorkerSpec[S], preforked: Preforked | None = None) -> None:
+    def __init__(self, spec: WorkerSpec[S], preforked: Connection | None = None) -> None:
         self.spec = spec
         self._received = bytearray()
         self._limit: float | None = None
@@ -102,33 +102,17 @@ class WorkerProcess(Generic[S]):
             spec.initialize, spec.label, spec.keeps_stdout, spec.verbose, started=time.monotonic()
         )
         if preforked is None:
-            self.page = Page()
-            self._fork(start)
-            return
-        self.pid, self.page = preforked.pid, preforked.page
-        self._tasks, self._answers = preforked.tasks, preforked.answers
+            sys.stdout.flush()
+            sys.stderr.flush()
+        worker = preforked or fork_worker(partial(serve, prepare=start))
+        self.pid, self.page = worker.process, worker.page
+        self._tasks, self._answers = worker.tasks, worker.answers
         if spec.keeps_stdout:
-            self._stdout = os.fdopen(preforked.stdout, "w+b")
+            self._stdout = os.fdopen(worker.stdout, "w+b")
         else:
-            os.close(preforked.stdout)
-        self._send(start)
-
-    def _fork(self, start: Start) -> None:
-        if start.capture:
-            self._stdout = os.fdopen(os.memfd_create("cudarun-stdout"), "w+b")
-        sys.stdout.flush()
-        sys.stderr.flush()
-        tasks, self._tasks = os.pipe()
-        self._answers, answers = os.pipe()
-        parent = os.getpid()
-        self.pid = os.fork()
-        if self.pid == 0:
-            os.close(self._tasks)
-            os.close(self._answers)
-            stdout = -1 if self._stdout is None else self._stdout.fileno()
-            serve(Channel(tasks, answers, stdout, self.page, parent), start)
-        os.close(tasks)
-        os.close(answers)
+            os.close(worker.stdout)
+        if preforked is not None:
+            self._send(start)
 
     def __enter__(self) -> WorkerProcess[S]:
         return self

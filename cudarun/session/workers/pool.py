@@ -23,7 +23,7 @@ from cudarun.terminal import visible
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from cudarun.session.workers.prefork import Preforked
+    from cudarun.session.workers.connection import Connection
     from cudarun.session.workers.progress import ProgressDisplay
 
 S = TypeVar("S")
@@ -80,7 +80,7 @@ class WorkerPool:
     def _forget_ended(self) -> None:
         self._ending = [worker for worker in self._ending if not worker.has_ended()]
 
-    def acquire(self, spec: WorkerSpec[S], preforked: Preforked | None = None) -> WorkerProcess[S]:
+    def acquire(self, spec: WorkerSpec[S], preforked: Connection | None = None) -> WorkerProcess[S]:
         """Return a worker of the spec: an idle one that is alive, or a new one.
 
         Args:

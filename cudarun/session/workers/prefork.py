@@ -22,43 +22,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes a while to import
     from collections.abc import Callable, Iterable, Sequence
 
-    from cudarun.session.workers.page import Page
+    from cudarun.session.workers.connection import Connection
 
 _COMMAND = "launch"
 _ALL = "all"
 
 
-class Preforked:
-    """A process that waits for its first message.
-
-    Attributes:
-        devices: The devices that it was forked for, as written, joined by commas.
-        pid: Its process ID.
-        tasks: The descriptor that its tasks are written to.
-        answers: The descriptor that its answers are read from.
-        stdout: The descriptor of a file that its stdout can go to.
-        page: The page that it shares with this process.
-    """
-
-    def __init__(
-        self, devices: str, pid: int, tasks: int, answers: int, stdout: int, page: Page
-    ) -> None:
-        self.devices = devices
-        self.pid = pid
-        self.tasks = tasks
-        self.answers = answers
-        self.stdout = stdout
-        self.page = page
-
-    def end(self) -> None:
-        """Kill the process, which is not needed."""
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-        for descriptor in (self.tasks, self.answers, self.stdout):
-            os.close(descriptor)
-
-
-_waiting: list[Preforked] = []
+_waiting: dict[str, Connection] = {}
+"""The processes that wait for a message, by their devices as they are written, with commas."""
 
 
 def begin(arguments: Sequence[str], prefetch: Callable[[], object]) -> None:
@@ -77,48 +48,31 @@ def begin(arguments: Sequence[str], prefetch: Callable[[], object]) -> None:
         # Without it the workers start later, and report what the operating system refuses.
         with suppress(OSError):
             for devices in _groups(start.devices, together=start.together):
-                _waiting.append(_fork(devices, prefetch))
+                _waiting[devices] = _fork(devices, prefetch)
 
 
-def take(devices: Iterable[str]) -> list[Preforked | None]:
+def take(devices: Iterable[str]) -> list[Connection | None]:
     """For each group of devices return the process forked for it, once; end the others."""
-    waiting = {process.devices: process for process in _waiting}
-    _waiting.clear()
-    taken = [waiting.pop(group, None) for group in devices]
-    for process in waiting.values():
-        process.end()
+    taken = [_waiting.pop(group, None) for group in devices]
+    while _waiting:
+        _, worker = _waiting.popitem()
+        os.kill(worker.process, signal.SIGKILL)
+        os.waitpid(worker.process, 0)
+        worker.close()
     return taken
 
 
-def _fork(devices: str, prefetch: Callable[[], object]) -> Preforked:
-    from cudarun.session.workers.page import Page
+def _fork(devices: str, prefetch: Callable[[], object]) -> Connection:
+    from cudarun.session.workers.connection import fork_worker
 
-    page = Page()
-    opened: list[int] = []
-    try:
-        opened.append(os.memfd_create("cudarun-stdout"))
-        for _ in ("tasks", "answers"):
-            opened += os.pipe()
-        parent = os.getpid()
-        pid = os.fork()
-    except OSError:
-        for descriptor in opened:
-            os.close(descriptor)
-        raise
-    stdout, *ends = opened
-    tasks, answers = ends[:2], ends[2:]
-    if pid == 0:
+    def begin_worker(parent: Connection) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills it
         _preinitialize(devices.split(","))
-        os.close(tasks[1])
-        os.close(answers[0])
-        from cudarun.session.workers.worker import Channel, serve
+        from cudarun.session.workers.worker import serve
 
-        channel = Channel(tasks[0], answers[1], stdout, page, parent)
-        serve(channel, partial(_import, devices, prefetch))
-    os.close(tasks[0])
-    os.close(answers[1])
-    return Preforked(devices, pid, tasks[1], answers[0], stdout, page)
+        serve(parent, partial(_import, devices, prefetch))
+
+    return fork_worker(begin_worker)
 
 
 def _preinitialize(devices: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ from cudarun.session.workers.progress import Progress
 if TYPE_CHECKING:
     from types import FrameType
 
-    from cudarun.session.workers.page import Page
+    from cudarun.session.workers.connection import Connection
 
 T = TypeVar("T")
 
@@ -54,30 +54,11 @@ class Start:
     started: float
 
 
-@dataclass(frozen=True, slots=True)
-class Channel:
-    """The connection of a worker with its parent.
-
-    Attributes:
-        tasks: The descriptor that tasks are read from.
-        answers: The descriptor that answers are written to.
-        stdout: The descriptor of the file for captured output.
-        page: The shared page.
-        parent: The parent's process ID; the worker dies with it.
-    """
-
-    tasks: int
-    answers: int
-    stdout: int
-    page: Page
-    parent: int
-
-
-def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
+def serve(parent: Connection, prepare: Callable[[], object] | Start) -> NoReturn:
     """Serve tasks in a new process until the parent ends it.
 
     Args:
-        channel: The connection to the parent.
+        parent: The connection with the parent, with which the worker dies.
         prepare: The start, or a function to call until the parent sends it.
 
     It leaves by `os._exit`: process exit tears a driver down faster than the driver's own calls,
@@ -91,11 +72,11 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
                 signal.signal(number, _leave_to_parent)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         os.environ.setdefault(*_BLAS_THREADS)
-        page.own = channel.page
-        die_with(channel.parent)
+        page.own = parent.page
+        die_with(parent.process)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         sys.stdout = os.fdopen(1, "w", closefd=False)
-        stream = os.fdopen(channel.tasks, "rb")
+        stream = os.fdopen(parent.tasks, "rb")
         start: Start | None
         if isinstance(prepare, Start):
             start = prepare
@@ -107,9 +88,9 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
         if start.capture:
             sys.stderr = os.fdopen(os.dup(2), "w", 1, errors="backslashreplace")  # our own lines
             for descriptor in (1, 2):  # drivers print failed assertions to stderr
-                os.dup2(channel.stdout, descriptor)
+                os.dup2(parent.stdout, descriptor)
         progress = Progress(
-            channel.page, label=start.label, verbose=start.verbose, started=start.started
+            parent.page, label=start.label, verbose=start.verbose, started=start.started
         )
         state = attempt(partial(start.initialize, progress))
         gc.freeze()
@@ -123,7 +104,7 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
             answer = attempt(partial(_run, task, state))
             sys.stdout.flush()
             _flush_c_streams()
-            send(channel.answers, answer)
+            send(parent.answers, answer)
         os._exit(0)
     finally:
         import traceback

@@ -33,6 +33,10 @@ def no_device_named(monkeypatch):
     prefork.take([])  # ends what a test left
 
 
+def waiting_processes() -> list[int]:
+    return [waiting.process for waiting in prefork._waiting.values()]
+
+
 def no_prefetch() -> None:
     """Nothing is imported early: the job needs nothing."""
 
@@ -55,8 +59,7 @@ def is_there(pid: int) -> bool:
 @pytest.mark.parametrize("capture", [False, True])
 def test_it_becomes_the_worker_of_its_device(capture, capfd) -> None:
     prefork.begin(arguments("-d", "cpu"), no_prefetch)
-    [begun] = prefork._waiting
-    pid = begun.pid
+    [pid] = waiting_processes()
     with workers_of("cpu", capture=capture) as workers:
         [first] = workers.run(Tell())
         [second] = workers.run(Tell())
@@ -77,7 +80,7 @@ class Tell(Job):
 
 def test_progress_goes_through_the_page_that_it_was_forked_with() -> None:
     prefork.begin(arguments("-d", "cpu"), no_prefetch)
-    [waiting] = prefork._waiting
+    [waiting] = prefork._waiting.values()
     with workers_of("cpu") as workers:
         workers.run(Tell())
         assert waiting.page.read() == ("done", 0.0)
@@ -85,8 +88,7 @@ def test_progress_goes_through_the_page_that_it_was_forked_with() -> None:
 
 def test_for_another_device_another_is_made() -> None:
     prefork.begin(arguments("--device=0"), no_prefetch)
-    [begun] = prefork._waiting
-    pid = begun.pid
+    [pid] = waiting_processes()
     with workers_of("cpu") as workers:
         [answer] = workers.run(Tell())
     assert answer.unwrap()[1] != pid
@@ -109,7 +111,7 @@ def test_the_device_is_read_as_click_will(monkeypatch, given, environment, devic
     if environment is not None:
         monkeypatch.setenv("CUDARUN_DEVICE", environment)
     prefork.begin(arguments(*given), no_prefetch)
-    assert [process.devices for process in prefork._waiting] == [device]
+    assert [*prefork._waiting] == [device]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_the_device_is_read_as_click_will(monkeypatch, given, environment, devic
 def test_a_process_for_each_worker(monkeypatch, given, devices) -> None:
     monkeypatch.setattr(prefork, "count", lambda: 3)
     prefork.begin(arguments(*given), no_prefetch)
-    assert [process.devices for process in prefork._waiting] == devices
+    assert [*prefork._waiting] == devices
 
 
 @pytest.mark.parametrize(("together", "processes"), [(False, 2), (True, 1)])
@@ -134,7 +136,7 @@ def test_they_become_the_workers_of_their_devices(monkeypatch, together, process
     monkeypatch.setenv("CUDARUN_CPU_DEVICES", "2")
     word = ["--together"] if together else []
     prefork.begin(arguments("-d", "cpu,cpu:1", *word), no_prefetch)
-    begun = [process.pid for process in prefork._waiting]
+    begun = waiting_processes()
     assert len(begun) == processes
     with workers_of("cpu,cpu:1", together=together) as workers:
         answers = [answer.unwrap() for answer in workers.run(Tell())]
@@ -158,7 +160,7 @@ def test_they_become_the_workers_of_their_devices(monkeypatch, together, process
 )
 def test_what_needs_no_such_worker_gets_none(given) -> None:
     prefork.begin(given, no_prefetch)
-    assert prefork._waiting == []
+    assert prefork._waiting == {}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import json
 import random
 import tempfile
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +92,7 @@ class Nodes(Fuzzer[bytes]):
         results = [
             host_report(host, ProgramResult(0, output, "", 1.0)) for host, output in outputs.items()
         ]
-        found = compare(results)
-        report = FleetReport("s.toml", None, 1.0, found.hosts, found.consensus, found.compared)
+        report = FleetReport("s.toml", None, 1.0, *compare(results))
         lines = io.StringIO()
         table = FleetTable(Console(file=lines), [*outputs], TableStyle())
         for host in report.hosts:
@@ -106,7 +106,7 @@ class Nodes(Fuzzer[bytes]):
 
 
 def _archive(chance: random.Random) -> bytes:
-    fields: dict[str, Any] = _REQUEST.fields("a")
+    fields: dict[str, Any] = asdict(_REQUEST) | {"spec": "a"}
     for _ in range(chance.randint(0, 2)):
         fields[chance.choice([*fields])] = chance.choice(_VALUES)
     data = io.BytesIO()

@@ -12,7 +12,6 @@ from cudarun.model.checks import CheckResult
 from cudarun.records import dataclass
 from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.driver.calls import Driver
-from cudarun.session.driver.devices import Device
 from cudarun.session.image.image import Image
 
 
@@ -57,6 +56,18 @@ class CallAnswer:
         """Return the same answer with a value."""
         return CallAnswer(self.call, self.result, self.milliseconds, value, text, log)
 
+
+_HANDLES = {
+    "context": "CUcontext",
+    "stream": "CUstream",
+    "event": "CUevent",
+    "module": "CUmodule",
+    "library": "CUlibrary",
+    "function": "CUfunction",
+    "buffer": "CUdeviceptr",
+    "variable": "CUdeviceptr",
+}
+"""The driver's type of the handle or address of each kind of object."""
 
 Asked: TypeAlias = tuple[CallAnswer, Any]
 """An answer, and the first value that the call returned."""
@@ -117,6 +128,20 @@ class StepBase:
             raise NotRun(f"{name} was not created")
         return thing
 
+    def handle_of(self, name: str | None, kind: str | None = None) -> Any:
+        """Return the object of a name as the type of its handle or address.
+
+        Args:
+            name: The name; without one it is the handle 0.
+            kind: The kind of the object; by default that of the name's.
+        """
+        thing = ScriptObject(kind or "", 0) if name is None else self.object_of(name)
+        return getattr(self.driver, _HANDLES[thing.kind])(thing.value)
+
+    def ask_about(self, name: str, *arguments: object, **calls: str) -> Asked:
+        """Call the driver with an object first; ``calls`` has the call for each kind of object."""
+        return self.ask(calls[self.object_of(name).kind], self.handle_of(name), *arguments)
+
     def ask(self, call: str, *arguments: object) -> Asked:
         """Call the driver; return the answer and the first returned value."""
         return timed(self.driver, call, *arguments)
@@ -149,10 +174,6 @@ class StepBase:
         """Return the answer of a call that returns a number."""
         answer, number = asked
         return answer.giving(int(number), str(int(number))) if answer.succeeded else answer
-
-    def device_of(self, dev: int) -> Device:
-        """Return the device of ``dev=``."""
-        return self.devices[dev]
 
 
 def timed(api: Driver, call: str, *arguments: object) -> Asked:

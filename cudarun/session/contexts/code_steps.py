@@ -10,7 +10,7 @@ from cudarun.arguments.syntax import Expression
 from cudarun.arguments.values import Argument
 from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.facts import KernelFacts
-from cudarun.session.contexts.answers import CallAnswer, NotSupported, ScriptObject
+from cudarun.session.contexts.answers import Asked, CallAnswer, NotSupported, ScriptObject
 from cudarun.session.contexts.memory_steps import Known, MemorySteps
 from cudarun.session.contexts.script import Symbol
 from cudarun.session.image.debug_parameters import DebugReader
@@ -27,52 +27,39 @@ class CodeSteps(MemorySteps):
     def _do_module(self, name: str, image: str) -> CallAnswer:
         file, log = self.images[image], bytearray(_LOG_BYTES)
         options, values = self._log_options(log)
-        asked = self.ask(
-            "cuModuleLoadDataEx", file.code + b"\0", len(options), options, values
-        )  # fmt: skip
-        answer = self.made(asked, name, "module", file)
-        return answer.giving(None, log=_log_text(log))
+        code = file.code + b"\0"
+        asked = self.ask("cuModuleLoadDataEx", code, len(options), options, values)
+        return self.made(asked, name, "module", file).giving(None, log=_log_text(log))
 
     def _do_library(self, name: str, image: str) -> CallAnswer:
         file, log = self.images[image], bytearray(_LOG_BYTES)
         options, values = self._log_options(log)
-        asked = self.ask(
-            "cuLibraryLoadData", file.code + b"\0", options, values, len(options), [], [], 0
-        )
-        answer = self.made(asked, name, "library", file)
-        return answer.giving(None, log=_log_text(log))
+        code = file.code + b"\0"
+        asked = self.ask("cuLibraryLoadData", code, options, values, len(options), [], [], 0)
+        return self.made(asked, name, "library", file).giving(None, log=_log_text(log))
 
     def _do_function(self, name: str, symbol: Symbol) -> CallAnswer:
-        owner = self.object_of(symbol.owner)
-        wanted = symbol.name.encode()
-        if owner.kind == "module":
-            handle = self.driver.CUmodule(owner.value)
-            answer, function = self.ask("cuModuleGetFunction", handle, wanted)
-        else:
-            library = self.driver.CUlibrary(owner.value)
-            answer, function = self.ask("cuLibraryGetKernel", library, wanted)
+        answer, function = self._ask_owner(symbol, "cuModuleGetFunction", "cuLibraryGetKernel")
+        image = self.object_of(symbol.owner).image
         if answer.succeeded:
-            kernel = _kernel_facts(owner.image, symbol.name)
-            self.objects[name] = ScriptObject("function", int(function), owner.image, kernel)
+            kernel = _kernel_facts(image, symbol.name)
+            self.objects[name] = ScriptObject("function", int(function), image, kernel)
             return answer
-        return answer.giving(None, log=_mangled_names(owner.image, symbol.name))
+        return answer.giving(None, log=_mangled_names(image, symbol.name))
 
     def _do_global(self, name: str, symbol: Symbol) -> CallAnswer:
-        owner = self.object_of(symbol.owner)
-        wanted = symbol.name.encode()
-        if owner.kind == "module":
-            handle = self.driver.CUmodule(owner.value)
-            return self.addressed(self.ask("cuModuleGetGlobal", handle, wanted), name, "variable")
-        library = self.driver.CUlibrary(owner.value)
-        return self.addressed(self.ask("cuLibraryGetGlobal", library, wanted), name, "variable")
+        asked = self._ask_owner(symbol, "cuModuleGetGlobal", "cuLibraryGetGlobal")
+        return self.addressed(asked, name, "variable")
 
     def _do_managed(self, name: str, symbol: Symbol) -> CallAnswer:
-        owner = self.object_of(symbol.owner)
-        if owner.kind == "module":
+        if self.object_of(symbol.owner).kind == "module":
             raise NotSupported("managed variables require a library, not a module")
-        library = self.driver.CUlibrary(owner.value)
-        asked = self.ask("cuLibraryGetManaged", library, symbol.name.encode())
+        asked = self._ask_owner(symbol, "", "cuLibraryGetManaged")
         return self.addressed(asked, name, "variable")
+
+    def _ask_owner(self, symbol: Symbol, of_module: str, of_library: str) -> Asked:
+        name = symbol.name.encode()
+        return self.ask_about(symbol.owner, name, module=of_module, library=of_library)
 
     def _do_launch(
         self,
@@ -102,17 +89,13 @@ class CodeSteps(MemorySteps):
         start = ctypes.addressof(buffer)
         pointers = [start + parameter.offset for parameter in parameters]
         array = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
-        handle = 0 if stream is None else self.value_of(stream)
         return self.ask(
-            "cuLaunchKernel", self.driver.CUfunction(found.value), *extents, _size(smem, binding),
-            self.driver.CUstream(handle), ctypes.addressof(array), 0,
+            "cuLaunchKernel", self.handle_of(function), *extents, _size(smem, binding),
+            self.handle_of(stream, "stream"), ctypes.addressof(array), 0,
         )[0]  # fmt: skip
 
     def _do_unload(self, owner: str) -> CallAnswer:
-        found = self.object_of(owner)
-        if found.kind == "module":
-            return self.ask("cuModuleUnload", self.driver.CUmodule(found.value))[0]
-        return self.ask("cuLibraryUnload", self.driver.CUlibrary(found.value))[0]
+        return self.ask_about(owner, module="cuModuleUnload", library="cuLibraryUnload")[0]
 
     def _log_options(self, log: bytearray) -> tuple[list[object], list[object]]:
         option = self.driver.CUjit_option
@@ -131,9 +114,8 @@ class CodeSteps(MemorySteps):
         return self.made(self.ask("cuEventCreate", 0), name, "event")
 
     def _do_record(self, event: str, stream: str | None = None) -> CallAnswer:
-        handle = 0 if stream is None else self.value_of(stream)
-        recorded = self.driver.CUevent(self.value_of(event))
-        return self.ask("cuEventRecord", recorded, self.driver.CUstream(handle))[0]
+        handles = self.handle_of(event), self.handle_of(stream, "stream")
+        return self.ask("cuEventRecord", *handles)[0]
 
 
 def _extent(option: str, wanted: tuple[Expression, ...], binding: Binding) -> tuple[int, ...]:

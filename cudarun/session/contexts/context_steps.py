@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from cudarun.bindings import context_arguments
 from cudarun.session.contexts.answers import Asked, CallAnswer, StepBase, timed_all
@@ -16,9 +15,6 @@ from cudarun.session.driver.contexts import (
     flag_words,
 )
 
-if TYPE_CHECKING:
-    from cuda.bindings import driver as cuda
-
 
 class ContextSteps(StepBase):
     """The verbs on contexts."""
@@ -29,22 +25,20 @@ class ContextSteps(StepBase):
         self, name: str, dev: int = 0, flags: frozenset[str] = frozenset()
     ) -> CallAnswer:
         bits = flag_bits(self.driver, flags)
-        device = self.device_of(dev)
-        answer, handle = self.ask(
-            "cuCtxCreate", *context_arguments(self.driver.module, bits, device.handle)
-        )
+        arguments = context_arguments(self.driver.module, bits, self.devices[dev].handle)
+        answer, handle = self.ask("cuCtxCreate", *arguments)
         if answer.succeeded:
             self.contexts.add(int(handle), name)
         return self.made((answer, handle), name, "context")
 
     def _do_push(self, context: str) -> CallAnswer:
-        return self.ask("cuCtxPushCurrent", self._context(context))[0]
+        return self.ask("cuCtxPushCurrent", self.handle_of(context))[0]
 
     def _do_pop(self) -> CallAnswer:
         return self.contextual(self.ask("cuCtxPopCurrent"))
 
     def _do_set(self, context: str | None) -> CallAnswer:
-        handle = None if context is None else self._context(context)
+        handle = None if context is None else self.handle_of(context)
         return self.ask("cuCtxSetCurrent", handle)[0]
 
     def _do_current(self) -> CallAnswer:
@@ -60,20 +54,14 @@ class ContextSteps(StepBase):
     def _do_sync(self, thing: str | None = None) -> CallAnswer:
         if thing is None:
             return self.ask("cuCtxSynchronize")[0]
-        found = self.object_of(thing)
-        if found.kind == "stream":
-            return self.ask("cuStreamSynchronize", self.driver.CUstream(found.value))[0]
-        return self.ask("cuEventSynchronize", self.driver.CUevent(found.value))[0]
+        return self.ask_about(thing, stream="cuStreamSynchronize", event="cuEventSynchronize")[0]
 
     def _do_destroy(self, thing: str) -> CallAnswer:
-        found = self.object_of(thing)
-        if found.kind == "stream":
-            return self.ask("cuStreamDestroy", self.driver.CUstream(found.value))[0]
-        if found.kind == "event":
-            return self.ask("cuEventDestroy", self.driver.CUevent(found.value))[0]
-        answer, _ = self.ask("cuCtxDestroy", self.driver.CUcontext(found.value))
-        if answer.succeeded:
-            self.contexts.mark_destroyed(found.value)
+        answer, _ = self.ask_about(
+            thing, context="cuCtxDestroy", stream="cuStreamDestroy", event="cuEventDestroy"
+        )
+        if answer.succeeded and self.object_of(thing).kind == "context":
+            self.contexts.mark_destroyed(self.value_of(thing))
         return answer
 
     def _do_attach(self) -> CallAnswer:
@@ -81,7 +69,7 @@ class ContextSteps(StepBase):
 
     def _do_detach(self, context: str | None = None) -> CallAnswer:
         current = self.contexts.driver.cuCtxGetCurrent
-        handle = current() if context is None else self._context(context)
+        handle = current() if context is None else self.handle_of(context)
         answer, _ = self.ask("cuCtxDetach", handle)
         # The driver counts the uses; the last release destroys the context and pops it.
         if answer.succeeded and int(current()) != int(handle):
@@ -108,11 +96,8 @@ class ContextSteps(StepBase):
         return self._read_back(answer, lambda: self._cached(self.ask("cuCtxGetCacheConfig")))
 
     def _do_api_version(self, context: str | None = None) -> CallAnswer:
-        handle = None if context is None else self._context(context)
+        handle = None if context is None else self.handle_of(context)
         return self.numbered(self.ask("cuCtxGetApiVersion", handle))
-
-    def _context(self, name: str) -> cuda.CUcontext:
-        return self.driver.CUcontext(self.value_of(name))
 
     def _flagged(self, asked: Asked) -> CallAnswer:
         answer, bits = asked
@@ -138,7 +123,7 @@ class ContextSteps(StepBase):
     # --- primary contexts ---
 
     def _do_retain(self, name: str, dev: int = 0) -> CallAnswer:
-        device = self.device_of(dev)
+        device = self.devices[dev]
         answer, handle = self.ask("cuDevicePrimaryCtxRetain", device.handle)
         if answer.succeeded:
             self.contexts.add(int(handle), name, device)
@@ -146,12 +131,11 @@ class ContextSteps(StepBase):
         return self.contextual((answer, handle))
 
     def _do_release(self, dev: int = 0) -> CallAnswer:
-        return self.ask("cuDevicePrimaryCtxRelease", self.device_of(dev).handle)[0]
+        return self.ask("cuDevicePrimaryCtxRelease", self.devices[dev].handle)[0]
 
     def _do_reset(self, dev: int = 0) -> CallAnswer:
-        device = self.device_of(dev)
-        self.contexts.mark_reset(device)
-        return self.ask("cuDevicePrimaryCtxReset", device.handle)[0]
+        self.contexts.mark_reset(self.devices[dev])
+        return self.ask("cuDevicePrimaryCtxReset", self.devices[dev].handle)[0]
 
     def _do_state(self, dev: int = 0) -> CallAnswer:
         answer, state = self._state(dev)
@@ -165,12 +149,12 @@ class ContextSteps(StepBase):
             answer, state = self._state(dev)
             return self._flagged((answer, state[0]))
         bits = flag_bits(self.driver, flags)
-        answer, _ = self.ask("cuDevicePrimaryCtxSetFlags", self.device_of(dev).handle, bits)
+        answer, _ = self.ask("cuDevicePrimaryCtxSetFlags", self.devices[dev].handle, bits)
         return self._read_back(answer, lambda: self._do_primary_flags(dev=dev))
 
     def _state(self, dev: int) -> tuple[CallAnswer, tuple[int, int]]:
         """Query the primary context's flags, and whether it is active."""
         answer, state = timed_all(
-            self.driver, "cuDevicePrimaryCtxGetState", self.device_of(dev).handle
+            self.driver, "cuDevicePrimaryCtxGetState", self.devices[dev].handle
         )
         return answer, (state[0], state[1])

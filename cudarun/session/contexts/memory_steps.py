@@ -45,8 +45,7 @@ class MemorySteps(StepBase):
     def written(self, name: str, spec: BufferSpec, known: Known) -> CallAnswer:
         """Write contents to memory."""
         data = self.data_of(replace(spec, name=name), known)
-        address = self.driver.CUdeviceptr(self.value_of(name))
-        return self.ask("cuMemcpyHtoD", address, data, len(data))[0]
+        return self.ask("cuMemcpyHtoD", self.handle_of(name), data, len(data))[0]
 
     def data_of(self, spec: BufferSpec, known: Known) -> bytes:
         """Return initial contents as bytes.
@@ -97,8 +96,7 @@ class MemorySteps(StepBase):
     def _copied(self, name: str, spec: BufferSpec) -> tuple[CallAnswer, bytes]:
         """Copy memory from the device."""
         data = bytearray(spec.nbytes)
-        address = self.driver.CUdeviceptr(self.value_of(name))
-        answer, _ = self.ask("cuMemcpyDtoH", data, address, len(data))
+        answer, _ = self.ask("cuMemcpyDtoH", data, self.handle_of(name), len(data))
         return answer, bytes(data)
 
     def _do_check(self, check: Check, known: Known) -> CallAnswer:
@@ -131,7 +129,7 @@ class MemorySteps(StepBase):
         return answer, values
 
     def _do_free(self, buffer: str) -> CallAnswer:
-        return self.ask("cuMemFree", self.driver.CUdeviceptr(self.value_of(buffer)))[0]
+        return self.ask("cuMemFree", self.handle_of(buffer))[0]
 
     def _do_memory(self) -> CallAnswer:
         answer, free = self.ask("cuMemGetInfo")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.bindings import context_arguments
 from cudarun.model.contexts import ContextInfo, ContextOutcome, ContextsReport
-from cudarun.records import dataclass
 from cudarun.session.driver.contexts import LIMITS, cache_word, enter_context, flag_words
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.workers.devices import label_of, one_by_one
@@ -42,7 +41,7 @@ def show_contexts(target: Target, display: ProgressDisplay | None = None) -> Con
     with WorkerPool() as pool:
         for devices in one_by_one(pool, target):
             label = label_of(devices)
-            start = BareSessionStart(devices, target.trace)
+            start = partial(_bare_session, devices, target.trace)
             spec = WorkerSpec(start, f"on {label}", capture=True, verbose=target.verbose)
             answer = pool.call(spec, partial(_look, target.context), target.timeout, display)
             error = answer.error.at(device=label) if answer.error else None
@@ -53,18 +52,11 @@ def show_contexts(target: Target, display: ProgressDisplay | None = None) -> Con
 # --- in the worker -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class BareSessionStart:
-    """The start of a worker whose task creates its own contexts."""
+def _bare_session(devices: Devices, trace: bool, progress: Progress) -> BareSession:
+    """Initialize the driver, and create no context."""
+    from cudarun.session.contexts.worker import BareSession
 
-    devices: Devices
-    trace: bool
-
-    def __call__(self, progress: Progress) -> BareSession:
-        """Initialize the driver."""
-        from cudarun.session.contexts.worker import BareSession
-
-        return BareSession(Target(self.devices, trace=self.trace), self.devices, progress=progress)
+    return BareSession(Target(devices, trace=trace), devices, progress=progress)
 
 
 def _look(options: ContextOptions, session: BareSession) -> ContextInfo:

@@ -69,7 +69,7 @@ class ScriptWorker:
             raise RequestError("a script runs in one process and cannot use GPUs and cpu together")
         self._pool = pool
         self._timeout = target.timeout
-        start = ScriptRunnerStart(target.devices, images, target.trace)
+        start = partial(_script_runner, target.devices, images, target.trace)
         self._spec = WorkerSpec(
             start, capture=target.capture, verbose=target.verbose, escape=target.escape
         )
@@ -154,24 +154,13 @@ class ScriptWorker:
 # --- in the worker -------------------------------------------------------------------------------
 
 
-class ScriptRunnerStart:
-    """The start of a worker whose state is a script runner.
+def _script_runner(
+    devices: Devices, images: Mapping[str, Image], trace: bool, progress: Progress
+) -> ScriptRunner:
+    """Initialize the driver."""
+    from cudarun.session.contexts.worker import ScriptRunner
 
-    Args:
-        devices: The devices that ``dev=0``, ``dev=1``, … are.
-        images: The files that the script loads.
-        trace: Log every driver call of the script on stderr.
-    """
-
-    def __init__(self, devices: Devices, images: Mapping[str, Image], trace: bool) -> None:
-        self._arguments = devices, images
-        self._trace = trace
-
-    def __call__(self, progress: Progress) -> ScriptRunner:
-        """Initialize the driver."""
-        from cudarun.session.contexts.worker import ScriptRunner
-
-        return ScriptRunner(*self._arguments, trace=self._trace, progress=progress)
+    return ScriptRunner(devices, images, trace=trace, progress=progress)
 
 
 def _labels(runner: ScriptRunner) -> tuple[str, ...]:

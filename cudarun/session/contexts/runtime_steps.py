@@ -17,7 +17,7 @@ class RuntimeSteps(StepBase):
     # --- the runtime API ---
 
     def _do_runtime_init(self, dev: int = 0) -> CallAnswer:
-        runtime, device = self.runtime(), self.device_of(dev)
+        runtime, device = self.runtime(), self.devices[dev]
         if device.index != 0 and not int(self.contexts.driver.cuCtxGetCurrent()):
             runtime.attempt("cudaSetDevice", device.index)  # otherwise it would use the first GPU
         return timed(runtime, "cudaFree", 0)[0]

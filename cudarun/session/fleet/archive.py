@@ -11,9 +11,10 @@ import os
 import zipfile
 import zlib
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
-from cudarun.decoding import parse
+from cudarun.decoding import InvalidDocument, decode, parse
 from cudarun.errors import RequestError
 from cudarun.session.fleet.request import NodeRequest
 from cudarun.writing import OutputFile, whole_file
@@ -47,7 +48,7 @@ def pack(spec: str, paths: Iterable[str], request: NodeRequest) -> bytes:
     data = io.BytesIO()
     total = 0
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        fields = request.fields(os.path.relpath(os.path.normpath(spec), root))
+        fields = asdict(request) | {"spec": os.path.relpath(os.path.normpath(spec), root)}
         _write(archive, _REQUEST, json.dumps(fields, sort_keys=True).encode())
         for path in files:
             contents = _read(path)
@@ -68,7 +69,7 @@ def unpack(data: bytes, folder: Path) -> NodeRequest:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if archive.getinfo(_REQUEST).file_size > _MAX_REQUEST:
                 raise ValueError("its request is too large")
-            request = NodeRequest.of(parse(archive.read(_REQUEST)))
+            request = _request(parse(archive.read(_REQUEST)))
             members = [name for name in archive.namelist() if name != _REQUEST]
             if sum(archive.getinfo(name).file_size for name in members) > MAX_ARCHIVE:
                 raise RequestError("the files of the archive are too large")
@@ -81,6 +82,13 @@ def unpack(data: bytes, folder: Path) -> NodeRequest:
         what = f"stdin is not an archive of cudarun fleet: {error}"
         raise RequestError(what, hint="'cudarun fleet SPEC --hosts …' starts --node") from None
     return request
+
+
+def _request(document: object) -> NodeRequest:
+    try:
+        return decode(NodeRequest, document, others=False)
+    except InvalidDocument as error:
+        raise InvalidDocument(f"it was made by another version of cudarun: {error}") from None
 
 
 def _common_folder(files: list[str]) -> str:

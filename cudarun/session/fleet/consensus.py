@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
+from typing import NamedTuple
 
 from cudarun.errors import ExitCode
 from cudarun.model.fleet import Consensus, FleetGpu, FleetHost
@@ -29,8 +30,7 @@ _Place = tuple[int, int]
 """A host and a GPU of it, by their numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class FleetComparison:
+class FleetComparison(NamedTuple):
     """The result of comparing all GPUs.
 
     Attributes:

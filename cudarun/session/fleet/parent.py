@@ -57,14 +57,8 @@ def run_fleet(
         on_host(found[host])
         on_progress(len(found))
     comparison = compare([found[host] for host in request.transport.hosts])
-    report = FleetReport(
-        request.spec,
-        request.seed,
-        time.monotonic() - started,
-        comparison.hosts,
-        comparison.consensus,
-        comparison.compared,
-    )
+    seconds = time.monotonic() - started
+    report = FleetReport(request.spec, request.seed, seconds, *comparison)
     if request.keep is None or not any(each.dissenting for each in report.consensus):
         return report
     with whole_file(request.keep) as file:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
-
-from cudarun.decoding import InvalidDocument, decode
 from cudarun.records import dataclass
 
 RUNS = 3
@@ -40,19 +35,3 @@ class NodeRequest:
     soak: float
     limit: float
     spec: str = ""
-
-    def fields(self, spec: str) -> dict[str, Any]:
-        """Return the request for a spec as fields of JSON."""
-        return asdict(self) | {"spec": spec}
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> NodeRequest:
-        """Return the request of fields of JSON.
-
-        Raises:
-            InvalidDocument: Its fields are not those of this version, or have other types.
-        """
-        try:
-            return decode(cls, values, others=False)
-        except InvalidDocument as error:
-            raise InvalidDocument(f"it was made by another version of cudarun: {error}") from None

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from cudarun.errors import RequestError
+from cudarun.records import dataclass
 from cudarun.session.fleet.node_document import MAX_DOCUMENT
 from cudarun.session.workers.programs import ProgramResult, run_programs
 
@@ -15,10 +16,11 @@ NODE = ("fleet", "--node", "--json")
 """The words after the program on a node."""
 
 
+@dataclass(frozen=True, slots=True)
 class Transport:
     """A command prefix, such as ``ssh {host}``.
 
-    Args:
+    Attributes:
         hosts: The hosts.
         prefix: The words before the command; ``{host}`` in them is replaced by the host.
         program: The words that run `NODE` of cudarun on a node.
@@ -29,22 +31,16 @@ class Transport:
         RequestError: The prefix does not contain the place of the host.
     """
 
-    def __init__(
-        self,
-        hosts: Sequence[str],
-        prefix: Sequence[str],
-        program: Sequence[str],
-        at_once: int,
-        host_timeout: float,
-    ) -> None:
-        if len(hosts) > 1 and not any(HOST in word for word in prefix):
-            what = f"'{shlex.join(prefix)}' does not contain {HOST}: all hosts would be one"
+    hosts: tuple[str, ...]
+    prefix: Sequence[str]
+    program: Sequence[str]
+    at_once: int
+    host_timeout: float
+
+    def __post_init__(self) -> None:
+        if len(self.hosts) > 1 and not any(HOST in word for word in self.prefix):
+            what = f"'{shlex.join(self.prefix)}' does not contain {HOST}: all hosts would be one"
             raise RequestError(what, option="--via")
-        self.hosts = tuple(hosts)
-        self._prefix = prefix
-        self._program = program
-        self._at_once = at_once
-        self._host_timeout = host_timeout
 
     def run(self, archive: bytes) -> Iterator[tuple[str, ProgramResult]]:
         """Run ``cudarun fleet --node`` on each host; yield the host and its result as it ends.
@@ -52,12 +48,12 @@ class Transport:
         The command of a host is a process of this machine, without a shell.
         """
         return run_programs(
-            ((host, self._command(host)) for host in self.hosts),
+            (
+                (host, [*(word.replace(HOST, host) for word in self.prefix), *self.program])
+                for host in self.hosts
+            ),
             archive,
-            at_once=self._at_once,
-            timeout=self._host_timeout,
+            at_once=self.at_once,
+            timeout=self.host_timeout,
             most_output=MAX_DOCUMENT,
         )
-
-    def _command(self, host: str) -> tuple[str, ...]:
-        return (*(word.replace(HOST, host) for word in self._prefix), *self._program)

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def test_what_is_packed_is_unpacked(folder: Path) -> None:
     target = folder / "node"
     target.mkdir()
     request = unpack(data, target)
-    assert request == NodeRequest(**{**REQUEST.fields("specs/cases.toml"), "names": ("a",)})
+    assert request == NodeRequest(**asdict(REQUEST) | {"spec": "specs/cases.toml", "names": ("a",)})
     files = sorted(os.path.relpath(each, target) for each in target.rglob("*") if each.is_file())
     assert files == ["images/k.ptx", "specs/cases.toml"]
     assert (target / "images/k.ptx").read_text() == "images/k.ptx"
@@ -82,7 +83,9 @@ def test_hostile_archives(folder: Path, members: dict[str, bytes | None]) -> Non
 def test_a_request_of_other_types(folder: Path, field: str, value: object) -> None:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
-        archive.writestr("fleet.json", json.dumps(REQUEST.fields("cases.toml") | {field: value}))
+        archive.writestr(
+            "fleet.json", json.dumps(asdict(REQUEST) | {"spec": "cases.toml", field: value})
+        )
     with pytest.raises(RequestError, match="stdin is not an archive of cudarun fleet"):
         unpack(data.getvalue(), folder)
 

@@ -15,14 +15,12 @@ from cudarun.session.record.raw_file import RawRange, RawRecording
 from cudarun.session.recording.archive import RecordingWriter
 from cudarun.session.recording.manifest import (
     Manifest,
-    RecordedObject,
     RecordedOrigin,
     RecordedRange,
 )
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_]+")
 _LONGEST_NAME = 64
-_ARRAY, _MIPMAPPED, _LINEAR = 0, 1, 2  # of CUresourcetype
 
 
 def short_name(kernel: str) -> str:
@@ -77,7 +75,7 @@ def _manifest(raw: RawRecording, ranges: tuple[RecordedRange, ...]) -> Manifest:
         layout=raw.layout,
         ranges=ranges,
         tensor_maps=tuple(raw.tensor_maps),
-        objects=tuple(_objects(raw)),
+        objects=tuple(raw.objects),
         origin=origin,
         status=raw.status,
     )
@@ -120,27 +118,4 @@ def _arrays(writer: RecordingWriter, raw: RawRecording) -> Iterator[RecordedRang
             before=tuple(writer.pieces(each.before, zeros=False)),
             after=() if each.after is None else tuple(writer.pieces(each.after)),
             array=each.shape,
-        )
-
-
-def _objects(raw: RawRecording) -> Iterator[RecordedObject]:
-    """Yield the objects whose memory is recorded."""
-    names = {handle: f"a{number}" for number, handle in enumerate(raw.arrays)}
-    for each in raw.objects:
-        element, channels, width, height, pitch = each.numbers
-        is_array, is_linear = each.kind == _ARRAY, each.kind == _LINEAR
-        if each.kind == _MIPMAPPED or (is_array and each.memory not in names):
-            continue
-        yield RecordedObject(
-            handle=each.handle,
-            surface=each.is_surface,
-            array=names[each.memory] if is_array else "",
-            address=0 if is_array else each.memory,
-            width=0 if is_array else width,
-            height=0 if is_array or is_linear else height,
-            pitch=0 if is_array or is_linear else pitch,
-            format=0 if is_array else element,
-            channels=0 if is_array else channels,
-            description=each.description,
-            view=each.view,
         )

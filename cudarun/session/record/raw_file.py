@@ -6,7 +6,7 @@ import mmap
 import os
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from operator import attrgetter
 from pathlib import Path
@@ -16,6 +16,7 @@ from cudarun.session.recording.manifest import (
     TEXTURE_BYTES,
     VIEW_BYTES,
     RecordedArray,
+    RecordedObject,
     RecordedTensorMap,
 )
 
@@ -25,9 +26,10 @@ _RANGE = struct.Struct("<QQ")
 _ADDRESS = struct.Struct("<Q")
 _ADDRESS_OF = attrgetter("address")
 _TENSOR_MAP = struct.Struct("<12Q16I6i2I")
-_ARRAY = struct.Struct("<4Q4I")
+_ARRAY_SECTION = struct.Struct("<4Q4I")
 _OBJECT = struct.Struct(f"<Q2I2IQ2I3Q96x{TEXTURE_BYTES}s{VIEW_BYTES}s")
 _RANKS, _CORNERS = 5, 3
+_ARRAY, _MIPMAPPED, _LINEAR = 0, 1, 2  # of CUresourcetype
 
 
 @dataclass(slots=True)
@@ -62,29 +64,6 @@ class RawArray:
     after: memoryview | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RawObject:
-    """A texture or a surface object.
-
-    Attributes:
-        handle: The handle.
-        is_surface: Whether it is a surface.
-        kind: The number of its ``CUresourcetype``.
-        memory: The handle of its array, or the address of its memory.
-        numbers: The rest of the description of linear or pitched memory.
-        description: The ``CUDA_TEXTURE_DESC``; empty for a surface.
-        view: The ``CUDA_RESOURCE_VIEW_DESC``; empty without one.
-    """
-
-    handle: int
-    is_surface: bool
-    kind: int
-    memory: int
-    numbers: tuple[int, ...]
-    description: bytes
-    view: bytes
-
-
 @dataclass(slots=True)
 class RawRecording:
     """The contents of a raw file.
@@ -96,7 +75,7 @@ class RawRecording:
         ranges: The memory, by address, and the variables.
         tensor_maps: The tensor maps in the parameters.
         arrays: The CUDA arrays by handle.
-        objects: The texture and surface objects.
+        objects: The texture and surface objects whose memory is there.
         status: The result of the launch; ``None`` if it did not end.
         has_memory: Whether all memory from before the launch is there.
     """
@@ -107,7 +86,7 @@ class RawRecording:
     ranges: list[RawRange] = field(default_factory=list)
     tensor_maps: list[RecordedTensorMap] = field(default_factory=list)
     arrays: dict[int, RawArray] = field(default_factory=dict)
-    objects: list[RawObject] = field(default_factory=list)
+    objects: list[RecordedObject] = field(default_factory=list)
     status: int | None = None
     has_memory: bool = False
 
@@ -120,6 +99,7 @@ def read_raw(path: Path) -> RawRecording:
     """Read a raw file; of one that is not complete, the sections that are."""
     raw = RawRecording()
     changes: list[tuple[int, memoryview]] = []
+    objects: list[bytes] = []
     for tag, part in _sections(path):
         if tag == b"TEXT":
             key, _, value = bytes(part).partition(b"\0")
@@ -141,33 +121,48 @@ def read_raw(path: Path) -> RawRecording:
             (address,) = _ADDRESS.unpack_from(part)
             changes.append((address, part[_ADDRESS.size :]))
         elif tag == b"ARRA":
-            handle, *numbers, _ = _ARRAY.unpack_from(part)
-            raw.arrays[handle] = RawArray(RecordedArray(*numbers), part[_ARRAY.size :])
+            handle, *numbers, _ = _ARRAY_SECTION.unpack_from(part)
+            raw.arrays[handle] = RawArray(RecordedArray(*numbers), part[_ARRAY_SECTION.size :])
         elif tag == b"AFTA":
             (handle,) = _ADDRESS.unpack_from(part)
             raw.arrays[handle].after = part[_ADDRESS.size :]
         elif tag == b"OBJE":
-            raw.objects.append(_object(bytes(part)))
+            objects.append(bytes(part))
         elif tag == b"BEFO":
             raw.has_memory = True
         elif tag == b"STAT":
             raw.status = int.from_bytes(part, "little", signed=True)
+    raw.objects = [*_objects(objects, raw.arrays)]
     _add_changes(raw.ranges, changes)
     raw.ranges.sort(key=lambda each: (each.symbol is not None, each.address))
     return raw
 
 
-def _object(part: bytes) -> RawObject:
-    handle, is_surface, has_view, kind, _, memory, *numbers, texture, view = _OBJECT.unpack(part)
-    return RawObject(
-        handle=handle,
-        is_surface=bool(is_surface),
-        kind=kind,
-        memory=memory,
-        numbers=tuple(numbers),
-        description=b"" if is_surface else texture,
-        view=view if has_view else b"",
-    )
+def _objects(parts: Iterable[bytes], arrays: Iterable[int]) -> Iterator[RecordedObject]:
+    """Yield the objects whose memory is recorded."""
+    names = {handle: f"a{number}" for number, handle in enumerate(arrays)}
+    for part in parts:
+        handle, surface, has_view, kind, _, memory, *numbers, texture, view = _OBJECT.unpack(part)
+        element, channels, width, height, pitch = numbers
+        if kind == _MIPMAPPED or (kind == _ARRAY and memory not in names):
+            continue
+        if kind == _ARRAY:
+            element = channels = width = height = pitch = 0
+        elif kind == _LINEAR:
+            height = pitch = 0
+        yield RecordedObject(
+            handle=handle,
+            surface=bool(surface),
+            array=names[memory] if kind == _ARRAY else "",
+            address=0 if kind == _ARRAY else memory,
+            width=width,
+            height=height,
+            pitch=pitch,
+            format=element,
+            channels=channels,
+            description=b"" if surface else texture,
+            view=view if has_view else b"",
+        )
 
 
 def _tensor_map(part: memoryview) -> RecordedTensorMap:

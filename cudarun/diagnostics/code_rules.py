@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cudarun.diagnostics.refusals import Explanation, RefusalFacts, listed
+from cudarun.diagnostics.refusals import Explanation, RefusalFacts, listed, rule_of
 from cudarun.images.demangler import demangle
 
 HOST_FUNCTION = r"is considered a host function|marked as a __host__ function"
@@ -47,16 +47,7 @@ def duplicate(case: RefusalFacts) -> Explanation | None:
 
 
 def registers(case: RefusalFacts) -> Explanation | None:
-    """Explain a lack of registers."""
-    if match := case.match(
-        r"entry function '([^']+)' with max regcount of (\d+) calls function '([^']+)' "
-        r"with regcount of (\d+)"
-    ):
-        return Explanation(
-            f"{demangle(match[1])} is limited to {match[2]} registers (launch bounds or "
-            f"--max-registers), but it calls {demangle(match[3])}, which needs {match[4]}.",
-            "compile the called function with -maxrregcount, or loosen __launch_bounds__",
-        )
+    """Explain a kernel that does not compile with so few registers."""
     match = case.match(
         r"(?:Insufficient registers \((?P<has>\d+)\).*register target of (?P<needs>\d+)"
         r"|Register allocation failed with register count of '(?P<count>\d+)')"
@@ -100,11 +91,15 @@ def constants(case: RefusalFacts) -> Explanation | None:
     )
 
 
-def host_code(case: RefusalFacts) -> Explanation | None:
-    """Explain host functions, which NVRTC does not compile."""
-    if not case.match(HOST_FUNCTION):
-        return None
-    return Explanation(
-        "NVRTC compiles device code only, and the file contains host functions.",
-        DEVICE_CODE_ALONE,
-    )
+HOST_CODE = rule_of(
+    HOST_FUNCTION,
+    "NVRTC compiles device code only, and the file contains host functions.",
+    DEVICE_CODE_ALONE,
+)
+CALLED_REGISTERS = rule_of(
+    r"entry function '([^']+)' with max regcount of (\d+) calls function '([^']+)' "
+    r"with regcount of (\d+)",
+    "{0} is limited to {1} registers (launch bounds or --max-registers), but it calls {2}, which "
+    "needs {3}.",
+    "compile the called function with -maxrregcount, or loosen __launch_bounds__",
+)

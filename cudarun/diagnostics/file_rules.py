@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudarun.diagnostics.refusals import Explanation, RefusalFacts, listed
+from cudarun.diagnostics.refusals import Explanation, RefusalFacts, listed, rule_of
 from cudarun.images.kinds import ImageKind
 
 
@@ -35,39 +35,35 @@ def not_an_image(case: RefusalFacts) -> Explanation | None:
     """Explain a file that is not an image."""
     is_nothing = case.match(r"Binary format for key='\d+', ident='[^']*' is not recognized")
     is_ptx = case.contents is not None and case.contents.kind is ImageKind.PTX
+    what = "The driver does not recognize the file as an image."
     if case.match(r"Missing \.version directive") or (is_nothing and is_ptx):
-        return Explanation(
-            "The text is not PTX: it does not begin with .version.",
-            "pass PTX text, a cubin, a fatbin or CUDA source",
-        )
-    if is_nothing:
-        return Explanation(
-            "The driver does not recognize the file as an image.",
-            "pass PTX text, a cubin, a fatbin or CUDA source",
-        )
-    return None
+        what = "The text is not PTX: it does not begin with .version."
+    elif not is_nothing:
+        return None
+    return Explanation(what, "pass PTX text, a cubin, a fatbin or CUDA source")
 
 
 def lto_ir(case: RefusalFacts) -> Explanation | None:
-    """Explain LTO-IR where it cannot be used."""
-    lto_off = case.match("LTO-IR input cannot be used without LTO enabled")
+    """Explain LTO-IR for a driver."""
     is_lto = case.contents is not None and case.contents.kind is ImageKind.LTO_IR
-    if lto_off:
-        return Explanation(
-            "The input is LTO-IR, which requires link-time optimization.",
-            "add --lto",
-        )
-    if is_lto and case.place.is_driver:
-        return Explanation(
-            "LTO-IR contains no SASS or PTX; the driver neither loads nor links it.",
-            "link it with nvJitLink: cudarun link --linker nvjitlink --lto",
-        )
-    if case.match("NVVM_ERROR_NO_MODULE_IN_PROGRAM"):
-        return Explanation(
-            "No input contains LTO-IR for --lto to optimize.",
-            "remove --lto, or compile the inputs with -dlto",
-        )
-    return None
+    if not is_lto or not case.place.is_driver:
+        return None
+    return Explanation(
+        "LTO-IR contains no SASS or PTX; the driver neither loads nor links it.",
+        "link it with nvJitLink: cudarun link --linker nvjitlink --lto",
+    )
+
+
+LTO_OFF = rule_of(
+    "LTO-IR input cannot be used without LTO enabled",
+    "The input is LTO-IR, which requires link-time optimization.",
+    "add --lto",
+)
+NO_LTO_IR = rule_of(
+    "NVVM_ERROR_NO_MODULE_IN_PROGRAM",
+    "No input contains LTO-IR for --lto to optimize.",
+    "remove --lto, or compile the inputs with -dlto",
+)
 
 
 def not_linked(case: RefusalFacts) -> Explanation | None:

@@ -29,8 +29,8 @@ _GRADES = r"(?P<severity>fatal|error|warning|info)"
 _PTXAS_LINE = re.compile(rf"ptxas (?P<file>.*), line (?P<line>\d+); {_GRADES} *: *(?P<message>.*)")
 _TOOL_LINE = re.compile(rf"(?:@\w@)?(?:(?P<tool>ptxas|nvlink) +)?{_GRADES} *: *(?P<message>.*)")
 _JITLINK_LINE = re.compile(r"ERROR (?P<code>\w+): *(?P<message>.*)")
-_JITLINK_INFO = re.compile(r"INFO: (?P<message>.*)")
-_LTO_LINE = re.compile(r"(?P<file>[^:]+): link error: error: (?P<message>.*)")
+_JITLINK_INFO = re.compile(r"(?P<severity>INFO): (?P<message>.*)")
+_LTO_LINE = re.compile(r"(?P<file>[^:]+): link error: (?P<severity>error): (?P<message>.*)")
 _NVRTC_LINE = re.compile(
     r"(?:(?P<file>.+?)\((?P<line>\d+)\)|At end of source): "
     r"(?P<severity>catastrophic error|error|warning|note|remark)(?: #\d+(?:-D)?)?: (?P<message>.*)"
@@ -56,10 +56,19 @@ _CLOSING = re.compile(
 _PTX_OF_INPUT = "JIT the PTX"
 _NAMELESS = "application ptx input"  # ptxas's name for PTX from memory
 
+_OTHER_LINES: tuple[tuple[Tool, re.Pattern[str]], ...] = (
+    ("ptxas", _PTXAS_LINE),
+    ("NVRTC", _NVRTC_OPTION),
+    ("nvcc", _NVCC_LINE),
+    ("nvcc", _HOST_COMPILER_LINE),
+    ("nvJitLink", _LTO_LINE),
+    ("nvJitLink", _JITLINK_INFO),
+)
 _SEVERITIES: dict[str, Severity] = {
     "catastrophic error": "fatal",
     "fatal error": "fatal",
     "remark": "note",
+    "INFO": "info",
 }
 
 
@@ -77,38 +86,32 @@ def parse_log(log: str) -> tuple[Diagnostic, ...]:
 
 
 def _of_line(line: str, following: list[str]) -> Iterator[Diagnostic]:
-    if match := _PTXAS_LINE.fullmatch(line):
-        file = None if match["file"] == _NAMELESS else match["file"]
-        severity = _severity(match["severity"])
-        yield Diagnostic("ptxas", severity, match["message"].strip(), file, int(match["line"]))
-    elif match := _TOOL_LINE.fullmatch(line):
+    if match := _TOOL_LINE.fullmatch(line):
         tool: Tool = "ptxas" if match["tool"] == "ptxas" else "nvlink"
         if not _CLOSING.fullmatch(match["message"]):
-            yield _of_message(tool, _severity(match["severity"]), match["message"].strip())
+            named = _OF_FILE.search(match["message"]) if tool == "nvlink" else None
+            yield replace(_parsed(tool, match), file=named["file"] if named else None)
     elif match := _NVRTC_LINE.fullmatch(line):
         yield _of_nvrtc(match, following)
-    elif match := _NVRTC_OPTION.fullmatch(line):
-        yield Diagnostic("NVRTC", _severity(match["severity"]), match["message"])
-    elif match := _NVCC_LINE.fullmatch(line):
-        yield Diagnostic("nvcc", _severity(match["severity"]), match["message"])
-    elif match := _HOST_COMPILER_LINE.fullmatch(line):
-        yield Diagnostic(
-            "nvcc",
-            _severity(match["severity"]),
-            match["message"],
-            match["file"],
-            int(match["line"]),
-            int(match["column"]) if match["column"] else None,
-        )
-    elif match := _LTO_LINE.fullmatch(line):
-        yield Diagnostic("nvJitLink", "error", match["message"], match["file"])
-    elif match := _JITLINK_INFO.fullmatch(line):
-        yield Diagnostic("nvJitLink", "info", match["message"])
+    else:
+        for tool, pattern in _OTHER_LINES:
+            if match := pattern.fullmatch(line):
+                yield _parsed(tool, match)
+                return
 
 
-def _of_message(tool: Tool, severity: Severity, message: str) -> Diagnostic:
-    named = _OF_FILE.search(message) if tool == "nvlink" else None
-    return Diagnostic(tool, severity, message, named["file"] if named else None)
+def _parsed(tool: Tool, match: re.Match[str]) -> Diagnostic:
+    """Return the diagnostic of a line whose parts are the groups of a match."""
+    found = match.groupdict()
+    severity, file = found["severity"], found.get("file")
+    return Diagnostic(
+        tool,
+        _SEVERITIES.get(severity, severity),  # type: ignore[arg-type]  # patterns name no others
+        found["message"].strip(),
+        None if file == _NAMELESS else file,
+        int(found["line"]) if found.get("line") else None,
+        int(found["column"]) if found.get("column") else None,
+    )
 
 
 def _add_of_jitlink(found: list[Diagnostic], message: str) -> None:
@@ -131,16 +134,4 @@ def _of_nvrtc(match: re.Match[str], following: list[str]) -> Diagnostic:
     if len(following) == 2 and _CARET.fullmatch(following[1].rstrip()):
         source = following[0].removeprefix("  ")
         column = len(following[1].rstrip()) - 2
-    return Diagnostic(
-        "NVRTC",
-        _severity(match["severity"]),
-        match["message"],
-        match["file"],
-        int(match["line"]) if match["line"] else None,
-        column,
-        source=source,
-    )
-
-
-def _severity(word: str) -> Severity:
-    return _SEVERITIES.get(word, word)  # type: ignore[arg-type]  # the patterns name no others
+    return replace(_parsed("NVRTC", match), column=column, source=source)

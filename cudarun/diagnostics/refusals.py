@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.images.demangler import quoted
+from cudarun.images.demangler import demangle, quoted
 from cudarun.images.summary import FileSummary
 from cudarun.images.versions import Architecture, Version
 from cudarun.records import dataclass
@@ -37,6 +37,11 @@ class LoadTarget:
     def target(self) -> str:
         """The architecture as text: ``sm_90``."""
         return f"sm_{self.architecture}{self.suffix}"
+
+    @property
+    def speaker(self) -> str:
+        """What refuses an image: the driver, or a linker or compiler by its name."""
+        return "the driver" if self.is_driver else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,27 @@ class Explanation:
 
 Rule = Callable[[RefusalFacts], Explanation | None]
 """Returns an explanation of the refusals that it recognizes."""
+
+
+def rule_of(pattern: str, reason: str, remedy: str) -> Rule:
+    """Return a rule for a text in the log.
+
+    Args:
+        pattern: The pattern of the text.
+        reason: The reason; ``{0}`` is the pattern's first group, a symbol in its C++ spelling, and
+            ``{who}`` is the driver or the linker.
+        remedy: The remedy, likewise.
+    """
+
+    def rule(case: RefusalFacts) -> Explanation | None:
+        match = case.match(pattern)
+        if match is None:
+            return None
+        groups = tuple(map(demangle, match.groups()))
+        who = case.place.speaker
+        return Explanation(reason.format(*groups, who=who), remedy.format(*groups, who=who))
+
+    return rule
 
 
 # --- words ---------------------------------------------------------------------------------------

@@ -6,11 +6,32 @@ from cudarun.diagnostics.refusals import (
     Explanation,
     RefusalFacts,
     place_text,
+    rule_of,
     targets_text,
     version_text,
 )
 from cudarun.images.versions import Version, cuda_of_ptx, newest_ptx, parse_target
 
+PTX_TOO_OLD = rule_of(
+    r"PTX \.version (\d+\.\d+) does not support \.target (\w+)",
+    ".version {0} does not support .target {1}.",
+    "restore the .version that the compiler wrote, or use a newer one",
+)
+PTX_OF_32_BITS = rule_of(
+    "32-Bit ABI|32-bit addressing|address_size 32",
+    "The PTX has 32-bit addresses, which GPUs of compute capability 9.0 and later do not support.",
+    "compile it with .address_size 64 (nvcc -m64, the default)",
+)
+UNKNOWN_TARGET = rule_of(
+    r"Unsupported \.target '(\w+)'",
+    "Unknown architecture {0}: it is misspelled, or newer than {who}.",
+    "compile for a supported architecture, such as compute_75",
+)
+MISSING_FEATURE = rule_of(
+    r"Feature '([^']+)' requires \.target sm_(\w+) or higher",
+    "The instruction '{0}' requires .target sm_{1} or newer.",
+    "compile for compute_{1} or newer",
+)
 _NO_CODE = ("CUDA_ERROR_NO_BINARY_FOR_GPU", "CUDA_ERROR_INVALID_IMAGE", "CUDA_ERROR_INVALID_SOURCE")
 
 
@@ -23,12 +44,11 @@ def ptx_too_new(case: RefusalFacts) -> Explanation | None:
     place = case.place
     first = cuda_of_ptx(given)
     needs = f"CUDA {version_text(first)} or later" if first else "a newer CUDA"
-    who = "the driver" if place.is_driver else place.name
     has = f" has CUDA {version_text(place.cuda)} and" if place.cuda and place.is_driver else ""
     update = "update the driver" if place.is_driver else "use a newer nvJitLink"
     return Explanation(
         f"PTX {version_text(given)} requires {needs}; "
-        f"{who}{has} supports PTX up to {version_text(newest)}.",
+        f"{place.speaker}{has} supports PTX up to {version_text(newest)}.",
         f"compile with a toolkit of that version or older, or {update}",
     )
 
@@ -46,28 +66,6 @@ def _versions_by_the_result(case: RefusalFacts) -> tuple[Version, Version] | Non
     given = case.contents.ptx_version if case.contents else None
     newest = newest_ptx(case.place.cuda)
     return (given, newest) if given and newest else None
-
-
-def ptx_too_old(case: RefusalFacts) -> Explanation | None:
-    """Explain a ``.version`` that is older than the ``.target``."""
-    match = case.match(r"PTX \.version (\d+\.\d+) does not support \.target (\w+)")
-    if match is None:
-        return None
-    return Explanation(
-        f".version {match[1]} does not support .target {match[2]}.",
-        "restore the .version that the compiler wrote, or use a newer one",
-    )
-
-
-def ptx_of_32_bits(case: RefusalFacts) -> Explanation | None:
-    """Explain 32-bit addresses."""
-    if not case.match("32-Bit ABI|32-bit addressing|address_size 32"):
-        return None
-    return Explanation(
-        "The PTX has 32-bit addresses, which GPUs of compute capability 9.0 and later do not "
-        "support.",
-        "compile it with .address_size 64 (nvcc -m64, the default)",
-    )
 
 
 def specific_target(case: RefusalFacts) -> Explanation | None:
@@ -117,29 +115,6 @@ def newer_target(case: RefusalFacts) -> Explanation | None:
     return Explanation(
         f"The PTX is for {given}, which is newer than {place_text(case.place)}.",
         f"compile it for compute_{case.place.architecture} or older",
-    )
-
-
-def unknown_target(case: RefusalFacts) -> Explanation | None:
-    """Explain a ``.target`` that does not exist."""
-    match = case.match(r"Unsupported \.target '(\w+)'")
-    if match is None:
-        return None
-    return Explanation(
-        f"Unknown architecture {match[1]}: it is misspelled, or newer than "
-        f"{'the driver' if case.place.is_driver else case.place.name}.",
-        "compile for a supported architecture, such as compute_75",
-    )
-
-
-def missing_feature(case: RefusalFacts) -> Explanation | None:
-    """Explain an instruction that the ``.target`` does not support."""
-    match = case.match(r"Feature '([^']+)' requires \.target (\w+) or higher")
-    if match is None:
-        return None
-    return Explanation(
-        f"The instruction '{match[1]}' requires .target {match[2]} or newer.",
-        f"compile for {match[2].replace('sm_', 'compute_')} or newer",
     )
 
 

@@ -30,10 +30,9 @@ from cudarun.session.launch.arrays import ArrayMemory, LaunchArrays
 from cudarun.session.launch.initialization import BufferInitializer
 from cudarun.session.launch.recorded.fixed_addresses import allocate_at
 from cudarun.session.launch.recorded.memory import (
-    RecordedArrayBuffer,
     RecordedBuffer,
     RecordedMemoryContents,
-    RecordedVariable,
+    RecordedSpec,
     memory_ranges,
     moved_variables,
 )
@@ -151,7 +150,7 @@ class Buffers:
         staged = []
         for variable in variables:
             value = self._allocate(variable.name, variable.nbytes)
-            self._write(variable, value.address, seed, addresses, handles)
+            self._write(variable, value.address, seed, addresses, {variable.name: handles})
             memory = FixedMemory(self._session.driver, variable.address, variable.nbytes)
             staged.append((memory, value))
         return tuple(staged)
@@ -171,62 +170,58 @@ class Buffers:
         """
         kept: Values = {}
         for variable in self._written:
-            self._write(
-                variable, variable.address, seed, self.addresses, places.get(variable.name, {})
-            )
+            self._write(variable, variable.address, seed, self.addresses, places)
         for name, spec in self._specs.items():
-            buffer = self._buffers[name]
+            buffer, array = self._buffers[name], None
             if isinstance(spec, ImageVariable):
-                if name in keep:
-                    kept[name] = self.array(name)
-                continue
-            if isinstance(spec, RecordedBuffer | RecordedArrayBuffer):
-                self._session.progress.report(f"filling {name}")
-                progress = self._progress(f"filling {name}")
-                recorded = RecordedMemoryContents(spec, self.moved)
-                self._filler.fill(buffer.address, recorded, progress)
+                pass  # the image initializes it, or the loop above
+            elif spec.initial is not None or isinstance(spec, RecordedSpec):
+                keeps, address = name in keep, buffer.address
+                array = self._write(spec, address, seed, self.addresses, places, keep=keeps)
                 _store(buffer)
-                if name in keep:
-                    kept[name] = self.array(name)
-                continue
-            if spec.initial is None:
+            else:
                 if not self._bare:
                     buffer.poison(fill_pattern(spec.dtype()))
                     _store(buffer)
                 continue
-            self._session.progress.report(f"filling {name}")
-            with in_memory(f"{name}, {spec},"):
-                data = contents(spec.initial, spec.type, spec.shape, seeded(seed, spec.seed_name))
-                if spec.pointers:
-                    data = _with_addresses(spec, data, self.addresses, places[name])
-                if name in keep:
-                    check_free_memory(spec.nbytes)
-                    array = data.array()
-                    kept[name] = array.reshape(spec.array_shape)
-                    data = data if isinstance(data, RepeatedContents) else ArrayContents(array)
-                self._filler.fill(buffer.address, data, self._progress(f"filling {name}"))
-                _store(buffer)
+            if name in keep:
+                kept[name] = self.array(name) if array is None else array
         return kept
 
     def _write(
         self,
-        variable: ImageVariable,
+        spec: BufferSpec,
         address: int,
         seed: int,
         addresses: Mapping[str, int],
-        handles: Handles,
-    ) -> None:
-        """Write the value of a variable to an address."""
-        if isinstance(variable, RecordedVariable):
-            self._filler.fill(address, RecordedMemoryContents(variable, self.moved))
-            return
-        with in_memory(f"{variable.name}, {variable},"):
-            assert variable.initial is not None, "a variable is written with a value"
-            chance = seeded(seed, variable.name)
-            data = contents(variable.initial, variable.type, variable.shape, chance)
-            if variable.pointers:
-                data = _with_addresses(variable, data, addresses, handles)
-            self._filler.fill(address, data, self._progress(f"writing {variable.name}"))
+        places: Mapping[str, Handles],
+        *,
+        keep: bool = False,
+    ) -> Array | None:
+        """Write the initial contents of a buffer or a variable; return those to keep.
+
+        Recorded contents are not kept: they are as large as memory.
+        """
+        doing, array = f"filling {spec.name}", None
+        self._session.progress.report(doing)
+        with in_memory(f"{spec.name}, {spec},"):
+            if isinstance(spec, RecordedSpec):
+                data: Contents = RecordedMemoryContents(spec, self.moved)
+            else:
+                assert spec.initial is not None, "a variable is written with a value"
+                chance = seeded(seed, spec.seed_name)
+                data = contents(spec.initial, spec.type, spec.shape, chance)
+            if spec.pointers:
+                raw = bytearray(data.array().tobytes())
+                write_addresses(raw, spec.pointers, addresses, places[spec.name])
+                data = ArrayContents(np.frombuffer(raw, spec.dtype()))
+            if keep and not isinstance(spec, RecordedSpec):
+                check_free_memory(spec.nbytes)
+                flat = data.array()
+                array = flat.reshape(spec.array_shape)
+                data = data if isinstance(data, RepeatedContents) else ArrayContents(flat)
+            self._filler.fill(address, data, self._progress(doing))
+        return array
 
     def copy_inputs(self) -> dict[str, DeviceBuffer]:
         """Return copies of all that is initialized, within the device, by name.
@@ -420,18 +415,6 @@ class Buffers:
         buffer = DeviceBuffer(self._session.driver, name, nbytes, guard_bytes)
         self._session.add_release(buffer.free)
         return buffer
-
-
-def _with_addresses(
-    spec: BufferSpec,
-    data: Contents,
-    addresses: Mapping[str, int],
-    handles: Handles,
-) -> Contents:
-    """Return contents with the addresses in them."""
-    raw = bytearray(data.array().tobytes())
-    write_addresses(raw, spec.pointers, addresses, handles)
-    return ArrayContents(np.frombuffer(raw, spec.dtype()))
 
 
 def _store(buffer: DeviceBuffer, stream: Handle = 0) -> None:

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError
 from cudarun.session.driver.faults import is_fault
-from cudarun.session.image.image import Image
-from cudarun.session.launch.request import Geometry
+from cudarun.session.launch.steps import BoundStep
 
 # The driver reports a fault by a result and its log, a text: all details are in the text.
 _ADDRESS = re.compile(r"^ *(?:global|generic) address 0x(?P<address>[0-9a-f]+) ")
@@ -27,9 +26,7 @@ _LAUNCH_FAILED = 719  # CUDA_ERROR_LAUNCH_FAILED: the result of a trap
 
 def explain_fault(
     error: CudarunError,
-    image: Image,
-    kernel: str,
-    geometry: Geometry,
+    step: BoundStep,
     specs: Sequence[BufferSpec],
     addresses: Mapping[str, int],
 ) -> None:
@@ -37,9 +34,7 @@ def explain_fault(
 
     Args:
         error: The error of a launch.
-        image: The image of the kernel.
-        kernel: Its name there.
-        geometry: The geometry of the launch.
+        step: The step that failed.
         specs: The launch's buffers.
         addresses: The address of each buffer.
     """
@@ -49,14 +44,13 @@ def explain_fault(
     error.log = (
         "\n".join(each for line in lines for each in _explained(line, specs, addresses)) or None
     )
-    error.hint = error.hint or _missing_option(error, image.code, kernel, geometry)
+    error.hint = error.hint or _missing_option(error, step)
 
 
-def _missing_option(
-    error: CudarunError, image: bytes, kernel: str, geometry: Geometry
-) -> str | None:
+def _missing_option(error: CudarunError, step: BoundStep) -> str | None:
     """Return the option that the kernel needs and the launch lacks."""
-    code, log = _code_of(image, kernel), error.log or ""
+    image, geometry, log = step.library.image.code, step.geometry, error.log or ""
+    code = _code_of(image, step.kernel.name)
     if not geometry.shared_bytes and _OF_SHARED.search(log):
         names = _DYNAMIC_SHARED.findall(image)
         if any(re.search(rb"[^\w$]%b[^\w$]" % re.escape(name), code) for name in names):

@@ -57,117 +57,142 @@ class StepResults:
         )
 
 
-def step_results(
-    session: Session,
-    options: ProgramOptions,
-    buffers: Buffers,
-    before: Values,
-    steps: Sequence[BoundStep],
-    device: Device,
-    *,
-    comparing: bool = False,
-) -> StepResults:
-    """Copy back, save, check and print after a step.
+class StepReader:
+    """A reader of the buffers of a program after its steps.
 
     Args:
         session: The session.
         options: The options of the program.
         buffers: The buffers.
-        before: The arrays of ``old(…)``.
-        steps: The steps so far, of which the last one has just run.
         device: The device.
-        comparing: Copy all buffers, to compare them with the reference's.
     """
-    step = steps[-1]
-    errors: list[CudarunError] = []
-    request = step.request
-    # Outputs are saved first: they must exist even if a check fails or cannot be evaluated.
-    after, saved = _copy_back(buffers, request, options, device, errors, comparing=comparing)
-    is_last = step.number == step.count
-    verified = buffers.verified(digests=is_last and options.digests)
-    session.progress.report("checking")
-    scalars = all_scalars(steps)
-    values, old = scalars | after, scalars | before
-    checks = _checks(session, buffers, request, options, values, old, after, errors)
-    prints = tuple(_printed(request, values, old, errors, buffers.unwritten))
-    number = None if is_last else step.number
-    return StepResults(
-        after=after,
-        buffers=verified,
-        saved=saved,
-        checks=tuple(replace(each, step=number) for each in checks.results),
-        weaknesses=checks.weaknesses,
-        prints=tuple(replace(each, step=number) for each in prints),
-        figures=tuple(figure(show, after[show.name]) for show in request.shows),
-        errors=tuple(error.at(file=request.image.origin, device=device.label) for error in errors),
-    )
 
+    def __init__(
+        self, session: Session, options: ProgramOptions, buffers: Buffers, device: Device
+    ) -> None:
+        self._session = session
+        self._options = options
+        self._buffers = buffers
+        self._device = device
 
-@dataclass(frozen=True, slots=True)
-class _CheckResults:
-    """The results of all checks, and the replacements of the outputs that they do not notice."""
+    def results(
+        self, steps: Sequence[BoundStep], before: Values, *, comparing: bool = False
+    ) -> StepResults:
+        """Copy back, save, check and print after a step.
 
-    results: tuple[CheckResult, ...]
-    weaknesses: tuple[str, ...] = ()
-
-
-def _checks(
-    session: Session,
-    buffers: Buffers,
-    request: LaunchStep,
-    options: ProgramOptions,
-    values: Values,
-    old: Values,
-    after: Values,
-    errors: list[CudarunError],
-) -> _CheckResults:
-    """Evaluate checks and comparisons with what is expected; add errors of those that cannot be."""
-    unwritten = buffers.unwritten
-    only_floats = session.driver.traits.unwritten_bytes is None
-    results = [
-        _checked(each, values, old, request, errors, unwritten, only_floats=only_floats)
-        for each in request.checks
-    ]
-    expected: list[Array | CudarunError] = []
-    if request.image.recording is not None:
-        from cudarun.session.launch.recorded.results import compare_recorded
-
-        results += compare_recorded(request, buffers)
-    if request.expectations:
-        from cudarun.session.launch.expected.comparison import (  # few launches have one
-            compare_expected,
-            expected_arrays,
+        Args:
+            steps: The steps so far, of which the last one has just run.
+            before: The arrays of ``old(…)``.
+            comparing: Copy all buffers, to compare them with the reference's.
+        """
+        step, request = steps[-1], steps[-1].request
+        errors: list[CudarunError] = []
+        # Outputs are saved first: they must exist even if a check fails or cannot be evaluated.
+        after, saved = self._copy_back(request, errors, comparing=comparing)
+        is_last = step.number == step.count
+        verified = self._buffers.verified(digests=is_last and self._options.digests)
+        self._session.progress.report("checking")
+        scalars = all_scalars(steps)
+        values, old = scalars | after, scalars | before
+        checks, weak = self._checks(request, values, old, after, errors)
+        prints = tuple(_printed(request, values, old, errors, self._buffers.unwritten))
+        number = None if is_last else step.number
+        place = {"file": request.image.origin, "device": self._device.label}
+        return StepResults(
+            after=after,
+            buffers=verified,
+            saved=saved,
+            checks=tuple(replace(each, step=number) for each in checks),
+            weaknesses=weak,
+            prints=tuple(replace(each, step=number) for each in prints),
+            figures=tuple(figure(show, after[show.name]) for show in request.shows),
+            errors=tuple(error.at(**place) for error in errors),
         )
 
-        for each in expected_arrays(session, request, options.functions, buffers.specs, old):
-            expected.append(each)
-            if isinstance(each, CudarunError) and each not in errors:
-                errors.append(each.of(option="--expect"))
-        results += compare_expected(request, buffers.specs, expected, values, unwritten)
-    found: tuple[str, ...] = ()
-    specs = buffers.specs
-    if (
-        results
-        and all(each.passed for each in results)
-        and _tests_strength(request, options, specs)
-    ):
+    def _checks(
+        self,
+        request: LaunchStep,
+        values: Values,
+        old: Values,
+        after: Values,
+        errors: list[CudarunError],
+    ) -> tuple[list[CheckResult], tuple[str, ...]]:
+        """Evaluate checks and comparisons; add errors of those that cannot be evaluated.
+
+        Returns:
+            The results, and the replacements of the outputs that they do not notice.
+        """
+        buffers, unwritten = self._buffers, self._buffers.unwritten
+        only_floats = self._session.driver.traits.unwritten_bytes is None
+        results: list[CheckResult] = []
+        for check in request.checks:
+            try:
+                results.append(
+                    _checked(check, request, values, old, unwritten, only_floats=only_floats)
+                )
+            except CudarunError as error:
+                errors.append(error.of(option="--check"))
+                text = check.expression.text
+                nothing = CheckResult(text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False)
+                results.append(nothing)
+        expected: list[Array | CudarunError] = []
+        if request.image.recording is not None:
+            from cudarun.session.launch.recorded.results import compare_recorded
+
+            results += compare_recorded(request, buffers)
+        if request.expectations:
+            from cudarun.session.launch.expected.comparison import (  # few launches have one
+                compare_expected,
+                expected_arrays,
+            )
+
+            functions = self._options.functions
+            for each in expected_arrays(self._session, request, functions, buffers.specs, old):
+                expected.append(each)
+                if isinstance(each, CudarunError) and each not in errors:
+                    errors.append(each.of(option="--expect"))
+            results += compare_expected(request, buffers.specs, expected, values, unwritten)
+        is_tested = _tests_strength(request, self._options, buffers.specs)
+        if not (results and all(each.passed for each in results) and is_tested):
+            return results, ()
         from cudarun.session.launch.strength import weaknesses
 
         def passes(replaced: Values, unwritten: Unwritten) -> bool:
-            again: list[CheckResult] = []
-            for each in request.checks:
-                tolerance = request.tolerance.overridden(each.rtol, each.atol)
-                directory = request.directory
-                again.append(
-                    run_check(each.expression, replaced, old, tolerance, directory, unwritten)
-                )
+            again = [_checked(each, request, replaced, old, unwritten) for each in request.checks]
             if expected:
                 again += compare_expected(request, buffers.specs, expected, replaced, unwritten)
             return all(each.passed for each in again)
 
         checked = {name: after[name] for name in _checked_names(request) if name in after}
-        found = weaknesses(passes, values, checked, old)
-    return _CheckResults(tuple(results), found)
+        return results, weaknesses(passes, values, checked, old)
+
+    def _copy_back(
+        self, request: LaunchStep, errors: list[CudarunError], *, comparing: bool
+    ) -> tuple[Values, tuple[Saved, ...]]:
+        """Copy the requested data from the device: into arrays if necessary, else only to files.
+
+        A file that cannot be written adds an error instead.
+        """
+        arrays: Values = {}
+        saved: dict[Save, Saved] = {}
+        buffers, options = self._buffers, self._options
+        wanted = _as_arrays(request, options, buffers.specs)
+        for spec in buffers.specs:
+            deliver: Callable[[ChunkSink], object] = partial(buffers.deliver, spec.name)
+            if comparing or ALL in wanted.get(spec.name, ()):
+                arrays[spec.name] = buffers.array(spec.name)
+                deliver = partial(_deliver, arrays[spec.name])
+            elif spec.name in wanted:
+                rows = span(wanted[spec.name], (*spec.array_shape, 1)[0])
+                arrays[spec.name] = buffers.rows(spec.name, rows)
+            for each in request.saves:
+                if each.name == spec.name:
+                    label, force = self._device.label, options.force
+                    try:
+                        saved[each] = save(each, label, spec, deliver, force=force)
+                    except RequestError as error:
+                        errors.append(error)
+        return arrays, tuple(saved[each] for each in request.saves if each in saved)
 
 
 def initializer_note(
@@ -228,26 +253,17 @@ def _checked_names(request: LaunchStep) -> set[str]:
 
 def _checked(
     check: Check,
+    request: LaunchStep,
     values: Values,
     old: Values,
-    request: LaunchStep,
-    errors: list[CudarunError],
     unwritten: Unwritten,
     *,
-    only_floats: bool,
+    only_floats: bool = False,
 ) -> CheckResult:
-    """Return the result of a check; if it cannot be evaluated, also add an error."""
-    tolerance = request.tolerance.overridden(check.rtol, check.atol)
-    try:
-        return run_check(
-            check.expression, values, old, tolerance, request.directory, unwritten,
-            only_floats=only_floats,
-        )  # fmt: skip
-    except CudarunError as error:
-        errors.append(error.of(option="--check"))
-        return CheckResult(
-            check.expression.text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False
-        )
+    return run_check(
+        check.expression, values, old, request.tolerance.overridden(check.rtol, check.atol),
+        request.directory, unwritten, only_floats=only_floats,
+    )  # fmt: skip
 
 
 def _printed(
@@ -279,39 +295,6 @@ def old_names(program: Program, specs: Sequence[BufferSpec]) -> set[str]:
     for step in steps:
         names |= _checked_names(step) if _tests_strength(step, program.options, specs) else set()
     return names
-
-
-def _copy_back(
-    buffers: Buffers,
-    request: LaunchStep,
-    options: ProgramOptions,
-    device: Device,
-    errors: list[CudarunError],
-    *,
-    comparing: bool,
-) -> tuple[Values, tuple[Saved, ...]]:
-    """Copy the requested data from the device: into arrays if necessary, else only to files.
-
-    A file that cannot be written adds an error instead.
-    """
-    arrays: Values = {}
-    saved: dict[Save, Saved] = {}
-    wanted = _as_arrays(request, options, buffers.specs)
-    for spec in buffers.specs:
-        deliver: Callable[[ChunkSink], object] = partial(buffers.deliver, spec.name)
-        if comparing or ALL in wanted.get(spec.name, ()):
-            arrays[spec.name] = buffers.array(spec.name)
-            deliver = partial(_deliver, arrays[spec.name])
-        elif spec.name in wanted:
-            rows = span(wanted[spec.name], (*spec.array_shape, 1)[0])
-            arrays[spec.name] = buffers.rows(spec.name, rows)
-        for each in request.saves:
-            if each.name == spec.name:
-                try:
-                    saved[each] = save(each, device.label, spec, deliver, force=options.force)
-                except RequestError as error:
-                    errors.append(error)
-    return arrays, tuple(saved[each] for each in request.saves if each in saved)
 
 
 def _deliver(array: Array, take: ChunkSink) -> None:

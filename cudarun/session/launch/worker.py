@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.statements import check_lets
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, RequestError
 from cudarun.images.demangler import demangle
+from cudarun.model.detectors import DetectorReport
 from cudarun.model.launch import LaunchResult, StepResult
 from cudarun.model.runs import SeededRun, TimingResult
-from cudarun.records import dataclass, values_of
+from cudarun.records import values_of
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.copies import write_copies
@@ -24,8 +25,13 @@ from cudarun.session.launch.outputs import check_on_device, check_saving
 from cudarun.session.launch.program import DeviceProgram, StepLaunches
 from cudarun.session.launch.recorded.results import tolerance_note
 from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
-from cudarun.session.launch.request import Program, ProgramOptions
-from cudarun.session.launch.results import StepResults, initializer_note, old_names, step_results
+from cudarun.session.launch.request import Program, Timing
+from cudarun.session.launch.results import (
+    StepReader,
+    StepResults,
+    initializer_note,
+    old_names,
+)
 from cudarun.session.launch.steps import (
     BoundStep,
     Libraries,
@@ -60,24 +66,19 @@ def run_on(
         CudarunError: The launch failed.
     """
     options = program.options
-    for step in program.steps:
-        check_on_device(step.saves, device.label, force=options.force)
+    for each in program.steps:
+        check_on_device(each.saves, device.label, force=options.force)
     about = describe(session.driver, device)
     results: list[StepResults] = []
 
     def after(ran: _Launch, step: BoundStep) -> None:
         if step.number < step.count and step.request.reads_results:
-            so_far = ran.steps[: step.number]
-            results.append(step_results(session, options, ran.buffers, ran.before, so_far, device))
+            results.append(ran.results(ran.steps[: step.number]))
             ran.buffers.forget_copies()
 
     ran = _run(session, libraries, program, device, after)
-    last, comparing = ran.steps[-1], reference is not None
-    results.append(
-        step_results(
-            session, options, ran.buffers, ran.before, ran.steps, device, comparing=comparing
-        )
-    )
+    last = ran.steps[-1]
+    results.append(ran.results(ran.steps, comparing=reference is not None))
     sets = [(options.seed, results[-1]), *reversed(ran.other_sets)] if ran.other_sets else []
     shown = next((each for _, each in sets if each.failures), results[-1])
     said = [each for step in ran.steps for each in step.notes]
@@ -87,7 +88,6 @@ def run_on(
     said += filter(None, [tolerance_note(last.request, shown.checks), found])
     said += (f"{demangle(k)}: {note}" for k, note in session.driver.traits.launch_notes().items())
     warnings = [each for library in libraries for each in library.image.warnings]
-    specs = all_buffers(ran.steps)
     errors = [error for each in (*results, *dict(sets[1:]).values()) for error in each.errors]
     return LaunchResult(
         **values_of(last.launch(last.kernel)),
@@ -112,9 +112,9 @@ def run_on(
         milliseconds=ran.milliseconds,
         timing=ran.timing,
         diagnostics=(*dict.fromkeys(warnings), *notes(dict.fromkeys(said))),
-        watched=detector_report(options.detection, ran.seen, specs, ran.buffers.addresses),
+        watched=ran.watched(),
         errors=tuple(errors),
-        steps=_step_rows(ran),
+        steps=ran.step_rows(),
         input_sets=tuple(SeededRun(seed, each.failures) for seed, each in sets),
         copies=() if options.copies is None else write_copies(options.copies, ran.buffers),
         engines=engines_of(session.driver, ran.steps, options.engine),
@@ -135,32 +135,127 @@ def run_reference(
     )
 
 
-@dataclass(slots=True)
 class _Launch:
     """A launch, or a program of several, with its results still on the device.
 
+    Args:
+        session: The session.
+        device: The device.
+        options: The options of the program.
+        steps: The steps, whose variables have their addresses.
+        seen: The results of detectors.
+
     Attributes:
         steps: The steps.
-        buffers: Their buffers.
-        before: The arrays of ``old(…)``: the contents before the first step.
-        seen: The results of detectors.
+        buffers: Their buffers, initialized.
         milliseconds: The time of all launches with their synchronization; with ``--repeat``, the
             median.
-        step_milliseconds: That of each step; empty for a graph.
         timing: The times of ``--repeat``.
-        step_timings: Those of each step; empty for a graph.
         other_sets: The seed and the results of each input set after the first one.
     """
 
-    steps: tuple[BoundStep, ...]
-    buffers: Buffers
-    before: Values
-    seen: DetectorResults
-    milliseconds: float = 0.0
-    step_milliseconds: list[float] = field(default_factory=list)
-    timing: TimingResult | None = None
-    step_timings: tuple[TimingResult, ...] = ()
-    other_sets: list[tuple[int, StepResults]] = field(default_factory=list)
+    def __init__(
+        self,
+        session: Session,
+        device: Device,
+        program: Program,
+        steps: tuple[BoundStep, ...],
+        seen: DetectorResults,
+    ) -> None:
+        self._session = session
+        self._device = device
+        self._options = options = program.options
+        self._seen = seen
+        self.steps = steps
+        self.milliseconds = 0.0
+        self.timing: TimingResult | None = None
+        self.other_sets: list[tuple[int, StepResults]] = []
+        self._step_milliseconds: list[float] = []
+        self._step_timings: tuple[TimingResult, ...] = ()
+        specs = all_buffers(steps)
+        read = {each.name: each for step in steps for each in step.variables.read}
+        written = steps[0].variables.written
+        everything = [*specs, *read.values()]
+        writable = writable_arrays(steps)
+        self.buffers = Buffers(session, device, everything, written, writable, bare=options.profile)
+        places = {step.number: step.places(self.buffers) for step in steps}
+        self._places = {
+            spec.name: places[step.number] for step in steps for spec in step.binding.buffers
+        }
+        self._places |= {each.name: places[1] for each in written}
+        self._kept = old_names(program, everything)
+        self._before = self._fill(options.seed)
+        self._program = DeviceProgram(session, device, options, steps, self.buffers, places)
+
+    def _fill(self, seed: int) -> Values:
+        """Initialize the buffers; return the arrays of ``old(…)``."""
+        return self.buffers.fill(seed, self._kept, self._places)
+
+    def run(self, after: Callable[[_Launch, BoundStep], None]) -> None:
+        """Launch and wait: for each step, or for the graph."""
+        if self._options.graph:
+            self.milliseconds = self._program.run_as_graph()
+            return
+
+        def done(launches: StepLaunches, milliseconds: float) -> None:
+            self._step_milliseconds.append(milliseconds)
+            self.milliseconds += milliseconds
+            after(self, launches.step)
+
+        self._program.run(done)
+
+    def measure(self, timing: Timing) -> None:
+        """Time the runs, and verify the last run of each input set but the first."""
+        from cudarun.session.launch.timing import measure
+
+        session, seed = self._session, self._options.seed
+        session.driver.traits.on_progress(lambda done: None)  # `measure` reports the progress
+        libraries = [step.library for step in self.steps]
+        seeds = range(seed, seed + timing.input_sets)
+        inputs = TimedInputs(session, self.buffers, libraries, seeds, self._before, self._fill)
+        *earlier, last = self.steps
+        only_checked = replace(last, request=last.request.without_outputs())
+        unweighed = replace(self._options, check_strength="off")
+        reader = StepReader(session, unweighed, self.buffers, self._device)
+
+        def verify(chosen: InputSet) -> None:
+            results = reader.results((*earlier, only_checked), chosen.before)
+            self.other_sets.append((chosen.seed, results))
+            self.buffers.forget_copies()
+
+        self.timing, self._step_timings = measure(
+            session, self._device, self._program, timing, inputs, last.binding.integers,
+            as_graph=self._options.graph, verify=verify,
+        )  # fmt: skip
+        self.milliseconds = self.timing.median
+        self._program.exchange_all()
+
+    def results(self, steps: Sequence[BoundStep], *, comparing: bool = False) -> StepResults:
+        """Return the results after the last of some steps."""
+        reader = StepReader(self._session, self._options, self.buffers, self._device)
+        return reader.results(steps, self._before, comparing=comparing)
+
+    def watched(self) -> DetectorReport | None:
+        """Return the report of the detectors, also of a launch that has failed."""
+        specs, addresses = all_buffers(self.steps), self.buffers.addresses
+        return detector_report(self._options.detection, self._seen, specs, addresses)
+
+    def step_rows(self) -> tuple[StepResult, ...]:
+        """Return the steps for the report; none for one launch."""
+        if len(self.steps) == 1 and self.steps[0].request.times == 1:
+            return ()
+        timings = self._step_timings
+        milliseconds = [each.median for each in timings] or self._step_milliseconds
+        return tuple(
+            StepResult(
+                **values_of(step.launch(step.kernel)),
+                image=step.request.image.origin,
+                times=step.request.times,
+                milliseconds=milliseconds[index] if milliseconds else None,
+                timing=timings[index] if timings else None,
+            )
+            for index, step in enumerate(self.steps)
+        )
 
 
 def _run(
@@ -183,51 +278,30 @@ def _run(
     for number, step in enumerate(steps, start=1):
         with step.errors_named():
             _check_names(step, all_buffers(steps[:number]), all_scalars(steps[:number]))
-    specs, options = all_buffers(steps), program.options
-    seen = DetectorResults()
+    options = program.options
     ran: _Launch | None = None
     session.driver.traits.select_engine(options.engine, options.cpu_threads)
     try:
         with detecting(session.driver, options.detection, session.progress) as seen:
-            steps = tuple(step.located() for step in steps)
-            read = {each.name: each for step in steps for each in step.variables.read}
-            written = steps[0].variables.written
-            everything = [*specs, *read.values()]
-            writable = writable_arrays(steps)
-            buffers = Buffers(session, device, everything, written, writable, bare=options.profile)
-            places = {step.number: step.places(buffers) for step in steps}
-            by_name = {
-                spec.name: places[step.number] for step in steps for spec in step.binding.buffers
-            }
-            by_name |= {each.name: places[1] for each in written}
-            kept = old_names(program, everything)
-
-            def fill(seed: int) -> Values:
-                return buffers.fill(seed, kept, by_name)
-
-            before = fill(options.seed)
-            prepared = DeviceProgram(session, device, options, steps, buffers, places)
-            ran = _Launch(steps, buffers, before, seen)
+            located = tuple(step.located() for step in steps)
+            ran = _Launch(session, device, program, located, seen)
             if options.timing is None:
                 with stopped_when_overdue(session.driver, session.progress):
-                    _run_once(prepared, ran, options, after)
+                    ran.run(after)
                 ran.milliseconds -= 1e3 * seen.proving_seconds
                 return ran
         with stopped_when_overdue(session.driver, session.progress):
-            _measure(session, device, prepared, ran, options, fill)
+            ran.measure(options.timing)
         return ran
     except CudarunError as error:
         if ran is not None:
-            addresses = ran.buffers.addresses
-            named = _step_of(error, steps)
+            named = _step_of(error, ran.steps)
             if named is None:
                 error.hint = error.hint or "to find the step, run without --graph and --repeat"
-            step = named or steps[-1]
-            error.engines = engines_of(session.driver, steps, options.engine)
-            image, kernel = step.library.image, step.kernel.name
-            explain_fault(error, image, kernel, step.geometry, specs, addresses)
-            until_then = detector_report(options.detection, seen, specs, addresses)
-            if until_then is not None:
+            step = named or ran.steps[-1]
+            error.engines = engines_of(session.driver, ran.steps, options.engine)
+            explain_fault(error, step, all_buffers(steps), ran.buffers.addresses)
+            if (until_then := ran.watched()) is not None:
                 error.findings, error.statistics = until_then.findings, until_then.statistics
         said = dict.fromkeys(each for step in steps for each in step.notes)
         error.warnings = error.warnings or notes(said)
@@ -242,76 +316,6 @@ def _step_of(error: CudarunError, steps: Sequence[BoundStep]) -> BoundStep | Non
     if named is None:
         return steps[0] if len(steps) == 1 else None
     return steps[int(named.split()[0]) - 1]
-
-
-def _run_once(
-    program: DeviceProgram,
-    ran: _Launch,
-    options: ProgramOptions,
-    after: Callable[[_Launch, BoundStep], None],
-) -> None:
-    """Launch and wait: for each step, or for the graph."""
-    if options.graph:
-        ran.milliseconds = program.run_as_graph()
-        return
-
-    def done(launches: StepLaunches, milliseconds: float) -> None:
-        ran.step_milliseconds.append(milliseconds)
-        ran.milliseconds += milliseconds
-        after(ran, launches.step)
-
-    program.run(done)
-
-
-def _measure(
-    session: Session,
-    device: Device,
-    program: DeviceProgram,
-    ran: _Launch,
-    options: ProgramOptions,
-    fill: Callable[[int], Values],
-) -> None:
-    """Time the runs, and verify the last run of each input set but the first."""
-    from cudarun.session.launch.timing import measure
-
-    assert options.timing is not None, "only a request to time comes here"
-    session.driver.traits.on_progress(lambda done: None)  # `measure` reports the progress
-    libraries = [step.library for step in ran.steps]
-    seeds = range(options.seed, options.seed + options.timing.input_sets)
-    inputs = TimedInputs(session, ran.buffers, libraries, seeds, ran.before, fill)
-    only_checked = replace(ran.steps[-1], request=ran.steps[-1].request.without_outputs())
-    unweighed = replace(options, check_strength="off")
-
-    def verify(chosen: InputSet) -> None:
-        steps = (*ran.steps[:-1], only_checked)
-        results = step_results(session, unweighed, ran.buffers, chosen.before, steps, device)
-        ran.other_sets.append((chosen.seed, results))
-        ran.buffers.forget_copies()
-
-    integers = ran.steps[-1].binding.integers
-    ran.timing, ran.step_timings = measure(
-        session, device, program, options.timing, inputs, integers,
-        as_graph=options.graph, verify=verify,
-    )  # fmt: skip
-    ran.milliseconds = ran.timing.median
-    program.exchange_all()
-
-
-def _step_rows(ran: _Launch) -> tuple[StepResult, ...]:
-    """Return the steps for the report; none for one launch."""
-    if len(ran.steps) == 1 and ran.steps[0].request.times == 1:
-        return ()
-    milliseconds = [each.median for each in ran.step_timings] or ran.step_milliseconds
-    return tuple(
-        StepResult(
-            **values_of(step.launch(step.kernel)),
-            image=step.request.image.origin,
-            times=step.request.times,
-            milliseconds=milliseconds[index] if milliseconds else None,
-            timing=ran.step_timings[index] if ran.step_timings else None,
-        )
-        for index, step in enumerate(ran.steps)
-    )
 
 
 def _check_names(step: BoundStep, buffers: Sequence[BufferSpec], scalars: Values) -> None:

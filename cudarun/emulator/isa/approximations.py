@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.fused import fused_f64
 from cudarun.emulator.numerics.native import any_of
 from cudarun.emulator.numerics.special_values import canonical, flush_tiny, flushed
-from cudarun.emulator.numerics.temporaries import Function, temporaries_of
+from cudarun.emulator.numerics.temporaries import Function, result_of, temporaries_of
 from cudarun.emulator.words import Words
 
 Bits = Callable[[Array], Array]
@@ -52,14 +53,12 @@ def division(words: Words) -> Function:
 
 def reciprocal(words: Words) -> Function:
     """Return ``rcp.approx.f32``."""
-    ftz = words.get("ftz")
+    if words.get("ftz"):
+        return result_of(partial(of_unit, unit.reciprocal))
 
     def operate(a: Array, d: Array) -> None:
-        if ftz:
-            np.copyto(d, of_unit(unit.reciprocal, a))
-        else:
-            np.copyto(d, _quotient(np.ones_like(a), a, full=True, ftz=False))
-            canonical(d)
+        np.copyto(d, _quotient(np.ones_like(a), a, full=True, ftz=False))
+        canonical(d)
 
     return operate
 
@@ -96,14 +95,7 @@ def _flushing_product(a: Array, b: Array) -> Array:
 
 def function(operation: Bits) -> Callable[[Words], Function]:
     """Return an instruction that is a function of the unit, with ``.ftz`` or without."""
-
-    def make(words: Words) -> Function:
-        def operate(a: Array, d: Array) -> None:
-            np.copyto(d, of_unit(operation, a))
-
-        return operate
-
-    return make
+    return lambda words: result_of(partial(of_unit, operation))
 
 
 def scaled(operation: Bits, finish: Callable[[Array], Array]) -> Callable[[Words], Function]:
@@ -114,45 +106,43 @@ def scaled(operation: Bits, finish: Callable[[Array], Array]) -> Callable[[Words
         finish: Returns the results of such arguments.
     """
 
-    def make(words: Words) -> Function:
-        def operate(a: Array, d: Array) -> None:
-            small = _small(a)
-            if not any_of(small):
-                np.copyto(d, of_unit(operation, a))
-                return
-            result = of_unit(operation, np.where(small, a * _UP, a))
-            np.copyto(d, np.where(small, finish(result), result))
+    def operate(a: Array) -> Array:
+        small = _small(a)
+        if not any_of(small):
+            return of_unit(operation, a)
+        result = of_unit(operation, np.where(small, a * _UP, a))
+        return np.where(small, finish(result), result)
 
-        return function(operation)(words) if words.get("ftz") else operate
-
-    return make
+    return _flushing_or(operation, operate)
 
 
-def power(words: Words) -> Function:
-    """Return ``ex2.approx``; without ``.ftz``, the root of a tiny result is squared."""
+def _flushing_or(operation: Bits, operate: Bits) -> Callable[[Words], Function]:
+    """Return the function of the unit, or without ``.ftz`` another one."""
+    flushing = partial(of_unit, operation)
+    return lambda words: result_of(flushing if words.get("ftz") else operate)
 
-    def operate(a: Array, d: Array) -> None:
-        tiny = a < np.float32(-126)
-        if not any_of(tiny):
-            np.copyto(d, of_unit(unit.power, a))
-            return
-        result = of_unit(unit.power, np.where(tiny, a * np.float32(0.5), a))
-        np.copyto(d, np.where(tiny, result * result, result))
 
-    return function(unit.power)(words) if words.get("ftz") else operate
+def _power(a: Array) -> Array:
+    """Return ``ex2.approx`` without ``.ftz``: the root of a tiny result is squared."""
+    tiny = a < np.float32(-126)
+    if not any_of(tiny):
+        return of_unit(unit.power, a)
+    result = of_unit(unit.power, np.where(tiny, a * np.float32(0.5), a))
+    return np.where(tiny, result * result, result)
+
+
+power = _flushing_or(unit.power, _power)
+"""``ex2.approx``."""
 
 
 def angular(operation: Bits) -> Callable[[Words], Function]:
     """Return a function of the unit of an angle: the product that makes it turns is truncated."""
 
-    def make(words: Words) -> Function:
-        def operate(a: Array, d: Array) -> None:
-            turns = (a.astype(np.float64) * _TURN).view(np.uint64) & _CUT
-            np.copyto(d, of_unit(operation, turns.view(np.float64).astype(np.float32)))
+    def operate(a: Array) -> Array:
+        turns = (a.astype(np.float64) * _TURN).view(np.uint64) & _CUT
+        return of_unit(operation, turns.view(np.float64).astype(np.float32))
 
-        return operate
-
-    return make
+    return lambda words: result_of(operate)
 
 
 # --- f64 -----------------------------------------------------------------------------------------
@@ -160,11 +150,7 @@ def angular(operation: Bits) -> Callable[[Words], Function]:
 
 def coarse(operation: Callable[[Array, int], Array]) -> Function:
     """Return a function of the upper halves of f64 values; the lower half of the result is 0."""
-
-    def operate(a: Array, d: Array) -> None:
-        np.copyto(d, _of_upper(operation, a))
-
-    return operate
+    return result_of(partial(_of_upper, operation))
 
 
 def _of_upper(operation: Callable[[Array, int], Array], a: Array) -> Array:
@@ -172,8 +158,8 @@ def _of_upper(operation: Callable[[Array, int], Array], a: Array) -> Array:
     return (upper.astype(np.int64) << 32).view(np.float64)
 
 
-def reciprocal_root_f64(a: Array, d: Array) -> None:
-    """Compute ``rsqrt.approx.f64``: a step of third order from the unit's result."""
+def reciprocal_root_f64(a: Array) -> Array:
+    """Return ``rsqrt.approx.f64``: a step of third order from the unit's result."""
     small = np.abs(a) < 2.0**-1022
     x = np.where(small, a * 2.0**54, a)
     y = _of_upper(unit.reciprocal_root, x)
@@ -183,7 +169,7 @@ def reciprocal_root_f64(a: Array, d: Array) -> None:
     result = np.where(small, result * 2.0**27, result)
     special = np.where(a == 0, np.copysign(np.inf, a), np.where(a < 0, _INVALID, 0.0))
     special = np.where(np.isnan(a), a + a, special)
-    np.copyto(d, np.where((a > 0) & (a < np.inf), result, special))
+    return np.where((a > 0) & (a < np.inf), result, special)
 
 
 def _fused(a: Array, b: Array, c: Array) -> Array:

@@ -10,7 +10,7 @@ from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import element, flushed_half, to_f32
 from cudarun.emulator.numerics.special_values import flushed
-from cudarun.emulator.numerics.temporaries import Function, temporaries
+from cudarun.emulator.numerics.temporaries import Function, result_of, temporaries
 from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.emulator.words import Words
 
@@ -179,10 +179,10 @@ def _selp(a: Array, b: Array, c: Array, d: Array, unchosen: Array) -> None:
 def _slct(words: Words) -> Function:
     ftz = words.get("ftz")
 
-    def select(a: Array, b: Array, c: Array, d: Array) -> None:
-        np.copyto(d, np.where((flushed(c) if ftz else c) >= 0, a, b))
+    def select(a: Array, b: Array, c: Array) -> Array:
+        return np.where((flushed(c) if ftz else c) >= 0, a, b)
 
-    return select
+    return result_of(select)
 
 
 _WORDS = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64"

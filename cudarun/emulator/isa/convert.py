@@ -6,11 +6,13 @@ values are rounded to an integer, then clamped to the range; NaN is converted by
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.isa.move import copy
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.conversions import (
@@ -22,6 +24,7 @@ from cudarun.emulator.numerics.conversions import (
     to_f64,
 )
 from cudarun.emulator.numerics.formats import (
+    element,
     from_f32,
     from_pair,
     rectified,
@@ -31,7 +34,7 @@ from cudarun.emulator.numerics.formats import (
 )
 from cudarun.emulator.numerics.native import any_of
 from cudarun.emulator.numerics.special_values import canonical, flushed
-from cudarun.emulator.numerics.temporaries import Function
+from cudarun.emulator.numerics.temporaries import Function, result_of
 from cudarun.emulator.words import Words
 
 _NOT_BYTES = "u16 u32 u64 s16 s32 s64"
@@ -55,24 +58,13 @@ def _sat_matters(words: Words) -> bool:
 def _to_integer(words: Words) -> Function:
     """Convert integer to integer: truncate to the low bits or, with ``.sat``, clamp."""
     target, source = words.type_named("dtype"), words.type_named("atype")
-    if not words["sat"]:
-
-        def convert(a: Array, d: Array) -> None:
-            # Truncate first: a wider register takes the extended value.
-            np.copyto(d, a.astype(target.dtype), casting="unsafe")
-
-        def copy(a: Array, d: Array) -> None:
-            np.copyto(d, a, casting="unsafe")
-
-        return convert if target.bits < 32 else copy
+    if not words["sat"]:  # truncate first: a wider register takes the extended value
+        return copy if target.bits >= 32 else result_of(lambda a: a.astype(target.dtype))
     least, most = integer_range(target)
     low, high = integer_range(source)
     least, most = max(least, low), min(most, high)
 
-    def clamp(a: Array, d: Array) -> None:
-        np.copyto(d, np.clip(a, least, most), casting="unsafe")
-
-    return clamp
+    return result_of(lambda a: np.clip(a, least, most))
 
 
 # --- integers to floating point ------------------------------------------------------------------
@@ -82,17 +74,13 @@ def _from_integer(words: Words) -> Function:
     target, mode = words.type_named("dtype"), words["rnd"] or rounding.NEAREST
     sat = words.get("sat")
     if mode == rounding.NEAREST and target.name in ("f32", "f64") and not sat:
+        return copy
 
-        def convert(a: Array, d: Array) -> None:
-            np.copyto(d, a, casting="unsafe")
-
-        return convert
-
-    def convert_exactly(a: Array, d: Array) -> None:
+    def convert(a: Array) -> Array:
         result = from_pair(*integer_pair(a), target.name, mode)
-        np.copyto(d, saturated(result, target.name) if sat else result)
+        return saturated(result, target.name) if sat else result
 
-    return convert_exactly
+    return result_of(convert)
 
 
 # --- floating point to integers ------------------------------------------------------------------
@@ -109,22 +97,21 @@ def _to_whole(words: Words) -> Function:
         nan -= 1 << target.bits
     ftz = words.get("ftz")
 
-    def convert(a: Array, d: Array) -> None:
-        value = to_f64(a, source, ftz=bool(ftz))
-        value = whole(value)
+    def convert(a: Array) -> Array:
+        value: Array = whole(to_f64(a, source, ftz=bool(ftz)))
         over, under = value >= above, value < below
         unknown = np.isnan(value)
         strange = over | under | unknown
         if any_of(strange):
             value = np.where(strange, 0.0, value)
-        result = value.astype(target.dtype)
+        result: Array = value.astype(target.dtype)
         if any_of(strange):
             result[over] = most
             result[under] = least
             result[unknown] = nan
-        np.copyto(d, result, casting="unsafe")
+        return result
 
-    return convert
+    return result_of(convert)
 
 
 # --- floating point to floating point ------------------------------------------------------------
@@ -157,47 +144,36 @@ def _between_floats(words: Words) -> Function:
         if target.name == "f32" and source.name != "f64":
             canonical(d)
 
-    def narrow(a: Array, d: Array) -> None:
-        np.copyto(d, a, casting="same_kind")
-
-    def copy(a: Array, d: Array) -> None:
-        np.copyto(d, a)
-
     def widen(a: Array, d: Array) -> None:
         if ftz:
             a = flushed(a).copy()
             canonical(a)
         np.copyto(d, a)
 
-    def widen_bf16(a: Array, d: Array) -> None:
-        np.copyto(d, to_f32(a, "bf16"))
-
     plain = not (sat or relu or ftz or whole) and mode == rounding.NEAREST
     if (source.name, target.name) == ("f64", "f32") and plain:
-        return narrow
+        return copy
     if (source.name, target.name) == ("f32", "f64") and not (sat or whole):
         return widen
     if target.name == "f32" and not (sat or ftz or whole):  # the bits unchanged, including NaN
         if source.name == "f32":
             return copy
         if source.name == "bf16":
-            return widen_bf16
+            return result_of(partial(to_f32, number_format="bf16"))
     return convert
 
 
 def _to_tf32(words: Words) -> Function:
     mode, relu, satfinite = words["rnd"], words.get("relu"), words.get("satfinite")
 
-    def convert(a: Array, d: Array) -> None:
+    def convert(a: Array) -> Array:
         result = to_tf32(a, mode)
         if satfinite:
             # The preceding bit pattern: the largest number for infinity, another NaN for NaN.
             result = np.where(np.isfinite(result.view(np.float32)), result, result - _LAST_TF32)
-        if relu:
-            result = rectified(result.view(np.float32)).view(np.uint32)
-        np.copyto(d, result)
+        return rectified(result.view(np.float32)).view(np.uint32) if relu else result
 
-    return convert
+    return result_of(convert)
 
 
 _LAST_TF32 = np.uint32(0x2000)
@@ -207,7 +183,7 @@ _LAST_TF32 = np.uint32(0x2000)
 
 def _pair(words: Words) -> Function:
     """Convert a pair, ``cvt.rn.f16x2.f32 d, a, b``: ``a`` becomes the upper half; or one value."""
-    number_format = words.type_named("dtype").name.removesuffix("x2")
+    number_format = element(words.type_named("dtype"))
     mode, relu, satfinite = words["rnd"], words.get("relu"), words.get("satfinite")
     largest = {"f16": 65504.0, "bf16": 3.3895313892515355e38}[number_format]
 
@@ -223,42 +199,24 @@ def _pair(words: Words) -> Function:
 
 
 def _eight_bit_pair(words: Words) -> Function:
-    number_format = words.type_named("dtype").name.removesuffix("x2")
-    relu = words["relu"]
+    number_format, relu = element(words.type_named("dtype")), words["relu"]
 
-    def convert(a: Array, b: Array, d: Array) -> None:
-        both = np.stack([b, a], axis=1)
-        if relu:
-            both = rectified(both)
-        np.copyto(d, to_eight_bits(both, number_format))
+    def convert(*sources: Array) -> Array:
+        """Convert two f32, the upper half first, or a pair of f16."""
+        both = np.stack(sources[::-1], axis=1) if len(sources) > 1 else sources[0].astype("f4")
+        return to_eight_bits(rectified(both) if relu else both, number_format)
 
-    return convert
-
-
-def _eight_bit_pair_from_half(words: Words) -> Function:
-    number_format = words.type_named("dtype").name.removesuffix("x2")
-    relu = words["relu"]
-
-    def convert(a: Array, d: Array) -> None:
-        both = a.astype(np.float32)
-        if relu:
-            both = rectified(both)
-        np.copyto(d, to_eight_bits(both, number_format))
-
-    return convert
+    return result_of(convert)
 
 
 def _half_pair_from_eight_bits(words: Words) -> Function:
-    number_format = words.type_named("atype").name.removesuffix("x2")
-    relu = words["relu"]
+    number_format, relu = element(words.type_named("atype")), words["relu"]
 
-    def convert(a: Array, d: Array) -> None:
+    def convert(a: Array) -> Array:
         value = to_f32(a, number_format)
-        if relu:
-            value = rectified(value)
-        np.copyto(d, from_f32(value, "f16"))
+        return from_f32(rectified(value) if relu else value, "f16")
 
-    return convert
+    return result_of(convert)
 
 
 # --- cvt.pack ------------------------------------------------------------------------------------
@@ -270,15 +228,14 @@ def _pack(words: Words) -> Function:
     least, most = (-1 << bits - 1, (1 << bits - 1) - 1) if kind == "s" else (0, (1 << bits) - 1)
     mask = (1 << bits) - 1
 
-    def pack(a: Array, b: Array, *rest: Array) -> None:
-        *given, d = rest
+    def pack(a: Array, b: Array, *c: Array) -> Array:
         high, low = (np.clip(x, least, most).astype(np.int64) & mask for x in (a, b))
-        result = (high << bits) | low
-        if given:
-            result |= given[0].astype(np.int64) << (2 * bits)
-        np.copyto(d, result, casting="unsafe")
+        result: Array = (high << bits) | low
+        if c:
+            result |= c[0].astype(np.int64) << (2 * bits)
+        return result
 
-    return pack
+    return result_of(pack)
 
 
 _IRND: dict[str, Any] = {"irnd": "rni rzi rmi rpi"}
@@ -334,7 +291,7 @@ FORMS: tuple[InstructionForm, ...] = (
     form("cvt.rnd{.satfinite}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rna"),
     form("cvt.rn.satfinite{.relu}.dtype.f32  d:dtype, a:f32, b:f32", make=_eight_bit_pair,
          dtype=_EIGHT),
-    form("cvt.rn.satfinite{.relu}.dtype.f16x2  d:dtype, a:f16x2", make=_eight_bit_pair_from_half,
+    form("cvt.rn.satfinite{.relu}.dtype.f16x2  d:dtype, a:f16x2", make=_eight_bit_pair,
          dtype=_EIGHT),
     form("cvt.rn{.relu}.f16x2.atype  d:f16x2, a:atype", make=_half_pair_from_eight_bits,
          atype=_EIGHT),

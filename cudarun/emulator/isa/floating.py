@@ -235,7 +235,7 @@ FORMS: tuple[InstructionForm, ...] = (
     form("sqrt.rnd.f64  d, a", make=_sqrt, **_RND),
     form("rsqrt.approx{.ftz}.f32  d, a",
          make=approximations.scaled(unit.reciprocal_root, lambda root: root * np.float32(2.0**12))),
-    form("rsqrt.approx.f64  d, a", approximations.reciprocal_root_f64),
+    form("rsqrt.approx.f64  d, a", result_of(approximations.reciprocal_root_f64)),
     form("rsqrt.approx.ftz.f64  d, a", approximations.coarse(unit.reciprocal_root)),
     form("sin.approx{.ftz}.f32  d, a", make=approximations.angular(unit.sine)),
     form("cos.approx{.ftz}.f32  d, a", make=approximations.angular(unit.cosine)),

@@ -8,15 +8,11 @@ import numpy as np
 
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics.arrays import Array
-from cudarun.emulator.numerics.temporaries import Function, temporaries
+from cudarun.emulator.numerics.temporaries import Function, result_of, temporaries
 from cudarun.emulator.words import Words
 
 _BITS = "b16 b32 b64"
 _TYPES = f"pred {_BITS}"
-
-
-def _cnot(a: Array, d: Array) -> None:
-    np.copyto(d, a == 0, casting="unsafe")
 
 
 # --- lop3 ----------------------------------------------------------------------------------------
@@ -63,12 +59,7 @@ def _minterms(table: int) -> Function:
 
 
 def _lop3(words: Words) -> Function:
-    compute = lookup(words.constants["lut"] & 0xFF)
-
-    def lop3(a: Array, b: Array, c: Array, d: Array) -> None:
-        np.copyto(d, compute(a, b, c))
-
-    return lop3
+    return result_of(lookup(words.constants["lut"] & 0xFF))
 
 
 def _lop3_with(words: Words) -> Function:
@@ -113,15 +104,13 @@ def _shift(ufunc: Function) -> Function:
 def _shf(words: Words) -> Function:
     left, wrap = words["dir"] == "l", words["mode"] == "wrap"
 
-    def funnel(a: Array, b: Array, c: Array, d: Array) -> None:
+    def funnel(a: Array, b: Array, c: Array) -> Array:
         amount = (c & 31 if wrap else np.minimum(c, 32)).astype(np.uint64)
         both = (b.astype(np.uint64) << np.uint64(32)) | a
-        if left:
-            np.copyto(d, (both << amount) >> np.uint64(32), casting="unsafe")
-        else:
-            np.copyto(d, both >> amount, casting="unsafe")
+        shifted: Array = (both << amount) >> np.uint64(32) if left else both >> amount
+        return shifted
 
-    return funnel
+    return result_of(funnel)
 
 
 # --- prmt ----------------------------------------------------------------------------------------
@@ -140,7 +129,7 @@ _MODES = {
 def _prmt(words: Words) -> Function:
     mode = words["mode"]
 
-    def permute(a: Array, b: Array, c: Array, d: Array) -> None:
+    def permute(a: Array, b: Array, c: Array) -> Array:
         both = (b.astype(np.uint64) << np.uint64(32)) | a
         result = np.zeros_like(c, dtype=np.uint64)
         for place in range(4):
@@ -155,9 +144,9 @@ def _prmt(words: Words) -> Function:
                 spread = np.where(byte & np.uint64(0x80), np.uint64(0xFF), np.uint64(0))
                 byte = np.where(sign, spread, byte)
             result |= byte << np.uint64(8 * place)
-        np.copyto(d, result, casting="unsafe")
+        return result
 
-    return permute
+    return result_of(permute)
 
 
 FORMS: tuple[InstructionForm, ...] = (
@@ -165,7 +154,7 @@ FORMS: tuple[InstructionForm, ...] = (
     form("or.type  d, a, b", np.bitwise_or, type=_TYPES),
     form("xor.type  d, a, b", np.bitwise_xor, type=_TYPES),
     form("not.type  d, a", np.bitwise_not, type=_TYPES),
-    form("cnot.type  d, a", _cnot, type=_BITS),
+    form("cnot.type  d, a", result_of(lambda a: a == 0), type=_BITS),
     form("lop3.b32  d, a, b, c, lut:int", make=_lop3),
     form("lop3.bool.b32  d|p, a, b, c, lut:int, q:pred", make=_lop3_with, bool="or and"),
     form("shl.type  d, a, b:u32", make=_shift(np.left_shift), type=_BITS),

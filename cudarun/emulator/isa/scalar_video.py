@@ -16,7 +16,7 @@ import numpy as np
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.isa.video import COMPARISONS
 from cudarun.emulator.numerics.arrays import Array
-from cudarun.emulator.numerics.temporaries import Function
+from cudarun.emulator.numerics.temporaries import Function, result_of
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.words import Words
 
@@ -71,8 +71,7 @@ def _scalar(
     moved = 0 if bits == 16 else start  # ptxas merges the upper half of a result into .h1
     second = _second(words.get("op2", ""), wide=wide, signed=words.get("dtype") == "s32")
 
-    def function(a: Array, b: Array, *rest: Array) -> None:
-        *c, d = rest
+    def function(a: Array, b: Array, *c: Array) -> Array:
         result = operate(
             _part(a, words["atype"], chosen.get("a", "")),
             _part(b, words.get("btype", "u32"), chosen.get("b", "")),
@@ -83,9 +82,9 @@ def _scalar(
             result = second(result, c[0])
         elif "d" in chosen:
             result = _part(c[0], "u32") & ~replaced | result << moved & replaced
-        d[...] = (result & _ONES).astype(np.uint32).view(d.dtype)
+        return result
 
-    return function
+    return result_of(function)
 
 
 def _second(name: str, *, wide: bool, signed: bool) -> Operation | None:
@@ -161,7 +160,7 @@ def _multiply_add(words: Words) -> Function:
     lowest, highest = (-1 << 31, (1 << 31) - 1) if signed else (0, _ONES)
     scale = int(words["scale"].removeprefix("shr") or 0)
 
-    def function(a: Array, b: Array, c: Array, d: Array) -> None:
+    def function(a: Array, b: Array, c: Array) -> Array:
         left = _part(a, words["atype"], chosen.get("a", "")).astype(np.int32)
         right = _part(b, words["btype"], chosen.get("b", "")).astype(np.int32)
         product, addend = left.astype(np.int64) * right, _part(c, "s32")
@@ -170,9 +169,9 @@ def _multiply_add(words: Words) -> Function:
         total = total >> scale if signed else (total.view(np.uint64) >> scale).view(np.int64)
         if words["sat"]:
             total = np.clip(total, lowest, highest)
-        d[...] = (total & _ONES).astype(np.uint32).view(d.dtype)
+        return total
 
-    return function
+    return result_of(function)
 
 
 def _rows() -> Iterator[InstructionForm]:

@@ -205,7 +205,7 @@ def context(fresh_process: None) -> None:
 
 @pytest.fixture
 def on_demand(context: None) -> None:
-    jit._on_demand.cache_clear()
+    jit._compiled.cache_clear()
     driver.compile_on_demand()
 
 
@@ -299,8 +299,9 @@ def test_declarations_are_checked_as_a_whole(damage: str, message: str) -> None:
 
 
 @pytest.mark.usefixtures("on_demand")
-def test_a_function_that_is_declared_and_not_called_is_no_error() -> None:
-    library = load(f"{HEADER}{FILLER}.extern .func nobody();\n{DECLARATIONS}{KERNELS}")
+@pytest.mark.parametrize("comment", ["", "// call nobody;\n", "/* call\nnobody; */\n"])
+def test_a_function_that_is_declared_and_not_called_is_no_error(comment: str) -> None:
+    library = load(f"{HEADER}{FILLER}.extern .func nobody();\n{comment}{DECLARATIONS}{KERNELS}")
     assert result_of(library, "empty") == 0
 
 

@@ -87,6 +87,20 @@ def test_the_first_call_creates_the_primary_context_of_the_device():
     assert check(cuda.cuDevicePrimaryCtxGetState(1)) == (0, 1)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: cudart.cudaDeviceGetLimit(99),
+        lambda: cudart.cudaDeviceSetLimit(99, 0),
+        lambda: cudart.cudaStreamBeginCapture(check(cudart.cudaStreamCreate()), 99),
+        lambda: cudart.cudaThreadExchangeStreamCaptureMode(99),
+        lambda: cudart.cudaMemPoolGetAttribute(check(cudart.cudaDeviceGetMemPool(0)), 99),
+    ],
+)
+def test_a_number_that_an_enumeration_does_not_have_is_refused(call):
+    assert call()[0] == cudart.cudaError_t.cudaErrorInvalidValue
+
+
 def test_a_context_of_the_driver_is_used():
     check(cuda.cuInit(0))
     context = check(cuda.cuDevicePrimaryCtxRetain(1))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, SupportsInt
 
 from cuda.bindings.driver import CUresult
@@ -130,29 +130,40 @@ def _driver_call(
 
 
 def generated(
-    module: str, name: str, types: dict[str, str], text: str, work: Callable[..., object]
+    module: str, name: str, types: Mapping[str, str], text: str, work: Callable[..., object]
 ) -> Callable[..., object]:
     """Return the body of a call of a table.
 
     Args:
         module: The module whose chapter of the documentation lists it.
         name: Its name.
-        types: Its parameters: ``int``, ``Handle``, ``HostPointer`` or ``Any``.
+        types: The types of its parameters: ``int``, ``int = 0``, ``Handle``, ``HostPointer`` or
+            ``Any``.
         text: Its documentation.
         work: Called with the arguments by position.
     """
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter(each, kind, annotation=type_) for each, type_ in types.items()]
-    signature = inspect.Signature(parameters, return_annotation=None)
+    known = {"int": int, "Handle": Handle, "HostPointer": HostPointer, "Any": Any}
+    signature = inspect.Signature(
+        [_parameter(*item) for item in types.items()], return_annotation=None
+    )
 
     def body(*args: object, **named: object) -> object:
-        return work(*signature.bind(*args, **named).args)
+        given = signature.bind(*args, **named)
+        given.apply_defaults()
+        return work(*given.args)
 
-    known = {"int": int, "Handle": Handle, "HostPointer": HostPointer, "Any": Any}
     body.__dict__["__signature__"] = signature
-    body.__annotations__ = {**{each: known[type_] for each, type_ in types.items()}, "return": None}
+    annotations = {each.name: known[each.annotation] for each in signature.parameters.values()}
+    body.__annotations__ = {**annotations, "return": None}
     body.__name__, body.__doc__, body.__module__ = name, text, module
     return body
+
+
+def _parameter(name: str, type_: str) -> inspect.Parameter:
+    type_, _, default = type_.partition(" = ")
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    value = int(default) if default else inspect.Parameter.empty
+    return inspect.Parameter(name, kind, annotation=type_, default=value)
 
 
 def with_integers(body: Callable[..., object]) -> Callable[[Args, Named], tuple[Args, Named]]:

@@ -11,7 +11,7 @@ from cuda.bindings.driver import CUjitInputType, CUlinkState
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.modules import Options, OptionValues
 from cudarun.emulator.host.addresses import HostPointer, address_of, c_string
-from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.images import NotLoadable, image_file, ptx_text
 from cudarun.emulator.host.jit import DriverJitOptions, compile_text, information, jit_refusal
@@ -28,7 +28,7 @@ _INPUTS = (
 )
 
 
-class _LinkState:
+class _LinkState(ContextObject):
     """A link in progress; it owns the linked image."""
 
     def __init__(self, context: Context, options: DriverJitOptions) -> None:
@@ -36,14 +36,8 @@ class _LinkState:
         self.linker = Linker()
         self.numbers = itertools.count(1)
         self.image: ctypes.Array[ctypes.c_char] | None = None
-        self._context = context
-        self.handle = context.handles.add(self)
-        context.own(self.handle, self.destroy)
-
-    def destroy(self) -> None:
-        """Make the handle invalid."""
-        self._context.disown(self.handle)
-        self._context.handles.remove(self.handle)
+        self.context = context
+        self.enter()
 
     def check_open(self) -> None:
         """Raise `Refusal` if the link is complete."""

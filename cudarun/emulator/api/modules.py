@@ -90,7 +90,7 @@ def cuModuleUnload(hmod: Handle) -> None:
     """Unload a module from its context."""
     module = _module(hmod)
     process.ready(module.context.device)
-    module.unload()
+    module.destroy()
 
 
 @query(1)

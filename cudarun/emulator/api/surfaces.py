@@ -8,7 +8,7 @@ from cuda.bindings.driver import CUDA_RESOURCE_DESC, CUsurfObject
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.resources import copy_of_resource
+from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.surfaces import SurfaceObject, create_surface
 
 
@@ -30,4 +30,4 @@ def cuSurfObjectDestroy(surfObject: Handle) -> None:
 def cuSurfObjectGetResourceDesc(surfObject: Handle) -> CUDA_RESOURCE_DESC:
     """Return the resource descriptor that a surface object was created with."""
     found = process.handles.get(handle_value(surfObject), SurfaceObject, "INVALID_VALUE")
-    return copy_of_resource(found.resource)
+    return copied(found.resource)

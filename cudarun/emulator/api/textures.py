@@ -13,7 +13,7 @@ from cuda.bindings.driver import (
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.resources import copy_of_description, copy_of_resource, copy_of_view
+from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.textures import TextureObject, create_texture
 
 
@@ -37,20 +37,20 @@ def cuTexObjectDestroy(texObject: Handle) -> None:
 @call(1, needs_context=True)
 def cuTexObjectGetResourceDesc(texObject: Handle) -> CUDA_RESOURCE_DESC:
     """Return the resource descriptor that a texture object was created with."""
-    return copy_of_resource(_texture(texObject).resource)
+    return copied(_texture(texObject).resource)
 
 
 @call(1, needs_context=True)
 def cuTexObjectGetTextureDesc(texObject: Handle) -> CUDA_TEXTURE_DESC:
     """Return the texture descriptor that a texture object was created with."""
-    return copy_of_description(_texture(texObject).description)
+    return copied(_texture(texObject).description)
 
 
 @call(1, needs_context=True)
 def cuTexObjectGetResourceViewDesc(texObject: Handle) -> CUDA_RESOURCE_VIEW_DESC:
     """Return the resource view that a texture object was created with; zeros if there is none."""
     view = _texture(texObject).view
-    return CUDA_RESOURCE_VIEW_DESC() if view is None else copy_of_view(view)
+    return CUDA_RESOURCE_VIEW_DESC() if view is None else copied(view)
 
 
 def _texture(handle: Handle) -> TextureObject:

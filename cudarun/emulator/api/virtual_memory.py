@@ -11,7 +11,6 @@ from cuda.bindings.driver import (
     CUmemAccess_flags,
     CUmemAccessDesc,
     CUmemAllocationGranularity_flags,
-    CUmemAllocationHandleType,
     CUmemAllocationProp,
     CUmemAllocationType,
     CUmemGenericAllocationHandle,
@@ -23,6 +22,7 @@ from cudarun.emulator.api.calls import call
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.virtual_memory import GRANULARITY, PhysicalMemory
 
 _READ_WRITE = CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
@@ -69,7 +69,7 @@ def cuMemCreate(size: int, prop: CUmemAllocationProp, flags: int) -> CUmemGeneri
         raise Refusal(
             "NOT_SUPPORTED", "the emulated device does not share memory with other processes"
         )
-    physical = PhysicalMemory(device, size, _copy_of(prop))
+    physical = PhysicalMemory(device, size, copied(prop))
     physical.handle = process.handles.add(physical)
     return CUmemGenericAllocationHandle(physical.handle)
 
@@ -136,7 +136,7 @@ def cuMemRetainAllocationHandle(addr: int) -> CUmemGenericAllocationHandle:
 @call(1)
 def cuMemGetAllocationPropertiesFromHandle(handle: int) -> CUmemAllocationProp:
     """Return the properties that memory was allocated with."""
-    return _copy_of(process.handles.get(handle, PhysicalMemory, "INVALID_VALUE").properties)
+    return copied(process.handles.get(handle, PhysicalMemory, "INVALID_VALUE").properties)
 
 
 def _physical(handle: int) -> PhysicalMemory:
@@ -174,12 +174,3 @@ def _place(location: Any) -> EmulatedDevice:
     if int(location.type) != int(CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE):
         raise Refusal("INVALID_VALUE", f"{int(location.type)} is not the type of a location here")
     return process.device(location.id)
-
-
-def _copy_of(prop: CUmemAllocationProp) -> CUmemAllocationProp:
-    copy = CUmemAllocationProp()
-    copy.type = CUmemAllocationType(int(prop.type))
-    copy.requestedHandleTypes = CUmemAllocationHandleType(int(prop.requestedHandleTypes))
-    copy.location.type = CUmemLocationType(int(prop.location.type))
-    copy.location.id = prop.location.id
-    return copy

@@ -21,7 +21,7 @@ from cuda.bindings.driver import CUarray_format as Format
 
 from cudarun.bindings import enum_field
 from cudarun.emulator.host.addresses import Bytes
-from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.packed_texels import PACKINGS, PackedTexels, Packing
@@ -187,7 +187,7 @@ def _halved(size: int, times: int) -> int:
 
 
 @dataclass(eq=False)
-class CudaArray:
+class CudaArray(ContextObject):
     """A CUDA array, or one level of a mipmapped array."""
 
     context: Context
@@ -199,8 +199,7 @@ class CudaArray:
     live: bool = True
 
     def __post_init__(self) -> None:
-        self.handle = self.context.handles.add(self)
-        self.context.own(self.handle, self.end)
+        self.enter()
 
     @property
     def pitch(self) -> int:
@@ -243,31 +242,27 @@ class CudaArray:
 
     def destroy(self) -> None:
         """Free the array's memory; that of a level belongs to the mipmapped array."""
-        if self.level_of is not None:
-            return
-        self.context.disown(self.handle)
-        self.end()
+        if self.level_of is None:
+            super().destroy()
 
     def end(self) -> None:
         """Free the memory without disowning the array."""
         self.live = False
-        self.context.handles.remove(self.handle)
+        super().end()
         self.context.device.memory.free(self.address)
 
 
 @dataclass(eq=False)
-class MipmappedArray:
+class MipmappedArray(ContextObject):
     """A mipmapped array: a CUDA array for every level."""
 
     context: Context
     shape: ArrayShape
     texel: TexelFormat
     levels: tuple[CudaArray, ...] = ()
-    live: bool = True
 
     def __post_init__(self) -> None:
-        self.handle = self.context.handles.add(self)
-        self.context.own(self.handle, self._end)
+        self.enter()
 
     def level(self, number: int) -> CudaArray:
         """Return the array of one level."""
@@ -277,15 +272,10 @@ class MipmappedArray:
 
     def destroy(self) -> None:
         """Free the memory of all levels."""
-        self.context.disown(self.handle)
-        self._end()
+        super().destroy()
         for array in self.levels:
             self.context.disown(array.handle)
             array.end()
-
-    def _end(self) -> None:
-        self.live = False
-        self.context.handles.remove(self.handle)
 
 
 # --- creation ------------------------------------------------------------------------------------

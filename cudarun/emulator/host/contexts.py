@@ -178,6 +178,32 @@ class Context:
         self.handles.remove(self.handle)
 
 
+class ContextObject:
+    """An object of a context with a handle; it ends with the context.
+
+    Attributes:
+        context: The context.
+        handle: The handle; 0 before `enter`.
+    """
+
+    context: Context
+    handle: int = 0
+
+    def enter(self) -> None:
+        """Give it a handle, and let the context own it."""
+        self.handle = self.context.handles.add(self)
+        self.context.own(self.handle, self.end)
+
+    def destroy(self) -> None:
+        """Make the handle invalid, and free what belongs to the object."""
+        self.context.disown(self.handle)
+        self.end()
+
+    def end(self) -> None:
+        """Do so when the context ends."""
+        self.context.handles.remove(self.handle)
+
+
 class PrimaryContext:
     """The primary context of a device, shared by the whole process, and its reference count.
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cuda.bindings.driver import CUjit_option
@@ -89,6 +90,9 @@ _OF_THE_WHOLE = frozenset(
 )
 # Not valid for links (driver API, CUjit_option): a linker requires code that matches exactly.
 _OF_NO_LINK = CUjit_option.CU_JIT_FALLBACK_STRATEGY
+
+
+_COMMENT = r"//[^\n]*|/\*[\s\S]*?\*/"
 
 
 class DriverJitOptions:
@@ -207,10 +211,10 @@ class CompiledModule:
     Attributes:
         program: The code.
         architecture: The number in ``.target``, ``90`` for ``sm_90a``.
-        system_calls: The device runtime functions that it uses: ``vprintf``, ``malloc``, …
+        system_calls: The device runtime functions that it declares: ``vprintf``, ``malloc``, …
         kernel_names: The names of its kernels, in the order of the text.
         text: The text.
-        compile_kernel: Compiles one of them, in a module that is compiled on demand.
+        kernel: Returns one of them, which is compiled if it is not yet; raises `PtxError`.
     """
 
     program: ModuleCode
@@ -218,13 +222,7 @@ class CompiledModule:
     system_calls: frozenset[str]
     kernel_names: tuple[str, ...]
     text: str
-    compile_kernel: Callable[[str], KernelCode] | None = None
-
-    def kernel(self, name: str) -> KernelCode:
-        """Return a kernel, which is compiled if it is not yet. Raises `PtxError`."""
-        if self.compile_kernel is None:
-            return self.program.kernels[name]
-        return self.compile_kernel(name)
+    kernel: Callable[[str], KernelCode]
 
     @property
     def unchecked_kernels(self) -> int:
@@ -248,7 +246,7 @@ def compile_image(
     try:
         text = ptx_text(image)
         if on_demand and len(text) > SHORT and not options.verbose:
-            compiled = _on_demand(text, newest_ptx())
+            compiled = _compiled(text, newest_ptx(), on_demand=True)
         else:
             compiled = compile_text(text)
     except NotLoadable as refusal:
@@ -268,66 +266,38 @@ def compile_image(
 
 def compile_text(text: str) -> CompiledModule:
     """Parse and compile one PTX text. Raises `PtxError`."""
-    return _compile_text(text, newest_ptx())
+    return _compiled(text, newest_ptx())
 
 
 @functools.lru_cache(maxsize=16)
-def _compile_text(text: str, newest: Version) -> CompiledModule:
-    lazy = parse_supported(text, newest)
-    externs, used = _externs(lazy.module), set[str]()
-
-    def read(function: tree.Function) -> tree.Function:
-        whole = lazy.read(function)
-        used.update(_used(whole.body or (), externs) if externs else ())
-        return whole
-
+def _compiled(text: str, newest: Version, *, on_demand: bool = False) -> CompiledModule:
     from cudarun.emulator.decode.module import ModuleDecoder  # the instruction tables
 
-    decoder = ModuleDecoder(lazy.module, read)
-    with without_collection(freeze=True):
-        decoder.decode()
-        for name in sorted(used - set(SYSTEM_FUNCTIONS)):
-            raise _unresolved(name)
-        program = decoder.whole_program()
-    _check_constants(decoder)
-    for kernel in program.kernels.values():
-        _check_spaces(kernel, lazy.module)
-    target = architecture(lazy.module)
-    return CompiledModule(program, target, frozenset(used), tuple(program.kernels), text)
-
-
-@functools.lru_cache(maxsize=4)
-def _on_demand(text: str, newest: Version) -> CompiledModule:
-    """Parse the declarations of a text; its kernels are compiled when they are asked for."""
     with without_collection(freeze=True):
         lazy = parse_supported(text, newest)
-    externs = _externs(lazy.module)
-    for name in sorted(externs - set(SYSTEM_FUNCTIONS)):
-        declarations = sum(function.name == name for function in lazy.module.functions)
-        if len(re.findall(rf"(?<![\w$%]){re.escape(name)}(?![\w$])", text)) > declarations:
-            raise _unresolved(name)
-    from cudarun.emulator.decode.module import ModuleDecoder  # the instruction tables
-
-    decoder = ModuleDecoder(lazy.module, lazy.read)
-    decoder.check_declarations()
+        module = lazy.module
+        decoder = ModuleDecoder(module, lazy.read)
+        if not on_demand:
+            decoder.decode()
+        externs = _externs(module, text)
+        if on_demand:
+            decoder.check_declarations()
+        else:
+            decoder.whole_program()
     _check_constants(decoder)
+    for kernel in decoder.program.kernels.values():
+        _check_spaces(kernel, module)
 
     def compile_kernel(name: str) -> KernelCode:
         with without_collection(freeze=True):
             kernel = decoder.kernel(name)
         _check_constants(decoder)
-        _check_spaces(kernel, lazy.module)
+        _check_spaces(kernel, module)
         return kernel
 
-    names = dict.fromkeys(
-        f.name for f in lazy.module.functions if f.is_entry and f.body is not None
-    )
-    target = architecture(lazy.module)
+    names = dict.fromkeys(f.name for f in module.functions if f.is_entry and f.body is not None)
+    target = architecture(module)
     return CompiledModule(decoder.program, target, externs, tuple(names), text, compile_kernel)
-
-
-def _unresolved(name: str) -> WholeTextError:
-    return WholeTextError(f"Unresolved extern function '{name}'")
 
 
 def _check_constants(decoder: ModuleDecoder) -> None:
@@ -360,30 +330,23 @@ def jit_refusal(error: PtxError) -> Refusal:
     return Refusal(result, error.log or "")
 
 
-def _externs(module: tree.Module) -> frozenset[str]:
-    """Return the functions that the module declares and does not define."""
-    declared = {function.name for function in module.functions if function.body is None}
+def _externs(module: tree.Module, text: str) -> frozenset[str]:
+    """Return the functions that the module declares and does not define.
+
+    Raises:
+        WholeTextError: The text refers to one that the device does not have.
+    """
+    declared = Counter(function.name for function in module.functions if function.body is None)
     defined = {function.name for function in module.functions if function.body is not None}
-    return frozenset(declared - defined - set(module.aliases))
-
-
-def _used(statements: Iterable[tree.Statement], externs: frozenset[str]) -> Iterator[str]:
-    """Yield those of the functions to which instructions refer."""
-    for statement in statements:
-        if isinstance(statement, tree.Instruction):
-            for operand in statement.operands:
-                if isinstance(operand, (tree.SymbolReference, tree.Vector)):
-                    yield from externs.intersection(_symbols(operand))
-        elif isinstance(statement, tree.Block):
-            yield from _used(statement.statements, externs)
-
-
-def _symbols(operand: tree.Operand) -> Iterator[str]:
-    if isinstance(operand, tree.SymbolReference):
-        yield operand.name
-    elif isinstance(operand, tree.Vector):
-        for element in operand.elements:
-            yield from _symbols(element)
+    externs = frozenset(declared.keys() - defined - module.aliases.keys())
+    missing = sorted(externs - SYSTEM_FUNCTIONS.keys())
+    if missing:
+        names = re.compile(rf"{_COMMENT}|(?<![\w$%])({'|'.join(map(re.escape, missing))})(?![\w$])")
+        mentions = Counter(names.findall(text))
+        for name in missing:
+            if mentions[name] > declared[name]:
+                raise WholeTextError(f"Unresolved extern function '{name}'")
+    return externs
 
 
 def information(program: ModuleCode) -> str:

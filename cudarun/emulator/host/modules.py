@@ -12,7 +12,7 @@ from dataclasses import field
 
 from cuda.bindings.driver import CUfunction_attribute as Attribute
 
-from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.devices import CAPABILITY, attribute_value
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.hostmemory import HostMemory
@@ -157,7 +157,7 @@ class LoadedFunction:
         self.module.options.check_implemented(self.code)
 
 
-class LoadedModule:
+class LoadedModule(ContextObject):
     """A program loaded into a context: its variables have addresses there (``CUmodule``).
 
     Args:
@@ -184,8 +184,7 @@ class LoadedModule:
         memory = context.device.memory
         self._variables = ModuleVariables(compiled.program, memory, host_memory, library)
         self._functions: dict[str, LoadedFunction] = {}
-        self.handle = context.handles.add(self)
-        context.own(self.handle, self._end)
+        self.enter()
 
     def _kernel(self, name: str) -> LibraryKernel | None:
         return self.library.kernels()[name] if self.library else None
@@ -230,15 +229,11 @@ class LoadedModule:
         """Return address and size of a variable by name; `Refusal` if there is none."""
         return self._variables.find(name)
 
-    def unload(self) -> None:
-        """Free the variables and make the handles invalid."""
-        self.context.disown(self.handle)
-        self._end()
-
-    def _end(self) -> None:
+    def end(self) -> None:
+        """Free the variables and make the handles of the functions invalid."""
         for function in self._functions.values():
             self.context.handles.remove(function.handle)
-        self.context.handles.remove(self.handle)
+        super().end()
         self._variables.release()
 
 
@@ -422,7 +417,7 @@ class LoadedLibrary:
         """Unload it from every context and make its handles invalid."""
         for module in self._modules:
             if module.context.libraries.pop(self.handle, None) is module:
-                module.unload()
+                module.destroy()
         for kernel in self._kernels.values():
             self._handles.remove(kernel.handle)
         self._handles.remove(self.handle)

@@ -11,7 +11,7 @@ import time
 from cuda.bindings.driver import CUevent_flags, CUgraphNodeType, CUstream_flags
 
 from cudarun.emulator.host.captures import Capture, CaptureBranch
-from cudarun.emulator.host.contexts import STREAM_PRIORITIES, Context
+from cudarun.emulator.host.contexts import STREAM_PRIORITIES, Context, ContextObject
 from cudarun.emulator.host.graphs import Node, Operation, of_host
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.records import dataclass
@@ -25,7 +25,7 @@ _EVENT_FLAGS = int(CUevent_flags.CU_EVENT_BLOCKING_SYNC) | _DISABLE_TIMING | _IN
 
 
 @dataclass(eq=False)
-class Stream:
+class Stream(ContextObject):
     """An order of work in a context; a default stream has the handle 0.
 
     Attributes:
@@ -94,11 +94,6 @@ class Stream:
             raise Refusal("STREAM_CAPTURE_MERGE", "the stream belongs to another capture")
         branch.wait(nodes)
 
-    def destroy(self) -> None:
-        """Make the handle invalid; a capture that began in the stream cannot be ended."""
-        self.context.disown(self.handle)
-        self.context.handles.remove(self.handle)
-
 
 def create_stream(context: Context, flags: int, priority: int) -> Stream:
     """Create a stream; the priority is clamped to the valid range.
@@ -110,13 +105,12 @@ def create_stream(context: Context, flags: int, priority: int) -> Stream:
         raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CUstream_flags")
     least, greatest = STREAM_PRIORITIES
     stream = Stream(context, flags, max(greatest, min(least, priority)))
-    stream.handle = context.handles.add(stream)
-    context.own(stream.handle, stream.destroy)
+    stream.enter()
     return stream
 
 
 @dataclass(eq=False)
-class Event:
+class Event(ContextObject):
     """A point in a stream; ``recorded`` is its time in nanoseconds.
 
     Attributes:
@@ -176,11 +170,6 @@ class Event:
             raise Refusal("INVALID_HANDLE", "the event has not been recorded")
         return (self.recorded - start.recorded) / 1e6
 
-    def destroy(self) -> None:
-        """Make the handle invalid."""
-        self.context.disown(self.handle)
-        self.context.handles.remove(self.handle)
-
 
 def record_operation(event: Event) -> Operation:
     """Return the operation that records an event."""
@@ -203,6 +192,5 @@ def create_event(context: Context, flags: int) -> Event:
     event = Event(context, flags)
     if flags & _INTERPROCESS and event.timed:
         raise Refusal("INVALID_VALUE", "an interprocess event must have its timing disabled")
-    event.handle = context.handles.add(event)
-    context.own(event.handle, event.destroy)
+    event.enter()
     return event

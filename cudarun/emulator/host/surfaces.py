@@ -8,17 +8,17 @@ from __future__ import annotations
 from cuda.bindings.driver import CUDA_RESOURCE_DESC, CUresourcetype
 
 from cudarun.emulator.host.arrays import CudaArray
-from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.handles import handle_value
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.host.resources import copy_of_resource
+from cudarun.emulator.host.resources import copied
 from cudarun.emulator.machine.arrays import Surface
 from cudarun.records import dataclass
 
 
 @dataclass(eq=False)
-class SurfaceObject:
+class SurfaceObject(ContextObject):
     """A surface object and the descriptor that it was made from."""
 
     context: Context
@@ -26,18 +26,13 @@ class SurfaceObject:
     surface: Surface
 
     def __post_init__(self) -> None:
-        self.handle = self.context.handles.add(self)
+        self.enter()
         self.context.surfaces[self.handle] = self.surface
-        self.context.own(self.handle, self._end)
 
-    def destroy(self) -> None:
-        """Destroy the surface object, not its array."""
-        self.context.disown(self.handle)
-        self._end()
-
-    def _end(self) -> None:
+    def end(self) -> None:
+        """End the object, not its resource."""
         del self.context.surfaces[self.handle]
-        self.context.handles.remove(self.handle)
+        super().end()
 
 
 def create_surface(process: Process, resource: CUDA_RESOURCE_DESC) -> SurfaceObject:
@@ -51,7 +46,7 @@ def create_surface(process: Process, resource: CUDA_RESOURCE_DESC) -> SurfaceObj
         raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC is missing")
     if resource.flags:
         raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC.flags must be 0")
-    resource = copy_of_resource(resource)
+    resource = copied(resource)
     if resource.resType != CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
         raise Refusal("INVALID_VALUE", "a surface requires a CUDA array")
     array = process.handles.get(handle_value(resource.res.array.hArray), CudaArray, "INVALID_VALUE")

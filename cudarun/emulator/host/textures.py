@@ -30,16 +30,12 @@ from cudarun.emulator.host.arrays import (
     TexelFormat,
     texel_format,
 )
-from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.host.resources import (
-    copy_of_description,
-    copy_of_resource,
-    copy_of_view,
-)
+from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.views import viewed
 from cudarun.emulator.machine.addressing import AddressMode
 from cudarun.emulator.machine.filters import STEPS
@@ -69,7 +65,7 @@ _MOST_BIAS = 16 * STEPS - 1  # the range of the level of detail's bias
 
 
 @dataclass(eq=False)
-class TextureObject:
+class TextureObject(ContextObject):
     """A texture object and the descriptors that it was made from."""
 
     context: Context
@@ -79,18 +75,13 @@ class TextureObject:
     texture: Texture
 
     def __post_init__(self) -> None:
-        self.handle = self.context.handles.add(self)
+        self.enter()
         self.context.textures[self.handle] = self.texture
-        self.context.own(self.handle, self._end)
 
-    def destroy(self) -> None:
-        """Destroy the texture object, not its resource."""
-        self.context.disown(self.handle)
-        self._end()
-
-    def _end(self) -> None:
+    def end(self) -> None:
+        """End the object, not its resource."""
         del self.context.textures[self.handle]
-        self.context.handles.remove(self.handle)
+        super().end()
 
 
 def create_texture(
@@ -109,8 +100,8 @@ def create_texture(
         raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC or CUDA_TEXTURE_DESC is missing")
     if resource.flags:
         raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC.flags must be 0")
-    resource, description = copy_of_resource(resource), copy_of_description(description)
-    view = None if view is None else copy_of_view(view)
+    resource, description = copied(resource), copied(description)
+    view = None if view is None else copied(view)
     kinds = CUresourcetype
     if resource.resType == kinds.CU_RESOURCE_TYPE_ARRAY:
         array = _array(process, resource.res.array.hArray)

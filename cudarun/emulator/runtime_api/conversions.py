@@ -8,12 +8,19 @@ from typing import Any
 from cuda.bindings import runtime as cudart
 from cuda.bindings.driver import (
     CUDA_ARRAY3D_DESCRIPTOR,
+    CUDA_HOST_NODE_PARAMS,
     CUDA_MEMCPY2D,
     CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS,
     CUarray,
     CUarray_format,
     CUdeviceptr,
+    CUmemAllocationHandleType,
+    CUmemAllocationType,
+    CUmemLocation,
+    CUmemLocationType,
     CUmemorytype,
+    CUmemPoolProps,
 )
 
 from cudarun.emulator.runtime_api.calls import RuntimeRefusal, driver_call
@@ -46,6 +53,12 @@ _FORMATS = {
 _CHANNELS = {form: channel for channel, form in _FORMATS.items()}
 
 
+def check_given(structure: Any) -> None:
+    """Raise `RuntimeRefusal` if a structure is missing."""
+    if structure is None:
+        raise RuntimeRefusal(INVALID_VALUE)
+
+
 def copy_kind(kind: Any) -> int:
     """Return the number of a ``cudaMemcpyKind``; raise `RuntimeRefusal` if it is none."""
     number = int(kind)
@@ -63,8 +76,7 @@ def array_format(channels: Any) -> tuple[CUarray_format, int]:
     Raises:
         RuntimeRefusal: The channels have different sizes, or a size that arrays do not have.
     """
-    if channels is None:
-        raise RuntimeRefusal(INVALID_VALUE)
+    check_given(channels)
     bits = [channels.x, channels.y, channels.z, channels.w]
     count = len(bits) - bits.count(0)
     form = _FORMATS.get((int(channels.f), bits[0]))
@@ -161,8 +173,7 @@ def box(parameters: Any) -> CUDA_MEMCPY3D:
         RuntimeRefusal: A side has neither an array nor a pointer or has both, or the elements of
             two arrays have different sizes.
     """
-    if parameters is None:
-        raise RuntimeRefusal(INVALID_VALUE)
+    check_given(parameters)
     copy, kind = CUDA_MEMCPY3D(), copy_kind(parameters.kind)
     sides = (
         ("src", parameters.srcArray, parameters.srcPtr, parameters.srcPos, _SOURCES[kind]),
@@ -208,3 +219,44 @@ def bytes_in_row(dst: int, src: int, count: int, kind: Any) -> CUDA_MEMCPY3D:
     _set_side(copy, "dst", {"at": dst, "Pitch": count, "Height": 1}, _TARGETS[number])
     copy.WidthInBytes, copy.Height, copy.Depth = count, 1, 1
     return copy
+
+
+# --- other structures ----------------------------------------------------------------------------
+
+
+def fill(parameters: Any) -> CUDA_MEMSET_NODE_PARAMS:
+    """Return the fill that a ``cudaMemsetParams`` describes."""
+    check_given(parameters)
+    made = CUDA_MEMSET_NODE_PARAMS()
+    made.dst = CUdeviceptr(int(parameters.dst))
+    for field in ("pitch", "value", "elementSize", "width", "height"):
+        setattr(made, field, getattr(parameters, field))
+    return made
+
+
+def host_function(parameters: Any) -> CUDA_HOST_NODE_PARAMS:
+    """Return the driver's form of a ``cudaHostNodeParams``."""
+    check_given(parameters)
+    made = CUDA_HOST_NODE_PARAMS()
+    made.fn, made.userData = int(parameters.fn), parameters.userData
+    return made
+
+
+def pool_properties(properties: Any) -> CUmemPoolProps:
+    """Return the driver's form of a ``cudaMemPoolProps``."""
+    check_given(properties)
+    made = CUmemPoolProps()
+    made.allocType = CUmemAllocationType(int(properties.allocType))
+    made.handleTypes = CUmemAllocationHandleType(int(properties.handleTypes))
+    made.location = location(properties.location)
+    made.maxSize = properties.maxSize
+    return made
+
+
+def location(given: Any) -> Any:
+    """Return the driver's form of a ``cudaMemLocation``; the device of CUDA 12 as it is."""
+    if not hasattr(given, "type"):
+        return given
+    made = CUmemLocation()
+    made.type, made.id = CUmemLocationType(int(given.type)), given.id
+    return made

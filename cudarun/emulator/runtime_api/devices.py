@@ -31,9 +31,9 @@ forward_calls(
     """
 cudaDeviceSynchronize() = cuCtxSynchronize
     Wait for the work of the current device; report a kernel's fault.
-cudaDeviceGetLimit(limit: CUlimit) -> int = cuCtxGetLimit
+cudaDeviceGetLimit(limit: enum) -> int = cuCtxGetLimit
     Return a resource limit of the current context.
-cudaDeviceSetLimit(limit: CUlimit, value: int) = cuCtxSetLimit
+cudaDeviceSetLimit(limit: enum, value: int) = cuCtxSetLimit
     Set a resource limit of the current context.
 cudaDeviceGetStreamPriorityRange() -> int, int = cuCtxGetStreamPriorityRange
     Return the least and the greatest stream priority.

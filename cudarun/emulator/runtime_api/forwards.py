@@ -8,22 +8,22 @@ A row is the call's signature, and its documentation in the next, indented line:
         Create a stream.
 
 The driver call has the same name and gets the same parameters; else ``=`` and its name follow,
-and in parentheses the parameters and numbers that it gets. A parameter without a type is passed
-as it is. A type is a key of `_CONVERSIONS`, or an enum of the driver. A result is a type of the
-runtime, ``int``, ``float``, or ``value`` for the driver's own; several are separated by commas.
-A row that is too long goes on in a line that is indented twice.
+and in parentheses the parameters and numbers that it gets; ``current`` is the current context. A
+parameter without a type is passed as it is; a type is a key of `_CONVERSIONS`. A result is a type
+of the runtime, that with ``*`` for a list, ``int``, ``float``, or ``value`` for the driver's own;
+several are separated by commas. A row that is too long goes on in a line that is indented twice.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
 
+from cudarun.emulator.api.calls import generated
 from cudarun.emulator.host.addresses import address_of
 from cudarun.emulator.runtime_api.calls import (
     checked_device,
@@ -31,19 +31,37 @@ from cudarun.emulator.runtime_api.calls import (
     primary_context,
     runtime_call,
 )
-from cudarun.emulator.runtime_api.conversions import box
+from cudarun.emulator.runtime_api.conversions import (
+    box,
+    fill,
+    host_function,
+    location,
+    pool_properties,
+)
+from cudarun.emulator.runtime_api.descriptors import resource, texture, view
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "int": int,
+    "int = 0": int,
     "byte": lambda value: int(value) & 0xFF,
+    "enum": int,
     "address": address_of,
     "device": checked_device,
     "context": lambda device: primary_context(checked_device(device)),
+    "location": location,
     "box": box,
+    "fill": fill,
+    "host_function": host_function,
+    "pool": pool_properties,
+    "resource": resource,
+    "texture": texture,
+    "view": view,
 }
-_INTEGERS = ("int", "byte", "device", "context")
+_TYPES = {"int = 0": "int = 0"} | dict.fromkeys(("int", "byte", "device", "context"), "int")
 _RESULTS: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "value": lambda it: it}
-_ROW = re.compile(r"cuda(\w+)\(([^)]*)\)(?:\s+-> ([\w, ]+?))?(?:\s+= (\w+)(?:\((.*)\))?)?\n +(.+)")
+_ROW = re.compile(
+    r"cuda(\w+)\(([^)]*)\)(?:\s+-> ([\w, *]+?))?(?:\s+= (\w+)(?:\(([^)]*)\))?)?\n +(.+)"
+)
 
 
 def forward_calls(module: str, rows: str, *, uses_context: bool = True) -> None:
@@ -55,51 +73,42 @@ def forward_calls(module: str, rows: str, *, uses_context: bool = True) -> None:
         uses_context: Whether the calls create the context of the thread's device.
     """
     for name, parameters, results, target, arguments, text in _ROW.findall(rows):
-        declared = dict(_parameter(each) for each in _split(parameters))
+        declared = {
+            each: type_ for each, _, type_ in (x.partition(": ") for x in _split(parameters))
+        }
         converters = [_RESULTS.get(each) or _constructor(each) for each in _split(results)]
         passed = _split(arguments) or list(declared)
-        body = _forward(declared, target or f"cu{name}", passed, converters)
-        body.__name__, body.__doc__, body.__module__ = f"cuda{name}", text, module
+        work = partial(_forward, declared, target or f"cu{name}", passed, converters)
+        types = {each: _TYPES.get(type_, "Any") for each, type_ in declared.items()}
+        body = generated(module, f"cuda{name}", types, text, work)
         runtime_call(len(converters), uses_context=uses_context)(body)
 
 
 def _forward(
-    declared: dict[str, str], target: str, passed: list[str], results: list[Callable[[Any], Any]]
-) -> Callable[..., object]:
-    signature = inspect.Signature(
-        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in declared]
-    )
-
-    def body(*args: object, **named: object) -> object:
-        given = signature.bind(*args, **named).arguments
-        values = {name: _converted(given[name], kind) for name, kind in declared.items()}
-        found = driver_call(target, *[values[x] if x in values else int(x) for x in passed])
-        if len(results) == 1:
-            return results[0](found)
-        return tuple(result(value) for result, value in zip(results, found, strict=True))
-
-    body.__dict__["__signature__"] = signature
-    types = {name: int if kind in _INTEGERS else Any for name, kind in declared.items()}
-    body.__annotations__ = {**types, "return": object}  # for `with_integers`
-    return body
-
-
-def _converted(value: Any, kind: str) -> Any:
-    if not kind:
-        return value
-    if kind in _CONVERSIONS:
-        return _CONVERSIONS[kind](value)
-    return getattr(cuda, kind)(int(value))
+    declared: dict[str, str],
+    target: str,
+    passed: list[str],
+    results: list[Callable[[Any], Any]],
+    *given: Any,
+) -> object:
+    """Convert the arguments, call the driver, and convert the values."""
+    values = {
+        name: _CONVERSIONS[type_](value) if type_ else value
+        for (name, type_), value in zip(declared.items(), given, strict=True)
+    }
+    if "current" in passed:
+        values["current"] = driver_call("cuCtxGetCurrent")
+    found = driver_call(target, *[values[x] if x in values else int(x) for x in passed])
+    if len(results) == 1:
+        return results[0](found)
+    return tuple(result(value) for result, value in zip(results, found, strict=True))
 
 
 def _constructor(name: str) -> Callable[[Any], Any]:
-    constructor = getattr(cudart, name)
+    constructor = getattr(cudart, name.removesuffix("*"))
+    if name.endswith("*"):
+        return lambda values: [constructor(int(value)) for value in values]
     return lambda value: constructor(int(value))
-
-
-def _parameter(text: str) -> tuple[str, str]:
-    name, _, kind = text.partition(": ")
-    return name, kind
 
 
 def _split(text: str) -> list[str]:

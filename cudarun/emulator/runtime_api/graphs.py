@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from cuda.bindings import runtime as cudart
-from cuda.bindings.driver import CUDA_HOST_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS, CUdeviceptr
 
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.handles import Handle
-from cudarun.emulator.runtime_api.calls import RuntimeRefusal, driver_call, runtime_call
-from cudarun.emulator.runtime_api.conversions import INVALID_VALUE, box, bytes_in_row
+from cudarun.emulator.runtime_api.calls import driver_call, runtime_call
+from cudarun.emulator.runtime_api.conversions import bytes_in_row
 from cudarun.emulator.runtime_api.forwards import forward_calls
 
 Nodes = Sequence[Any] | None
@@ -42,6 +41,21 @@ cudaGraphNodeFindInClone(originalNode, clonedGraph) -> cudaGraphNode_t
     Return the copy of a node in a clone of its graph.
 cudaGraphDestroyNode(node)
     Remove a node with its edges.
+cudaGraphGetNodes(graph, numNodes: int = 0) -> cudaGraphNode_t*, int
+    Return the nodes of a graph and their number.
+cudaGraphGetRootNodes(graph, pNumRootNodes: int = 0) -> cudaGraphNode_t*, int
+    Return the nodes without dependencies and their number.
+cudaGraphAddMemcpyNode(graph, pDependencies, numDependencies: int, pCopyParams: box)
+        -> cudaGraphNode_t
+        = cuGraphAddMemcpyNode(graph, pDependencies, numDependencies, pCopyParams, current)
+    Add the copy of a box.
+cudaGraphAddMemsetNode(graph, pDependencies, numDependencies: int, pMemsetParams: fill)
+        -> cudaGraphNode_t
+        = cuGraphAddMemsetNode(graph, pDependencies, numDependencies, pMemsetParams, current)
+    Add a fill of rows of items of 1, 2 or 4 bytes.
+cudaGraphAddHostNode(graph, pDependencies, numDependencies: int, pNodeParams: host_function)
+        -> cudaGraphNode_t
+    Add the call of a C function on the host.
 cudaGraphAddEmptyNode(graph, pDependencies, numDependencies: int) -> cudaGraphNode_t
     Add a node that does nothing.
 cudaGraphAddChildGraphNode(graph, pDependencies, numDependencies: int, childGraph)
@@ -58,29 +72,6 @@ cudaGraphAddEventWaitNode(graph, pDependencies, numDependencies: int, event) -> 
 # --- nodes ---------------------------------------------------------------------------------------
 
 
-@runtime_call(2)
-def cudaGraphGetNodes(graph: Handle, numNodes: int = 0) -> tuple[list[Any], int]:
-    """Return the nodes of a graph and their number."""
-    nodes, count = driver_call("cuGraphGetNodes", graph, numNodes)
-    return [_node(node) for node in nodes], int(count)
-
-
-@runtime_call(2)
-def cudaGraphGetRootNodes(graph: Handle, pNumRootNodes: int = 0) -> tuple[list[Any], int]:
-    """Return the nodes without dependencies and their number."""
-    nodes, count = driver_call("cuGraphGetRootNodes", graph, pNumRootNodes)
-    return [_node(node) for node in nodes], int(count)
-
-
-@runtime_call(1)
-def cudaGraphAddMemcpyNode(
-    graph: Handle, pDependencies: Nodes, numDependencies: int, pCopyParams: Any
-) -> Any:
-    """Add the copy of a box."""
-    added = (graph, pDependencies, numDependencies)
-    return _node(driver_call("cuGraphAddMemcpyNode", *added, box(pCopyParams), _context()))
-
-
 @runtime_call(1)
 def cudaGraphAddMemcpyNode1D(
     graph: Handle,
@@ -93,36 +84,9 @@ def cudaGraphAddMemcpyNode1D(
 ) -> Any:
     """Add the copy of consecutive bytes."""
     copy = bytes_in_row(address_of(dst), address_of(src), count, kind)
-    added = (graph, pDependencies, numDependencies)
-    return _node(driver_call("cuGraphAddMemcpyNode", *added, copy, _context()))
-
-
-@runtime_call(1)
-def cudaGraphAddMemsetNode(
-    graph: Handle, pDependencies: Nodes, numDependencies: int, pMemsetParams: Any
-) -> Any:
-    """Add a fill of rows of items of 1, 2 or 4 bytes."""
-    if pMemsetParams is None:
-        raise RuntimeRefusal(INVALID_VALUE)
-    fill = CUDA_MEMSET_NODE_PARAMS()
-    fill.dst = CUdeviceptr(int(pMemsetParams.dst))
-    for field in ("pitch", "value", "elementSize", "width", "height"):
-        setattr(fill, field, getattr(pMemsetParams, field))
-    added = (graph, pDependencies, numDependencies)
-    return _node(driver_call("cuGraphAddMemsetNode", *added, fill, _context()))
-
-
-@runtime_call(1)
-def cudaGraphAddHostNode(
-    graph: Handle, pDependencies: Nodes, numDependencies: int, pNodeParams: Any
-) -> Any:
-    """Add the call of a C function on the host."""
-    if pNodeParams is None:
-        raise RuntimeRefusal(INVALID_VALUE)
-    given = CUDA_HOST_NODE_PARAMS()
-    given.fn, given.userData = int(pNodeParams.fn), pNodeParams.userData
-    added = (graph, pDependencies, numDependencies)
-    return _node(driver_call("cuGraphAddHostNode", *added, given))
+    current = driver_call("cuCtxGetCurrent")
+    added = (graph, pDependencies, numDependencies, copy, current)
+    return cudart.cudaGraphNode_t(int(driver_call("cuGraphAddMemcpyNode", *added)))
 
 
 @runtime_call()
@@ -131,11 +95,3 @@ def cudaGraphAddDependencies(
 ) -> None:
     """Add edges; there is no edge data in CUDA 12."""
     driver_call("cuGraphAddDependencies", graph, from_, to, *edgeData_and_count)
-
-
-def _node(handle: Any) -> Any:
-    return cudart.cudaGraphNode_t(int(handle))
-
-
-def _context() -> Any:
-    return driver_call("cuCtxGetCurrent")

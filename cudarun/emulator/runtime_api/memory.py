@@ -7,9 +7,6 @@ from typing import Any
 
 from cuda.bindings import runtime as cudart
 from cuda.bindings.driver import (
-    CUmem_advise,
-    CUmemLocation,
-    CUmemLocationType,
     CUpointer_attribute,
 )
 
@@ -23,6 +20,7 @@ from cudarun.emulator.runtime_api.conversions import (
     copy_kind,
     rectangle,
 )
+from cudarun.emulator.runtime_api.conversions import location as as_location
 from cudarun.emulator.runtime_api.forwards import forward_calls
 
 _ELEMENT_BYTES = 4  # for the pitch: it is the same for all sizes of elements
@@ -76,6 +74,8 @@ cudaMemset2D(devPtr: address, pitch: int, value: byte, width: int, height: int) 
 cudaMemset2DAsync(devPtr: address, pitch: int, value: byte, width: int, height: int, stream)
         = cuMemsetD2D8Async
     Set ``height`` rows of ``width`` bytes, in a stream.
+cudaMemAdvise(devPtr: address, count: int, advice: enum, location: location)
+    Advise the driver on the use of managed memory; CUDA 12 has a device as the location.
 cudaStreamAttachMemAsync(stream, devPtr: address, length: int, flags: int)
     Attach managed memory to a stream.
 """,
@@ -201,20 +201,5 @@ def cudaMemPrefetchAsync(
     CUDA 12 has a device instead of the location, and no flags.
     """
     driver_call(
-        "cuMemPrefetchAsync", address_of(devPtr), count, _location(location), *flags_and_stream
+        "cuMemPrefetchAsync", address_of(devPtr), count, as_location(location), *flags_and_stream
     )
-
-
-@runtime_call()
-def cudaMemAdvise(devPtr: HostPointer, count: int, advice: Any, location: Any) -> None:
-    """Advise the driver on the use of managed memory; CUDA 12 has a device as the location."""
-    kind = CUmem_advise(int(advice))
-    driver_call("cuMemAdvise", address_of(devPtr), count, kind, _location(location))
-
-
-def _location(given: Any) -> Any:
-    if not hasattr(given, "type"):  # the device of CUDA 12
-        return given
-    location = CUmemLocation()
-    location.type, location.id = CUmemLocationType(int(given.type)), given.id
-    return location

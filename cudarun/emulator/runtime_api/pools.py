@@ -1,24 +1,7 @@
 """Memory pools and allocation in the order of a stream."""
-# ruff: noqa: N802, N803 - the names are CUDA's
 
 from __future__ import annotations
 
-from typing import Any
-
-from cuda.bindings import runtime as cudart
-from cuda.bindings.driver import (
-    CUmemAllocationHandleType,
-    CUmemAllocationType,
-    CUmemLocationType,
-    CUmemPoolProps,
-)
-
-from cudarun.emulator.runtime_api.calls import (
-    RuntimeRefusal,
-    driver_call,
-    runtime_call,
-)
-from cudarun.emulator.runtime_api.conversions import INVALID_VALUE
 from cudarun.emulator.runtime_api.forwards import forward_calls
 
 forward_calls(
@@ -30,11 +13,13 @@ cudaMallocFromPoolAsync(size: int, memPool, stream) -> int = cuMemAllocFromPoolA
     Allocate device memory from a pool, in the order of a stream.
 cudaFreeAsync(devPtr: address, hStream) = cuMemFreeAsync
     Free device memory, in the order of a stream; null is allowed.
+cudaMemPoolCreate(poolProps: pool) -> cudaMemPool_t
+    Create a pool of a device's memory.
 cudaMemPoolDestroy(memPool)
     Destroy a pool; memory allocated from it lives on until it is freed.
-cudaMemPoolGetAttribute(memPool, attr: CUmemPool_attribute) -> value
+cudaMemPoolGetAttribute(memPool, attr: enum) -> value
     Return the value of a ``cudaMemPoolAttr``.
-cudaMemPoolSetAttribute(memPool, attr: CUmemPool_attribute, value)
+cudaMemPoolSetAttribute(memPool, attr: enum, value)
     Set a ``cudaMemPoolAttr``; a high-water mark is reset by setting it to 0.
 cudaMemPoolTrimTo(memPool, minBytesToKeep: int)
     Release unused memory of a pool; no effect here: a pool reserves none.
@@ -52,21 +37,3 @@ cudaDeviceSetMemPool(device: device, memPool)
 """,
     uses_context=False,
 )
-
-
-@runtime_call(1)
-def cudaMemPoolCreate(poolProps: Any) -> Any:
-    """Create a pool of a device's memory."""
-    if poolProps is None:
-        raise RuntimeRefusal(INVALID_VALUE)
-    given = CUmemPoolProps()
-    given.allocType = CUmemAllocationType(int(poolProps.allocType))
-    given.handleTypes = CUmemAllocationHandleType(int(poolProps.handleTypes))
-    given.location.type = CUmemLocationType(int(poolProps.location.type))
-    given.location.id = poolProps.location.id
-    given.maxSize = poolProps.maxSize
-    return _pool(driver_call("cuMemPoolCreate", given))
-
-
-def _pool(handle: Any) -> Any:
-    return cudart.cudaMemPool_t(int(handle))

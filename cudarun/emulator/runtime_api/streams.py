@@ -34,13 +34,13 @@ cudaStreamGetId(hStream) -> int
     Return the number of a stream, which is unique in the process.
 cudaLaunchHostFunc(stream, fn, userData)
     Call a C function on the host, in a stream.
-cudaStreamBeginCapture(stream, mode: CUstreamCaptureMode)
+cudaStreamBeginCapture(stream, mode: enum)
     Capture later work in a stream as a graph.
 cudaStreamEndCapture(stream) -> cudaGraph_t
     End the capture and return the graph.
 cudaStreamIsCapturing(stream) -> cudaStreamCaptureStatus
     Return the ``cudaStreamCaptureStatus`` of a stream.
-cudaThreadExchangeStreamCaptureMode(mode: CUstreamCaptureMode) -> cudaStreamCaptureMode
+cudaThreadExchangeStreamCaptureMode(mode: enum) -> cudaStreamCaptureMode
     Set the thread's capture mode and return the previous one.
 cudaEventCreate() -> cudaEvent_t = cuEventCreate(0)
     Create an event.

@@ -6,26 +6,16 @@ import time
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.lanes.lowering import lane_type
-from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field
-from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.registers import InstructionRules
 from cudarun.emulator.machine.clock import ReadMoment
 
 _SECOND = 1_000_000_000  # nanoseconds
 
 
-class ClockReads:
-    """The code of reads of the clock.
-
-    Args:
-        code: Where it goes.
-        registers: The registers.
-    """
-
-    def __init__(self, code: CodeBuilder, registers: WarpRegisters) -> None:
-        self._code = code
-        self._registers = registers
+class ClockReads(InstructionRules):
+    """The code of reads of the clock."""
 
     def read(self, operation: Action, mask: str) -> None:
         """Compile a read by ``clock_gettime``, of the clock that the interpreter reads."""

@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.compiled.access.atomics import concurrent_function
-from cudarun.emulator.compiled.control.grids import define_run
 from cudarun.emulator.compiled.control.inlining import BlockOrigin, without_calls
 from cudarun.emulator.compiled.control.warp_code import WarpCode
 from cudarun.emulator.compiled.independence import are_blocks_independent, global_reductions
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import ModuleText
+from cudarun.emulator.compiled.native.functions import define_run, kernel_facts
 from cudarun.emulator.compiled.observation import AccessObservation
 from cudarun.emulator.compiled.repetition import has_assertions
 from cudarun.emulator.compiled.visible_order import check_order
@@ -100,23 +100,16 @@ class KernelModule:
             has_sync = self.observation is not None and self.observation.finds_sync_errors
             self.code = WarpCode(module, function, depths, observed, finds_sync_errors=has_sync)
             self.code.define()
-        afters, cluster_afters = (
-            [block.terminator.successors[0] for block in barriers]
-            for barriers in (self.code.points.barriers, self.code.points.cluster_barriers)
-        )
-        if self.code.counted.are_used:
-            self.code.counted.define(module, self.code.state)
-        is_observed = observed is not None
-        meets = bool(self.code.points.meetings)
-        define_run(
-            module,
+        points, groups = self.code.points, self.code.groups.blocks
+        facts = kernel_facts(
             self.code.state,
-            afters,
-            cluster_afters,
-            meets=meets,
-            is_observed=is_observed,
+            len(groups),
+            meets=bool(points.meetings),
+            is_observed=observed is not None,
             finds_sync_errors=has_sync,
         )
+        clusters = [block.terminator.successors[0] for block in points.cluster_barriers]
+        define_run(module, facts, self.code.counted.targets, clusters, groups)
         self.text = module
         self.has_records = self.code.is_large
         self.is_parallel = are_blocks_independent(function)

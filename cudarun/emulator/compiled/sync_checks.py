@@ -11,13 +11,14 @@ from cudarun.emulator.compiled.lanes.vectors import (
     WIDTH,
     CodeBuilder,
     LaneVector,
-    ModuleText,
     splat,
 )
+from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import WarpState
 from cudarun.emulator.compiled.state.memory import field, store_field
 from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.sites import pass_sources
 from cudarun.emulator.compiled.warps import LANES, shuffle_pattern
 from cudarun.emulator.machine.passing import following_blocks
 from cudarun.emulator.machine.warps import Shuffle, WarpAction
@@ -77,53 +78,10 @@ class SyncChecks:
     def members(self, mask: str, members: LaneVector) -> None:
         """Check that lanes are in their member masks, and that the others there have the same."""
         code = self._code
-        if not code.module.defines("sync.members"):
-            _define_members(code.module)
         alive = field(code, "%state", WarpState.ALIVE, "i32")
-        given = f"{members.typed}, i32 {mask}, i32 {alive}"
-        suspect(code, code.scalar(f"call i32 @sync.members({given})"), WIDTH)
-        suspect(code, exited(code, "%state"), WIDTH)
-
-
-def check_release(code: CodeBuilder, state: str) -> None:
-    """Check that no lane of a warp has skipped the barrier that is complete."""
-    suspect(code, exited(code, state), WIDTH)
-    store_field(code, "%ctx", layout.BARRIER, "i64", "0")
-
-
-def exited(code: CodeBuilder, state: str) -> str:
-    """Return the lanes of a warp that have exited after code that follows a barrier."""
-    alive = field(code, state, WarpState.ALIVE, "i32")
-    passed = field(code, state, WarpState.PASSED, "i32")
-    return code.scalar(f"and i32 {passed}, {code.scalar(f'xor i32 {alive}, -1')}")
-
-
-def _define_members(module: ModuleText) -> None:
-    """Define the check of member masks: one mask after the other, from its lowest lane on."""
-    code = CodeBuilder(module)
-    module.declare("declare i32 @llvm.cttz.i32(i32, i1)")
-    members = LaneVector("%members", "i32")
-    code.label("entry")
-    code.line("br label %next")
-    code.label("next")
-    code.line("%left = phi i32 [ %mask, %entry ], [ %rest, %group ]")
-    code.line("%wrong = phi i32 [ 0, %entry ], [ %more, %group ]")
-    code.line("%none = icmp eq i32 %left, 0")
-    code.line("br i1 %none, label %done, label %group")
-    code.label("group")
-    code.line("%first = call i32 @llvm.cttz.i32(i32 %left, i1 true)")
-    code.line(f"%wanted = extractelement {members.typed}, i32 %first")
-    same = code.to_mask(code.compare("eq", members, code.broadcast("i32", "%wanted")))
-    code.line(f"%here = and i32 {same}, %mask")
-    code.line("%living = and i32 %wanted, %alive")
-    code.line("%differ = xor i32 %living, %here")
-    code.line("%more = or i32 %wrong, %differ")
-    code.line("%others = xor i32 %here, -1")
-    code.line("%rest = and i32 %left, %others")
-    code.line("br label %next")
-    code.label("done")
-    code.line("ret i32 %wrong")
-    head = (
-        f"define internal i32 @sync.members({members.typed}, i32 %mask, i32 %alive) noinline #0 {{"
-    )
-    module.define("sync.members", "\n".join([head, *code.lines, "}"]))
+        pass_sources(code, [members])
+        wrong = call(code, "i32", "check_members", f"ptr %ctx, i32 {mask}, i32 {alive}")
+        suspect(code, wrong, WIDTH)
+        dead = code.scalar(f"xor i32 {alive}, -1")
+        passed = field(code, "%state", WarpState.PASSED, "i32")
+        suspect(code, code.scalar(f"and i32 {passed}, {dead}"), WIDTH)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cudarun.emulator.code import Action, ConstantUse
-from cudarun.emulator.compiled.lanes.operators import Untraceable
+from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.lanes.vectors import (
     WIDTH,
     CodeBuilder,
@@ -15,7 +15,9 @@ from cudarun.emulator.compiled.lanes.vectors import (
     splat,
     vector_type,
 )
-from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.native.functions import call
+from cudarun.emulator.compiled.state.registers import InstructionRules
+from cudarun.emulator.compiled.state.sites import pass_sources, take_results
 from cudarun.emulator.machine.warps import Match, Reduce, Shuffle, Vote
 
 LANES = constant(np.arange(WIDTH, dtype=np.uint32))
@@ -24,17 +26,8 @@ LANES = constant(np.arange(WIDTH, dtype=np.uint32))
 _ALL = splat("i32", 0xFFFFFFFF)
 
 
-class WarpOperations:
-    """The code of operations between lanes.
-
-    Args:
-        code: Where it goes.
-        registers: The registers.
-    """
-
-    def __init__(self, code: CodeBuilder, registers: WarpRegisters) -> None:
-        self._code = code
-        self._registers = registers
+class WarpOperations(InstructionRules):
+    """The code of operations between lanes."""
 
     # --- shuffle ---------------------------------------------------------------------------------
 
@@ -42,7 +35,7 @@ class WarpOperations:
         """Compile ``shfl``."""
         code, action = self._code, operation.action
         assert isinstance(action, Shuffle)
-        value, b, c = (self._registers.source(use) for use in operation.sources[:3])
+        value, b, c, *_ = self._sources(operation)
         bits = code.bitcast(value, "i32")
         other, in_range = shuffle_pattern(code, action.words["mode"], b, c)
         place = code.select(in_range, other, LANES)
@@ -119,7 +112,7 @@ class WarpOperations:
         """Compile ``match.sync``."""
         code, action = self._code, operation.action
         assert isinstance(action, Match)
-        value, members = (self._registers.source(use) for use in operation.sources)
+        value, members = self._sources(operation)
         here = code.binary("and", code.broadcast("i32", mask), members)
         same = splat("i32", 0)
         for lane in range(WIDTH):
@@ -140,14 +133,13 @@ class WarpOperations:
         """Compile ``redux.sync``: lanes with equal member masks are a group."""
         code, action = self._code, operation.action
         assert isinstance(action, Reduce)
-        value, members = (self._registers.source(use) for use in operation.sources)
+        value, members = self._sources(operation)
         signed = operation.sources[0].type.signed  # type: ignore[union-attr]
         kind = action.words["op"]
-        name = f"reduce.{('s' if signed else 'u') + kind if kind in ('min', 'max') else kind}"
-        if not code.module.defines(name):
-            _define_reduction(code.module, name)
-        text = f"call {value.type} @{name}({value.typed}, {members.typed}, i32 {mask})"
-        self._registers.write(operation.destinations[0], code.vector(text, "i32"))
+        name = f"reduce_{('s' if signed else 'u') + kind if kind in ('min', 'max') else kind}"
+        pass_sources(code, [value, members])
+        call(code, "void", name, f"ptr %ctx, i32 {mask}")
+        self._finish(operation, take_results(code, 2, [lane_type(operation.destinations[0])]))
 
 
 def shuffle_pattern(
@@ -188,42 +180,3 @@ def _define_permute(module: ModuleText) -> None:
     code.line(f"ret {kind} {found}")
     head = f"define internal {kind} @permute({kind} %value, {kind} %place) #0 {{"
     module.define("permute", "\n".join([head, *code.lines, "}"]))
-
-
-_IDENTITIES = {"add": 0, "or": 0, "xor": 0, "and": 0xFFFFFFFF, "umin": 0xFFFFFFFF, "umax": 0,
-               "smin": 0x7FFFFFFF, "smax": 0x80000000}  # fmt: skip
-
-
-def _define_reduction(module: ModuleText, name: str) -> None:
-    """Define a reduction: group by group, each of the lanes with the lowest one's member mask."""
-    kind, operation = vector_type("i32"), name.removeprefix("reduce.")
-    if operation not in _IDENTITIES:
-        raise Untraceable(f"redux {operation}")
-    code = CodeBuilder(module)
-    module.declare("declare i32 @llvm.cttz.i32(i32, i1)")
-    module.declare(f"declare i32 @llvm.vector.reduce.{operation}.v32i32({kind})")
-    value, members = LaneVector("%value", "i32"), LaneVector("%members", "i32")
-    code.label("entry")
-    code.line("br label %next")
-    code.label("next")
-    code.line("%left = phi i32 [ %mask, %entry ], [ %rest, %group ]")
-    code.line(f"%found = phi {kind} [ zeroinitializer, %entry ], [ %more, %group ]")
-    code.line("%none = icmp eq i32 %left, 0")
-    code.line("br i1 %none, label %done, label %group")
-    code.label("group")
-    code.line("%first = call i32 @llvm.cttz.i32(i32 %left, i1 true)")
-    code.line(f"%wanted = extractelement {kind} %members, i32 %first")
-    same = code.compare("eq", members, code.broadcast("i32", "%wanted"))
-    inside = code.binary("and", same, code.from_mask("%mask"))
-    chosen = code.select(inside, value, splat("i32", _IDENTITIES[operation]))
-    total = code.scalar(f"call i32 @llvm.vector.reduce.{operation}.v32i32({chosen.typed})")
-    result = code.broadcast("i32", total)
-    code.line(f"%more = select {inside.typed}, {result.typed}, {kind} %found")
-    mask = code.to_mask(inside)
-    code.line(f"%others = xor i32 {mask}, -1")
-    code.line("%rest = and i32 %left, %others")
-    code.line("br label %next")
-    code.label("done")
-    code.line(f"ret {kind} %found")
-    head = f"define internal {kind} @{name}({kind} %value, {kind} %members, i32 %mask) #0 {{"
-    module.define(name, "\n".join([head, *code.lines, "}"]))

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.accesses import AccessCode
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector
-from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
 
 
-class AccessRules:
-    """The code of a group of instructions.
+class AccessRules(InstructionRules):
+    """The code of a group of instructions that access memory, or that the caller may execute.
 
     Args:
         code: Where it goes.
@@ -20,18 +20,8 @@ class AccessRules:
     """
 
     def __init__(self, code: CodeBuilder, registers: WarpRegisters, accesses: AccessCode) -> None:
-        self._code = code
-        self._registers = registers
+        super().__init__(code, registers)
         self._accesses = accesses
-
-    def _sources(self, operation: Action) -> list[LaneVector]:
-        """Return the values of the sources."""
-        return [self._registers.source(use) for use in operation.sources]
-
-    def _finish(self, operation: Action, results: Sequence[LaneVector]) -> None:
-        """Write the results to the destinations."""
-        for use, value in zip(operation.destinations, results, strict=True):
-            self._registers.write(use, value)
 
     def _executed_unless(
         self,

@@ -26,7 +26,7 @@ from cudarun.emulator.compiled.state.memory import (
     pointer_to,
 )
 from cudarun.emulator.compiled.state.patterns import AddressPattern, HalfPlaces, is_zero
-from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
 from cudarun.emulator.compiled.state.sites import (
     CallbackSite,
     CallbackSites,
@@ -75,7 +75,7 @@ class PatternAccess(NamedTuple):
 PathExit = tuple[str, list[LaneVector]]
 
 
-class AccessCode:
+class AccessCode(InstructionRules):
     """The code of accesses.
 
     Args:
@@ -95,8 +95,7 @@ class AccessCode:
         *,
         in_cluster: bool,
     ) -> None:
-        self._code = code
-        self._registers = registers
+        super().__init__(code, registers)
         self.sites = sites
         self._in_cluster = in_cluster
         self.memory = memory
@@ -144,7 +143,7 @@ class AccessCode:
                 self.memory.load_uniform(self._code, places, columns, place.entry)
             ),
         )
-        sources = [self._registers.source(use) for use in operation.sources]
+        sources = self._sources(operation)
         results = self.access(operation, [access], sources, mask, fast, patterns=patterns)
         self._finish(operation, results)
 
@@ -154,7 +153,7 @@ class AccessCode:
         assert isinstance(action, MemoryStore)
         (access,) = action.accesses
         size = access.dtype.itemsize
-        sources = [self._registers.source(use) for use in operation.sources]
+        sources = self._sources(operation)
         kinds = list(map(lane_type, operation.sources))
 
         def columns() -> list[LaneVector]:
@@ -192,7 +191,7 @@ class AccessCode:
         (access,) = action.accesses
         width = 8 * action.dtype.itemsize
         kinds = tuple(map(lane_type, operation.destinations))
-        sources = [self._registers.source(use) for use in operation.sources]
+        sources = self._sources(operation)
         operands = 1 + (action.operation == "cas")
         name, concurrent = self._atomics.name_of(action), ""
         if concurrent_function(action) is not None:
@@ -224,7 +223,7 @@ class AccessCode:
 
     def call(self, operation: Action, mask: str) -> None:
         """Compile an instruction that the caller executes."""
-        sources = [self._registers.source(use) for use in operation.sources]
+        sources = self._sources(operation)
         self._finish(operation, self.executed(operation, sources, mask))
 
     def executed(self, operation: Action, sources: list[LaneVector], mask: str) -> list[LaneVector]:
@@ -249,10 +248,6 @@ class AccessCode:
         answer = call_back(code, site, mask)
         cases = f"i32 {layout.RETRY}, label %{check} i32 {layout.DONE}, label %{done}"
         code.line(f"switch i32 {answer}, label %fault [ {cases} ]")
-
-    def _finish(self, operation: Action, results: list[LaneVector]) -> None:
-        for use, value in zip(operation.destinations, results, strict=True):
-            self._registers.write(use, value)
 
     def site(
         self,

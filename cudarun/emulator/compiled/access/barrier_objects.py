@@ -6,22 +6,20 @@ for leaves all objects as they were, and the caller executes the instruction: it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
 from cudarun.emulator.compiled.access.accesses import CheckedLanes
-from cudarun.emulator.compiled.lanes.vectors import (
-    WIDTH,
-    CodeBuilder,
-    LaneVector,
-    ModuleText,
-    splat,
-    vector_type,
-)
+from cudarun.emulator.compiled.lanes.lowering import LaneType
+from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector, splat
+from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import CheckedPlace, field, pointer_to, store_field
-from cudarun.emulator.machine.barrier_objects import ALL_BYTES, BYTES, COUNT, NO_BYTES, PENDING
+from cudarun.emulator.compiled.state.sites import pass_sources, take_results
+from cudarun.emulator.machine.barrier_objects import BYTES, COUNT, NO_BYTES, PENDING
 from cudarun.emulator.machine.barrier_objects import PHASE as PHASE_BIT
 from cudarun.emulator.machine.mbarriers import (
     Arrive,
@@ -32,7 +30,7 @@ from cudarun.emulator.machine.mbarriers import (
 )
 from cudarun.emulator.numerics.arrays import Arrays
 
-_WORDS = vector_type("i64")
+_WORD = LaneType(np.dtype(np.uint64))
 _NOTHING_OWED = NO_BYTES << BYTES
 
 
@@ -131,21 +129,16 @@ class BarrierObjects(AccessRules):
                 counts, owed = none, given
                 if action.sign < 0:
                     owed = code.binary("sub", none, given)
-        name = define_change(code.module, drops=action.drops)
 
         def fast(places: list[CheckedPlace]) -> list[LaneVector]:
             (place,) = places
-            arguments = ", ".join(
-                each.typed for each in (place.offsets, counts or one, owed or none)
+            good = changed_objects(
+                code, place.host, (place.offsets, counts or one, owed or none), mask, action.drops
             )
-            kind = f"{{ i1, {_WORDS} }}"
-            found = code.scalar(f"call {kind} @{name}(ptr {place.host}, {arguments}, i32 {mask})")
-            good = code.scalar(f"extractvalue {kind} {found}, 0")
-            states = code.vector(f"extractvalue {kind} {found}, 1", "i64")
 
             def changed() -> list[LaneVector]:
                 self._accesses.memory.mark(code, place, mask, 64, 0)
-                return [states] * len(operation.destinations)
+                return take_results(code, 3, [_WORD] * len(operation.destinations))
 
             return self._executed_unless(good, operation, sources, mask, changed)
 
@@ -157,99 +150,18 @@ class BarrierObjects(AccessRules):
         return value if value.bits == 64 else self._code.cast("zext", value, "i64")
 
 
-def define_change(module: ModuleText, *, drops: bool) -> str:
-    """Define a change of objects lane by lane, and return its name.
+def changed_objects(
+    code: CodeBuilder, host: str, columns: Sequence[LaneVector], mask: str, drops: bool = False
+) -> str:
+    """Change objects lane by lane; return whether all were changed, else none is.
 
-    ``name(host, offsets, counts, bytes, mask)`` returns whether all objects were changed, and the
-    objects before.
+    Args:
+        code: Where the code goes.
+        host: The memory that offsets are relative to.
+        columns: The offsets, the arrivals and the bytes of lanes.
+        mask: The lanes.
+        drops: Whether threads arrive for the last time.
     """
-    name = f"mbarrier.{'drop' if drops else 'change'}"
-    if module.defines(name):
-        return name
-    code = CodeBuilder(module)
-    for each in ("cttz", "ctlz"):
-        module.declare(f"declare i32 @llvm.{each}.i32(i32, i1)")
-    code.label("entry")
-    for each in ("offsets", "counts", "bytes", "old"):
-        code.line(f"%{each}.at = alloca {_WORDS}, align 64")
-        value = "zeroinitializer" if each == "old" else f"%{each}"
-        code.line(f"store {_WORDS} {value}, ptr %{each}.at, align 64")
-    code.line("br label %next")
-    code.label("next")
-    code.line("%left = phi i32 [ %mask, %entry ], [ %rest, %store ]")
-    code.line("%none = icmp eq i32 %left, 0")
-    code.line("br i1 %none, label %done, label %lane")
-    code.label("lane")
-    code.line("%number = call i32 @llvm.cttz.i32(i32 %left, i1 true)")
-    code.line("%less = add i32 %left, -1")
-    code.line("%rest = and i32 %left, %less")
-    memory, count, owed = _lane_values(code, "%number")
-    code.line(f"%word = load i64, ptr {memory}, align 1")
-    code.line("%old.lane = getelementptr i64, ptr %old.at, i32 %number")
-    code.line("store i64 %word, ptr %old.lane")
-    expected = code.scalar(f"and i64 %word, {COUNT}")
-    pending = code.scalar(f"and i64 {code.scalar(f'lshr i64 %word, {PENDING}')}, {COUNT}")
-    before = code.scalar(f"and i64 {code.scalar(f'lshr i64 %word, {BYTES}')}, {ALL_BYTES}")
-    phase = code.scalar(f"lshr i64 %word, {PHASE_BIT}")
-    too_many = code.scalar(f"icmp ugt i64 {count}, {pending}")
-    if drops:
-        also = code.scalar(f"icmp ugt i64 {count}, {expected}")
-        too_many = code.scalar(f"or i1 {too_many}, {also}")
-        expected = code.scalar(f"sub i64 {expected}, {count}")
-    code.line(f"br i1 {too_many}, label %undo, label %store, !prof !2")
-    code.label("store")
-    pending = code.scalar(f"sub i64 {pending}, {count}")
-    after = code.scalar(f"and i64 {code.scalar(f'add i64 {before}, {owed}')}, {ALL_BYTES}")
-    settled = code.scalar(f"icmp eq i64 {after}, {NO_BYTES}")
-    arrived = code.scalar(f"icmp eq i64 {pending}, 0")
-    complete = code.scalar(f"and i1 {settled}, {arrived}")
-    pending = code.scalar(f"select i1 {complete}, i64 {expected}, i64 {pending}")
-    turned = code.scalar(f"zext i1 {complete} to i64")
-    phase = code.scalar(f"xor i64 {phase}, {turned}")
-    word = expected
-    for part, bit in ((pending, PENDING), (after, BYTES), (phase, PHASE_BIT)):
-        word = code.scalar(f"or i64 {word}, {code.scalar(f'shl i64 {part}, {bit}')}")
-    code.line(f"store i64 {word}, ptr {memory}, align 1")
-    code.line("br label %next")
-    code.label("done")
-    states = code.scalar(f"load {_WORDS}, ptr %old.at, align 64")
-    kind = f"{{ i1, {_WORDS} }}"
-    found = code.scalar(f"insertvalue {kind} poison, i1 true, 0")
-    code.line(f"ret {kind} {code.scalar(f'insertvalue {kind} {found}, {_WORDS} {states}, 1')}")
-    _undo(code, kind)
-    parameters = f"ptr %host, {_WORDS} %offsets, {_WORDS} %counts, {_WORDS} %bytes, i32 %mask"
-    head = f"define internal {kind} @{name}({parameters}) noinline #0 {{"
-    module.define(name, "\n".join([head, *code.lines, "}"]))
-    return name
-
-
-def _lane_values(code: CodeBuilder, lane: str) -> tuple[str, str, str]:
-    """Return the pointer to a lane's object, the count of arrivals and the bytes."""
-    values = []
-    for each in ("offsets", "counts", "bytes"):
-        at = code.scalar(f"getelementptr i64, ptr %{each}.at, i32 {lane}")
-        values.append(code.scalar(f"load i64, ptr {at}"))
-    return code.scalar(f"getelementptr i8, ptr %host, i64 {values[0]}"), values[1], values[2]
-
-
-def _undo(code: CodeBuilder, kind: str) -> None:
-    """Restore the objects of the lanes before the one that failed, the last lane first."""
-    code.label("undo")
-    bit = code.scalar("shl i32 1, %number")
-    lower = code.scalar(f"sub i32 {bit}, 1")
-    changed = code.scalar(f"and i32 %mask, {lower}")
-    code.line("br label %undo.next")
-    code.label("undo.next")
-    code.line(f"%undone = phi i32 [ {changed}, %undo ], [ %undo.rest, %undo.lane ]")
-    code.line("%undo.none = icmp eq i32 %undone, 0")
-    code.line("br i1 %undo.none, label %failed, label %undo.lane")
-    code.label("undo.lane")
-    zeros = code.scalar("call i32 @llvm.ctlz.i32(i32 %undone, i1 true)")
-    lane = code.scalar(f"sub i32 {WIDTH - 1}, {zeros}")
-    code.line(f"%undo.rest = xor i32 %undone, {code.scalar(f'shl i32 1, {lane}')}")
-    memory, _, _ = _lane_values(code, lane)
-    at = code.scalar(f"getelementptr i64, ptr %old.at, i32 {lane}")
-    code.line(f"store i64 {code.scalar(f'load i64, ptr {at}')}, ptr {memory}, align 1")
-    code.line("br label %undo.next")
-    code.label("failed")
-    code.line(f"ret {kind} zeroinitializer")
+    pass_sources(code, columns)
+    arguments = f"ptr %ctx, ptr {host}, i32 {mask}, i32 {int(drops)}"
+    return code.scalar(f"icmp ne i32 {call(code, 'i32', 'change_objects', arguments)}, 0")

@@ -10,7 +10,7 @@ from cudarun.emulator.compiled.lanes.lowering import LaneFunctions, LaneType, la
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, splat
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field
-from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
 from cudarun.emulator.machine.clusters import MapAddress, RankOfAddress
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.numerics.types import TYPES
@@ -70,7 +70,7 @@ def in_cluster(
     return ClusterAddresses(within, ahead, unknown)
 
 
-class ClusterOperations:
+class ClusterOperations(InstructionRules):
     """The code of ``mapa`` and ``getctarank``.
 
     Args:
@@ -82,8 +82,7 @@ class ClusterOperations:
     def __init__(
         self, code: CodeBuilder, registers: WarpRegisters, functions: LaneFunctions
     ) -> None:
-        self._code = code
-        self._registers = registers
+        super().__init__(code, registers)
         self._functions = functions
 
     def map_address(self, operation: Action, mask: str) -> None:
@@ -104,6 +103,5 @@ class ClusterOperations:
         sources = (*map(lane_type, operation.sources), *words)
         kinds = tuple(map(lane_type, operation.destinations))
         name = self._functions.name(function, sources, kinds)
-        given = [*(self._registers.source(use) for use in operation.sources), *more]
-        (result,) = results_of(self._code, name, given, kinds)
-        self._registers.write(operation.destinations[0], result)
+        given = [*self._sources(operation), *more]
+        self._finish(operation, results_of(self._code, name, given, kinds))

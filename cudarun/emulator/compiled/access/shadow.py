@@ -47,13 +47,12 @@ WORD = 8
 # its time. The highest value of a lane, a warp and a block stands for many.
 _EVERY_LEVEL = 0o111  # times a kind
 _IN_WARP, _IN_BLOCK, _IN_GRID, _KINDS = 0o007, 0o070, 0o700, 0o777
-_LANE_AT, _SYNCS_AT, _WARP_AT, _EPOCH_AT, _END = 9, 15, 25, 31, 64
-_BLOCK_AT = _END - layout.BLOCK_BITS
+_LANE_AT, _SYNCS_AT, _WARP_AT = 9, 15, 25
+_EPOCH_AT, _BLOCK_AT = layout.SHADOW_EPOCH, layout.SHADOW_BLOCK
 _MANY_LANES = 1 << _SYNCS_AT - 1
 _MANY_WARPS = 1 << _EPOCH_AT - 1
-_MANY_BLOCKS = (1 << _END) - (1 << _BLOCK_AT)
+_MANY_BLOCKS = (1 << 64) - (1 << _BLOCK_AT)
 _MOST_SYNCS = (1 << _WARP_AT - _SYNCS_AT) - 1
-_MOST_EPOCHS = (1 << _BLOCK_AT - _EPOCH_AT) - 1
 
 _NAMES = {READ: "read", WRITE: "write", ATOMIC: "atomic"}
 _LANES = constant(np.arange(WIDTH, dtype=np.int64) << _LANE_AT)
@@ -73,22 +72,6 @@ def nonzero(code: CodeBuilder, value: LaneVector) -> str:
 
 
 # --- time ----------------------------------------------------------------------------------------
-
-
-def begin_block(code: CodeBuilder, number: str) -> None:
-    """Begin the first epoch of a block; ``number`` is that of the block."""
-    following = code.scalar(f"add i64 {number}, 1")
-    stamp = code.scalar(f"shl i64 {following}, {_BLOCK_AT}")
-    store_field(code, "%ctx", layout.EPOCH, "i64", stamp)
-
-
-def begin_epoch(code: CodeBuilder) -> None:
-    """Begin the next epoch of the block; the last one does not end."""
-    stamp = field(code, "%ctx", layout.EPOCH, "i64")
-    epoch = code.scalar(f"and i64 {stamp}, {_MOST_EPOCHS << _EPOCH_AT}")
-    is_last = code.scalar(f"icmp eq i64 {epoch}, {_MOST_EPOCHS << _EPOCH_AT}")
-    step = code.scalar(f"select i1 {is_last}, i64 0, i64 {1 << _EPOCH_AT}")
-    store_field(code, "%ctx", layout.EPOCH, "i64", code.scalar(f"add i64 {stamp}, {step}"))
 
 
 def count_synchronization(

@@ -161,7 +161,7 @@ class WarpWaits:
         """Let lanes wait until all live lanes of their member masks are at a block."""
         code, state = self._code, self._state
         if self._groups.waits(block):
-            self._groups.wait(block, state)
+            self._groups.wait(block)
             return
         assert block.sync_mask is not None
         arrived = code.scalar("load i32, ptr %MASK")
@@ -252,7 +252,7 @@ class WarpWaits:
         transitions = self._schedule.transitions
         if transitions is not None:
             transitions.scatter()
-        self._groups.lanes_exit(self._state)
+        self._groups.lanes_exit()
         after = "arrived" if self._points.warp_barriers else "dispatch"
         self._code.line(f"br label %{'unpark' if self._parks else after}")
 
@@ -279,7 +279,7 @@ class WarpWaits:
 
     def _barrier(self, block: BlockCode, mask: str) -> None:
         if self._counted.are_used:
-            self._counted.arrive(block, self._state, self._schedule, mask, self._fail)
+            self._counted.arrive(block, self._schedule, mask, self._fail)
             return
         place = self._points.barriers.index(block)
         if self._checks is not None:

@@ -3,7 +3,7 @@
 Lanes wait in masks, one per basic block. The lowest block in the text with waiting lanes runs next,
 as in the interpreter, so that diverged lanes reconverge and effects have the same order
 (``schedule.py``). `step` returns when all lanes have exited or wait at a barrier, or when the warp
-lets others run in a loop that may wait for them; ``run`` (``grids.py``) calls it.
+lets others run in a loop that may wait for them; ``run`` (``native/grids.c``) calls it.
 """
 
 from __future__ import annotations
@@ -100,6 +100,7 @@ class WarpCode:
         points: Where lanes wait.
         frames: The layout of the frames of calls; ``None`` if all functions are inlined.
         counted: The barriers, if they are counted by their numbers.
+        groups: The waits of warpgroups.
         maps_addresses: Whether accesses may be in the shared memory of other blocks.
         waits_for_blocks: Whether loops may wait for other blocks.
     """
@@ -162,10 +163,11 @@ class WarpCode:
         if self.points.warp_barriers:
             kept[ARRIVALS] = ARRIVAL_BYTES
         groups = group_blocks(function.blocks)
-        self._groups = WarpgroupCode(self._code, groups, blocks)
+        self.groups = WarpgroupCode(self._code, groups, blocks)
         self.counted = CountedBarriers(
             self._code, self._registers, self.points.barriers, blocks + len(groups)
         )
+        self._releases = bool(groups) or self.counted.are_used
         self.state: WarpState = warp_state(
             blocks + len(groups) + len(self.counted.entries),
             len(self.points.barriers),
@@ -182,7 +184,7 @@ class WarpCode:
         if self.is_large:
             repeated = self._accesses if observed is None else None
             self._shared = SharedOperations(self._code, self._registers, repeated, self._values)
-            transitions = Transitions(self._code, self.state)
+            transitions = Transitions(self._code)
         snapshot = None
         if is_partial:
             aside = dict(self._saved(every & ~waiting))
@@ -210,7 +212,7 @@ class WarpCode:
             self._registers,
             self.points,
             self.counted,
-            self._groups,
+            self.groups,
             self.state,
             self._schedule,
             snapshot,
@@ -229,7 +231,7 @@ class WarpCode:
             self._registers,
             self._accesses,
             self._functions,
-            partial(self._groups.is_whole, self.state),
+            self.groups.is_whole,
         )
 
     def _call_frames(self) -> CallFrames | None:
@@ -287,12 +289,13 @@ class WarpCode:
         self._schedule.declare()
         if self._calls:
             self._calls.declare()
-        self._groups.declare()
-        self.counted.declare()
+        if self._releases:
+            code.line("%ANSWER = alloca i32")
+            code.line(f"store i32 {WAITS}, ptr %ANSWER")
         self._registers.declare(sorted(self._used - self._registers.in_state.keys()))
         self._waits.declare()
         waiting = [b.index for b in self.function.blocks if self._may_wait(b)]
-        self._schedule.enter(waiting + self._groups.entries + self.counted.entries)
+        self._schedule.enter(waiting + self.groups.entries + self.counted.entries)
         if not state.registers:
             self._schedule.begin()
             return
@@ -353,7 +356,7 @@ class WarpCode:
     def _may_wait(self, block: BlockCode) -> bool:
         """Return whether lanes can wait to run a block when ``step`` is called."""
         is_after = block.index in self.points.afters
-        return block.index == 0 or is_after or self._groups.waits(block)
+        return block.index == 0 or is_after or self.groups.waits(block)
 
     def _leave(self) -> None:
         code, state = self._code, self.state
@@ -372,12 +375,17 @@ class WarpCode:
                 self._registers.save(slot, pointer)
         store_field(code, "%state", state.RESUMED, "i32", "1")
         answer = "%answer" if self._schedule.yields else str(WAITS)
-        answer = self.counted.answer(self._groups.answer(answer))
-        code.line(f"ret i32 {self._waits.answer(answer)}")
+        code.line(f"ret i32 {self._waits.answer(self._answer(answer))}")
         code.label("end")
-        code.line(f"ret i32 {self.counted.answer(self._groups.answer(str(WAITS)))}")
+        code.line(f"ret i32 {self._answer(str(WAITS))}")
         code.label("fault")
         code.line(f"ret i32 {FAILS}")
+
+    def _answer(self, answer: str) -> str:
+        """Return an answer of ``step``: other warps have to run if some have been released."""
+        if not self._releases:
+            return answer
+        return self._code.scalar(f"or i32 {answer}, {self._code.scalar('load i32, ptr %ANSWER')}")
 
     # --- blocks ----------------------------------------------------------------------------------
 

@@ -133,17 +133,22 @@ def lower(
         f"{vector_type(each.element, width * each.elements)} %a{place}"
         for place, each in enumerate(sources)
     )
-    if len(results) == 1:
-        kind = results[0].type
-        code.line(f"ret {results[0].typed}")
-    else:
-        kind = "{ " + ", ".join(each.type for each in results) + " }"
-        value = "poison"
-        for place, each in enumerate(results):
-            value = code.scalar(f"insertvalue {kind} {value}, {each.typed}, {place}")
-        code.line(f"ret {kind} {value}")
+    kind = returned(code, results)
     head = f"define internal {kind} @{name}({parameters}) alwaysinline {{"
     return "\n".join([head, *code.lines, "}"])
+
+
+def returned(code: CodeBuilder, results: Sequence[LaneVector]) -> str:
+    """Return results from a function in code; return the type of the function's result."""
+    if len(results) == 1:
+        code.line(f"ret {results[0].typed}")
+        return results[0].type
+    kind = "{ " + ", ".join(each.type for each in results) + " }"
+    value = "poison"
+    for place, each in enumerate(results):
+        value = code.scalar(f"insertvalue {kind} {value}, {each.typed}, {place}")
+    code.line(f"ret {kind} {value}")
+    return kind
 
 
 def results_of(

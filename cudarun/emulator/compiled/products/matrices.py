@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.code import Action
-from cudarun.emulator.compiled.access.accesses import AccessCode
-from cudarun.emulator.compiled.lanes.lowering import LaneType, lane_type
+from cudarun.emulator.compiled.access.access_rules import AccessRules
+from cudarun.emulator.compiled.lanes.lowering import lane_type, results_of, returned
 from cudarun.emulator.compiled.lanes.permutations import permuted
 from cudarun.emulator.compiled.lanes.vectors import (
     WIDTH,
@@ -23,7 +23,6 @@ from cudarun.emulator.compiled.lanes.vectors import (
 from cudarun.emulator.compiled.products.elements import load, store
 from cudarun.emulator.compiled.products.shapes import MatrixShape
 from cudarun.emulator.compiled.products.sums import define_product
-from cudarun.emulator.compiled.state.registers import WarpRegisters
 from cudarun.emulator.machine.matrices import (
     Multiply,
     WarpMultiply,
@@ -63,55 +62,26 @@ class WordPlaces:
     exchanged: bool
 
 
-class MatrixCode:
-    """The code of matrix products.
-
-    Args:
-        code: Where it goes.
-        registers: The registers.
-        accesses: Compiles the call of the interpreter for incomplete warps.
-    """
-
-    def __init__(self, code: CodeBuilder, registers: WarpRegisters, accesses: AccessCode) -> None:
-        self._code = code
-        self._registers = registers
-        self._accesses = accesses
+class MatrixCode(AccessRules):
+    """The code of matrix products."""
 
     def multiply(self, operation: Action, mask: str) -> None:
         """Compile ``mma`` or ``wmma.mma``."""
         code, action = self._code, operation.action
         assert isinstance(action, Multiply | WarpMultiply)
-        sources = [self._registers.source(use) for use in operation.sources]
+        sources = self._sources(operation)
         if not _is_compiled(action):
             self._accesses.call(operation, mask)
             return
         kinds = [lane_type(use) for use in operation.destinations]
         name = _define(code.module, operation, sources)
-        whole, part, join = (code.fresh(stem) for stem in ("whole", "part", "join"))
         full = code.scalar(f"icmp eq i32 {mask}, -1")
-        code.line(f"br i1 {full}, label %{whole}, label %{part}, !prof !1")
-        code.label(part)
-        executed = self._accesses.executed(operation, sources, mask)
-        after = code.fresh("after")
-        code.line(f"br label %{after}")
-        code.label(after)
-        code.line(f"br label %{join}")
-        code.label(whole)
-        given = ", ".join(value.typed for value in sources)
-        types = "{ " + ", ".join(kind.type for kind in kinds) + " }"
-        together = code.scalar(f"call {types} @{name}({given})")
-        results = [
-            code.vector(f"extractvalue {types} {together}, {place}", kind.element)
-            for place, kind in enumerate(kinds)
-        ]
-        code.line(f"br label %{join}")
-        code.label(join)
-        joined = []
-        for a, b in zip(results, executed, strict=True):
-            text = f"phi {a.type} [ {a.name}, %{whole} ], [ {b.name}, %{after} ]"
-            joined.append(code.vector(text, a.element, a.count))
-        for use, value in zip(operation.destinations, joined, strict=True):
-            self._registers.write(use, value)
+        self._finish(
+            operation,
+            self._executed_unless(
+                full, operation, sources, mask, lambda: results_of(code, name, sources, kinds)
+            ),
+        )
 
 
 def _is_compiled(action: Multiply | WarpMultiply) -> bool:
@@ -167,11 +137,17 @@ def _define(module: ModuleText, operation: Action, sources: list[LaneVector]) ->
     if shape.sparsity is not None:
         store(code, given[a_count + b_count + c_count], "%metadata", "0")
     code.line(f"call void @{product}(ptr %a, ptr %b, ptr %c, ptr %d, ptr %metadata)")
+    columns = result_words(code, shape, "%d", shape.columns)
     kinds = [lane_type(use) for use in operation.destinations]
-    _return(code, kinds, places)
+    result = returned(
+        code,
+        [
+            code.bitcast(permuted(code, columns, registers), kind.element)
+            for registers, kind in zip(places.results, kinds, strict=False)
+        ],
+    )
     parameters = ", ".join(f"{value.type} %r{n}" for n, value in enumerate(sources))
-    types_text = "{ " + ", ".join(kind.type for kind in kinds) + " }"
-    head = f"define internal {types_text} @{name}({parameters}) noinline #0 {{"
+    head = f"define internal {result} @{name}({parameters}) noinline #0 {{"
     module.define(name, "\n".join([head, *code.lines, "}"]))
     return name
 
@@ -296,14 +272,3 @@ def result_words(
         upper = code.binary("shl", code.cast("zext", high, "i32"), splat("i32", 16, rows))
         found.append(code.binary("or", code.cast("zext", low, "i32"), upper))
     return found
-
-
-def _return(code: CodeBuilder, kinds: list[LaneType], places: WordPlaces) -> None:
-    """Return the registers with the elements of D."""
-    columns = result_words(code, places.shape, "%d", places.shape.columns)
-    types = "{ " + ", ".join(kind.type for kind in kinds) + " }"
-    together = "poison"
-    for number, kind in enumerate(kinds):
-        value = code.bitcast(permuted(code, columns, places.results[number]), kind.element)
-        together = code.scalar(f"insertvalue {types} {together}, {value.typed}, {number}")
-    code.line(f"ret {types} {together}")

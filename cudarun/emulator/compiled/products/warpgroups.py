@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from cudarun.emulator.code import Action
+from cudarun.emulator.compiled.access.access_rules import AccessRules
 from cudarun.emulator.compiled.access.accesses import AccessCode
 from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.lanes.permutations import counted, permuted
@@ -71,7 +72,7 @@ class ProductOfWarp:
             np.copyto(destination, result[places])
 
 
-class WarpgroupProducts:
+class WarpgroupProducts(AccessRules):
     """The code of the instruction.
 
     The operands are in columns of the scratch, from where a function takes them, as does the caller
@@ -91,9 +92,7 @@ class WarpgroupProducts:
         accesses: AccessCode,
         is_whole: Callable[[str], str],
     ) -> None:
-        self._code = code
-        self._registers = registers
-        self._accesses = accesses
+        super().__init__(code, registers, accesses)
         self._is_whole = is_whole
 
     def multiply(self, operation: Action, mask: str) -> None:
@@ -101,7 +100,7 @@ class WarpgroupProducts:
         code, action = self._code, operation.action
         assert isinstance(action, MultiplyAsync)
         name = define_warp_product(code.module, action, len(operation.sources))
-        sources = [self._registers.source(use) for use in operation.sources]
+        sources = self._sources(operation)
         kinds = [lane_type(use) for use in operation.destinations]
         pass_sources(code, sources)
         whole, slow, done = (code.fresh(stem) for stem in ("whole", "slow", "done"))
@@ -116,10 +115,7 @@ class WarpgroupProducts:
         wrong = code.scalar(f"icmp eq i32 {answer}, {layout.FAULT}")
         code.line(f"br i1 {wrong}, label %fault, label %{done}")
         code.label(done)
-        for use, value in zip(
-            operation.destinations, take_results(code, len(sources), kinds), strict=True
-        ):
-            self._registers.write(use, value)
+        self._finish(operation, take_results(code, len(sources), kinds))
 
 
 def define_warp_product(module: ModuleText, action: MultiplyAsync, sources: int) -> str:

@@ -69,8 +69,9 @@ CLUSTER_STRIDE = 56  # of shared memory, from one block's to the next one's in t
 SHADOW = 64  # the host address of the shadow of BASE, or null
 CACHE_BYTES = 72
 
-BLOCK_BITS = 17  # of the number of a block in shadow memory
-MOST_BLOCKS = (1 << BLOCK_BITS) - 2  # others stand for no block, and for many
+# The first bits of the epoch and the block in a word of shadow memory, whose highest field is it.
+SHADOW_EPOCH, SHADOW_BLOCK, _SHADOW_END = 31, 47, 64
+MOST_BLOCKS = (1 << _SHADOW_END - SHADOW_BLOCK) - 2  # others stand for no block, and for many
 
 # A tensor entry, of words of 8 bytes. Boxes that are not in the tensor as a whole are no concern
 # of compiled code.
@@ -86,6 +87,8 @@ TENSOR_SWIZZLE = 184  # the bits of an address, from bit 7 on, that are added to
 TENSOR_LIMITS = 192  # of each dimension, the largest coordinate
 TENSOR_STEPS = 232  # and the bytes from one element to the next
 TENSOR_BYTES = 272
+TENSOR_RANK = 5  # the most dimensions
+TENSOR_MAP_BYTES = 128
 NO_ADDRESS = (1 << 64) - 1  # of a map: none was used
 
 # Columns of the scratch.
@@ -106,6 +109,11 @@ WAITS, FAILS, YIELDS, MEETS = 0, 1, 2, 8
 
 # The answers of a round of a block, or of a cluster: combined by a bitwise or.
 ENDED, BLOCKED = 0, 4
+
+# The answers of ``advance``: lanes wait, or continue with the first or the second block.
+DISPATCHED, FIRST, SECOND = 0, 1, 2
+
+OBJECT_SIZE = 8  # bytes of an mbarrier object
 
 DEADLOCK_SITE = -1
 MEETING_SITE = -2

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 
 from cudarun.emulator.code import (
+    Action,
     ConstantUse,
     FunctionCode,
     KernelParameterUse,
@@ -298,3 +299,25 @@ class WarpRegisters:
         if self.needed >> slot & 1:
             value = self._chosen(self.mask, value, self._load(slot))
         code.line(f"store {value.typed}, ptr {self._pointer(slot)}, align 64")
+
+
+class InstructionRules:
+    """The code of a group of instructions.
+
+    Args:
+        code: Where it goes.
+        registers: The registers.
+    """
+
+    def __init__(self, code: CodeBuilder, registers: WarpRegisters) -> None:
+        self._code = code
+        self._registers = registers
+
+    def _sources(self, operation: Action) -> list[LaneVector]:
+        """Return the values of the sources."""
+        return [self._registers.source(use) for use in operation.sources]
+
+    def _finish(self, operation: Action, results: Sequence[LaneVector]) -> None:
+        """Write the results to the destinations."""
+        for use, value in zip(operation.destinations, results, strict=True):
+            self._registers.write(use, value)

@@ -1,0 +1,139 @@
+// `mbarrier` objects, and copies between global and shared memory.
+
+#include "runtime.h"
+
+typedef u8 chunk __attribute__((ext_vector_type(CHUNK), aligned(1)));
+typedef u64 tensor_map __attribute__((ext_vector_type(TENSOR_MAP_BYTES / 8), aligned(1)));
+
+// Change the pending arrivals and bytes of an object; return whether it waits for as many arrivals.
+INLINE u32 change_object(loose_u64 *object, u64 count, u64 bytes, u32 drops)
+{
+    u64 word = *object, expected = word & OBJECT_COUNT;
+    u64 pending = word >> OBJECT_PENDING & OBJECT_COUNT, phase = word >> OBJECT_PHASE;
+    if (count > pending || (drops && count > expected))
+        return 0;
+    expected -= drops ? count : 0;
+    pending -= count;
+    bytes = ((word >> OBJECT_BYTES & OBJECT_ALL_BYTES) + bytes) & OBJECT_ALL_BYTES;
+    if (!pending && bytes == OBJECT_NO_BYTES) {
+        pending = expected;
+        phase ^= 1;
+    }
+    *object = expected | pending << OBJECT_PENDING | bytes << OBJECT_BYTES | phase << OBJECT_PHASE;
+    return 1;
+}
+
+// Change objects lane by lane; return whether all were changed, else none is. The columns are the
+// offsets, the arrivals, and the bytes; the objects before are the next one.
+OUT_OF_LINE u32 change_objects(char *ctx, char *host, u32 mask, u32 drops)
+{
+    u64 *offsets = COLUMN(u64, ctx, 0), *counts = COLUMN(u64, ctx, 1);
+    u64 *bytes = COLUMN(u64, ctx, 2), *before = COLUMN(u64, ctx, 3);
+    FOR_EACH_LANE(lane, mask) {
+        loose_u64 *object = (loose_u64 *)(host + offsets[lane]);
+        before[lane] = *object;
+        if (!change_object(object, counts[lane], bytes[lane], drops)) {
+            for (u32 changed = mask & ((1u << lane) - 1), last; changed; changed ^= 1u << last) {
+                last = WARP - 1 - (u32)__builtin_clz(changed);
+                *(loose_u64 *)(host + offsets[last]) = before[last];
+            }
+            return 0;
+        }
+    }
+    return 1;
+}
+
+// Copy a range for each lane, and mark its bytes as written where that is tracked. The columns are the
+// offsets, those of the origins, and the sizes.
+OUT_OF_LINE void copy_ranges(char *ctx, char *host, char *marks, char *origin, u32 mask)
+{
+    u64 *to = COLUMN(u64, ctx, 0), *from = COLUMN(u64, ctx, 1), *sizes = COLUMN(u64, ctx, 2);
+    FOR_EACH_LANE(lane, mask) {
+        __builtin_memmove(host + to[lane], origin + from[lane], sizes[lane]);
+        if (marks)
+            __builtin_memset(marks + to[lane], 0, sizes[lane]);
+    }
+}
+
+// --- tensors -------------------------------------------------------------------------------------
+
+INLINE u32 is_inside(u64 first, u64 count, u64 size) { return first <= size && count <= size - first; }
+
+// Find how far a box is from the first element of the tensor of an entry; return whether compiled code
+// copies it. The column is the coordinates.
+INLINE u32 find_box(char *ctx, char *entry, u64 map, u64 at, u64 *moved)
+{
+    u64 *coordinates = COLUMN(u64, ctx, 0);
+    u64 *limits = &FIELD(u64, entry, TENSOR_LIMITS), *steps = &FIELD(u64, entry, TENSOR_STEPS);
+    if (map != FIELD(u64, entry, TENSOR_MAP_ADDRESS))
+        return 0;
+    tensor_map now = *FIELD(tensor_map *, entry, TENSOR_MAP_HOST);
+    if (__builtin_reduce_or(now ^ FIELD(tensor_map, entry, TENSOR_MAP)))
+        return 0;
+    *moved = 0;
+    for (u32 dimension = 0; dimension < TENSOR_RANK; dimension++) {
+        if (coordinates[dimension] > limits[dimension])
+            return 0;
+        *moved += coordinates[dimension] * steps[dimension];
+    }
+    u32 is_aligned = !(coordinates[0] * steps[0] % CHUNK) && !(at % SHARED_ALIGNMENT);
+    u64 span = FIELD(u64, entry, TENSOR_SPAN), size = FIELD(u64, ctx, SHARED_BYTES);
+    return is_aligned && is_inside(at, span, size);
+}
+
+// Copy the chunks of a box between a tensor and a place in shared memory; return their bytes. Those of
+// a tensor are marked as written.
+INLINE u64 copy_box(char *entry, char *shared, u64 at, u64 moved, u32 loads)
+{
+    u64 count = FIELD(u64, entry, TENSOR_CHUNKS), *offsets = FIELD(u64 *, entry, TENSOR_OFFSETS);
+    char *tensor = FIELD(char *, entry, TENSOR_HOST) + moved;
+    char *marks = FIELD(char *, entry, TENSOR_UNWRITTEN);
+    for (u64 number = 0; number < count; number++) {
+        u64 offset = offsets[number], place = at + offsets[count + number];
+        place ^= (place >> 7 & FIELD(u64, entry, TENSOR_SWIZZLE)) << 4;
+        if (loads) {
+            FIELD(chunk, shared, place) = FIELD(chunk, tensor, offset);
+        } else {
+            FIELD(chunk, tensor, offset) = FIELD(chunk, shared, place);
+            if (marks)
+                FIELD(chunk, marks + moved, offset) = 0;
+        }
+    }
+    return count * CHUNK;
+}
+
+// Load a box to the shared memory of blocks of the cluster, and complete its bytes on an object in
+// each; return whether it was loaded.
+//
+// `to` and `object` are addresses, with constant offsets; `blocks` is a mask of ranks, or 0 for the
+// own block, which has the rank `own`.
+OUT_OF_LINE u32 load_box(char *ctx, char *entry, u64 map, u64 to, u64 to_offset, u64 object,
+                         u64 object_offset, u32 is_multicast, u64 blocks, u64 own)
+{
+    u64 start = FIELD(u64, ctx, SHARED_START), size = FIELD(u64, ctx, SHARED_BYTES), moved;
+    if (is_multicast ? !blocks || blocks >> FIELD(u64, ctx, CLUSTER) : to > RANK_OFFSET)
+        return 0;
+    u64 at = (to & ~RANK_BITS) + to_offset - start;
+    u64 place = (object & ~RANK_BITS) + object_offset - start;
+    if (place % OBJECT_SIZE || !is_inside(place, OBJECT_SIZE, size))
+        return 0;
+    if (!find_box(ctx, entry, map, at, &moved))
+        return 0;
+    for (u64 left = is_multicast ? blocks : 1ull << own; left; left &= left - 1) {
+        u64 ahead = ((u64)__builtin_ctzll(left) - own) * FIELD(u64, ctx, SHARED_STRIDE);
+        char *shared = FIELD(char *, ctx, SHARED) + ahead;
+        u64 bytes = copy_box(entry, shared, at, moved, 1);
+        change_object((loose_u64 *)(shared + place), 0, -bytes, 0);
+    }
+    return 1;
+}
+
+// Store a box of shared memory to a tensor; return whether it was stored.
+OUT_OF_LINE u32 store_box(char *ctx, char *entry, u64 map, u64 from, u64 offset)
+{
+    u64 at = from + offset - FIELD(u64, ctx, SHARED_START), moved;
+    if (!find_box(ctx, entry, map, at, &moved))
+        return 0;
+    copy_box(entry, FIELD(char *, ctx, SHARED), at, moved, 0);
+    return 1;
+}

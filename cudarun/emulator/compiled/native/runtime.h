@@ -1,0 +1,71 @@
+// What the functions of the runtime share.
+//
+// Python adds `layout.h` when it compiles them: the offsets of `state/layout.py` in capitals, and
+// `struct kernel` with the layout of the state of the kernel's warps. A call passes vectors, a value for
+// each lane, in columns of the scratch.
+
+#include "layout.h"
+
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef u32 (*callback)(char *ctx);
+typedef u64 loose_u64 __attribute__((aligned(1)));
+
+// Of each lane of a warp: a word, a truth value as a word of which all bits are equal, or as a bit.
+typedef u32 words __attribute__((ext_vector_type(WARP), aligned(4)));
+typedef int truths __attribute__((ext_vector_type(WARP), aligned(4)));
+typedef _Bool bits __attribute__((ext_vector_type(WARP)));
+
+#define FIELD(kind, base, offset) (*(kind *)((base) + (offset)))
+#define MASK(state, offset) FIELD(u32, state, offset)
+#define PENDING_MASK(state, block) MASK(state, kernel.pending + 4 * (block))
+#define PARKED_MASK(state, block) MASK(state, kernel.parked + 4 * (block))
+#define WAITING_MASK(state, barrier) MASK(state, kernel.waiting + 4 * (barrier))
+#define COLUMN(kind, ctx, place) ((kind *)(FIELD(char *, ctx, SCRATCH) + (place) * COLUMN_BYTES))
+
+#define FOR_EACH_LANE(lane, mask) \
+    for (u32 left_ = (mask), lane; left_ && (lane = lowest(left_), 1); left_ &= left_ - 1)
+
+#define INLINE static inline __attribute__((always_inline))
+#define OUT_OF_LINE __attribute__((noinline))
+
+extern const struct kernel kernel;
+extern const u32 barrier_targets[];  // where lanes continue after each barrier of the code
+extern const u32 barrier_reduces[];  // whether it is one with a reduction
+extern const u32 cluster_targets[];
+extern const u32 group_blocks[];  // where warpgroups wait
+
+u32 step(char *ctx, u32 warp);
+u32 recheck_barriers(char *ctx);
+
+INLINE u32 lowest(u32 mask) { return (u32)__builtin_ctz(mask); }
+
+INLINE u32 mask_of(truths values)
+{
+    bits lanes = __builtin_convertvector(values, bits);
+    u32 mask;
+    __builtin_memcpy(&mask, &lanes, sizeof mask);
+    return mask;
+}
+
+INLINE truths truths_of(u32 mask)
+{
+    bits lanes;
+    __builtin_memcpy(&lanes, &mask, sizeof mask);
+    return -__builtin_convertvector(lanes, truths);
+}
+
+INLINE words spread(u32 value) { return (words)value; }
+
+INLINE char *state_of(char *ctx, u64 warp) { return FIELD(char *, ctx, STATES) + warp * kernel.size; }
+
+INLINE void suspect(char *ctx, u64 found) { FIELD(u64, ctx, SUSPECTED) |= found; }
+
+INLINE u32 call_back(char *ctx, int site, u32 warp, u32 mask)
+{
+    FIELD(int, ctx, SITE) = site;
+    FIELD(u32, ctx, CALLING_WARP) = warp;
+    FIELD(u32, ctx, CALLING_MASK) = mask;
+    return FIELD(callback, ctx, CALLBACK)(ctx);
+}

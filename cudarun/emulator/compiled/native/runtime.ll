@@ -1,0 +1,2045 @@
+; Written by `python -m tools.generate_runtime` from 52a9db676af13702fb82382194694dfa61c1d8acc3210cca6260517af8a586ef
+
+declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
+
+declare i32 @llvm.ctlz.i32(i32, i1)
+
+declare i32 @llvm.ctpop.i32(i32)
+
+declare i32 @llvm.cttz.i32(i32, i1)
+
+declare i32 @llvm.umax.i32(i32, i32)
+
+declare i32 @llvm.umin.i32(i32, i32)
+
+declare i32 @llvm.vector.reduce.add.v32i32(<32 x i32>)
+
+declare i32 @llvm.vector.reduce.and.v32i32(<32 x i32>)
+
+declare i32 @llvm.vector.reduce.or.v32i32(<32 x i32>)
+
+declare i32 @llvm.vector.reduce.smax.v32i32(<32 x i32>)
+
+declare i32 @llvm.vector.reduce.smin.v32i32(<32 x i32>)
+
+declare i32 @llvm.vector.reduce.umax.v32i32(<32 x i32>)
+
+declare i32 @llvm.vector.reduce.umin.v32i32(<32 x i32>)
+
+declare i32 @llvm.vector.reduce.xor.v32i32(<32 x i32>)
+
+declare i64 @llvm.ctpop.i64(i64)
+
+declare i64 @llvm.cttz.i64(i64, i1)
+
+declare i64 @llvm.umax.i64(i64, i64)
+
+declare i64 @llvm.vector.reduce.or.v16i64(<16 x i64>)
+
+declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
+
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+
+define internal void @arrive(ptr %0, i32 %1, i32 %2) noinline #0 {
+  %4 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 32), align 4
+  %5 = shl i32 %1, 4
+  %6 = add i32 %4, %5
+  %7 = zext i32 %6 to i64
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 %7
+  br label %27
+9:
+  %10 = icmp eq i32 %33, 0
+  br i1 %10, label %16, label %11
+11:
+  %12 = load i32, ptr %0, align 4
+  %13 = xor i32 %33, -1
+  %14 = and i32 %12, %13
+  %15 = icmp eq i32 %14, 0
+  br i1 %15, label %18, label %16
+16:
+  %17 = tail call range(i32 0, 33) i32 @llvm.ctpop.i32(i32 %33)
+  br label %18
+18:
+  %19 = phi i32 [ %17, %16 ], [ 32, %11 ]
+  %20 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 36), align 4
+  %21 = shl i32 %1, 2
+  %22 = add i32 %20, %21
+  %23 = zext i32 %22 to i64
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 %23
+  %25 = load i32, ptr %24, align 4
+  %26 = add i32 %25, %19
+  store i32 %26, ptr %24, align 4
+  ret void
+27:
+  %28 = phi i64 [ 0, %3 ], [ %34, %27 ]
+  %29 = phi i32 [ %2, %3 ], [ %33, %27 ]
+  %30 = getelementptr inbounds nuw i32, ptr %8, i64 %28
+  %31 = load i32, ptr %30, align 4
+  %32 = or i32 %31, %29
+  store i32 %32, ptr %30, align 4
+  %33 = and i32 %31, %29
+  %34 = add nuw nsw i64 %28, 1
+  %35 = icmp eq i64 %34, 4
+  br i1 %35, label %9, label %27
+}
+
+define internal i32 @check_barrier(ptr %0, i32 %1, i32 %2) noinline #0 {
+  %4 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %5 = load i64, ptr %4, align 8
+  %6 = icmp eq i64 %5, 0
+  br i1 %6, label %239, label %7
+7:
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %9 = load ptr, ptr %8, align 8
+  %10 = load i32, ptr @kernel, align 4
+  %11 = zext i32 %10 to i64
+  %12 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 32), align 4
+  %13 = shl i32 %1, 4
+  %14 = add i32 %12, %13
+  %15 = zext i32 %14 to i64
+  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 36), align 4
+  %17 = shl i32 %1, 2
+  %18 = add i32 %16, %17
+  %19 = zext i32 %18 to i64
+  br label %45
+20:
+  %21 = icmp ne i32 %90, 0
+  %22 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %23 = load i32, ptr @kernel, align 4
+  %24 = zext i32 %23 to i64
+  %25 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 12), align 4
+  %26 = icmp eq i32 %25, 0
+  %27 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
+  %28 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 44), align 4
+  %29 = zext i32 %28 to i64
+  %30 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 40), align 4
+  %31 = zext i32 %30 to i64
+  %32 = insertelement <32 x i32> poison, i32 %1, i64 0
+  %33 = shufflevector <32 x i32> %32, <32 x i32> poison, <32 x i32> zeroinitializer
+  %34 = insertelement <32 x i32> poison, i32 %88, i64 0
+  %35 = shufflevector <32 x i32> %34, <32 x i32> poison, <32 x i32> zeroinitializer
+  %36 = insertelement <32 x i1> poison, i1 %21, i64 0
+  %37 = shufflevector <32 x i1> %36, <32 x i1> poison, <32 x i32> zeroinitializer
+  %38 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 60), align 4
+  %39 = zext i32 %38 to i64
+  %40 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 64), align 4
+  %41 = zext i32 %40 to i64
+  %42 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 56), align 4
+  %43 = zext i32 %42 to i64
+  %44 = zext i32 %25 to i64
+  br label %127
+45:
+  %46 = phi i32 [ 0, %7 ], [ %88, %59 ]
+  %47 = phi i32 [ 15, %7 ], [ %90, %59 ]
+  %48 = phi i64 [ 0, %7 ], [ %60, %59 ]
+  %49 = mul i64 %48, %11
+  %50 = getelementptr inbounds nuw i8, ptr %9, i64 %49
+  %51 = load i32, ptr %50, align 4
+  %52 = freeze i32 %51
+  %53 = getelementptr inbounds nuw i8, ptr %50, i64 %15
+  %54 = getelementptr inbounds nuw i8, ptr %50, i64 %19
+  %55 = load i32, ptr %54, align 4
+  %56 = add i32 %55, %46
+  %57 = icmp eq i32 %52, 0
+  %58 = freeze i32 %56
+  br label %62
+59:
+  %60 = add nuw i64 %48, 1
+  %61 = icmp eq i64 %60, %5
+  br i1 %61, label %20, label %45
+62:
+  %63 = phi i64 [ 0, %45 ], [ %91, %87 ]
+  %64 = phi i32 [ %58, %45 ], [ %88, %87 ]
+  %65 = phi i32 [ %47, %45 ], [ %90, %87 ]
+  %66 = getelementptr inbounds nuw i32, ptr %53, i64 %63
+  %67 = load i32, ptr %66, align 4
+  %68 = icmp eq i32 %67, 0
+  br i1 %68, label %82, label %69
+69:
+  %70 = xor i32 %67, -1
+  %71 = and i32 %52, %70
+  %72 = icmp eq i32 %71, 0
+  br i1 %72, label %80, label %73
+73:
+  %74 = tail call range(i32 1, 33) i32 @llvm.ctpop.i32(i32 %67)
+  %75 = add i32 %74, %64
+  %76 = freeze i32 %75
+  %77 = trunc nuw nsw i64 %63 to i32
+  %78 = shl nuw nsw i32 1, %77
+  %79 = xor i32 %78, -1
+  br label %87
+80:
+  %81 = add i32 %64, 32
+  br label %87
+82:
+  %83 = trunc nuw nsw i64 %63 to i32
+  %84 = shl nuw nsw i32 1, %83
+  %85 = xor i32 %84, -1
+  %86 = select i1 %57, i32 -1, i32 %85
+  br label %87
+87:
+  %88 = phi i32 [ %76, %73 ], [ %81, %80 ], [ %64, %82 ]
+  %89 = phi i32 [ %79, %73 ], [ -1, %80 ], [ %86, %82 ]
+  %90 = and i32 %89, %65
+  %91 = add nuw nsw i64 %63, 1
+  %92 = icmp eq i64 %91, 4
+  br i1 %92, label %59, label %62
+93:
+  %94 = icmp ne i32 %153, 0
+  %95 = add i32 %2, -1
+  %96 = icmp ult i32 %95, %88
+  %97 = or i1 %96, %94
+  br i1 %97, label %98, label %239
+98:
+  %99 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %100 = load i32, ptr @kernel, align 4
+  %101 = zext i32 %100 to i64
+  %102 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 32), align 4
+  %103 = shl i32 %1, 4
+  %104 = add i32 %102, %103
+  %105 = zext i32 %104 to i64
+  %106 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 64), align 4
+  %107 = zext i32 %106 to i64
+  %108 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 36), align 4
+  %109 = shl i32 %1, 2
+  %110 = add i32 %108, %109
+  %111 = zext i32 %110 to i64
+  %112 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 12), align 4
+  %113 = icmp eq i32 %112, 0
+  %114 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
+  %115 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 60), align 4
+  %116 = zext i32 %115 to i64
+  %117 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
+  %118 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 48), align 4
+  %119 = zext i32 %118 to i64
+  %120 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 52), align 4
+  %121 = zext i32 %120 to i64
+  %122 = insertelement <32 x i32> poison, i32 %161, i64 0
+  %123 = shufflevector <32 x i32> %122, <32 x i32> poison, <32 x i32> zeroinitializer
+  %124 = insertelement <32 x i32> poison, i32 %156, i64 0
+  %125 = shufflevector <32 x i32> %124, <32 x i32> poison, <32 x i32> zeroinitializer
+  %126 = zext i32 %112 to i64
+  br label %182
+127:
+  %128 = phi i32 [ 0, %20 ], [ %153, %135 ]
+  %129 = phi i32 [ 0, %20 ], [ %161, %135 ]
+  %130 = phi i32 [ 0, %20 ], [ %156, %135 ]
+  %131 = phi i64 [ 0, %20 ], [ %162, %135 ]
+  %132 = load ptr, ptr %22, align 8
+  %133 = mul i64 %131, %24
+  %134 = getelementptr inbounds nuw i8, ptr %132, i64 %133
+  br i1 %26, label %135, label %164
+135:
+  %136 = phi i32 [ 0, %127 ], [ %174, %164 ]
+  %137 = phi i32 [ 0, %127 ], [ %179, %164 ]
+  %138 = getelementptr inbounds nuw i8, ptr %134, i64 %29
+  %139 = load <32 x i32>, ptr %138, align 4
+  %140 = getelementptr inbounds nuw i8, ptr %134, i64 %31
+  %141 = load <32 x i32>, ptr %140, align 4
+  %142 = icmp eq <32 x i32> %141, %33
+  %143 = bitcast <32 x i1> %142 to i32
+  %144 = and i32 %136, %143
+  %145 = icmp eq <32 x i32> %139, zeroinitializer
+  %146 = icmp ule <32 x i32> %139, %35
+  %147 = select <32 x i1> %145, <32 x i1> %37, <32 x i1> %146
+  %148 = bitcast <32 x i1> %147 to i32
+  %149 = and i32 %144, %148
+  %150 = getelementptr inbounds nuw i8, ptr %134, i64 %39
+  store i32 %149, ptr %150, align 4
+  %151 = xor i32 %149, %144
+  %152 = getelementptr inbounds nuw i8, ptr %134, i64 %41
+  store i32 %151, ptr %152, align 4
+  %153 = or i32 %149, %128
+  %154 = and i32 %149, %137
+  %155 = tail call range(i32 0, 33) i32 @llvm.ctpop.i32(i32 %154)
+  %156 = add i32 %155, %130
+  %157 = getelementptr inbounds nuw i8, ptr %134, i64 %43
+  %158 = load i32, ptr %157, align 4
+  %159 = and i32 %158, %154
+  %160 = tail call range(i32 0, 33) i32 @llvm.ctpop.i32(i32 %159)
+  %161 = add i32 %160, %129
+  %162 = add nuw i64 %131, 1
+  %163 = icmp eq i64 %162, %5
+  br i1 %163, label %93, label %127
+164:
+  %165 = phi i64 [ %180, %164 ], [ 0, %127 ]
+  %166 = phi i32 [ %179, %164 ], [ 0, %127 ]
+  %167 = phi i32 [ %174, %164 ], [ 0, %127 ]
+  %168 = trunc nuw i64 %165 to i32
+  %169 = shl i32 %168, 2
+  %170 = add i32 %27, %169
+  %171 = zext i32 %170 to i64
+  %172 = getelementptr inbounds nuw i8, ptr %134, i64 %171
+  %173 = load i32, ptr %172, align 4
+  %174 = or i32 %173, %167
+  %175 = getelementptr inbounds nuw [0 x i32], ptr @barrier_reduces, i64 0, i64 %165
+  %176 = load i32, ptr %175, align 4
+  %177 = icmp eq i32 %176, 0
+  %178 = select i1 %177, i32 0, i32 %173
+  %179 = or i32 %178, %166
+  %180 = add nuw nsw i64 %165, 1
+  %181 = icmp eq i64 %180, %44
+  br i1 %181, label %135, label %164
+182:
+  %183 = phi i64 [ 0, %98 ], [ %206, %205 ]
+  %184 = load ptr, ptr %99, align 8
+  %185 = mul i64 %183, %101
+  %186 = getelementptr inbounds nuw i8, ptr %184, i64 %185
+  %187 = getelementptr inbounds nuw i8, ptr %186, i64 %105
+  %188 = getelementptr inbounds nuw i8, ptr %186, i64 %107
+  br label %195
+189:
+  %190 = getelementptr inbounds nuw i8, ptr %186, i64 %111
+  store i32 0, ptr %190, align 4
+  br i1 %113, label %205, label %191
+191:
+  %192 = getelementptr inbounds nuw i8, ptr %186, i64 %116
+  %193 = getelementptr inbounds nuw i8, ptr %186, i64 %119
+  %194 = getelementptr inbounds nuw i8, ptr %186, i64 %121
+  br label %208
+195:
+  %196 = phi i64 [ 0, %182 ], [ %203, %200 ]
+  %197 = icmp eq i64 %196, 0
+  br i1 %197, label %198, label %200
+198:
+  %199 = load i32, ptr %188, align 4
+  br label %200
+200:
+  %201 = phi i32 [ %199, %198 ], [ 0, %195 ]
+  %202 = getelementptr inbounds nuw i32, ptr %187, i64 %196
+  store i32 %201, ptr %202, align 4
+  %203 = add nuw nsw i64 %196, 1
+  %204 = icmp eq i64 %203, 4
+  br i1 %204, label %189, label %195
+205:
+  %206 = add nuw i64 %183, 1
+  %207 = icmp eq i64 %206, %5
+  br i1 %207, label %239, label %182
+208:
+  %209 = phi i64 [ 0, %191 ], [ %237, %236 ]
+  %210 = trunc nuw i64 %209 to i32
+  %211 = shl i32 %210, 2
+  %212 = add i32 %114, %211
+  %213 = zext i32 %212 to i64
+  %214 = getelementptr inbounds nuw i8, ptr %186, i64 %213
+  %215 = load i32, ptr %214, align 4
+  %216 = load i32, ptr %192, align 4
+  %217 = and i32 %216, %215
+  %218 = xor i32 %217, %215
+  store i32 %218, ptr %214, align 4
+  %219 = getelementptr inbounds nuw [0 x i32], ptr @barrier_targets, i64 0, i64 %209
+  %220 = load i32, ptr %219, align 4
+  %221 = shl i32 %220, 2
+  %222 = add i32 %221, %117
+  %223 = zext i32 %222 to i64
+  %224 = getelementptr inbounds nuw i8, ptr %186, i64 %223
+  %225 = load i32, ptr %224, align 4
+  %226 = or i32 %225, %217
+  store i32 %226, ptr %224, align 4
+  %227 = getelementptr inbounds nuw [0 x i32], ptr @barrier_reduces, i64 0, i64 %209
+  %228 = load i32, ptr %227, align 4
+  %229 = icmp eq i32 %228, 0
+  br i1 %229, label %236, label %230
+230:
+  %231 = bitcast i32 %217 to <32 x i1>
+  %232 = load <32 x i32>, ptr %193, align 4
+  %233 = select <32 x i1> %231, <32 x i32> %123, <32 x i32> %232
+  store <32 x i32> %233, ptr %193, align 4
+  %234 = load <32 x i32>, ptr %194, align 4
+  %235 = select <32 x i1> %231, <32 x i32> %125, <32 x i32> %234
+  store <32 x i32> %235, ptr %194, align 4
+  br label %236
+236:
+  %237 = add nuw nsw i64 %209, 1
+  %238 = icmp eq i64 %237, %126
+  br i1 %238, label %205, label %208
+239:
+  %240 = phi i32 [ %153, %93 ], [ 0, %3 ], [ %153, %205 ]
+  ret i32 %240
+}
+
+define internal i32 @recheck_barriers(ptr %0) noinline #0 {
+  br label %3
+2:
+  ret i32 %7
+3:
+  %4 = phi i32 [ 0, %1 ], [ %8, %3 ]
+  %5 = phi i32 [ 0, %1 ], [ %7, %3 ]
+  %6 = tail call i32 @check_barrier(ptr %0, i32 %4, i32 0)
+  %7 = or i32 %6, %5
+  %8 = add nuw nsw i32 %4, 1
+  %9 = icmp eq i32 %8, 16
+  br i1 %9, label %2, label %3
+}
+
+define internal void @arrive_at_barriers(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4, ptr %5, ptr %6) noinline #0 {
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %9 = load ptr, ptr %8, align 8
+  %10 = load <32 x i32>, ptr %9, align 4
+  %11 = getelementptr inbounds nuw i8, ptr %9, i64 512
+  %12 = load <32 x i32>, ptr %11, align 4
+  %13 = icmp eq i32 %3, 0
+  br i1 %13, label %41, label %14
+14:
+  %15 = bitcast i32 %2 to <32 x i1>
+  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 40), align 4
+  %17 = zext i32 %16 to i64
+  %18 = getelementptr inbounds nuw i8, ptr %1, i64 %17
+  %19 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 44), align 4
+  %20 = zext i32 %19 to i64
+  %21 = getelementptr inbounds nuw i8, ptr %1, i64 %20
+  %22 = load <32 x i32>, ptr %18, align 4
+  %23 = select <32 x i1> %15, <32 x i32> %10, <32 x i32> %22
+  store <32 x i32> %23, ptr %18, align 4
+  %24 = load <32 x i32>, ptr %21, align 4
+  %25 = select <32 x i1> %15, <32 x i32> %12, <32 x i32> %24
+  store <32 x i32> %25, ptr %21, align 4
+  %26 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 56), align 4
+  %27 = zext i32 %26 to i64
+  %28 = getelementptr inbounds nuw i8, ptr %1, i64 %27
+  %29 = load i32, ptr %28, align 4
+  %30 = xor i32 %2, -1
+  %31 = and i32 %29, %30
+  %32 = or i32 %31, %4
+  store i32 %32, ptr %28, align 4
+  %33 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
+  %34 = shl i32 %3, 2
+  %35 = add i32 %34, -4
+  %36 = add i32 %35, %33
+  %37 = zext i32 %36 to i64
+  %38 = getelementptr inbounds nuw i8, ptr %1, i64 %37
+  %39 = load i32, ptr %38, align 4
+  %40 = or i32 %39, %2
+  store i32 %40, ptr %38, align 4
+  br label %41
+41:
+  %42 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 12), align 4
+  %43 = icmp eq i32 %42, 0
+  br i1 %43, label %47, label %44
+44:
+  %45 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
+  %46 = zext i32 %42 to i64
+  br label %50
+47:
+  %48 = phi i32 [ 0, %41 ], [ %59, %50 ]
+  %49 = icmp eq i32 %2, 0
+  br i1 %49, label %62, label %85
+50:
+  %51 = phi i64 [ 0, %44 ], [ %60, %50 ]
+  %52 = phi i32 [ 0, %44 ], [ %59, %50 ]
+  %53 = trunc nuw i64 %51 to i32
+  %54 = shl i32 %53, 2
+  %55 = add i32 %45, %54
+  %56 = zext i32 %55 to i64
+  %57 = getelementptr inbounds nuw i8, ptr %1, i64 %56
+  %58 = load i32, ptr %57, align 4
+  %59 = or i32 %58, %52
+  %60 = add nuw nsw i64 %51, 1
+  %61 = icmp eq i64 %60, %46
+  br i1 %61, label %47, label %50
+62:
+  br i1 %43, label %80, label %63
+63:
+  %64 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
+  %65 = zext i32 %42 to i64
+  br label %66
+66:
+  %67 = phi i64 [ 0, %63 ], [ %76, %66 ]
+  %68 = phi i32 [ 0, %63 ], [ %75, %66 ]
+  %69 = trunc nuw i64 %67 to i32
+  %70 = shl i32 %69, 2
+  %71 = add i32 %64, %70
+  %72 = zext i32 %71 to i64
+  %73 = getelementptr inbounds nuw i8, ptr %1, i64 %72
+  %74 = load i32, ptr %73, align 4
+  %75 = or i32 %74, %68
+  %76 = add nuw nsw i64 %67, 1
+  %77 = icmp eq i64 %76, %65
+  br i1 %77, label %78, label %66
+78:
+  %79 = xor i32 %75, -1
+  br label %80
+80:
+  %81 = phi i32 [ -1, %62 ], [ %79, %78 ]
+  %82 = and i32 %48, %81
+  %83 = load i32, ptr %5, align 4
+  %84 = or i32 %83, %82
+  store i32 %84, ptr %5, align 4
+  ret void
+85:
+  %86 = phi i32 [ %100, %99 ], [ %2, %47 ]
+  %87 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %86, i1 true)
+  %88 = extractelement <32 x i32> %10, i32 %87
+  %89 = insertelement <32 x i32> poison, i32 %88, i64 0
+  %90 = shufflevector <32 x i32> %89, <32 x i32> poison, <32 x i32> zeroinitializer
+  %91 = icmp eq <32 x i32> %10, %90
+  %92 = bitcast <32 x i1> %91 to i32
+  %93 = and i32 %86, %92
+  tail call void @arrive(ptr %1, i32 %88, i32 %93)
+  %94 = extractelement <32 x i32> %12, i32 %87
+  %95 = select i1 %13, i32 %94, i32 0
+  %96 = tail call i32 @check_barrier(ptr %0, i32 %88, i32 %95)
+  %97 = icmp eq i32 %96, 0
+  br i1 %97, label %99, label %98
+98:
+  store i32 2, ptr %6, align 4
+  br label %99
+99:
+  %100 = xor i32 %93, %86
+  %101 = icmp eq i32 %93, %86
+  br i1 %101, label %62, label %85
+}
+
+define internal void @wait_for_group(ptr %0, i32 %1, i32 %2, i32 %3, i32 %4, ptr %5) noinline #0 {
+  %7 = zext i32 %1 to i64
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %9 = load ptr, ptr %8, align 8
+  %10 = load i32, ptr @kernel, align 4
+  %11 = zext i32 %10 to i64
+  %12 = mul nuw i64 %11, %7
+  %13 = getelementptr inbounds nuw i8, ptr %9, i64 %12
+  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
+  %15 = shl i32 %3, 2
+  %16 = add i32 %14, %15
+  %17 = zext i32 %16 to i64
+  %18 = getelementptr inbounds nuw i8, ptr %13, i64 %17
+  %19 = load i32, ptr %18, align 4
+  %20 = or i32 %19, %2
+  store i32 %20, ptr %18, align 4
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %22 = load i64, ptr %21, align 8
+  %23 = trunc i64 %22 to i32
+  %24 = add i32 %23, -1
+  %25 = and i32 %1, -4
+  %26 = load ptr, ptr %8, align 8
+  br label %35
+27:
+  %28 = add nuw nsw i32 %36, 1
+  %29 = icmp eq i32 %28, 4
+  br i1 %29, label %30, label %35
+30:
+  %31 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
+  %32 = shl i32 %4, 2
+  %33 = add i32 %31, %32
+  %34 = zext i32 %33 to i64
+  br label %47
+35:
+  %36 = phi i32 [ 0, %6 ], [ %28, %27 ]
+  %37 = or disjoint i32 %36, %25
+  %38 = tail call i32 @llvm.umin.i32(i32 %37, i32 %24)
+  %39 = zext i32 %38 to i64
+  %40 = mul nuw i64 %39, %11
+  %41 = getelementptr inbounds nuw i8, ptr %26, i64 %40
+  %42 = load i32, ptr %41, align 4
+  %43 = getelementptr inbounds nuw i8, ptr %41, i64 %17
+  %44 = load i32, ptr %43, align 4
+  %45 = icmp eq i32 %42, %44
+  br i1 %45, label %27, label %65
+46:
+  store i32 2, ptr %5, align 4
+  br label %65
+47:
+  %48 = phi i32 [ 0, %30 ], [ %63, %47 ]
+  %49 = load i64, ptr %21, align 8
+  %50 = trunc i64 %49 to i32
+  %51 = add i32 %50, -1
+  %52 = or disjoint i32 %48, %25
+  %53 = tail call i32 @llvm.umin.i32(i32 %52, i32 %51)
+  %54 = zext i32 %53 to i64
+  %55 = load ptr, ptr %8, align 8
+  %56 = mul nuw i64 %54, %11
+  %57 = getelementptr inbounds nuw i8, ptr %55, i64 %56
+  %58 = getelementptr inbounds nuw i8, ptr %57, i64 %17
+  %59 = load i32, ptr %58, align 4
+  %60 = getelementptr inbounds nuw i8, ptr %57, i64 %34
+  %61 = load i32, ptr %60, align 4
+  %62 = or i32 %61, %59
+  store i32 %62, ptr %60, align 4
+  store i32 0, ptr %58, align 4
+  %63 = add nuw nsw i32 %48, 1
+  %64 = icmp eq i32 %63, 4
+  br i1 %64, label %46, label %47
+65:
+  ret void
+}
+
+define internal range(i32 0, 2) i32 @is_whole_group(ptr %0, i32 %1, i32 %2) noinline #0 {
+  %4 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %5 = load i64, ptr %4, align 8
+  %6 = trunc i64 %5 to i32
+  %7 = add i32 %6, -1
+  %8 = and i32 %1, -4
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %10 = load ptr, ptr %9, align 8
+  %11 = load i32, ptr @kernel, align 4
+  %12 = zext i32 %11 to i64
+  br label %20
+13:
+  %14 = icmp eq i32 %29, -1
+  %15 = or i32 %1, 3
+  %16 = zext i32 %15 to i64
+  %17 = icmp ugt i64 %5, %16
+  %18 = and i1 %14, %17
+  %19 = zext i1 %18 to i32
+  ret i32 %19
+20:
+  %21 = phi i32 [ 0, %3 ], [ %30, %20 ]
+  %22 = phi i32 [ %2, %3 ], [ %29, %20 ]
+  %23 = or disjoint i32 %21, %8
+  %24 = tail call i32 @llvm.umin.i32(i32 %23, i32 %7)
+  %25 = zext i32 %24 to i64
+  %26 = mul nuw i64 %25, %12
+  %27 = getelementptr inbounds nuw i8, ptr %10, i64 %26
+  %28 = load i32, ptr %27, align 4
+  %29 = and i32 %28, %22
+  %30 = add nuw nsw i32 %21, 1
+  %31 = icmp eq i32 %30, 4
+  br i1 %31, label %13, label %20
+}
+
+define internal void @leave_group(ptr %0, i32 %1, ptr %2) noinline #0 {
+  %4 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
+  %5 = icmp eq i32 %4, 0
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %7 = and i32 %1, -4
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %9 = load i32, ptr @kernel, align 4
+  %10 = zext i32 %9 to i64
+  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
+  %12 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
+  %13 = zext i32 %4 to i64
+  br label %14
+14:
+  %15 = phi i32 [ 0, %3 ], [ %20, %19 ]
+  br i1 %5, label %19, label %16
+16:
+  %17 = or disjoint i32 %15, %7
+  br label %22
+18:
+  store i32 2, ptr %2, align 4
+  ret void
+19:
+  %20 = add nuw nsw i32 %15, 1
+  %21 = icmp eq i32 %20, 4
+  br i1 %21, label %18, label %14
+22:
+  %23 = phi i64 [ 0, %16 ], [ %44, %22 ]
+  %24 = load i64, ptr %6, align 8
+  %25 = trunc i64 %24 to i32
+  %26 = add i32 %25, -1
+  %27 = tail call i32 @llvm.umin.i32(i32 %17, i32 %26)
+  %28 = zext i32 %27 to i64
+  %29 = load ptr, ptr %8, align 8
+  %30 = mul nuw i64 %28, %10
+  %31 = getelementptr inbounds nuw i8, ptr %29, i64 %30
+  %32 = getelementptr inbounds nuw [0 x i32], ptr @group_blocks, i64 0, i64 %23
+  %33 = load i32, ptr %32, align 4
+  %34 = shl i32 %33, 2
+  %35 = add i32 %11, %34
+  %36 = zext i32 %35 to i64
+  %37 = getelementptr inbounds nuw i8, ptr %31, i64 %36
+  %38 = load i32, ptr %37, align 4
+  %39 = add i32 %12, %34
+  %40 = zext i32 %39 to i64
+  %41 = getelementptr inbounds nuw i8, ptr %31, i64 %40
+  %42 = load i32, ptr %41, align 4
+  %43 = or i32 %42, %38
+  store i32 %43, ptr %41, align 4
+  store i32 0, ptr %37, align 4
+  %44 = add nuw nsw i64 %23, 1
+  %45 = icmp eq i64 %44, %13
+  br i1 %45, label %19, label %22
+}
+
+define internal void @park(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
+  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
+  %6 = shl i32 %2, 2
+  %7 = add i32 %5, %6
+  %8 = zext i32 %7 to i64
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 %8
+  %10 = load i32, ptr %9, align 4
+  %11 = or i32 %10, %3
+  store i32 %11, ptr %9, align 4
+  %12 = load i32, ptr %1, align 4
+  %13 = or i32 %12, %3
+  store i32 %13, ptr %1, align 4
+  ret void
+}
+
+define internal range(i32 0, 3) i32 @advance(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4, i32 %5) noinline #0 {
+  %7 = xor i32 %3, %2
+  %8 = icmp ne i32 %3, %2
+  %9 = icmp ne i32 %3, 0
+  %10 = and i1 %8, %9
+  br i1 %10, label %16, label %11
+11:
+  %12 = load i32, ptr %1, align 4
+  %13 = icmp eq i32 %12, 0
+  br i1 %13, label %14, label %16
+14:
+  %15 = select i1 %8, i32 2, i32 1
+  br label %17
+16:
+  tail call void @park(ptr %0, ptr %1, i32 %4, i32 %3)
+  tail call void @park(ptr %0, ptr %1, i32 %5, i32 %7)
+  br label %17
+17:
+  %18 = phi i32 [ 0, %16 ], [ %15, %14 ]
+  ret i32 %18
+}
+
+define internal i32 @tick(ptr %0, i32 %1, i32 %2, i32 %3) noinline #0 {
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %6 = load i64, ptr %5, align 8
+  %7 = add i64 %6, -1
+  store i64 %7, ptr %5, align 8
+  %8 = icmp eq i64 %7, 0
+  br i1 %8, label %9, label %16, !prof !{!"branch_weights", !"expected", i32 1, i32 2000}
+9:
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 160
+  store i32 %2, ptr %10, align 4
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 164
+  store i32 %1, ptr %11, align 4
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 168
+  store i32 %3, ptr %12, align 4
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %14 = load ptr, ptr %13, align 8
+  %15 = tail call i32 %14(ptr nonnull %0)
+  br label %16
+16:
+  %17 = phi i32 [ %15, %9 ], [ 0, %4 ]
+  ret i32 %17
+}
+
+define internal i32 @gather(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
+  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
+  %6 = shl i32 %2, 2
+  %7 = add i32 %5, %6
+  %8 = zext i32 %7 to i64
+  %9 = getelementptr inbounds nuw i8, ptr %1, i64 %8
+  %10 = load i32, ptr %9, align 4
+  %11 = or i32 %10, %3
+  %12 = load i32, ptr %1, align 4
+  %13 = xor i32 %11, -1
+  %14 = and i32 %12, %13
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %16 = load ptr, ptr %15, align 8
+  %17 = load <32 x i32>, ptr %16, align 4
+  %18 = insertelement <32 x i32> poison, i32 %14, i64 0
+  %19 = shufflevector <32 x i32> %18, <32 x i32> poison, <32 x i32> zeroinitializer
+  %20 = and <32 x i32> %19, %17
+  %21 = icmp eq <32 x i32> %20, zeroinitializer
+  %22 = bitcast <32 x i1> %21 to i32
+  %23 = and i32 %11, %22
+  %24 = xor i32 %23, %11
+  store i32 %24, ptr %9, align 4
+  ret i32 %23
+}
+
+define internal void @scatter(ptr %0, ptr %1) noinline #0 {
+  %3 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 8), align 4
+  %4 = icmp eq i32 %3, 0
+  br i1 %4, label %8, label %5
+5:
+  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
+  %7 = zext i32 %3 to i64
+  br label %9
+8:
+  ret void
+9:
+  %10 = phi i64 [ 0, %5 ], [ %17, %9 ]
+  %11 = trunc nuw i64 %10 to i32
+  %12 = shl i32 %11, 2
+  %13 = add i32 %6, %12
+  %14 = zext i32 %13 to i64
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 %14
+  %16 = load i32, ptr %15, align 4
+  tail call void @park(ptr %0, ptr %1, i32 %11, i32 %16)
+  store i32 0, ptr %15, align 4
+  %17 = add nuw nsw i64 %10, 1
+  %18 = icmp eq i64 %17, %7
+  br i1 %18, label %8, label %9
+}
+
+define internal i32 @check_members(ptr %0, i32 %1, i32 %2) noinline #0 {
+  %4 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %5 = load ptr, ptr %4, align 8
+  %6 = load <32 x i32>, ptr %5, align 4
+  %7 = icmp eq i32 %1, 0
+  br i1 %7, label %8, label %10
+8:
+  %9 = phi i32 [ 0, %3 ], [ %22, %10 ]
+  ret i32 %9
+10:
+  %11 = phi i32 [ %22, %10 ], [ 0, %3 ]
+  %12 = phi i32 [ %24, %10 ], [ %1, %3 ]
+  %13 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %12, i1 true)
+  %14 = extractelement <32 x i32> %6, i32 %13
+  %15 = insertelement <32 x i32> poison, i32 %14, i64 0
+  %16 = shufflevector <32 x i32> %15, <32 x i32> poison, <32 x i32> zeroinitializer
+  %17 = icmp eq <32 x i32> %6, %16
+  %18 = bitcast <32 x i1> %17 to i32
+  %19 = and i32 %1, %18
+  %20 = and i32 %14, %2
+  %21 = xor i32 %19, %20
+  %22 = or i32 %21, %11
+  %23 = xor i32 %19, -1
+  %24 = and i32 %12, %23
+  %25 = icmp eq i32 %24, 0
+  br i1 %25, label %8, label %10
+}
+
+define internal void @reduce_add(ptr %0, i32 %1) noinline #0 {
+  %3 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %4 = load ptr, ptr %3, align 8
+  %5 = load <32 x i32>, ptr %4, align 4
+  %6 = getelementptr inbounds nuw i8, ptr %4, i64 512
+  %7 = load <32 x i32>, ptr %6, align 4
+  %8 = getelementptr inbounds nuw i8, ptr %4, i64 1024
+  %9 = icmp eq i32 %1, 0
+  br i1 %9, label %13, label %10
+10:
+  %11 = load <32 x i32>, ptr %8, align 4
+  br label %14
+12:
+  store <32 x i32> %29, ptr %8, align 4
+  br label %13
+13:
+  ret void
+14:
+  %15 = phi <32 x i32> [ %11, %10 ], [ %29, %14 ]
+  %16 = phi i32 [ %1, %10 ], [ %31, %14 ]
+  %17 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %16, i1 true)
+  %18 = extractelement <32 x i32> %7, i32 %17
+  %19 = insertelement <32 x i32> poison, i32 %18, i64 0
+  %20 = shufflevector <32 x i32> %19, <32 x i32> poison, <32 x i32> zeroinitializer
+  %21 = icmp eq <32 x i32> %7, %20
+  %22 = bitcast <32 x i1> %21 to i32
+  %23 = and i32 %1, %22
+  %24 = bitcast i32 %23 to <32 x i1>
+  %25 = select <32 x i1> %24, <32 x i32> %5, <32 x i32> zeroinitializer
+  %26 = tail call i32 @llvm.vector.reduce.add.v32i32(<32 x i32> %25)
+  %27 = insertelement <32 x i32> poison, i32 %26, i64 0
+  %28 = shufflevector <32 x i32> %27, <32 x i32> poison, <32 x i32> zeroinitializer
+  %29 = select <32 x i1> %24, <32 x i32> %28, <32 x i32> %15
+  %30 = xor i32 %23, -1
+  %31 = and i32 %16, %30
+  %32 = icmp eq i32 %31, 0
+  br i1 %32, label %12, label %14
+}
+
+define internal void @reduce_and(ptr %0, i32 %1) noinline #0 {
+  %3 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %4 = load ptr, ptr %3, align 8
+  %5 = load <32 x i32>, ptr %4, align 4
+  %6 = getelementptr inbounds nuw i8, ptr %4, i64 512
+  %7 = load <32 x i32>, ptr %6, align 4
+  %8 = getelementptr inbounds nuw i8, ptr %4, i64 1024
+  %9 = icmp eq i32 %1, 0
+  br i1 %9, label %13, label %10
+10:
+  %11 = load <32 x i32>, ptr %8, align 4
+  br label %14
+12:
+  store <32 x i32> %29, ptr %8, align 4
+  br label %13
+13:
+  ret void
+14:
+  %15 = phi <32 x i32> [ %11, %10 ], [ %29, %14 ]
+  %16 = phi i32 [ %1, %10 ], [ %31, %14 ]
+  %17 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %16, i1 true)
+  %18 = extractelement <32 x i32> %7, i32 %17
+  %19 = insertelement <32 x i32> poison, i32 %18, i64 0
+  %20 = shufflevector <32 x i32> %19, <32 x i32> poison, <32 x i32> zeroinitializer
+  %21 = icmp eq <32 x i32> %7, %20
+  %22 = bitcast <32 x i1> %21 to i32
+  %23 = and i32 %1, %22
+  %24 = bitcast i32 %23 to <32 x i1>
+  %25 = select <32 x i1> %24, <32 x i32> %5, <32 x i32> splat (i32 -1)
+  %26 = tail call i32 @llvm.vector.reduce.and.v32i32(<32 x i32> %25)
+  %27 = insertelement <32 x i32> poison, i32 %26, i64 0
+  %28 = shufflevector <32 x i32> %27, <32 x i32> poison, <32 x i32> zeroinitializer
+  %29 = select <32 x i1> %24, <32 x i32> %28, <32 x i32> %15
+  %30 = xor i32 %23, -1
+  %31 = and i32 %16, %30
+  %32 = icmp eq i32 %31, 0
+  br i1 %32, label %12, label %14
+}
+
+define internal void @reduce_or(ptr %0, i32 %1) noinline #0 {
+  %3 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %4 = load ptr, ptr %3, align 8
+  %5 = load <32 x i32>, ptr %4, align 4
+  %6 = getelementptr inbounds nuw i8, ptr %4, i64 512
+  %7 = load <32 x i32>, ptr %6, align 4
+  %8 = getelementptr inbounds nuw i8, ptr %4, i64 1024
+  %9 = icmp eq i32 %1, 0
+  br i1 %9, label %13, label %10
+10:
+  %11 = load <32 x i32>, ptr %8, align 4
+  br label %14
+12:
+  store <32 x i32> %29, ptr %8, align 4
+  br label %13
+13:
+  ret void
+14:
+  %15 = phi <32 x i32> [ %11, %10 ], [ %29, %14 ]
+  %16 = phi i32 [ %1, %10 ], [ %31, %14 ]
+  %17 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %16, i1 true)
+  %18 = extractelement <32 x i32> %7, i32 %17
+  %19 = insertelement <32 x i32> poison, i32 %18, i64 0
+  %20 = shufflevector <32 x i32> %19, <32 x i32> poison, <32 x i32> zeroinitializer
+  %21 = icmp eq <32 x i32> %7, %20
+  %22 = bitcast <32 x i1> %21 to i32
+  %23 = and i32 %1, %22
+  %24 = bitcast i32 %23 to <32 x i1>
+  %25 = select <32 x i1> %24, <32 x i32> %5, <32 x i32> zeroinitializer
+  %26 = tail call i32 @llvm.vector.reduce.or.v32i32(<32 x i32> %25)
+  %27 = insertelement <32 x i32> poison, i32 %26, i64 0
+  %28 = shufflevector <32 x i32> %27, <32 x i32> poison, <32 x i32> zeroinitializer
+  %29 = select <32 x i1> %24, <32 x i32> %28, <32 x i32> %15
+  %30 = xor i32 %23, -1
+  %31 = and i32 %16, %30
+  %32 = icmp eq i32 %31, 0
+  br i1 %32, label %12, label %14
+}
+
+define internal void @reduce_xor(ptr %0, i32 %1) noinline #0 {
+  %3 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %4 = load ptr, ptr %3, align 8
+  %5 = load <32 x i32>, ptr %4, align 4
+  %6 = getelementptr inbounds nuw i8, ptr %4, i64 512
+  %7 = load <32 x i32>, ptr %6, align 4
+  %8 = getelementptr inbounds nuw i8, ptr %4, i64 1024
+  %9 = icmp eq i32 %1, 0
+  br i1 %9, label %13, label %10
+10:
+  %11 = load <32 x i32>, ptr %8, align 4
+  br label %14
+12:
+  store <32 x i32> %29, ptr %8, align 4
+  br label %13
+13:
+  ret void
+14:
+  %15 = phi <32 x i32> [ %11, %10 ], [ %29, %14 ]
+  %16 = phi i32 [ %1, %10 ], [ %31, %14 ]
+  %17 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %16, i1 true)
+  %18 = extractelement <32 x i32> %7, i32 %17
+  %19 = insertelement <32 x i32> poison, i32 %18, i64 0
+  %20 = shufflevector <32 x i32> %19, <32 x i32> poison, <32 x i32> zeroinitializer
+  %21 = icmp eq <32 x i32> %7, %20
+  %22 = bitcast <32 x i1> %21 to i32
+  %23 = and i32 %1, %22
+  %24 = bitcast i32 %23 to <32 x i1>
+  %25 = select <32 x i1> %24, <32 x i32> %5, <32 x i32> zeroinitializer
+  %26 = tail call i32 @llvm.vector.reduce.xor.v32i32(<32 x i32> %25)
+  %27 = insertelement <32 x i32> poison, i32 %26, i64 0
+  %28 = shufflevector <32 x i32> %27, <32 x i32> poison, <32 x i32> zeroinitializer
+  %29 = select <32 x i1> %24, <32 x i32> %28, <32 x i32> %15
+  %30 = xor i32 %23, -1
+  %31 = and i32 %16, %30
+  %32 = icmp eq i32 %31, 0
+  br i1 %32, label %12, label %14
+}
+
+define internal void @reduce_umin(ptr %0, i32 %1) noinline #0 {
+  %3 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %4 = load ptr, ptr %3, align 8
+  %5 = load <32 x i32>, ptr %4, align 4
+  %6 = getelementptr inbounds nuw i8, ptr %4, i64 512
+  %7 = load <32 x i32>, ptr %6, align 4
+  %8 = getelementptr inbounds nuw i8, ptr %4, i64 1024
+  %9 = icmp eq i32 %1, 0
+  br i1 %9, label %13, label %10
+10:
+  %11 = load <32 x i32>, ptr %8, align 4
+  br label %14
+12:
+  store <32 x i32> %29, ptr %8, align 4
+  br label %13
+13:
+  ret void
+14:
+  %15 = phi <32 x i32> [ %11, %10 ], [ %29, %14 ]
+  %16 = phi i32 [ %1, %10 ], [ %31, %14 ]
+  %17 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %16, i1 true)
+  %18 = extractelement <32 x i32> %7, i32 %17
+  %19 = insertelement <32 x i32> poison, i32 %18, i64 0
+  %20 = shufflevector <32 x i32> %19, <32 x i32> poison, <32 x i32> zeroinitializer
+  %21 = icmp eq <32 x i32> %7, %20
+  %22 = bitcast <32 x i1> %21 to i32
+  %23 = and i32 %1, %22
+  %24 = bitcast i32 %23 to <32 x i1>
+  %25 = select <32 x i1> %24, <32 x i32> %5, <32 x i32> splat (i32 -1)
+  %26 = tail call i32 @llvm.vector.reduce.umin.v32i32(<32 x i32> %25)
+  %27 = insertelement <32 x i32> poison, i32 %26, i64 0
+  %28 = shufflevector <32 x i32> %27, <32 x i32> poison, <32 x i32> zeroinitializer
+  %29 = select <32 x i1> %24, <32 x i32> %28, <32 x i32> %15
+  %30 = xor i32 %23, -1
+  %31 = and i32 %16, %30
+  %32 = icmp eq i32 %31, 0
+  br i1 %32, label %12, label %14
+}
+
+define internal void @reduce_umax(ptr %0, i32 %1) noinline #0 {
+  %3 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %4 = load ptr, ptr %3, align 8
+  %5 = load <32 x i32>, ptr %4, align 4
+  %6 = getelementptr inbounds nuw i8, ptr %4, i64 512
+  %7 = load <32 x i32>, ptr %6, align 4
+  %8 = getelementptr inbounds nuw i8, ptr %4, i64 1024
+  %9 = icmp eq i32 %1, 0
+  br i1 %9, label %13, label %10
+10:
+  %11 = load <32 x i32>, ptr %8, align 4
+  br label %14
+12:
+  store <32 x i32> %29, ptr %8, align 4
+  br label %13
+13:
+  ret void
+14:
+  %15 = phi <32 x i32> [ %11, %10 ], [ %29, %14 ]
+  %16 = phi i32 [ %1, %10 ], [ %31, %14 ]
+  %17 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %16, i1 true)
+  %18 = extractelement <32 x i32> %7, i32 %17
+  %19 = insertelement <32 x i32> poison, i32 %18, i64 0
+  %20 = shufflevector <32 x i32> %19, <32 x i32> poison, <32 x i32> zeroinitializer
+  %21 = icmp eq <32 x i32> %7, %20
+  %22 = bitcast <32 x i1> %21 to i32
+  %23 = and i32 %1, %22
+  %24 = bitcast i32 %23 to <32 x i1>
+  %25 = select <32 x i1> %24, <32 x i32> %5, <32 x i32> zeroinitializer
+  %26 = tail call i32 @llvm.vector.reduce.umax.v32i32(<32 x i32> %25)
+  %27 = insertelement <32 x i32> poison, i32 %26, i64 0
+  %28 = shufflevector <32 x i32> %27, <32 x i32> poison, <32 x i32> zeroinitializer
+  %29 = select <32 x i1> %24, <32 x i32> %28, <32 x i32> %15
+  %30 = xor i32 %23, -1
+  %31 = and i32 %16, %30
+  %32 = icmp eq i32 %31, 0
+  br i1 %32, label %12, label %14
+}
+
+define internal void @reduce_smin(ptr %0, i32 %1) noinline #0 {
+  %3 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %4 = load ptr, ptr %3, align 8
+  %5 = load <32 x i32>, ptr %4, align 4
+  %6 = getelementptr inbounds nuw i8, ptr %4, i64 512
+  %7 = load <32 x i32>, ptr %6, align 4
+  %8 = getelementptr inbounds nuw i8, ptr %4, i64 1024
+  %9 = icmp eq i32 %1, 0
+  br i1 %9, label %13, label %10
+10:
+  %11 = load <32 x i32>, ptr %8, align 4
+  br label %14
+12:
+  store <32 x i32> %29, ptr %8, align 4
+  br label %13
+13:
+  ret void
+14:
+  %15 = phi <32 x i32> [ %11, %10 ], [ %29, %14 ]
+  %16 = phi i32 [ %1, %10 ], [ %31, %14 ]
+  %17 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %16, i1 true)
+  %18 = extractelement <32 x i32> %7, i32 %17
+  %19 = insertelement <32 x i32> poison, i32 %18, i64 0
+  %20 = shufflevector <32 x i32> %19, <32 x i32> poison, <32 x i32> zeroinitializer
+  %21 = icmp eq <32 x i32> %7, %20
+  %22 = bitcast <32 x i1> %21 to i32
+  %23 = and i32 %1, %22
+  %24 = bitcast i32 %23 to <32 x i1>
+  %25 = select <32 x i1> %24, <32 x i32> %5, <32 x i32> splat (i32 2147483647)
+  %26 = tail call i32 @llvm.vector.reduce.smin.v32i32(<32 x i32> %25)
+  %27 = insertelement <32 x i32> poison, i32 %26, i64 0
+  %28 = shufflevector <32 x i32> %27, <32 x i32> poison, <32 x i32> zeroinitializer
+  %29 = select <32 x i1> %24, <32 x i32> %28, <32 x i32> %15
+  %30 = xor i32 %23, -1
+  %31 = and i32 %16, %30
+  %32 = icmp eq i32 %31, 0
+  br i1 %32, label %12, label %14
+}
+
+define internal void @reduce_smax(ptr %0, i32 %1) noinline #0 {
+  %3 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %4 = load ptr, ptr %3, align 8
+  %5 = load <32 x i32>, ptr %4, align 4
+  %6 = getelementptr inbounds nuw i8, ptr %4, i64 512
+  %7 = load <32 x i32>, ptr %6, align 4
+  %8 = getelementptr inbounds nuw i8, ptr %4, i64 1024
+  %9 = icmp eq i32 %1, 0
+  br i1 %9, label %13, label %10
+10:
+  %11 = load <32 x i32>, ptr %8, align 4
+  br label %14
+12:
+  store <32 x i32> %29, ptr %8, align 4
+  br label %13
+13:
+  ret void
+14:
+  %15 = phi <32 x i32> [ %11, %10 ], [ %29, %14 ]
+  %16 = phi i32 [ %1, %10 ], [ %31, %14 ]
+  %17 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %16, i1 true)
+  %18 = extractelement <32 x i32> %7, i32 %17
+  %19 = insertelement <32 x i32> poison, i32 %18, i64 0
+  %20 = shufflevector <32 x i32> %19, <32 x i32> poison, <32 x i32> zeroinitializer
+  %21 = icmp eq <32 x i32> %7, %20
+  %22 = bitcast <32 x i1> %21 to i32
+  %23 = and i32 %1, %22
+  %24 = bitcast i32 %23 to <32 x i1>
+  %25 = select <32 x i1> %24, <32 x i32> %5, <32 x i32> splat (i32 -2147483648)
+  %26 = tail call i32 @llvm.vector.reduce.smax.v32i32(<32 x i32> %25)
+  %27 = insertelement <32 x i32> poison, i32 %26, i64 0
+  %28 = shufflevector <32 x i32> %27, <32 x i32> poison, <32 x i32> zeroinitializer
+  %29 = select <32 x i1> %24, <32 x i32> %28, <32 x i32> %15
+  %30 = xor i32 %23, -1
+  %31 = and i32 %16, %30
+  %32 = icmp eq i32 %31, 0
+  br i1 %32, label %12, label %14
+}
+
+define internal range(i32 0, 2) i32 @change_objects(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %6 = load ptr, ptr %5, align 8
+  %7 = getelementptr inbounds nuw i8, ptr %6, i64 512
+  %8 = getelementptr inbounds nuw i8, ptr %6, i64 1024
+  %9 = getelementptr inbounds nuw i8, ptr %6, i64 1536
+  %10 = icmp eq i32 %2, 0
+  br i1 %10, label %74, label %11
+11:
+  %12 = icmp eq i32 %3, 0
+  br label %13
+13:
+  %14 = phi i32 [ %2, %11 ], [ %72, %52 ]
+  %15 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %14, i1 true)
+  %16 = zext nneg i32 %15 to i64
+  %17 = getelementptr inbounds nuw i64, ptr %6, i64 %16
+  %18 = load i64, ptr %17, align 8
+  %19 = getelementptr inbounds nuw i8, ptr %1, i64 %18
+  %20 = load i64, ptr %19, align 1
+  %21 = getelementptr inbounds nuw i64, ptr %9, i64 %16
+  store i64 %20, ptr %21, align 8
+  %22 = getelementptr inbounds nuw i64, ptr %7, i64 %16
+  %23 = load i64, ptr %22, align 8
+  %24 = getelementptr inbounds nuw i64, ptr %8, i64 %16
+  %25 = load i64, ptr %24, align 8
+  %26 = load i64, ptr %19, align 1
+  %27 = and i64 %26, 1048575
+  %28 = lshr i64 %26, 20
+  %29 = and i64 %28, 1048575
+  %30 = icmp ugt i64 %23, %29
+  br i1 %30, label %34, label %31
+31:
+  br i1 %12, label %52, label %32
+32:
+  %33 = icmp samesign ugt i64 %23, %27
+  br i1 %33, label %34, label %52
+34:
+  %35 = shl nsw i32 -1, %15
+  %36 = xor i32 %35, -1
+  %37 = and i32 %2, %36
+  %38 = icmp eq i32 %37, 0
+  br i1 %38, label %74, label %39
+39:
+  %40 = phi i32 [ %50, %39 ], [ %37, %34 ]
+  %41 = tail call range(i32 0, 33) i32 @llvm.ctlz.i32(i32 %40, i1 true)
+  %42 = xor i32 %41, 31
+  %43 = zext nneg i32 %42 to i64
+  %44 = getelementptr inbounds nuw i64, ptr %9, i64 %43
+  %45 = load i64, ptr %44, align 8
+  %46 = getelementptr inbounds nuw i64, ptr %6, i64 %43
+  %47 = load i64, ptr %46, align 8
+  %48 = getelementptr inbounds nuw i8, ptr %1, i64 %47
+  store i64 %45, ptr %48, align 1
+  %49 = shl nuw nsw i32 1, %42
+  %50 = xor i32 %49, %40
+  %51 = icmp eq i32 %49, %40
+  br i1 %51, label %74, label %39
+52:
+  %53 = phi i64 [ %23, %32 ], [ 0, %31 ]
+  %54 = sub nsw i64 %27, %53
+  %55 = sub nsw i64 %29, %23
+  %56 = lshr i64 %26, 40
+  %57 = add i64 %56, %25
+  %58 = and i64 %57, 8388607
+  %59 = icmp eq i64 %29, %23
+  %60 = icmp eq i64 %58, 2097152
+  %61 = and i1 %59, %60
+  %62 = select i1 %61, i64 %54, i64 %55
+  %63 = shl nsw i64 %62, 20
+  %64 = shl nuw nsw i64 %58, 40
+  %65 = select i1 %61, i64 -9223372036854775808, i64 0
+  %66 = and i64 %26, -9223372036854775808
+  %67 = xor i64 %65, %66
+  %68 = or disjoint i64 %67, %64
+  %69 = or i64 %68, %63
+  %70 = or i64 %69, %54
+  store i64 %70, ptr %19, align 1
+  %71 = add i32 %14, -1
+  %72 = and i32 %71, %14
+  %73 = icmp eq i32 %72, 0
+  br i1 %73, label %74, label %13
+74:
+  %75 = phi i32 [ 0, %34 ], [ 1, %4 ], [ 0, %39 ], [ 1, %52 ]
+  ret i32 %75
+}
+
+define internal void @copy_ranges(ptr %0, ptr %1, ptr %2, ptr %3, i32 %4) noinline #0 {
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %7 = load ptr, ptr %6, align 8
+  %8 = getelementptr inbounds nuw i8, ptr %7, i64 512
+  %9 = getelementptr inbounds nuw i8, ptr %7, i64 1024
+  %10 = icmp eq i32 %4, 0
+  br i1 %10, label %25, label %11
+11:
+  %12 = icmp eq ptr %2, null
+  br label %13
+13:
+  %14 = phi i32 [ %4, %11 ], [ %32, %30 ]
+  %15 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %14, i1 true)
+  %16 = zext nneg i32 %15 to i64
+  %17 = getelementptr inbounds nuw i64, ptr %7, i64 %16
+  %18 = load i64, ptr %17, align 8
+  %19 = getelementptr inbounds nuw i8, ptr %1, i64 %18
+  %20 = getelementptr inbounds nuw i64, ptr %8, i64 %16
+  %21 = load i64, ptr %20, align 8
+  %22 = getelementptr inbounds nuw i8, ptr %3, i64 %21
+  %23 = getelementptr inbounds nuw i64, ptr %9, i64 %16
+  %24 = load i64, ptr %23, align 8
+  tail call void @llvm.memmove.p0.p0.i64(ptr align 1 %19, ptr align 1 %22, i64 %24, i1 false)
+  br i1 %12, label %30, label %26
+25:
+  ret void
+26:
+  %27 = load i64, ptr %17, align 8
+  %28 = getelementptr inbounds nuw i8, ptr %2, i64 %27
+  %29 = load i64, ptr %23, align 8
+  tail call void @llvm.memset.p0.i64(ptr nonnull align 1 %28, i8 0, i64 %29, i1 false)
+  br label %30
+30:
+  %31 = add i32 %14, -1
+  %32 = and i32 %31, %14
+  %33 = icmp eq i32 %32, 0
+  br i1 %33, label %25, label %13
+}
+
+define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4, i64 %5, i64 %6, i32 %7, i64 %8, i64 %9) noinline #0 {
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 288
+  %12 = load i64, ptr %11, align 8
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %14 = load i64, ptr %13, align 8
+  %15 = icmp eq i32 %7, 0
+  br i1 %15, label %23, label %16
+16:
+  %17 = icmp eq i64 %8, 0
+  br i1 %17, label %153, label %18
+18:
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 128
+  %20 = load i64, ptr %19, align 8
+  %21 = lshr i64 %8, %20
+  %22 = icmp eq i64 %21, 0
+  br i1 %22, label %25, label %153
+23:
+  %24 = icmp ugt i64 %3, 16777215
+  br i1 %24, label %153, label %25
+25:
+  %26 = and i64 %3, -4278190081
+  %27 = add i64 %26, %4
+  %28 = sub i64 %27, %12
+  %29 = and i64 %5, -4278190081
+  %30 = add i64 %29, %6
+  %31 = sub i64 %30, %12
+  %32 = and i64 %31, 7
+  %33 = icmp eq i64 %32, 0
+  br i1 %33, label %34, label %153
+34:
+  %35 = icmp ugt i64 %31, %14
+  %36 = sub nuw i64 %14, %31
+  %37 = icmp ult i64 %36, 8
+  %38 = select i1 %35, i1 true, i1 %37
+  br i1 %38, label %153, label %39
+39:
+  %40 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %41 = load ptr, ptr %40, align 8
+  %42 = getelementptr inbounds nuw i8, ptr %1, i64 192
+  %43 = getelementptr inbounds nuw i8, ptr %1, i64 232
+  %44 = getelementptr inbounds nuw i8, ptr %1, i64 128
+  %45 = load i64, ptr %44, align 8
+  %46 = icmp eq i64 %2, %45
+  br i1 %46, label %47, label %153
+47:
+  %48 = getelementptr inbounds nuw i8, ptr %1, i64 136
+  %49 = load ptr, ptr %48, align 8
+  %50 = load <16 x i64>, ptr %49, align 1
+  %51 = load <16 x i64>, ptr %1, align 1
+  %52 = xor <16 x i64> %51, %50
+  %53 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %52)
+  %54 = icmp eq i64 %53, 0
+  br i1 %54, label %55, label %153
+55:
+  %56 = phi i64 [ %68, %63 ], [ 0, %47 ]
+  %57 = phi i64 [ %67, %63 ], [ 0, %47 ]
+  %58 = getelementptr inbounds nuw i64, ptr %41, i64 %56
+  %59 = load i64, ptr %58, align 8
+  %60 = getelementptr inbounds nuw i64, ptr %42, i64 %56
+  %61 = load i64, ptr %60, align 8
+  %62 = icmp ugt i64 %59, %61
+  br i1 %62, label %153, label %63
+63:
+  %64 = getelementptr inbounds nuw i64, ptr %43, i64 %56
+  %65 = load i64, ptr %64, align 8
+  %66 = mul i64 %65, %59
+  %67 = add i64 %66, %57
+  %68 = add nuw nsw i64 %56, 1
+  %69 = icmp eq i64 %68, 5
+  br i1 %69, label %70, label %55
+70:
+  %71 = load i64, ptr %41, align 8
+  %72 = load i64, ptr %43, align 8
+  %73 = mul i64 %72, %71
+  %74 = and i64 %73, 15
+  %75 = and i64 %28, 127
+  %76 = or i64 %74, %75
+  %77 = icmp eq i64 %76, 0
+  br i1 %77, label %78, label %153
+78:
+  %79 = getelementptr inbounds nuw i8, ptr %1, i64 176
+  %80 = load i64, ptr %79, align 8
+  %81 = icmp ugt i64 %28, %14
+  %82 = sub nuw i64 %14, %28
+  %83 = icmp ugt i64 %80, %82
+  %84 = select i1 %81, i1 true, i1 %83
+  br i1 %84, label %153, label %85
+85:
+  %86 = shl nuw i64 1, %9
+  %87 = select i1 %15, i64 %86, i64 %8
+  %88 = icmp eq i64 %87, 0
+  br i1 %88, label %153, label %89
+89:
+  %90 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %91 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %92 = getelementptr inbounds nuw i8, ptr %1, i64 160
+  %93 = getelementptr inbounds nuw i8, ptr %1, i64 168
+  %94 = getelementptr inbounds nuw i8, ptr %1, i64 144
+  %95 = getelementptr inbounds nuw i8, ptr %1, i64 184
+  br label %96
+96:
+  %97 = phi i64 [ %87, %89 ], [ %151, %128 ]
+  %98 = tail call range(i64 0, 65) i64 @llvm.cttz.i64(i64 %97, i1 true)
+  %99 = sub i64 %98, %9
+  %100 = load i64, ptr %90, align 8
+  %101 = mul i64 %100, %99
+  %102 = load ptr, ptr %91, align 8
+  %103 = getelementptr inbounds nuw i8, ptr %102, i64 %101
+  %104 = load i64, ptr %92, align 8
+  %105 = load ptr, ptr %93, align 8
+  %106 = load ptr, ptr %94, align 8
+  %107 = getelementptr inbounds nuw i8, ptr %106, i64 %67
+  %108 = icmp eq i64 %104, 0
+  br i1 %108, label %128, label %109
+109:
+  %110 = getelementptr i64, ptr %105, i64 %104
+  br label %111
+111:
+  %112 = phi i64 [ 0, %109 ], [ %126, %111 ]
+  %113 = getelementptr inbounds nuw i64, ptr %105, i64 %112
+  %114 = load i64, ptr %113, align 8
+  %115 = getelementptr i64, ptr %110, i64 %112
+  %116 = load i64, ptr %115, align 8
+  %117 = add i64 %116, %28
+  %118 = lshr i64 %117, 7
+  %119 = load i64, ptr %95, align 8
+  %120 = and i64 %118, %119
+  %121 = shl nuw nsw i64 %120, 4
+  %122 = xor i64 %121, %117
+  %123 = getelementptr inbounds nuw i8, ptr %107, i64 %114
+  %124 = load <16 x i8>, ptr %123, align 1
+  %125 = getelementptr inbounds nuw i8, ptr %103, i64 %122
+  store <16 x i8> %124, ptr %125, align 1
+  %126 = add nuw i64 %112, 1
+  %127 = icmp eq i64 %126, %104
+  br i1 %127, label %128, label %111
+128:
+  %129 = getelementptr inbounds nuw i8, ptr %103, i64 %31
+  %130 = load i64, ptr %129, align 1
+  %131 = and i64 %130, 1048575
+  %132 = lshr i64 %130, 20
+  %133 = and i64 %132, 1048575
+  %134 = lshr i64 %130, 40
+  %135 = shl i64 %104, 4
+  %136 = sub i64 %134, %135
+  %137 = and i64 %136, 8388607
+  %138 = icmp eq i64 %133, 0
+  %139 = icmp eq i64 %137, 2097152
+  %140 = and i1 %138, %139
+  %141 = select i1 %140, i64 %131, i64 %133
+  %142 = shl nuw nsw i64 %141, 20
+  %143 = shl nuw nsw i64 %137, 40
+  %144 = or disjoint i64 %142, %143
+  %145 = select i1 %140, i64 -9223372036854775808, i64 0
+  %146 = and i64 %130, -9223372036854775808
+  %147 = xor i64 %145, %146
+  %148 = or disjoint i64 %144, %147
+  %149 = or disjoint i64 %148, %131
+  store i64 %149, ptr %129, align 1
+  %150 = add i64 %97, -1
+  %151 = and i64 %150, %97
+  %152 = icmp eq i64 %151, 0
+  br i1 %152, label %153, label %96
+153:
+  %154 = phi i32 [ 0, %23 ], [ 0, %18 ], [ 0, %16 ], [ 0, %34 ], [ 0, %25 ], [ 0, %39 ], [ 0, %47 ], [ 0, %70 ], [ 0, %78 ], [ 1, %85 ], [ 1, %128 ], [ 0, %55 ]
+  ret i32 %154
+}
+
+define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4) noinline #0 {
+  %6 = add i64 %4, %3
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 288
+  %8 = load i64, ptr %7, align 8
+  %9 = sub i64 %6, %8
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %11 = load ptr, ptr %10, align 8
+  %12 = getelementptr inbounds nuw i8, ptr %1, i64 192
+  %13 = getelementptr inbounds nuw i8, ptr %1, i64 232
+  %14 = getelementptr inbounds nuw i8, ptr %1, i64 128
+  %15 = load i64, ptr %14, align 8
+  %16 = icmp eq i64 %2, %15
+  br i1 %16, label %17, label %95
+17:
+  %18 = getelementptr inbounds nuw i8, ptr %1, i64 136
+  %19 = load ptr, ptr %18, align 8
+  %20 = load <16 x i64>, ptr %19, align 1
+  %21 = load <16 x i64>, ptr %1, align 1
+  %22 = xor <16 x i64> %21, %20
+  %23 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %22)
+  %24 = icmp eq i64 %23, 0
+  br i1 %24, label %25, label %95
+25:
+  %26 = phi i64 [ %38, %33 ], [ 0, %17 ]
+  %27 = phi i64 [ %37, %33 ], [ 0, %17 ]
+  %28 = getelementptr inbounds nuw i64, ptr %11, i64 %26
+  %29 = load i64, ptr %28, align 8
+  %30 = getelementptr inbounds nuw i64, ptr %12, i64 %26
+  %31 = load i64, ptr %30, align 8
+  %32 = icmp ugt i64 %29, %31
+  br i1 %32, label %95, label %33
+33:
+  %34 = getelementptr inbounds nuw i64, ptr %13, i64 %26
+  %35 = load i64, ptr %34, align 8
+  %36 = mul i64 %35, %29
+  %37 = add i64 %36, %27
+  %38 = add nuw nsw i64 %26, 1
+  %39 = icmp eq i64 %38, 5
+  br i1 %39, label %40, label %25
+40:
+  %41 = load i64, ptr %11, align 8
+  %42 = load i64, ptr %13, align 8
+  %43 = mul i64 %42, %41
+  %44 = and i64 %43, 15
+  %45 = and i64 %9, 127
+  %46 = or i64 %44, %45
+  %47 = icmp eq i64 %46, 0
+  br i1 %47, label %48, label %95
+48:
+  %49 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %50 = load i64, ptr %49, align 8
+  %51 = getelementptr inbounds nuw i8, ptr %1, i64 176
+  %52 = load i64, ptr %51, align 8
+  %53 = icmp ugt i64 %9, %50
+  %54 = sub nuw i64 %50, %9
+  %55 = icmp ugt i64 %52, %54
+  %56 = select i1 %53, i1 true, i1 %55
+  br i1 %56, label %95, label %57
+57:
+  %58 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %59 = load ptr, ptr %58, align 8
+  %60 = getelementptr inbounds nuw i8, ptr %1, i64 160
+  %61 = load i64, ptr %60, align 8
+  %62 = getelementptr inbounds nuw i8, ptr %1, i64 168
+  %63 = load ptr, ptr %62, align 8
+  %64 = getelementptr inbounds nuw i8, ptr %1, i64 144
+  %65 = load ptr, ptr %64, align 8
+  %66 = getelementptr inbounds nuw i8, ptr %65, i64 %37
+  %67 = icmp eq i64 %61, 0
+  br i1 %67, label %95, label %68
+68:
+  %69 = getelementptr inbounds nuw i8, ptr %1, i64 152
+  %70 = load ptr, ptr %69, align 8
+  %71 = getelementptr i64, ptr %63, i64 %61
+  %72 = getelementptr inbounds nuw i8, ptr %1, i64 184
+  %73 = icmp eq ptr %70, null
+  %74 = getelementptr inbounds nuw i8, ptr %70, i64 %37
+  br label %75
+75:
+  %76 = phi i64 [ 0, %68 ], [ %93, %92 ]
+  %77 = getelementptr inbounds nuw i64, ptr %63, i64 %76
+  %78 = load i64, ptr %77, align 8
+  %79 = getelementptr i64, ptr %71, i64 %76
+  %80 = load i64, ptr %79, align 8
+  %81 = add i64 %80, %9
+  %82 = lshr i64 %81, 7
+  %83 = load i64, ptr %72, align 8
+  %84 = and i64 %82, %83
+  %85 = shl nuw nsw i64 %84, 4
+  %86 = xor i64 %85, %81
+  %87 = getelementptr inbounds nuw i8, ptr %59, i64 %86
+  %88 = load <16 x i8>, ptr %87, align 1
+  %89 = getelementptr inbounds nuw i8, ptr %66, i64 %78
+  store <16 x i8> %88, ptr %89, align 1
+  br i1 %73, label %92, label %90
+90:
+  %91 = getelementptr inbounds nuw i8, ptr %74, i64 %78
+  store <16 x i8> zeroinitializer, ptr %91, align 1
+  br label %92
+92:
+  %93 = add nuw i64 %76, 1
+  %94 = icmp eq i64 %93, %61
+  br i1 %94, label %95, label %75
+95:
+  %96 = phi i32 [ 0, %5 ], [ 0, %17 ], [ 0, %40 ], [ 0, %48 ], [ 1, %57 ], [ 1, %92 ], [ 0, %25 ]
+  ret i32 %96
+}
+
+define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {
+  %2 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %3 = load i64, ptr %2, align 8
+  %4 = icmp eq i64 %3, 0
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %6 = load i32, ptr @kernel, align 4
+  %7 = zext i32 %6 to i64
+  %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 88), align 4
+  %9 = icmp ne i32 %8, 0
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 160
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 164
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 168
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
+  %15 = icmp eq i32 %14, 0
+  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 12), align 4
+  %17 = icmp eq i32 %16, 0
+  %18 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
+  %19 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 92), align 4
+  %20 = icmp eq i32 %19, 0
+  %21 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %22 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 96), align 4
+  %23 = icmp eq i32 %22, 0
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %25 = getelementptr inbounds nuw i8, ptr %0, i64 280
+  %26 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
+  %27 = zext i32 %16 to i64
+  %28 = zext i32 %16 to i64
+  br i1 %4, label %151, label %29
+29:
+  %30 = phi i64 [ %62, %61 ], [ 0, %1 ]
+  %31 = phi i32 [ %63, %61 ], [ 0, %1 ]
+  %32 = phi i32 [ %64, %61 ], [ 0, %1 ]
+  %33 = phi i32 [ %65, %61 ], [ 0, %1 ]
+  %34 = load ptr, ptr %5, align 8
+  %35 = mul nuw i64 %30, %7
+  %36 = getelementptr inbounds nuw i8, ptr %34, i64 %35
+  %37 = load i32, ptr %36, align 4
+  %38 = icmp eq i32 %37, 0
+  br i1 %38, label %55, label %39
+39:
+  %40 = tail call i32 @step(ptr nonnull %0, i32 %33)
+  %41 = icmp ugt i32 %40, 7
+  %42 = select i1 %41, i1 %9, i1 false
+  br i1 %42, label %43, label %48
+43:
+  store i32 -2, ptr %10, align 4
+  store i32 %33, ptr %11, align 4
+  store i32 0, ptr %12, align 4
+  %44 = load ptr, ptr %13, align 8
+  %45 = tail call i32 %44(ptr nonnull %0)
+  switch i32 %45, label %46 [
+    i32 2, label %151
+    i32 1, label %39
+  ]
+46:
+  %47 = and i32 %40, 7
+  br label %48
+48:
+  %49 = phi i32 [ %47, %46 ], [ %40, %39 ]
+  %50 = icmp eq i32 %49, 1
+  br i1 %50, label %151, label %51
+51:
+  %52 = load i32, ptr %36, align 4
+  %53 = or i32 %52, %31
+  %54 = or i32 %49, %32
+  br label %55
+55:
+  %56 = phi i32 [ %54, %51 ], [ %32, %29 ]
+  %57 = phi i32 [ %53, %51 ], [ %31, %29 ]
+  %58 = add i32 %33, 1
+  %59 = zext i32 %58 to i64
+  %60 = icmp ugt i64 %3, %59
+  br i1 %60, label %61, label %66
+61:
+  %62 = phi i64 [ %59, %55 ], [ 0, %126 ], [ 0, %72 ]
+  %63 = phi i32 [ %57, %55 ], [ 0, %126 ], [ 0, %72 ]
+  %64 = phi i32 [ %56, %55 ], [ 0, %126 ], [ 0, %72 ]
+  %65 = phi i32 [ %58, %55 ], [ 0, %126 ], [ 0, %72 ]
+  br label %29
+66:
+  %67 = icmp eq i32 %57, 0
+  %68 = icmp ne i32 %56, 0
+  br i1 %67, label %151, label %69
+69:
+  br i1 %15, label %70, label %72
+70:
+  %71 = select i1 %68, i1 true, i1 %17
+  br i1 %71, label %149, label %76
+72:
+  %73 = tail call i32 @recheck_barriers(ptr nonnull %0)
+  %74 = icmp eq i32 %73, 0
+  %75 = select i1 %68, i1 true, i1 %74
+  br i1 %75, label %147, label %61
+76:
+  %77 = load ptr, ptr %5, align 8
+  br label %81
+78:
+  %79 = add nuw i64 %82, 1
+  %80 = icmp eq i64 %79, %3
+  br i1 %80, label %100, label %81
+81:
+  %82 = phi i64 [ 0, %76 ], [ %79, %78 ]
+  %83 = mul i64 %82, %7
+  %84 = getelementptr inbounds nuw i8, ptr %77, i64 %83
+  br label %88
+85:
+  %86 = load i32, ptr %84, align 4
+  %87 = icmp eq i32 %97, %86
+  br i1 %87, label %78, label %151
+88:
+  %89 = phi i64 [ 0, %81 ], [ %98, %88 ]
+  %90 = phi i32 [ 0, %81 ], [ %97, %88 ]
+  %91 = trunc nuw i64 %89 to i32
+  %92 = shl i32 %91, 2
+  %93 = add i32 %18, %92
+  %94 = zext i32 %93 to i64
+  %95 = getelementptr inbounds nuw i8, ptr %84, i64 %94
+  %96 = load i32, ptr %95, align 4
+  %97 = or i32 %96, %90
+  %98 = add nuw nsw i64 %89, 1
+  %99 = icmp eq i64 %98, %27
+  br i1 %99, label %85, label %88
+100:
+  br i1 %20, label %107, label %101
+101:
+  %102 = load i64, ptr %21, align 8
+  %103 = and i64 %102, 140735340871680
+  %104 = icmp eq i64 %103, 140735340871680
+  br i1 %104, label %107, label %105
+105:
+  %106 = add i64 %102, 2147483648
+  store i64 %106, ptr %21, align 8
+  br label %107
+107:
+  br label %108
+108:
+  %109 = phi i64 [ %127, %126 ], [ 0, %107 ]
+  %110 = load ptr, ptr %5, align 8
+  %111 = mul i64 %109, %7
+  %112 = getelementptr inbounds nuw i8, ptr %110, i64 %111
+  br i1 %23, label %122, label %113
+113:
+  %114 = getelementptr inbounds nuw i8, ptr %112, i64 24
+  %115 = load i32, ptr %114, align 4
+  %116 = load i32, ptr %112, align 4
+  %117 = xor i32 %116, -1
+  %118 = and i32 %115, %117
+  %119 = zext i32 %118 to i64
+  %120 = load i64, ptr %24, align 8
+  %121 = or i64 %120, %119
+  store i64 %121, ptr %24, align 8
+  store i64 0, ptr %25, align 8
+  br label %122
+122:
+  br i1 %20, label %125, label %123
+123:
+  %124 = getelementptr inbounds nuw i8, ptr %112, i64 20
+  store i32 0, ptr %124, align 4
+  br label %125
+125:
+  br label %129
+126:
+  %127 = add nuw i64 %109, 1
+  %128 = icmp eq i64 %127, %3
+  br i1 %128, label %61, label %108
+129:
+  %130 = phi i64 [ %145, %129 ], [ 0, %125 ]
+  %131 = trunc nuw i64 %130 to i32
+  %132 = shl i32 %131, 2
+  %133 = add i32 %18, %132
+  %134 = zext i32 %133 to i64
+  %135 = getelementptr inbounds nuw i8, ptr %112, i64 %134
+  %136 = load i32, ptr %135, align 4
+  %137 = getelementptr inbounds nuw [0 x i32], ptr @barrier_targets, i64 0, i64 %130
+  %138 = load i32, ptr %137, align 4
+  %139 = shl i32 %138, 2
+  %140 = add i32 %139, %26
+  %141 = zext i32 %140 to i64
+  %142 = getelementptr inbounds nuw i8, ptr %112, i64 %141
+  %143 = load i32, ptr %142, align 4
+  %144 = or i32 %143, %136
+  store i32 %144, ptr %142, align 4
+  store i32 0, ptr %135, align 4
+  %145 = add nuw nsw i64 %130, 1
+  %146 = icmp eq i64 %145, %28
+  br i1 %146, label %126, label %129
+147:
+  %148 = select i1 %68, i32 2, i32 4
+  br label %151
+149:
+  %150 = select i1 %68, i32 2, i32 4
+  br label %151
+151:
+  %152 = phi i32 [ %148, %147 ], [ %150, %149 ], [ 0, %1 ], [ 4, %85 ], [ 1, %43 ], [ 0, %66 ], [ 1, %48 ]
+  ret i32 %152
+}
+
+define internal range(i32 0, 8) i32 @run_cluster(ptr %0) #0 {
+  %2 = getelementptr inbounds nuw i8, ptr %0, i64 128
+  %3 = load i64, ptr %2, align 8
+  %4 = icmp eq i64 %3, 0
+  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %6 = icmp eq i32 %5, 0
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 48
+  %9 = load i32, ptr @kernel, align 4
+  %10 = zext i32 %9 to i64
+  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %12 = zext i32 %11 to i64
+  %13 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
+  %14 = zext i32 %13 to i64
+  %15 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 80), align 4
+  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
+  %17 = tail call i32 @llvm.umax.i32(i32 %5, i32 1)
+  %18 = zext i32 %17 to i64
+  br label %19
+19:
+  br i1 %4, label %31, label %20
+20:
+  %21 = phi i32 [ %28, %27 ], [ 0, %19 ]
+  %22 = phi i64 [ %29, %27 ], [ 0, %19 ]
+  %23 = mul i64 %22, 320
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 %23
+  %25 = tail call i32 @run_block(ptr %24)
+  %26 = icmp eq i32 %25, 1
+  br i1 %26, label %105, label %27
+27:
+  %28 = or i32 %25, %21
+  %29 = add nuw i64 %22, 1
+  %30 = icmp eq i64 %29, %3
+  br i1 %30, label %31, label %20
+31:
+  %32 = phi i32 [ 0, %19 ], [ %28, %27 ]
+  br i1 %6, label %99, label %33
+33:
+  %34 = load i64, ptr %7, align 8
+  %35 = mul i64 %34, %3
+  %36 = icmp eq i64 %35, 0
+  br i1 %36, label %95, label %37
+37:
+  %38 = load ptr, ptr %8, align 8
+  br label %43
+39:
+  %40 = tail call i32 @llvm.vector.reduce.umin.v32i32(<32 x i32> %52)
+  %41 = insertelement <32 x i32> poison, i32 %40, i64 0
+  %42 = shufflevector <32 x i32> %41, <32 x i32> poison, <32 x i32> zeroinitializer
+  br label %55
+43:
+  %44 = phi <32 x i32> [ splat (i32 -1), %37 ], [ %52, %43 ]
+  %45 = phi i64 [ 0, %37 ], [ %53, %43 ]
+  %46 = mul i64 %45, %10
+  %47 = getelementptr inbounds nuw i8, ptr %38, i64 %46
+  %48 = getelementptr inbounds nuw i8, ptr %47, i64 %12
+  %49 = load <32 x i32>, ptr %48, align 4
+  %50 = load <32 x i1>, ptr %47, align 4
+  %51 = tail call <32 x i32> @llvm.umin.v32i32(<32 x i32> %44, <32 x i32> %49)
+  %52 = select <32 x i1> %50, <32 x i32> %51, <32 x i32> %44
+  %53 = add nuw i64 %45, 1
+  %54 = icmp eq i64 %53, %35
+  br i1 %54, label %39, label %43
+55:
+  %56 = phi i32 [ %87, %65 ], [ 0, %39 ]
+  %57 = phi i64 [ %66, %65 ], [ 0, %39 ]
+  %58 = load ptr, ptr %8, align 8
+  %59 = mul i64 %57, %10
+  %60 = getelementptr inbounds nuw i8, ptr %58, i64 %59
+  %61 = getelementptr inbounds nuw i8, ptr %60, i64 %14
+  %62 = load <32 x i32>, ptr %61, align 4
+  %63 = icmp ule <32 x i32> %62, %42
+  %64 = bitcast <32 x i1> %63 to i32
+  br label %68
+65:
+  %66 = add nuw i64 %57, 1
+  %67 = icmp eq i64 %66, %35
+  br i1 %67, label %90, label %55
+68:
+  %69 = phi i64 [ 0, %55 ], [ %88, %68 ]
+  %70 = phi i32 [ %56, %55 ], [ %87, %68 ]
+  %71 = trunc nuw i64 %69 to i32
+  %72 = shl i32 %71, 2
+  %73 = add i32 %15, %72
+  %74 = zext i32 %73 to i64
+  %75 = getelementptr inbounds nuw i8, ptr %60, i64 %74
+  %76 = load i32, ptr %75, align 4
+  %77 = and i32 %76, %64
+  %78 = xor i32 %77, %76
+  store i32 %78, ptr %75, align 4
+  %79 = getelementptr inbounds nuw [0 x i32], ptr @cluster_targets, i64 0, i64 %69
+  %80 = load i32, ptr %79, align 4
+  %81 = shl i32 %80, 2
+  %82 = add i32 %81, %16
+  %83 = zext i32 %82 to i64
+  %84 = getelementptr inbounds nuw i8, ptr %60, i64 %83
+  %85 = load i32, ptr %84, align 4
+  %86 = or i32 %85, %77
+  store i32 %86, ptr %84, align 4
+  %87 = or i32 %77, %70
+  %88 = add nuw nsw i64 %69, 1
+  %89 = icmp eq i64 %88, %18
+  br i1 %89, label %65, label %68
+90:
+  %91 = icmp eq i32 %87, 0
+  %92 = and i32 %32, 2
+  %93 = icmp ne i32 %92, 0
+  %94 = select i1 %93, i1 true, i1 %91
+  br i1 %94, label %103, label %19
+95:
+  %96 = and i32 %32, 2
+  %97 = icmp eq i32 %96, 0
+  %98 = select i1 %97, i32 %32, i32 2
+  br label %105
+99:
+  %100 = and i32 %32, 2
+  %101 = icmp eq i32 %100, 0
+  %102 = select i1 %101, i32 %32, i32 2
+  br label %105
+103:
+  %104 = select i1 %93, i32 2, i32 %32
+  br label %105
+105:
+  %106 = phi i32 [ %102, %99 ], [ %98, %95 ], [ %104, %103 ], [ 1, %20 ]
+  ret i32 %106
+}
+
+define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 120
+  %7 = load i64, ptr %6, align 8
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 128
+  %9 = load i64, ptr %8, align 8
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 136
+  %11 = load i64, ptr %10, align 8
+  %12 = icmp eq i64 %11, 0
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 160
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 164
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 168
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %17 = icmp eq i64 %9, 0
+  %18 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 92), align 4
+  %19 = icmp eq i32 %18, 0
+  %20 = load i32, ptr @kernel, align 4
+  %21 = zext i32 %20 to i64
+  %22 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 4), align 4
+  %23 = zext i32 %22 to i64
+  %24 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
+  %25 = zext i32 %24 to i64
+  br label %26
+26:
+  %27 = phi i64 [ %55, %53 ], [ 0, %5 ]
+  %28 = phi i64 [ %56, %53 ], [ 0, %5 ]
+  %29 = phi i64 [ %54, %53 ], [ 0, %5 ]
+  %30 = icmp ult i64 %29, %2
+  %31 = icmp eq i64 %27, 0
+  br label %32
+32:
+  %33 = phi i64 [ 0, %26 ], [ %166, %165 ]
+  %34 = phi i64 [ %28, %26 ], [ %152, %165 ]
+  %35 = icmp ult i64 %33, 64
+  %36 = select i1 %12, i1 %35, i1 false
+  br i1 %36, label %40, label %37
+37:
+  %38 = mul i64 %34, %9
+  %39 = icmp ult i64 %38, %7
+  br label %40
+40:
+  %41 = phi i1 [ false, %32 ], [ %39, %37 ]
+  %42 = icmp eq i64 %34, 0
+  %43 = select i1 %42, i1 true, i1 %41
+  %44 = select i1 %30, i1 %43, i1 false
+  br i1 %44, label %45, label %127
+45:
+  %46 = phi i64 [ %51, %45 ], [ 0, %40 ]
+  %47 = mul i64 %46, 320
+  %48 = getelementptr inbounds nuw i8, ptr %0, i64 %47
+  %49 = load i64, ptr %48, align 8
+  %50 = icmp eq i64 %49, 0
+  %51 = add i64 %46, %9
+  br i1 %50, label %52, label %45
+52:
+  br i1 %17, label %53, label %57
+53:
+  %54 = phi i64 [ %29, %52 ], [ %125, %123 ]
+  %55 = tail call i64 @llvm.umax.i64(i64 %51, i64 %27)
+  %56 = add i64 %34, 1
+  br label %26
+57:
+  %58 = phi i64 [ %125, %123 ], [ %29, %52 ]
+  %59 = phi i64 [ %124, %123 ], [ 0, %52 ]
+  %60 = add i64 %59, %46
+  %61 = mul i64 %60, 320
+  %62 = getelementptr inbounds nuw i8, ptr %0, i64 %61
+  %63 = add i64 %58, %1
+  %64 = mul i64 %58, %4
+  %65 = getelementptr inbounds nuw i8, ptr %3, i64 %64
+  %66 = getelementptr inbounds nuw i8, ptr %62, i64 64
+  store i64 %63, ptr %66, align 8
+  %67 = getelementptr inbounds nuw i8, ptr %62, i64 24
+  store ptr %65, ptr %67, align 8
+  store i64 1, ptr %62, align 8
+  %68 = getelementptr inbounds nuw i8, ptr %62, i64 168
+  store i32 0, ptr %68, align 4
+  %69 = getelementptr inbounds nuw i8, ptr %62, i64 80
+  %70 = load ptr, ptr %69, align 8
+  %71 = getelementptr inbounds nuw i8, ptr %62, i64 88
+  %72 = load i64, ptr %71, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %70, i8 -1, i64 %72, i1 false)
+  %73 = load ptr, ptr %69, align 8
+  %74 = getelementptr inbounds nuw i8, ptr %62, i64 312
+  %75 = load i64, ptr %74, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %73, i8 0, i64 %75, i1 false)
+  %76 = getelementptr inbounds nuw i8, ptr %62, i64 264
+  %77 = load ptr, ptr %76, align 8
+  %78 = getelementptr inbounds nuw i8, ptr %62, i64 272
+  %79 = load i64, ptr %78, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %77, i8 -1, i64 %79, i1 false)
+  %80 = getelementptr inbounds nuw i8, ptr %62, i64 296
+  %81 = load ptr, ptr %80, align 8
+  %82 = getelementptr inbounds nuw i8, ptr %62, i64 304
+  %83 = load i64, ptr %82, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %81, i8 0, i64 %83, i1 false)
+  br i1 %19, label %100, label %84
+84:
+  %85 = shl i64 %63, 47
+  %86 = add i64 %85, 140737488355328
+  %87 = getelementptr inbounds nuw i8, ptr %62, i64 200
+  store i64 %86, ptr %87, align 8
+  %88 = getelementptr inbounds nuw i8, ptr %62, i64 216
+  %89 = load ptr, ptr %88, align 8
+  %90 = getelementptr inbounds nuw i8, ptr %62, i64 224
+  %91 = load i64, ptr %90, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %89, i8 0, i64 %91, i1 false)
+  %92 = getelementptr inbounds nuw i8, ptr %62, i64 232
+  %93 = load ptr, ptr %92, align 8
+  %94 = getelementptr inbounds nuw i8, ptr %62, i64 240
+  %95 = load i64, ptr %94, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %93, i8 1, i64 %95, i1 false)
+  %96 = getelementptr inbounds nuw i8, ptr %62, i64 248
+  %97 = load ptr, ptr %96, align 8
+  %98 = getelementptr inbounds nuw i8, ptr %62, i64 256
+  %99 = load i64, ptr %98, align 8
+  tail call void @llvm.memset.p0.i64(ptr align 1 %97, i8 1, i64 %99, i1 false)
+  br label %100
+100:
+  %101 = getelementptr inbounds nuw i8, ptr %62, i64 112
+  %102 = load i64, ptr %101, align 8
+  %103 = getelementptr inbounds nuw i8, ptr %62, i64 104
+  %104 = load i64, ptr %103, align 8
+  %105 = icmp eq i64 %104, 0
+  br i1 %105, label %123, label %106
+106:
+  %107 = getelementptr inbounds nuw i8, ptr %62, i64 48
+  br label %108
+108:
+  %109 = phi i64 [ 0, %106 ], [ %121, %108 ]
+  %110 = load ptr, ptr %107, align 8
+  %111 = mul i64 %109, %21
+  %112 = getelementptr inbounds nuw i8, ptr %110, i64 %111
+  %113 = shl i64 %109, 5
+  %114 = sub i64 %102, %113
+  tail call void @llvm.memset.p0.i64(ptr align 1 %112, i8 0, i64 %23, i1 false)
+  %115 = icmp ugt i64 %114, 31
+  %116 = trunc i64 %114 to i32
+  %117 = shl nsw i32 -1, %116
+  %118 = xor i32 %117, -1
+  %119 = select i1 %115, i32 -1, i32 %118
+  %120 = getelementptr inbounds nuw i8, ptr %112, i64 %25
+  store i32 %119, ptr %120, align 4
+  store i32 %119, ptr %112, align 4
+  %121 = add nuw i64 %109, 1
+  %122 = icmp eq i64 %121, %104
+  br i1 %122, label %123, label %108
+123:
+  %124 = add nuw i64 %59, 1
+  %125 = add i64 %58, 1
+  %126 = icmp eq i64 %124, %9
+  br i1 %126, label %53, label %57
+127:
+  br i1 %42, label %167, label %128
+128:
+  br i1 %31, label %151, label %129
+129:
+  %130 = phi i64 [ %148, %147 ], [ %34, %128 ]
+  %131 = phi i64 [ %149, %147 ], [ 0, %128 ]
+  %132 = mul i64 %131, 320
+  %133 = getelementptr inbounds nuw i8, ptr %0, i64 %132
+  %134 = load i64, ptr %133, align 8
+  %135 = icmp eq i64 %134, 0
+  br i1 %135, label %147, label %136
+136:
+  %137 = tail call i32 @run_cluster(ptr nonnull %133)
+  switch i32 %137, label %140 [
+    i32 1, label %167
+    i32 0, label %138
+    i32 2, label %147
+  ]
+138:
+  store i64 0, ptr %133, align 8
+  %139 = add i64 %130, -1
+  br label %147
+140:
+  %141 = getelementptr inbounds nuw i8, ptr %133, i64 160
+  store i32 -1, ptr %141, align 4
+  %142 = getelementptr inbounds nuw i8, ptr %133, i64 164
+  store i32 0, ptr %142, align 4
+  %143 = getelementptr inbounds nuw i8, ptr %133, i64 168
+  store i32 0, ptr %143, align 4
+  %144 = getelementptr inbounds nuw i8, ptr %133, i64 56
+  %145 = load ptr, ptr %144, align 8
+  %146 = tail call i32 %145(ptr nonnull %133)
+  br label %167
+147:
+  %148 = phi i64 [ %139, %138 ], [ %130, %129 ], [ %130, %136 ]
+  %149 = add i64 %131, %9
+  %150 = icmp ult i64 %149, %27
+  br i1 %150, label %129, label %151
+151:
+  %152 = phi i64 [ %34, %128 ], [ %148, %147 ]
+  %153 = icmp eq i64 %152, %34
+  %154 = add i64 %33, 1
+  %155 = select i1 %153, i64 %154, i64 0
+  %156 = icmp ugt i64 %155, 1023
+  %157 = select i1 %30, i1 %156, i1 false
+  %158 = tail call range(i64 1, 65) i64 @llvm.ctpop.i64(i64 %155)
+  %159 = icmp samesign ult i64 %158, 2
+  %160 = select i1 %157, i1 %159, i1 false
+  br i1 %160, label %161, label %165
+161:
+  store i32 -3, ptr %13, align 4
+  store i32 0, ptr %14, align 4
+  store i32 0, ptr %15, align 4
+  %162 = load ptr, ptr %16, align 8
+  %163 = tail call i32 %162(ptr %0)
+  %164 = icmp eq i32 %163, 2
+  br i1 %164, label %167, label %165
+165:
+  %166 = phi i64 [ %155, %151 ], [ %154, %161 ]
+  br label %32
+167:
+  %168 = phi i32 [ 1, %140 ], [ %137, %136 ], [ 0, %127 ], [ 1, %161 ]
+  ret i32 %168
+}

@@ -13,9 +13,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cudarun.emulator.compiled.native.functions import kernel_facts
+from cudarun.emulator.compiled.native.functions import KernelFacts
 from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.layout import warp_state
+from cudarun.emulator.compiled.state.layout import WarpState
 from cudarun.emulator.machine import barrier_objects as objects
 from cudarun.emulator.machine.barriers import BARRIERS_PER_BLOCK
 from cudarun.emulator.machine.spaces import RANK_SHIFT
@@ -54,14 +54,13 @@ _OTHERS = {
 
 def header() -> str:
     """Return ``layout.h``: the layout of memory that Python defines."""
-    state = warp_state(0, 0, 0, 0, counted=False, kept={})
-    numbers = {**vars(layout), **vars(layout.WarpState), **_OTHERS}
+    numbers = {**vars(layout), **vars(WarpState), **_OTHERS}
     lines = [
         f"#define {name} {value}{'ull' if value >> 31 > 0 else ''}"
         for name, value in numbers.items()
         if name.isupper() and not name.startswith("_") and isinstance(value, int)
     ]
-    fields = "".join(f" unsigned {name};" for name in kernel_facts(state))
+    fields = "".join(f" unsigned {name};" for name in KernelFacts(WarpState(0)).numbers())
     return "\n".join([*lines, f"struct kernel {{{fields} }};"]) + "\n"
 
 

@@ -17,7 +17,6 @@ from cudarun.emulator.compiled.independence import are_blocks_independent, globa
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import ModuleText
-from cudarun.emulator.compiled.native.functions import define_run, kernel_facts
 from cudarun.emulator.compiled.observation import AccessObservation
 from cudarun.emulator.compiled.repetition import has_assertions
 from cudarun.emulator.compiled.visible_order import check_order
@@ -100,16 +99,9 @@ class KernelModule:
             has_sync = self.observation is not None and self.observation.finds_sync_errors
             self.code = WarpCode(module, function, depths, observed, finds_sync_errors=has_sync)
             self.code.define()
-        points, groups = self.code.points, self.code.groups.blocks
-        facts = kernel_facts(
-            self.code.state,
-            len(groups),
-            meets=bool(points.meetings),
-            is_observed=observed is not None,
-            finds_sync_errors=has_sync,
-        )
-        clusters = [block.terminator.successors[0] for block in points.cluster_barriers]
-        define_run(module, facts, self.code.counted.targets, clusters, groups)
+        self.code.facts._replace(
+            is_observed=observed is not None, finds_sync_errors=has_sync
+        ).define_run(module)
         self.text = module
         self.has_records = self.code.is_large
         self.is_parallel = are_blocks_independent(function)

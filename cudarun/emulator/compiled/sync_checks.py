@@ -78,10 +78,5 @@ class SyncChecks:
     def members(self, mask: str, members: LaneVector) -> None:
         """Check that lanes are in their member masks, and that the others there have the same."""
         code = self._code
-        alive = field(code, "%state", WarpState.ALIVE, "i32")
         pass_sources(code, [members])
-        wrong = call(code, "i32", "check_members", f"ptr %ctx, i32 {mask}, i32 {alive}")
-        suspect(code, wrong, WIDTH)
-        dead = code.scalar(f"xor i32 {alive}, -1")
-        passed = field(code, "%state", WarpState.PASSED, "i32")
-        suspect(code, code.scalar(f"and i32 {passed}, {dead}"), WIDTH)
+        call(code, "void", "check_members", f"ptr %ctx, ptr %state, i32 {mask}")

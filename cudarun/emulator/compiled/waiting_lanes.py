@@ -119,15 +119,15 @@ class WaitingLanes:
         """Enter the lanes that wait for others in the batch."""
         points, state, batch = self._code.points, self._code.state, self._batch
         for place, block in enumerate(points.barriers):
-            lanes = self.lanes(slots, state.waiting(place))
+            lanes = self.lanes(slots, state.mask("waiting", place))
             numbers = self._barrier_numbers(lanes)
             for number in np.unique(numbers):
                 self._add_arrival(int(number), lanes[numbers == number], block.terminator)
         for place, block in enumerate(points.warp_barriers):
-            lanes = self.lanes(slots, state.warp_waiting(place))
+            lanes = self.lanes(slots, state.mask("warp_waiting", place))
             self._add_arrival(None, lanes, block.terminator)
         for place, block in enumerate(points.cluster_barriers):
-            lanes = self.lanes(slots, state.cluster_waiting(place))
+            lanes = self.lanes(slots, state.mask("cluster_waiting", place))
             if len(lanes):
                 assert isinstance(block.terminator, ClusterWait)
                 path = self._frames.path(block.terminator.after)
@@ -145,7 +145,7 @@ class WaitingLanes:
         slots, threads = np.divmod(lanes, self._threads)
         warps, places = np.divmod(threads, WIDTH)
         numbers: Array = self._states.view(np.uint32)[
-            slots, warps, state.barrier_number // 4 + places
+            slots, warps, state.mask("barrier_number") // 4 + places
         ]
         return numbers
 

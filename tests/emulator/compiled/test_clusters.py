@@ -88,3 +88,16 @@ FAULTS = {
 @pytest.mark.parametrize("what", FAULTS)
 def test_faults(what: str) -> None:
     check_equal_fault(text(FAULTS[what]), (8,), (64,), np.zeros(1024, "u4"), cluster=(4, 1, 1))
+
+
+def test_arrivals_that_no_thread_waits_for() -> None:
+    """The words that count them are in the state of the warp, not in that of the next one."""
+    text = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry arrivals(.param .u64 out) {
+    .reg .b64 %o; .reg .b32 %t; ld.param.u64 %o, [out]; mov.u32 %t, %tid.x;
+    mad.wide.u32 %o, %t, 4, %o; barrier.cluster.arrive; st.global.u32 [%o], %t; ret;
+}"""
+    (found,) = check_equal(text, (1,), (128,), np.zeros(128, "u4"))
+    assert np.frombuffer(found, "u4").tolist() == list(range(128))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from cudarun.emulator.code import BlockCode, ConstantUse, Use
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, splat
-from cudarun.emulator.compiled.native.functions import call
+from cudarun.emulator.compiled.native.functions import call, two_words
 from cudarun.emulator.compiled.state.layout import WarpState
 from cudarun.emulator.compiled.state.memory import pointer_to
 from cudarun.emulator.compiled.state.registers import WarpRegisters
@@ -93,8 +93,11 @@ class CountedBarriers:
                 predicates = self._registers.source(barrier.reduction[2])
                 given = code.to_mask(code.binary("and", predicates, here))
         pass_sources(code, [number, expected])
-        arguments = f"i32 {mask}, i32 {place}, i32 {given}, ptr %PENDING, ptr %ANSWER"
-        call(code, "void", "arrive_at_barriers", "ptr %ctx, ptr %state", arguments)
+        arguments = f"ptr %ctx, ptr %state, i32 {mask}, i32 {place}, i32 {given}"
+        released, answer = two_words(code, call(code, "i64", "arrive_at_barriers", arguments))
+        schedule.release(released)
+        before = code.scalar("load i32, ptr %ANSWER")
+        code.line(f"store i32 {code.scalar(f'or i32 {before}, {answer}')}, ptr %ANSWER")
         if barrier.arrive:
             schedule.proceed(barrier.after, block.index, mask)
         else:
@@ -123,7 +126,7 @@ class CountedBarriers:
                 code.vector(
                     f"load {_WORDS}, ptr {pointer_to(code, '%state', offset)}, align 4", "i32"
                 )
-                for offset in (state.barrier_held, state.barrier_total)
+                for offset in map(state.mask, ("barrier_held", "barrier_total"))
             )
             value = held
             if operation == "and":
@@ -134,12 +137,17 @@ class CountedBarriers:
             schedule.proceed(barrier.after, block.index, mask)
 
     @property
-    def targets(self) -> list[tuple[int, bool]]:
-        """Where lanes continue after each barrier, and whether it has a reduction."""
+    def targets(self) -> list[int]:
+        """Where lanes continue after each barrier."""
         return [
-            (self._entries.get(block.index, block.terminator.successors[0]), _reduces(block))
+            self._entries.get(block.index, block.terminator.successors[0])
             for block in self._barriers
         ]
+
+    @property
+    def reduces(self) -> list[bool]:
+        """Whether each barrier has a reduction."""
+        return list(map(_reduces, self._barriers))
 
 
 def _reduces(block: BlockCode) -> bool:

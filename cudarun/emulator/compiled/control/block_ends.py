@@ -67,15 +67,13 @@ class BlockEnds:
             return
         taken = code.scalar(f"and i32 {self._registers.lanes(branch.condition)}, {mask}")
         targets = branch.target, branch.otherwise
-        transitions = self._schedule.transitions
-        if transitions is not None and not self._schedule.polls(targets, block.index):
-            if min(targets) <= block.index:
-                other = code.scalar(f"xor i32 {taken}, {mask}")
-                lanes = {branch.target: taken, branch.otherwise: other}
-                self._schedule.tick(block.index, mask, lanes)
-            transitions.advance(targets, mask, taken)
-            return
         other = code.scalar(f"xor i32 {taken}, {mask}")
+        lanes = {branch.target: taken, branch.otherwise: other}
+        if not self._schedule.polls(targets, block.index):
+            if min(targets) <= block.index:
+                self._schedule.tick(block.index, mask, lanes)
+            self._schedule.advance(targets, mask, taken)
+            return
         every, some, none, both = (code.fresh(s) for s in ("every", "some", "none", "both"))
         whole = code.scalar(f"icmp eq i32 {other}, 0")
         code.line(f"br i1 {whole}, label %{every}, label %{some}")
@@ -87,7 +85,7 @@ class BlockEnds:
         code.label(none)
         self._schedule.proceed(branch.otherwise, block.index, mask)
         code.label(both)
-        self._schedule.diverge({branch.target: taken, branch.otherwise: other}, block.index, mask)
+        self._schedule.diverge(lanes, block.index, mask)
 
     def _indexed_branch(self, block: BlockCode, mask: str) -> None:
         code, branch = self._code, block.terminator

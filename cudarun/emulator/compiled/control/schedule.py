@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cudarun.emulator.compiled.control.snapshot import Snapshot
-from cudarun.emulator.compiled.control.transitions import Transitions
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
+from cudarun.emulator.compiled.native.functions import call, two_words
 from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.layout import FrameLayout, WarpState
+from cudarun.emulator.compiled.state.layout import FIRST, SECOND, FrameLayout, WarpState
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
-from cudarun.emulator.compiled.state.sites import call_back
 
 _BUDGET = 4096  # of the costs of jumps back in loops that may wait: then other lanes run
 
@@ -36,10 +35,10 @@ class LaneSchedule:
         state: The layout of the warp's state.
         loops: The cost of a jump back to each loop that may wait for other threads, by its block.
         frames: The layout of the frames of calls; ``None`` if there are none.
-        transitions: The functions for the ends of blocks, if they are not in line.
         snapshot: The registers of lanes that yield, or wait for others; ``None`` if there are none.
         yields: Whether lanes yield in a loop. In the frame of a call they cannot: its registers are
             not saved.
+        inline: Whether functions are in line where blocks end: not in large kernels.
     """
 
     def __init__(
@@ -48,18 +47,18 @@ class LaneSchedule:
         state: WarpState,
         loops: dict[int, int],
         frames: FrameLayout | None,
-        transitions: Transitions | None,
         snapshot: Snapshot | None,
         *,
         yields: bool,
+        inline: bool,
     ) -> None:
         self._code = code
         self._state = state
         self._loops = loops
         self._frames = frames
-        self.transitions = transitions
         self._snapshot = snapshot
         self.yields = yields
+        self._inline = inline
 
     # --- the start -------------------------------------------------------------------------------
 
@@ -124,69 +123,30 @@ class LaneSchedule:
         idle = "leave" if self._frames is None else "idle"
         code.line(f"br i1 {none}, label %{idle}, label %search")
         code.label("search")
-        code.line(f"%block = phi i32 [ {start}, %select ], [ %block.next, %search.next ]")
-        wide = code.scalar("zext i32 %block to i64")
-        code.line(f"%masks.at = getelementptr i32, ptr {masks}, i64 {wide}")
-        code.line("%waiting = load i32, ptr %masks.at, align 4")
-        code.line(f"%chosen = and i32 %waiting, {left}")
-        code.line("%empty = icmp eq i32 %chosen, 0")
-        code.line("br i1 %empty, label %search.next, label %found")
-        code.label("search.next")
-        code.line("%block.next = add i32 %block, 1")
-        code.line("br label %search")
-        code.label("found")
-        hidden = code.scalar("xor i32 %waiting, %chosen")
-        code.line(f"store i32 {hidden}, ptr %masks.at, align 4")
-        code.line("store i32 %chosen, ptr %MASK")
-        rest = code.scalar(f"xor i32 {left}, %chosen")
-        code.line(f"store i32 {rest}, ptr %PENDING")
-        entered = "%block"
+        entered = self._take("take_lanes", f"ptr {masks}, i32 {start}, i32 {left}", left, "PENDING")
         if self.yields:
             code.line("br label %entered")
-            self._turn()
+            code.label("turn")
+            pending = code.scalar("load i32, ptr %PENDING")
+            block = self._take("take_turn", "ptr %state, i32 %yielded", pending, "HIDDEN")
+            code.line("store i32 0, ptr %PENDING")
+            code.line("br label %entered")
             self._yield()
             code.label("entered")
-            entered = code.scalar("phi i32 [ %block, %found ], [ %turn.block, %turn.found ]")
+            entered = code.scalar(f"phi i32 [ {entered}, %search ], [ {block}, %turn ]")
         cases = " ".join(f"i32 {number}, label %enter.{number}" for number in range(1, count))
         code.line(f"switch i32 {entered}, label %enter.0 [ {cases} ]")
 
-    def _turn(self) -> None:
-        """Run the next block with waiting lanes after the one of the last turn, out of order.
+    def _take(self, name: str, arguments: str, pending: str, others: str) -> str:
+        """Activate the lanes that a function takes, and store the others; return their block.
 
-        The other lanes are hidden until these wait or yield.
+        Out of order, the others are hidden until the active ones wait or yield.
         """
-        code, state = self._code, self._state
-        code.label("turn")
-        code.line(f"%turn.at = getelementptr i8, ptr %state, i64 {state.TURN}")
-        code.line("%turn.last = load i32, ptr %turn.at, align 4")
-        code.line(f"%turn.loop.at = getelementptr i8, ptr %state, i64 {state.POLLED}")
-        code.line("%turn.loop = load i32, ptr %turn.loop.at, align 4")
-        masks = pointer_to(code, "%state", state.pending(0))
-        code.line("br label %turn.search")
-        code.label("turn.search")
-        code.line("%turn.before = phi i32 [ %turn.last, %turn ], [ %turn.block, %turn.search ]")
-        code.line("%turn.next = add i32 %turn.before, 1")
-        code.line(f"%turn.over = icmp uge i32 %turn.next, {state.blocks}")
-        code.line("%turn.block = select i1 %turn.over, i32 0, i32 %turn.next")
-        wide = code.scalar("zext i32 %turn.block to i64")
-        code.line(f"%turn.mask.at = getelementptr i32, ptr {masks}, i64 {wide}")
-        code.line("%turn.chosen = load i32, ptr %turn.mask.at, align 4")
-        # lanes that have just polled run only if no others can
-        code.line("%turn.none = icmp eq i32 %turn.chosen, 0")
-        code.line("%turn.polled = icmp eq i32 %turn.block, %turn.loop")
-        code.line("%turn.others = icmp ne i32 %turn.chosen, %yielded")
-        code.line("%turn.later = and i1 %turn.polled, %turn.others")
-        code.line("%turn.empty = or i1 %turn.none, %turn.later")
-        code.line("br i1 %turn.empty, label %turn.search, label %turn.found")
-        code.label("turn.found")
-        code.line("store i32 %turn.block, ptr %turn.at, align 4")
-        code.line("store i32 0, ptr %turn.mask.at, align 4")
-        code.line("store i32 %turn.chosen, ptr %MASK")
-        pending = code.scalar("load i32, ptr %PENDING")
-        rest = code.scalar(f"xor i32 {pending}, %turn.chosen")
-        code.line(f"store i32 {rest}, ptr %HIDDEN")
-        code.line("store i32 0, ptr %PENDING")
-        code.line("br label %entered")
+        code = self._code
+        block, lanes = two_words(code, call(code, "i64", name, arguments, inline=True))
+        code.line(f"store i32 {lanes}, ptr %MASK")
+        code.line(f"store i32 {code.scalar(f'xor i32 {pending}, {lanes}')}, ptr %{others}")
+        return block
 
     def _show(self) -> None:
         """Let hidden lanes be dispatched again if no others can run."""
@@ -219,26 +179,35 @@ class LaneSchedule:
 
     def wait(self, block: int, mask: str) -> None:
         """Let lanes wait to run a block."""
-        if self.transitions is not None:
-            self.transitions.park(block, mask)
-            return
+        given = f"ptr {self._masks(block)}, ptr %PENDING, i32 {block}, i32 {mask}"
+        call(self._code, "void", "park", given, inline=self._inline)
+
+    def _masks(self, block: int) -> str:
+        """Return the pointer to the masks of the lanes that can run blocks of a function."""
         if self._frames is None or block < self._frames.first:
-            self.add(self._state.pending(block), mask)
-        else:
-            self._add(
-                pointer_to(self._code, self._code.scalar("load ptr, ptr %MASKS"), 4 * block), mask
-            )
+            return pointer_to(self._code, "%state", self._state.pending(0))
+        return self._code.scalar("load ptr, ptr %MASKS")
+
+    def release(self, lanes: str) -> None:
+        """Let lanes be dispatched whose masks have been changed."""
         pending = self._code.scalar("load i32, ptr %PENDING")
-        self._code.line(f"store i32 {self._code.scalar(f'or i32 {pending}, {mask}')}, ptr %PENDING")
+        self._code.line(
+            f"store i32 {self._code.scalar(f'or i32 {pending}, {lanes}')}, ptr %PENDING"
+        )
 
     def add(self, offset: int, mask: str) -> None:
         """Add lanes to a mask of the state."""
-        self._add(pointer_to(self._code, "%state", offset), mask)
-
-    def _add(self, pointer: str, mask: str) -> None:
-        held = self._code.scalar(f"load i32, ptr {pointer}, align 4")
+        held = field(self._code, "%state", offset, "i32")
         both = self._code.scalar(f"or i32 {held}, {mask}")
-        self._code.line(f"store i32 {both}, ptr {pointer}, align 4")
+        store_field(self._code, "%state", offset, "i32", both)
+
+    def advance(self, targets: tuple[int, int], mask: str, taken: str) -> None:
+        """Continue the active lanes with one of two blocks; they wait if not all have the same."""
+        a, b = targets
+        given = f"ptr {self._masks(a)}, ptr %PENDING, i32 {mask}, i32 {taken}, i32 {a}, i32 {b}"
+        next_ = call(self._code, "i32", "advance", given, inline=self._inline)
+        cases = f"i32 {FIRST}, label %enter.{a} i32 {SECOND}, label %enter.{b}"
+        self._code.line(f"switch i32 {next_}, label %dispatch [ {cases} ]")
 
     def proceed(self, target: int, origin: int, mask: str) -> None:
         """Continue the active lanes with a block; they wait if others wait, too."""
@@ -294,18 +263,8 @@ class LaneSchedule:
             targets: The blocks that they run next; none in a call, where they do not yield.
         """
         code = self._code
-        site = layout.TICK_SITE - origin
-        tick, on = code.fresh("tick"), code.fresh("on")
-        if self.transitions is not None:
-            answer = self.transitions.tick(site, mask)
-        else:
-            left = field(code, "%ctx", layout.TICKS, "i64")
-            less = code.scalar(f"sub i64 {left}, 1")
-            store_field(code, "%ctx", layout.TICKS, "i64", less)
-            now = code.scalar(f"icmp eq i64 {less}, 0")
-            code.line(f"br i1 {now}, label %{tick}, label %{on}, !prof !2")
-            code.label(tick)
-            answer = call_back(code, site, mask)
+        given = f"ptr %ctx, i32 %warp, i32 {layout.TICK_SITE - origin}, i32 {mask}"
+        answer, on = call(code, "i32", "tick", given, inline=self._inline), code.fresh("on")
         cases = [f"i32 {layout.FAULT}, label %fault"]
         yields = code.fresh("preempted")
         is_called = self._frames is not None and origin >= self._frames.first

@@ -9,21 +9,18 @@ from cudarun.emulator.compiled.access.shadow import count_synchronization
 from cudarun.emulator.compiled.control.barriers import CountedBarriers
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
 from cudarun.emulator.compiled.control.snapshot import Snapshot
-from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector, splat
+from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, splat
+from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.products.groups import WarpgroupCode
 from cudarun.emulator.compiled.state.layout import MEETS, WarpState
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.sites import pass_sources
 from cudarun.emulator.compiled.sync_checks import SyncChecks
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
 from cudarun.emulator.machine.control import Jump
 from cudarun.records import dataclass
-
-ARRIVALS = -1
-"""The register with the member masks of lanes at barriers of warps."""
-
-ARRIVAL_BYTES = 4 * WIDTH
 
 Rule = Callable[[BlockCode, str], None]
 """Adds the code of a terminator: the arguments are its block and the mask of the active lanes."""
@@ -123,8 +120,7 @@ class WarpWaits:
         self._fail = fail
         self._is_observed = is_observed
         self._checks = checks
-        parking = [] if schedule.transitions or not snapshot else points.synchronizing
-        self._parks = [block.index for block in parking if not groups.waits(block)]
+        self._parks = {block.index for block in points.synchronizing if not groups.waits(block)}
         self.rules: dict[type[Terminator], Rule] = {
             Jump: self._jump,
             BarrierWait: self._barrier,
@@ -132,23 +128,6 @@ class WarpWaits:
             ClusterArrive: self._cluster_arrive,
             ClusterWait: self._cluster_wait,
         }
-
-    # --- the member masks of lanes at barriers of warps ------------------------------------------
-
-    def declare(self) -> None:
-        """Reserve the variables."""
-        if self._points.warp_barriers:
-            self._code.line("%arrivals = alloca <32 x i32>, align 64")
-
-    def save(self, pointer: str) -> None:
-        """Store the member masks to memory."""
-        masks = self._code.scalar("load <32 x i32>, ptr %arrivals, align 64")
-        self._code.line(f"store <32 x i32> {masks}, ptr {pointer}, align 4")
-
-    def restore(self, pointer: str) -> None:
-        """Load the member masks from memory."""
-        self._code.line(f"%kept.arrivals = load <32 x i32>, ptr {pointer}, align 4")
-        self._code.line("store <32 x i32> %kept.arrivals, ptr %arrivals, align 64")
 
     # --- warp-synchronous operations -------------------------------------------------------------
 
@@ -165,16 +144,6 @@ class WarpWaits:
             return
         assert block.sync_mask is not None
         arrived = code.scalar("load i32, ptr %MASK")
-        transitions = self._schedule.transitions
-        if transitions is not None:
-            members = code.bitcast(self._registers.source(block.sync_mask), "i32")
-            complete = transitions.gather(block.index, arrived, members)
-            code.line(f"store i32 {complete}, ptr %MASK")
-            self._may_meet(block)
-            none, run = code.scalar(f"icmp eq i32 {complete}, 0"), code.fresh("run")
-            code.line(f"br i1 {none}, label %dispatch, label %{run}")
-            code.label(run)
-            return
         alive = field(code, "%state", state.ALIVE, "i32")
         whole, some = code.scalar(f"icmp eq i32 {arrived}, {alive}"), code.fresh("some")
         run = f"run.{block.index}"
@@ -185,7 +154,10 @@ class WarpWaits:
         assert self._snapshot is not None
         self._snapshot.restore_operand(block.sync_mask, parked)
         members = code.bitcast(self._registers.source(block.sync_mask), "i32")
-        complete = self._complete(members, alive, here)
+        absent = code.scalar(f"and i32 {alive}, {code.scalar(f'xor i32 {here}, -1')}")
+        missing = code.binary("and", members, code.broadcast("i32", absent))
+        complete = code.to_mask(code.compare("eq", missing, splat("i32", 0)))
+        complete = code.scalar(f"and i32 {complete}, {here}")
         rest = code.scalar(f"xor i32 {complete}, {here}")
         store_field(code, "%state", state.parked(block.index), "i32", rest)
         same, changes = code.scalar(f"icmp eq i32 {complete}, {arrived}"), code.fresh("changes")
@@ -239,41 +211,26 @@ class WarpWaits:
             code.label(some)
         self._schedule.proceed(jump.target, block.index, mask)
 
-    def _complete(self, members: LaneVector, alive: str, here: str) -> str:
-        """Return the lanes that are here, as are all live lanes of their member masks."""
-        code = self._code
-        absent = code.scalar(f"and i32 {alive}, {code.scalar(f'xor i32 {here}, -1')}")
-        missing = code.binary("and", members, code.broadcast("i32", absent))
-        complete = code.to_mask(code.compare("eq", missing, splat("i32", 0)))
-        return code.scalar(f"and i32 {complete}, {here}")
-
     def lanes_exit(self) -> None:
         """Check again which lanes can continue, because others have exited; dispatch."""
-        transitions = self._schedule.transitions
-        if transitions is not None:
-            transitions.scatter()
         self._groups.lanes_exit()
-        after = "arrived" if self._points.warp_barriers else "dispatch"
-        self._code.line(f"br label %{'unpark' if self._parks else after}")
+        looks = self._parks or self._points.warp_barriers
+        self._code.line(f"br label %{'look' if looks else 'dispatch'}")
 
-    def unpark(self) -> None:
-        """Let the lanes that wait for others of their member mask look again who is there."""
-        code, state = self._code, self._state
-        if not self._parks:
+    def look(self) -> None:
+        """Let the lanes that wait for others of their warp look again who is there."""
+        code = self._code
+        if not self._parks and not self._points.warp_barriers:
             return
-        code.label("unpark")
-        dead = code.scalar(f"icmp eq i32 {field(code, '%state', state.ALIVE, 'i32')}, 0")
-        code.line(f"br i1 {dead}, label %dispatch, label %unpark.lanes")
-        code.label("unpark.lanes")
-        every = "0"
-        for block in self._parks:
-            lanes = field(code, "%state", state.parked(block), "i32")
-            store_field(code, "%state", state.parked(block), "i32", "0")
-            self._schedule.wait(block, lanes)
-            every = code.scalar(f"or i32 {every}, {lanes}")
-        assert self._snapshot is not None
-        self._snapshot.restore(every)
-        code.line(f"br label %{'arrived' if self._points.warp_barriers else 'dispatch'}")
+        code.label("look")
+        if self._parks:
+            lanes = call(code, "i32", "unpark", "ptr %state")
+            self._schedule.release(lanes)
+            assert self._snapshot is not None
+            self._snapshot.restore(lanes)
+        if self._points.warp_barriers:
+            self._schedule.release(call(code, "i32", "release_warp", "ptr %ctx, ptr %state"))
+        code.line("br label %dispatch")
 
     # --- barriers --------------------------------------------------------------------------------
 
@@ -284,24 +241,24 @@ class WarpWaits:
         place = self._points.barriers.index(block)
         if self._checks is not None:
             self._checks.arrive(place)
-        self._schedule.add(self._state.waiting(place), mask)
+        self._schedule.add(self._state.mask("waiting", place), mask)
         self._code.line("br label %dispatch")
 
     def _cluster_arrive(self, block: BlockCode, mask: str) -> None:
         assert isinstance(block.terminator, ClusterArrive)
-        self._count(self._state.cluster_arrived)
+        self._count("cluster_arrived")
         self._schedule.proceed(block.terminator.after, block.index, mask)
 
     def _cluster_wait(self, block: BlockCode, mask: str) -> None:
-        self._count(self._state.cluster_waited)
+        self._count("cluster_waited")
         place = self._points.cluster_barriers.index(block)
-        self._schedule.add(self._state.cluster_waiting(place), mask)
+        self._schedule.add(self._state.mask("cluster_waiting", place), mask)
         self._code.line("br label %dispatch")
 
-    def _count(self, offset: int) -> None:
+    def _count(self, counter: str) -> None:
         """Increment a counter of each active lane."""
         code = self._code
-        pointer = pointer_to(code, "%state", offset)
+        pointer = pointer_to(code, "%state", self._state.mask(counter))
         before = code.vector(f"load <32 x i32>, ptr {pointer}, align 4", "i32")
         after = code.binary("add", before, code.cast("zext", self._registers.mask, "i32"))
         code.line(f"store {after.typed}, ptr {pointer}, align 4")
@@ -322,33 +279,8 @@ class WarpWaits:
         self._schedule.proceed(barrier.after, block.index, mask)
         code.label(waits)
         members = code.bitcast(self._registers.source(barrier.mask), "i32")
-        old = code.vector("load <32 x i32>, ptr %arrivals, align 64", "i32")
-        masks = code.select(self._registers.mask, members, old)
-        code.line(f"store {masks.typed}, ptr %arrivals, align 64")
+        pass_sources(code, [members])
         place = self._points.warp_barriers.index(block)
-        self._schedule.add(self._state.warp_waiting(place), mask)
-        code.line("br label %arrived")
-
-    def check_warp_barriers(self) -> None:
-        """Release the lanes whose member masks have arrived at barriers of the warp."""
-        code, state, barriers = self._code, self._state, self._points.warp_barriers
-        if not barriers:
-            return
-        code.label("arrived")
-        places = range(len(barriers))
-        waiting = [field(code, "%state", state.warp_waiting(place), "i32") for place in places]
-        here = "0"
-        for mask in waiting:
-            here = code.scalar(f"or i32 {here}, {mask}")
-        alive = field(code, "%state", state.ALIVE, "i32")
-        masks = code.vector("load <32 x i32>, ptr %arrivals, align 64", "i32")
-        ready = self._complete(masks, alive, here)
-        if self._checks is not None:
-            self._checks.members(ready, masks)
-        for place, block, mask in zip(places, barriers, waiting, strict=True):
-            released = code.scalar(f"and i32 {mask}, {ready}")
-            rest = code.scalar(f"xor i32 {mask}, {released}")
-            store_field(code, "%state", state.warp_waiting(place), "i32", rest)
-            (after,) = block.terminator.successors
-            self._schedule.wait(after, released)
+        given = f"ptr %ctx, ptr %state, i32 {mask}, i32 {place}"
+        self._schedule.release(call(code, "i32", "wait_for_warp", given))
         code.line("br label %dispatch")

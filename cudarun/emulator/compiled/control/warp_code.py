@@ -38,15 +38,8 @@ from cudarun.emulator.compiled.control.outlining import MOST_OPERATIONS
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
 from cudarun.emulator.compiled.control.shared_operations import SharedOperations
 from cudarun.emulator.compiled.control.snapshot import Snapshot
-from cudarun.emulator.compiled.control.transitions import Transitions
 from cudarun.emulator.compiled.control.waiting import WaitingLoops, starts_of_loops
-from cudarun.emulator.compiled.control.waits import (
-    ARRIVAL_BYTES,
-    ARRIVALS,
-    Rule,
-    WaitPoints,
-    WarpWaits,
-)
+from cudarun.emulator.compiled.control.waits import Rule, WaitPoints, WarpWaits
 from cudarun.emulator.compiled.lanes.lowering import LaneFunctions, lane_type, results_of
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import (
@@ -55,6 +48,7 @@ from cudarun.emulator.compiled.lanes.vectors import (
     ModuleText,
     constant,
 )
+from cudarun.emulator.compiled.native.functions import KernelFacts
 from cudarun.emulator.compiled.products.groups import WarpgroupCode, group_blocks
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import (
@@ -62,7 +56,6 @@ from cudarun.emulator.compiled.state.layout import (
     WAITS,
     YIELDS,
     WarpState,
-    warp_state,
 )
 from cudarun.emulator.compiled.state.memory import MemoryFunctions, field, pointer_to, store_field
 from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters
@@ -70,11 +63,13 @@ from cudarun.emulator.compiled.state.sites import (
     CallbackSites,
 )
 from cudarun.emulator.compiled.sync_checks import SyncChecks
+from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
 from cudarun.emulator.machine.control import Exit
 from cudarun.emulator.machine.frame import each
 from cudarun.emulator.machine.matrices import MatrixTransfer, WarpMatrixTransfer
 from cudarun.emulator.machine.warps import WarpAction
 
+_CLUSTER_BARRIERS = (ClusterArrive, ClusterWait)
 _PARAMETERS = "ptr %ctx, i32 %warp"
 _MOST_VALUES = 4000  # registers at block starts, in functions whose operations are in line
 _MOST_INLINE = 1000  # operations in line, for which LLVM takes about 3 s
@@ -160,23 +155,22 @@ class WarpCode:
         else:
             slots = each(every if is_partial else waiting)
             kept = {slot: self._registers.bytes_of(slot) for slot in slots if slot in self._used}
-        if self.points.warp_barriers:
-            kept[ARRIVALS] = ARRIVAL_BYTES
         groups = group_blocks(function.blocks)
         self.groups = WarpgroupCode(self._code, groups, blocks)
         self.counted = CountedBarriers(
             self._code, self._registers, self.points.barriers, blocks + len(groups)
         )
         self._releases = bool(groups) or self.counted.are_used
-        self.state: WarpState = warp_state(
+        clusters = any(isinstance(b.terminator, _CLUSTER_BARRIERS) for b in function.blocks)
+        self.state = WarpState(
             blocks + len(groups) + len(self.counted.entries),
             len(self.points.barriers),
             len(self.points.warp_barriers),
             len(self.points.cluster_barriers),
+            has_clusters=clusters,
             counted=self.counted.are_used,
             kept=kept,
         )
-        transitions = None
         self._shared: SharedOperations | None = None
         if self._in_state:
             offsets = self.state.registers
@@ -184,20 +178,18 @@ class WarpCode:
         if self.is_large:
             repeated = self._accesses if observed is None else None
             self._shared = SharedOperations(self._code, self._registers, repeated, self._values)
-            transitions = Transitions(self._code)
         snapshot = None
         if is_partial:
             aside = dict(self._saved(every & ~waiting))
-            aside.pop(ARRIVALS, None)
             snapshot = Snapshot(self._code, self._registers, function.blocks, self._needed, aside)
         self._schedule = LaneSchedule(
             self._code,
             self.state,
             self._loops,
             self.frames,
-            transitions,
             snapshot,
             yields=self._yields,
+            inline=not self.is_large,
         )
         self._calls = self._call_frames()
         ends = BlockEnds(
@@ -251,6 +243,19 @@ class WarpCode:
         self._registers.has_frames = True
         return CallFrames(self._code, self._registers, function, frames, self.state, self._schedule)
 
+    @property
+    def facts(self) -> KernelFacts:
+        """What the functions in C know of the kernel."""
+        return KernelFacts(
+            self.state,
+            self.counted.targets,
+            self.counted.reduces,
+            _afters(self.points.warp_barriers),
+            _afters(self.points.cluster_barriers),
+            self.groups.blocks,
+            meets=bool(self.points.meetings),
+        )
+
     # --- the function ----------------------------------------------------------------------------
 
     def define(self) -> None:
@@ -264,8 +269,7 @@ class WarpCode:
         self._schedule.dispatch()
         for block in self.function.blocks:
             self._block(block)
-        self._waits.unpark()
-        self._waits.check_warp_barriers()
+        self._waits.look()
         if not self.is_large:
             self._registers.needed = self._waiting
         self.counted.continue_with_results(self.state, self._schedule)
@@ -293,7 +297,6 @@ class WarpCode:
             code.line("%ANSWER = alloca i32")
             code.line(f"store i32 {WAITS}, ptr %ANSWER")
         self._registers.declare(sorted(self._used - self._registers.in_state.keys()))
-        self._waits.declare()
         waiting = [b.index for b in self.function.blocks if self._may_wait(b)]
         self._schedule.enter(waiting + self.groups.entries + self.counted.entries)
         if not state.registers:
@@ -308,23 +311,14 @@ class WarpCode:
         code.line("br label %dispatch")
         code.label("restore")
         for slot, offset in self._saved(self._waiting):
-            pointer = pointer_to(code, "%state", offset)
-            if slot == ARRIVALS:
-                self._waits.restore(pointer)
-            else:
-                self._registers.restore(slot, pointer)
+            self._registers.restore(slot, pointer_to(code, "%state", offset))
         self._schedule.begin()
 
     def _saved(self, slots: int) -> list[tuple[int, int]]:
-        """Return those of some registers that are saved to the warp's state, and the offsets there.
-
-        Member masks at barriers of the warp are, too.
-        """
-        return [
-            (slot, at)
-            for slot, at in self.state.registers.items()
-            if slot == ARRIVALS or (not self._in_state and slots >> slot & 1)
-        ]
+        """Return those of some registers that are saved to the warp's state, and where."""
+        if self._in_state:
+            return []
+        return [(slot, at) for slot, at in self.state.registers.items() if slots >> slot & 1]
 
     def place_of(self, slot: int) -> int | None:
         """Return the offset of a waiting lane's register in the state, if it is kept there."""
@@ -368,11 +362,7 @@ class WarpCode:
         if self._schedule.yields:
             code.line(f"%answer = phi i32 [ {WAITS}, %leave ], [ {YIELDS}, %leaving ]")
         for slot, offset in self._saved(self._waiting):
-            pointer = pointer_to(code, "%state", offset)
-            if slot == ARRIVALS:
-                self._waits.save(pointer)
-            else:
-                self._registers.save(slot, pointer)
+            self._registers.save(slot, pointer_to(code, "%state", offset))
         store_field(code, "%state", state.RESUMED, "i32", "1")
         answer = "%answer" if self._schedule.yields else str(WAITS)
         code.line(f"ret i32 {self._waits.answer(self._answer(answer))}")
@@ -461,3 +451,7 @@ class WarpCode:
         left = code.scalar(f"xor i32 {alive}, {mask}")
         store_field(code, "%state", state.ALIVE, "i32", left)
         self._waits.lanes_exit()
+
+
+def _afters(barriers: Sequence[BlockCode]) -> list[int]:
+    return [block.terminator.successors[0] for block in barriers]

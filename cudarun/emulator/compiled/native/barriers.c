@@ -1,5 +1,5 @@
-// Barriers with a number, a count, arrivals without a wait, or a reduction; and the waits of
-// warpgroups, member masks, and what is checked of them.
+// Barriers with a number, a count, arrivals without a wait, or a reduction; the waits of warpgroups, the
+// barriers of warps, and reductions of their values.
 //
 // Each warp's state has the lanes that have arrived at each of the 16 barriers of the block, and how
 // often. Every arrival checks whether its barrier is complete, as do lanes that exit.
@@ -53,7 +53,7 @@ OUT_OF_LINE u32 check_barrier(char *ctx, u32 number, u32 given)
         u32 waiting = 0, reducing = 0;
         for (u32 barrier = 0; barrier < kernel.barriers; barrier++) {
             waiting |= WAITING_MASK(state, barrier);
-            reducing |= barrier_reduces[barrier] ? WAITING_MASK(state, barrier) : 0;
+            reducing |= at_reduces[barrier] ? WAITING_MASK(state, barrier) : 0;
         }
         words expected = FIELD(words, state, kernel.barrier_expected);
         truths all = (truths)(everybody ? -1 : 0);
@@ -75,8 +75,8 @@ OUT_OF_LINE u32 check_barrier(char *ctx, u32 number, u32 given)
         for (u32 barrier = 0; barrier < kernel.barriers; barrier++) {
             u32 lanes = WAITING_MASK(state, barrier) & MASK(state, kernel.barrier_done);
             WAITING_MASK(state, barrier) ^= lanes;
-            PENDING_MASK(state, barrier_targets[barrier]) |= lanes;
-            if (barrier_reduces[barrier]) {
+            PENDING_MASK(state, at_barriers[barrier]) |= lanes;
+            if (at_reduces[barrier]) {
                 truths chosen = truths_of(lanes);
                 words *numbers = &FIELD(words, state, kernel.barrier_held);
                 words *totals = &FIELD(words, state, kernel.barrier_total);
@@ -105,11 +105,11 @@ INLINE u32 waiting_lanes(char *state)
     return found;
 }
 
-// Let the active lanes arrive, those with the same number together. The columns are the numbers, and
+// Let the active lanes arrive, those with the same number together; return the lanes of the warp that
+// have been released, and in the upper half whether any lanes have. The columns are the numbers, and
 // the expected threads; `place` is that of the barrier from 1 on if lanes wait, `given` their
 // predicates.
-OUT_OF_LINE void arrive_at_barriers(char *ctx, char *state, u32 mask, u32 place, u32 given,
-                                    u32 *pending, u32 *answer)
+OUT_OF_LINE u64 arrive_at_barriers(char *ctx, char *state, u32 mask, u32 place, u32 given)
 {
     words numbers = *COLUMN(words, ctx, 0), expected = *COLUMN(words, ctx, 1);
     if (place) {
@@ -123,14 +123,15 @@ OUT_OF_LINE void arrive_at_barriers(char *ctx, char *state, u32 mask, u32 place,
         WAITING_MASK(state, place - 1) |= mask;
     }
     u32 before = waiting_lanes(state);
+    u64 answer = WAITS;
     for (u32 left = mask, lanes; left; left ^= lanes) {
         u32 lane = lowest(left), number = numbers[lane];
         lanes = left & mask_of(numbers == spread(number));
         arrive(state, number, lanes);
         if (check_barrier(ctx, number, place ? 0 : expected[lane]))
-            *answer = YIELDS;
+            answer = YIELDS;
     }
-    *pending |= before & ~waiting_lanes(state);
+    return answer << 32 | (before & ~waiting_lanes(state));
 }
 
 // --- warpgroups ----------------------------------------------------------------------------------
@@ -175,62 +176,16 @@ OUT_OF_LINE void leave_group(char *ctx, u32 warp, u32 *answer)
 {
     for (u32 place = 0; place < WARPS_OF_GROUP; place++)
         for (u32 number = 0; number < kernel.groups; number++)
-            move(state_in_group(ctx, warp, place), group_blocks[number], group_blocks[number]);
+            move(state_in_group(ctx, warp, place), at_groups[number], at_groups[number]);
     *answer = YIELDS;
 }
 
-// --- the lanes of a warp -------------------------------------------------------------------------
-
-// Let lanes wait to run a block.
-OUT_OF_LINE void park(char *state, u32 *pending, u32 block, u32 mask)
-{
-    PENDING_MASK(state, block) |= mask;
-    *pending |= mask;
-}
-
-// Return what lanes do next: they continue with the first or the second block, or wait.
-OUT_OF_LINE u32 advance(char *state, u32 *pending, u32 mask, u32 taken, u32 first, u32 second)
-{
-    u32 other = taken ^ mask;
-    if ((!other || !taken) && !*pending)
-        return other ? SECOND : FIRST;
-    park(state, pending, first, taken);
-    park(state, pending, second, other);
-    return DISPATCHED;
-}
-
-// Call back after many jumps back.
-OUT_OF_LINE u32 tick(char *ctx, u32 warp, int site, u32 mask)
-{
-    u64 left = FIELD(u64, ctx, TICKS) -= 1;
-    return __builtin_expect(!left, 0) ? call_back(ctx, site, warp, mask) : RETRY;
-}
-
-// Return the lanes, of the active ones and those parked, of which all live members are there. The
-// column is the member masks.
-OUT_OF_LINE u32 gather(char *ctx, char *state, u32 block, u32 mask)
-{
-    u32 here = mask | PARKED_MASK(state, block), absent = MASK(state, ALIVE) & ~here;
-    words missing = *COLUMN(words, ctx, 0) & spread(absent);
-    u32 complete = here & mask_of(missing == spread(0));
-    PARKED_MASK(state, block) = here & ~complete;
-    return complete;
-}
-
-// Let the parked lanes look again who is there.
-OUT_OF_LINE void scatter(char *state, u32 *pending)
-{
-    for (u32 block = 0; block < kernel.blocks; block++) {
-        park(state, pending, block, PARKED_MASK(state, block));
-        PARKED_MASK(state, block) = 0;
-    }
-}
+// --- barriers of a warp --------------------------------------------------------------------------
 
 // Return lanes whose member mask has others that are not there with the same one: one mask after the
-// other. The column is the masks.
-OUT_OF_LINE u32 check_members(char *ctx, u32 mask, u32 alive)
+// other.
+INLINE u32 without_members(words members, u32 mask, u32 alive)
 {
-    words members = *COLUMN(words, ctx, 0);
     u32 wrong = 0;
     for (u32 left = mask, here; left; left &= ~here) {
         u32 named = members[lowest(left)];
@@ -238,6 +193,43 @@ OUT_OF_LINE u32 check_members(char *ctx, u32 mask, u32 alive)
         wrong |= (named & alive) ^ here;
     }
     return wrong;
+}
+
+// Check that lanes are in their member masks, and that the others there have the same, and have not
+// exited. The column is the masks.
+OUT_OF_LINE void check_members(char *ctx, char *state, u32 mask)
+{
+    u32 alive = MASK(state, ALIVE);
+    suspect(ctx, without_members(*COLUMN(words, ctx, 0), mask, alive));
+    suspect(ctx, MASK(state, PASSED) & ~alive);
+}
+
+// Release the lanes whose member masks have arrived at barriers of the warp, and return them.
+OUT_OF_LINE u32 release_warp(char *ctx, char *state)
+{
+    words members = FIELD(words, state, kernel.warp_members);
+    u32 alive = MASK(state, ALIVE), here = 0;
+    for (u32 barrier = 0; barrier < kernel.warp_barriers; barrier++)
+        here |= WARP_WAITING_MASK(state, barrier);
+    u32 ready = here & mask_of((members & spread(alive & ~here)) == spread(0));
+    if (kernel.finds_sync_errors)
+        suspect(ctx, without_members(members, ready, alive) | (MASK(state, PASSED) & ~alive));
+    for (u32 barrier = 0; barrier < kernel.warp_barriers; barrier++) {
+        u32 lanes = WARP_WAITING_MASK(state, barrier) & ready;
+        WARP_WAITING_MASK(state, barrier) ^= lanes;
+        PENDING_MASK(state, at_warp_barriers[barrier]) |= lanes;
+    }
+    return ready;
+}
+
+// Let lanes wait at a barrier of the warp; return those that are released. The column is their member
+// masks.
+OUT_OF_LINE u32 wait_for_warp(char *ctx, char *state, u32 mask, u32 place)
+{
+    words *members = &FIELD(words, state, kernel.warp_members);
+    *members = truths_of(mask) ? *COLUMN(words, ctx, 0) : *members;
+    WARP_WAITING_MASK(state, place) |= mask;
+    return release_warp(ctx, state);
 }
 
 // --- reductions ----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, ModuleText
 from cudarun.emulator.compiled.state.layout import WarpState
@@ -19,20 +20,20 @@ def _functions() -> dict[str, str]:
     return {each.partition("@")[2].partition("(")[0]: each for each in texts}
 
 
-def add_function(module: ModuleText, name: str) -> None:
-    """Add a function, and those that it calls, to a module."""
+def add_function(module: ModuleText, name: str, *, inline: bool = False) -> None:
+    """Add a function, and those that it calls, to a module; maybe in line where it is called."""
     text = _functions().get(name, "")  # the module itself defines `step`
     if text.startswith("declare"):
         module.declare(text)
     elif text and not module.defines(name):
-        module.define(name, text)
+        module.define(name, text.replace("noinline", "alwaysinline") if inline else text)
         for called in re.findall(r"@([\w.]+)\(", text):
-            add_function(module, called)
+            add_function(module, called, inline=inline)
 
 
-def call(code: CodeBuilder, kind: str, name: str, *arguments: str) -> str:
+def call(code: CodeBuilder, kind: str, name: str, *arguments: str, inline: bool = False) -> str:
     """Call a function in C; return its result of a type, or an empty text for ``void``."""
-    add_function(code.module, name)
+    add_function(code.module, name, inline=inline)
     text = f"call {kind} @{name}({', '.join(arguments)})"
     if kind == "void":
         code.line(text)
@@ -40,64 +41,57 @@ def call(code: CodeBuilder, kind: str, name: str, *arguments: str) -> str:
     return code.scalar(text)
 
 
-def kernel_facts(
-    state: WarpState,
-    groups: int = 0,
-    *,
-    meets: bool = False,
-    is_observed: bool = False,
-    finds_sync_errors: bool = False,
-) -> dict[str, int]:
-    """Return what the functions know of a kernel: ``struct kernel``.
+def two_words(code: CodeBuilder, value: str) -> tuple[str, str]:
+    """Return the halves of a result of 64 bits, the lower one first."""
+    upper = code.scalar(f"trunc i64 {code.scalar(f'lshr i64 {value}, 32')} to i32")
+    return code.scalar(f"trunc i64 {value} to i32"), upper
 
-    Args:
+
+class KernelFacts(NamedTuple):
+    """What the functions know of a kernel: constants of its module.
+
+    Attributes:
         state: The layout of a warp's state.
-        groups: The number of blocks at which warpgroups wait.
+        barriers: Where lanes continue after each barrier in the code.
+        reduces: Whether each of these barriers has a reduction.
+        warp_barriers: Where lanes continue after each barrier of warps.
+        cluster_barriers: Where they continue after each wait for the cluster.
+        groups: The blocks at which warpgroups wait.
         meets: Whether lanes of a warp that wait at several places can meet.
         is_observed: Whether accesses are recorded for detectors.
         finds_sync_errors: Whether lanes are checked for synchronization errors.
     """
-    names = (
-        *("size", "mask_bytes", "blocks", "barriers", "cluster_barriers", "counted"),
-        *("cluster_arrived", "cluster_waited", "barrier_arrived", "barrier_extra"),
-        *("barrier_number", "barrier_expected", "barrier_held", "barrier_total"),
-        *("barrier_given", "barrier_done", "barrier_rest"),
-    )
-    masks = ("pending", "parked", "waiting", "cluster_waiting")
-    return {
-        **{name: int(getattr(state, name)) for name in names},
-        **{name: getattr(state, name)(0) for name in masks},
-        "groups": groups,
-        "meets": meets,
-        "is_observed": is_observed,
-        "finds_sync_errors": finds_sync_errors,
-    }
 
+    state: WarpState
+    barriers: Sequence[int] = ()
+    reduces: Sequence[bool] = ()
+    warp_barriers: Sequence[int] = ()
+    cluster_barriers: Sequence[int] = ()
+    groups: Sequence[int] = ()
+    meets: bool = False
+    is_observed: bool = False
+    finds_sync_errors: bool = False
 
-def define_run(
-    module: ModuleText,
-    facts: dict[str, int],
-    barriers: Sequence[tuple[int, bool]],
-    clusters: Sequence[int],
-    groups: Sequence[int],
-) -> None:
-    """Add ``run``, which executes a range of thread blocks, to the module of a kernel.
+    def numbers(self) -> dict[str, int]:
+        """Return the fields of ``struct kernel``: of lists of blocks, the length."""
+        state = self.state
+        return {
+            **{name: getattr(state, name) for name in ("size", "mask_bytes", "blocks", "counted")},
+            **state.offsets,
+            **{name: len(values) for name, values in self._lists().items()},
+            **{name: getattr(self, name) for name in ("meets", "is_observed", "finds_sync_errors")},
+        }
 
-    Args:
-        module: The module.
-        facts: What the functions know of the kernel.
-        barriers: Where lanes continue after each barrier, and whether it has a reduction.
-        clusters: Where they continue after each wait for the cluster.
-        groups: The blocks at which warpgroups wait.
-    """
-    add_function(module, "run")
-    for name, numbers in (
-        ("kernel", list(facts.values())),
-        ("barrier_targets", [target for target, _ in barriers]),
-        ("barrier_reduces", [int(reduces) for _, reduces in barriers]),
-        ("cluster_targets", clusters),
-        ("group_blocks", groups),
-    ):
-        listed = ", ".join(f"i32 {int(number)}" for number in numbers or [0])
-        kind = f"[{len(numbers) or 1} x i32]"
-        module.define(name, f"@{name} = internal constant {kind} [{listed}]")
+    def _lists(self) -> dict[str, Sequence[int]]:
+        names = ("barriers", "reduces", "warp_barriers", "cluster_barriers", "groups")
+        return {name: getattr(self, name) for name in names}
+
+    def define_run(self, module: ModuleText) -> None:
+        """Add ``run``, which executes a range of thread blocks, to the module of the kernel."""
+        add_function(module, "run")
+        constants: dict[str, Sequence[int]] = {"kernel": list(self.numbers().values())}
+        constants |= {f"at_{name}": values for name, values in self._lists().items()}
+        for name, numbers in constants.items():
+            listed = ", ".join(f"i32 {int(number)}" for number in numbers or [0])
+            kind = f"[{len(numbers) or 1} x i32]"
+            module.define(name, f"@{name} = internal constant {kind} [{listed}]")

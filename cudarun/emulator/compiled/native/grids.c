@@ -78,7 +78,7 @@ INLINE void release_block(char *ctx, u64 warps)
         if (kernel.is_observed)
             MASK(state, SYNCS) = 0;
         for (u32 barrier = 0; barrier < kernel.barriers; barrier++) {
-            PENDING_MASK(state, barrier_targets[barrier]) |= WAITING_MASK(state, barrier);
+            PENDING_MASK(state, at_barriers[barrier]) |= WAITING_MASK(state, barrier);
             WAITING_MASK(state, barrier) = 0;
         }
     }
@@ -145,10 +145,9 @@ INLINE u32 release_cluster(char *first, u64 size)
         char *state = state_of(first, warp);
         u32 ready = mask_of(FIELD(words, state, kernel.cluster_waited) <= complete);
         for (u32 barrier = 0; barrier < kernel.cluster_barriers; barrier++) {
-            u32 *waiting = &MASK(state, kernel.cluster_waiting + 4 * barrier);
-            u32 lanes = *waiting & ready;
-            *waiting ^= lanes;
-            PENDING_MASK(state, cluster_targets[barrier]) |= lanes;
+            u32 lanes = CLUSTER_WAITING_MASK(state, barrier) & ready;
+            CLUSTER_WAITING_MASK(state, barrier) ^= lanes;
+            PENDING_MASK(state, at_cluster_barriers[barrier]) |= lanes;
             found |= lanes;
         }
     }

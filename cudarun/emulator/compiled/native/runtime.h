@@ -22,6 +22,8 @@ typedef _Bool bits __attribute__((ext_vector_type(WARP)));
 #define PENDING_MASK(state, block) MASK(state, kernel.pending + 4 * (block))
 #define PARKED_MASK(state, block) MASK(state, kernel.parked + 4 * (block))
 #define WAITING_MASK(state, barrier) MASK(state, kernel.waiting + 4 * (barrier))
+#define WARP_WAITING_MASK(state, barrier) MASK(state, kernel.warp_waiting + 4 * (barrier))
+#define CLUSTER_WAITING_MASK(state, barrier) MASK(state, kernel.cluster_waiting + 4 * (barrier))
 #define COLUMN(kind, ctx, place) ((kind *)(FIELD(char *, ctx, SCRATCH) + (place) * COLUMN_BYTES))
 
 #define FOR_EACH_LANE(lane, mask) \
@@ -31,10 +33,11 @@ typedef _Bool bits __attribute__((ext_vector_type(WARP)));
 #define OUT_OF_LINE __attribute__((noinline))
 
 extern const struct kernel kernel;
-extern const u32 barrier_targets[];  // where lanes continue after each barrier of the code
-extern const u32 barrier_reduces[];  // whether it is one with a reduction
-extern const u32 cluster_targets[];
-extern const u32 group_blocks[];  // where warpgroups wait
+extern const u32 at_barriers[];  // where lanes continue after each barrier of the code,
+extern const u32 at_reduces[];   // and whether it has a reduction
+extern const u32 at_warp_barriers[];
+extern const u32 at_cluster_barriers[];
+extern const u32 at_groups[];  // where warpgroups wait
 
 u32 step(char *ctx, u32 warp);
 u32 recheck_barriers(char *ctx);

@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 52a9db676af13702fb82382194694dfa61c1d8acc3210cca6260517af8a586ef
+; Written by `python -m tools.generate_runtime` from dd7993cfc0e7c00f19e335ecab9c2e79c5317786e803b7f54e8f8bfc8d54cc64
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -41,7 +41,7 @@ declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 define internal void @arrive(ptr %0, i32 %1, i32 %2) noinline #0 {
-  %4 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 32), align 4
+  %4 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 48), align 4
   %5 = shl i32 %1, 4
   %6 = add i32 %4, %5
   %7 = zext i32 %6 to i64
@@ -61,7 +61,7 @@ define internal void @arrive(ptr %0, i32 %1, i32 %2) noinline #0 {
   br label %18
 18:
   %19 = phi i32 [ %17, %16 ], [ 32, %11 ]
-  %20 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 36), align 4
+  %20 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 52), align 4
   %21 = shl i32 %1, 2
   %22 = add i32 %20, %21
   %23 = zext i32 %22 to i64
@@ -93,11 +93,11 @@ define internal i32 @check_barrier(ptr %0, i32 %1, i32 %2) noinline #0 {
   %9 = load ptr, ptr %8, align 8
   %10 = load i32, ptr @kernel, align 4
   %11 = zext i32 %10 to i64
-  %12 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 32), align 4
+  %12 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 48), align 4
   %13 = shl i32 %1, 4
   %14 = add i32 %12, %13
   %15 = zext i32 %14 to i64
-  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 36), align 4
+  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 52), align 4
   %17 = shl i32 %1, 2
   %18 = add i32 %16, %17
   %19 = zext i32 %18 to i64
@@ -107,12 +107,12 @@ define internal i32 @check_barrier(ptr %0, i32 %1, i32 %2) noinline #0 {
   %22 = getelementptr inbounds nuw i8, ptr %0, i64 48
   %23 = load i32, ptr @kernel, align 4
   %24 = zext i32 %23 to i64
-  %25 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 12), align 4
+  %25 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
   %26 = icmp eq i32 %25, 0
-  %27 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
-  %28 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 44), align 4
+  %27 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %28 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 60), align 4
   %29 = zext i32 %28 to i64
-  %30 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 40), align 4
+  %30 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 56), align 4
   %31 = zext i32 %30 to i64
   %32 = insertelement <32 x i32> poison, i32 %1, i64 0
   %33 = shufflevector <32 x i32> %32, <32 x i32> poison, <32 x i32> zeroinitializer
@@ -120,11 +120,11 @@ define internal i32 @check_barrier(ptr %0, i32 %1, i32 %2) noinline #0 {
   %35 = shufflevector <32 x i32> %34, <32 x i32> poison, <32 x i32> zeroinitializer
   %36 = insertelement <32 x i1> poison, i1 %21, i64 0
   %37 = shufflevector <32 x i1> %36, <32 x i1> poison, <32 x i32> zeroinitializer
-  %38 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 60), align 4
+  %38 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
   %39 = zext i32 %38 to i64
-  %40 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 64), align 4
+  %40 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 80), align 4
   %41 = zext i32 %40 to i64
-  %42 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 56), align 4
+  %42 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
   %43 = zext i32 %42 to i64
   %44 = zext i32 %25 to i64
   br label %127
@@ -194,25 +194,25 @@ define internal i32 @check_barrier(ptr %0, i32 %1, i32 %2) noinline #0 {
   %99 = getelementptr inbounds nuw i8, ptr %0, i64 48
   %100 = load i32, ptr @kernel, align 4
   %101 = zext i32 %100 to i64
-  %102 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 32), align 4
+  %102 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 48), align 4
   %103 = shl i32 %1, 4
   %104 = add i32 %102, %103
   %105 = zext i32 %104 to i64
-  %106 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 64), align 4
+  %106 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 80), align 4
   %107 = zext i32 %106 to i64
-  %108 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 36), align 4
+  %108 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 52), align 4
   %109 = shl i32 %1, 2
   %110 = add i32 %108, %109
   %111 = zext i32 %110 to i64
-  %112 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 12), align 4
+  %112 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
   %113 = icmp eq i32 %112, 0
-  %114 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
-  %115 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 60), align 4
+  %114 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %115 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
   %116 = zext i32 %115 to i64
-  %117 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
-  %118 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 48), align 4
+  %117 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %118 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 64), align 4
   %119 = zext i32 %118 to i64
-  %120 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 52), align 4
+  %120 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
   %121 = zext i32 %120 to i64
   %122 = insertelement <32 x i32> poison, i32 %161, i64 0
   %123 = shufflevector <32 x i32> %122, <32 x i32> poison, <32 x i32> zeroinitializer
@@ -272,7 +272,7 @@ define internal i32 @check_barrier(ptr %0, i32 %1, i32 %2) noinline #0 {
   %172 = getelementptr inbounds nuw i8, ptr %134, i64 %171
   %173 = load i32, ptr %172, align 4
   %174 = or i32 %173, %167
-  %175 = getelementptr inbounds nuw [0 x i32], ptr @barrier_reduces, i64 0, i64 %165
+  %175 = getelementptr inbounds nuw [0 x i32], ptr @at_reduces, i64 0, i64 %165
   %176 = load i32, ptr %175, align 4
   %177 = icmp eq i32 %176, 0
   %178 = select i1 %177, i32 0, i32 %173
@@ -327,7 +327,7 @@ define internal i32 @check_barrier(ptr %0, i32 %1, i32 %2) noinline #0 {
   %217 = and i32 %216, %215
   %218 = xor i32 %217, %215
   store i32 %218, ptr %214, align 4
-  %219 = getelementptr inbounds nuw [0 x i32], ptr @barrier_targets, i64 0, i64 %209
+  %219 = getelementptr inbounds nuw [0 x i32], ptr @at_barriers, i64 0, i64 %209
   %220 = load i32, ptr %219, align 4
   %221 = shl i32 %220, 2
   %222 = add i32 %221, %117
@@ -336,7 +336,7 @@ define internal i32 @check_barrier(ptr %0, i32 %1, i32 %2) noinline #0 {
   %225 = load i32, ptr %224, align 4
   %226 = or i32 %225, %217
   store i32 %226, ptr %224, align 4
-  %227 = getelementptr inbounds nuw [0 x i32], ptr @barrier_reduces, i64 0, i64 %209
+  %227 = getelementptr inbounds nuw [0 x i32], ptr @at_reduces, i64 0, i64 %209
   %228 = load i32, ptr %227, align 4
   %229 = icmp eq i32 %228, 0
   br i1 %229, label %236, label %230
@@ -372,122 +372,122 @@ define internal i32 @recheck_barriers(ptr %0) noinline #0 {
   br i1 %9, label %2, label %3
 }
 
-define internal void @arrive_at_barriers(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4, ptr %5, ptr %6) noinline #0 {
-  %8 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %9 = load ptr, ptr %8, align 8
+define internal range(i64 0, 12884901888) i64 @arrive_at_barriers(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4) noinline #0 {
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %7 = load ptr, ptr %6, align 8
+  %8 = load <32 x i32>, ptr %7, align 4
+  %9 = getelementptr inbounds nuw i8, ptr %7, i64 512
   %10 = load <32 x i32>, ptr %9, align 4
-  %11 = getelementptr inbounds nuw i8, ptr %9, i64 512
-  %12 = load <32 x i32>, ptr %11, align 4
-  %13 = icmp eq i32 %3, 0
-  br i1 %13, label %41, label %14
-14:
-  %15 = bitcast i32 %2 to <32 x i1>
-  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 40), align 4
-  %17 = zext i32 %16 to i64
-  %18 = getelementptr inbounds nuw i8, ptr %1, i64 %17
-  %19 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 44), align 4
-  %20 = zext i32 %19 to i64
-  %21 = getelementptr inbounds nuw i8, ptr %1, i64 %20
-  %22 = load <32 x i32>, ptr %18, align 4
-  %23 = select <32 x i1> %15, <32 x i32> %10, <32 x i32> %22
-  store <32 x i32> %23, ptr %18, align 4
-  %24 = load <32 x i32>, ptr %21, align 4
-  %25 = select <32 x i1> %15, <32 x i32> %12, <32 x i32> %24
-  store <32 x i32> %25, ptr %21, align 4
-  %26 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 56), align 4
-  %27 = zext i32 %26 to i64
-  %28 = getelementptr inbounds nuw i8, ptr %1, i64 %27
-  %29 = load i32, ptr %28, align 4
-  %30 = xor i32 %2, -1
-  %31 = and i32 %29, %30
-  %32 = or i32 %31, %4
-  store i32 %32, ptr %28, align 4
-  %33 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
-  %34 = shl i32 %3, 2
-  %35 = add i32 %34, -4
-  %36 = add i32 %35, %33
-  %37 = zext i32 %36 to i64
-  %38 = getelementptr inbounds nuw i8, ptr %1, i64 %37
-  %39 = load i32, ptr %38, align 4
-  %40 = or i32 %39, %2
-  store i32 %40, ptr %38, align 4
-  br label %41
-41:
-  %42 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 12), align 4
-  %43 = icmp eq i32 %42, 0
-  br i1 %43, label %47, label %44
-44:
-  %45 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
-  %46 = zext i32 %42 to i64
-  br label %50
-47:
-  %48 = phi i32 [ 0, %41 ], [ %59, %50 ]
-  %49 = icmp eq i32 %2, 0
-  br i1 %49, label %62, label %85
-50:
-  %51 = phi i64 [ 0, %44 ], [ %60, %50 ]
-  %52 = phi i32 [ 0, %44 ], [ %59, %50 ]
-  %53 = trunc nuw i64 %51 to i32
-  %54 = shl i32 %53, 2
-  %55 = add i32 %45, %54
-  %56 = zext i32 %55 to i64
-  %57 = getelementptr inbounds nuw i8, ptr %1, i64 %56
-  %58 = load i32, ptr %57, align 4
-  %59 = or i32 %58, %52
-  %60 = add nuw nsw i64 %51, 1
-  %61 = icmp eq i64 %60, %46
-  br i1 %61, label %47, label %50
+  %11 = icmp eq i32 %3, 0
+  br i1 %11, label %39, label %12
+12:
+  %13 = bitcast i32 %2 to <32 x i1>
+  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 56), align 4
+  %15 = zext i32 %14 to i64
+  %16 = getelementptr inbounds nuw i8, ptr %1, i64 %15
+  %17 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 60), align 4
+  %18 = zext i32 %17 to i64
+  %19 = getelementptr inbounds nuw i8, ptr %1, i64 %18
+  %20 = load <32 x i32>, ptr %16, align 4
+  %21 = select <32 x i1> %13, <32 x i32> %8, <32 x i32> %20
+  store <32 x i32> %21, ptr %16, align 4
+  %22 = load <32 x i32>, ptr %19, align 4
+  %23 = select <32 x i1> %13, <32 x i32> %10, <32 x i32> %22
+  store <32 x i32> %23, ptr %19, align 4
+  %24 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
+  %25 = zext i32 %24 to i64
+  %26 = getelementptr inbounds nuw i8, ptr %1, i64 %25
+  %27 = load i32, ptr %26, align 4
+  %28 = xor i32 %2, -1
+  %29 = and i32 %27, %28
+  %30 = or i32 %29, %4
+  store i32 %30, ptr %26, align 4
+  %31 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %32 = shl i32 %3, 2
+  %33 = add i32 %32, -4
+  %34 = add i32 %33, %31
+  %35 = zext i32 %34 to i64
+  %36 = getelementptr inbounds nuw i8, ptr %1, i64 %35
+  %37 = load i32, ptr %36, align 4
+  %38 = or i32 %37, %2
+  store i32 %38, ptr %36, align 4
+  br label %39
+39:
+  %40 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
+  %41 = icmp eq i32 %40, 0
+  br i1 %41, label %45, label %42
+42:
+  %43 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %44 = zext i32 %40 to i64
+  br label %48
+45:
+  %46 = phi i32 [ 0, %39 ], [ %57, %48 ]
+  %47 = icmp eq i32 %2, 0
+  br i1 %47, label %62, label %86
+48:
+  %49 = phi i64 [ 0, %42 ], [ %58, %48 ]
+  %50 = phi i32 [ 0, %42 ], [ %57, %48 ]
+  %51 = trunc nuw i64 %49 to i32
+  %52 = shl i32 %51, 2
+  %53 = add i32 %43, %52
+  %54 = zext i32 %53 to i64
+  %55 = getelementptr inbounds nuw i8, ptr %1, i64 %54
+  %56 = load i32, ptr %55, align 4
+  %57 = or i32 %56, %50
+  %58 = add nuw nsw i64 %49, 1
+  %59 = icmp eq i64 %58, %44
+  br i1 %59, label %45, label %48
+60:
+  %61 = shl nuw nsw i64 %100, 32
+  br label %62
 62:
-  br i1 %43, label %80, label %63
-63:
-  %64 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
-  %65 = zext i32 %42 to i64
-  br label %66
-66:
-  %67 = phi i64 [ 0, %63 ], [ %76, %66 ]
-  %68 = phi i32 [ 0, %63 ], [ %75, %66 ]
-  %69 = trunc nuw i64 %67 to i32
-  %70 = shl i32 %69, 2
-  %71 = add i32 %64, %70
-  %72 = zext i32 %71 to i64
-  %73 = getelementptr inbounds nuw i8, ptr %1, i64 %72
-  %74 = load i32, ptr %73, align 4
-  %75 = or i32 %74, %68
-  %76 = add nuw nsw i64 %67, 1
-  %77 = icmp eq i64 %76, %65
-  br i1 %77, label %78, label %66
-78:
-  %79 = xor i32 %75, -1
-  br label %80
-80:
-  %81 = phi i32 [ -1, %62 ], [ %79, %78 ]
-  %82 = and i32 %48, %81
-  %83 = load i32, ptr %5, align 4
-  %84 = or i32 %83, %82
-  store i32 %84, ptr %5, align 4
-  ret void
-85:
-  %86 = phi i32 [ %100, %99 ], [ %2, %47 ]
-  %87 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %86, i1 true)
-  %88 = extractelement <32 x i32> %10, i32 %87
-  %89 = insertelement <32 x i32> poison, i32 %88, i64 0
-  %90 = shufflevector <32 x i32> %89, <32 x i32> poison, <32 x i32> zeroinitializer
-  %91 = icmp eq <32 x i32> %10, %90
-  %92 = bitcast <32 x i1> %91 to i32
-  %93 = and i32 %86, %92
-  tail call void @arrive(ptr %1, i32 %88, i32 %93)
-  %94 = extractelement <32 x i32> %12, i32 %87
-  %95 = select i1 %13, i32 %94, i32 0
-  %96 = tail call i32 @check_barrier(ptr %0, i32 %88, i32 %95)
-  %97 = icmp eq i32 %96, 0
-  br i1 %97, label %99, label %98
-98:
-  store i32 2, ptr %6, align 4
-  br label %99
-99:
-  %100 = xor i32 %93, %86
-  %101 = icmp eq i32 %93, %86
-  br i1 %101, label %62, label %85
+  %63 = phi i64 [ 0, %45 ], [ %61, %60 ]
+  br i1 %41, label %81, label %64
+64:
+  %65 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %66 = zext i32 %40 to i64
+  br label %67
+67:
+  %68 = phi i64 [ 0, %64 ], [ %77, %67 ]
+  %69 = phi i32 [ 0, %64 ], [ %76, %67 ]
+  %70 = trunc nuw i64 %68 to i32
+  %71 = shl i32 %70, 2
+  %72 = add i32 %65, %71
+  %73 = zext i32 %72 to i64
+  %74 = getelementptr inbounds nuw i8, ptr %1, i64 %73
+  %75 = load i32, ptr %74, align 4
+  %76 = or i32 %75, %69
+  %77 = add nuw nsw i64 %68, 1
+  %78 = icmp eq i64 %77, %66
+  br i1 %78, label %79, label %67
+79:
+  %80 = xor i32 %76, -1
+  br label %81
+81:
+  %82 = phi i32 [ -1, %62 ], [ %80, %79 ]
+  %83 = and i32 %46, %82
+  %84 = zext i32 %83 to i64
+  %85 = or disjoint i64 %63, %84
+  ret i64 %85
+86:
+  %87 = phi i64 [ %100, %86 ], [ 0, %45 ]
+  %88 = phi i32 [ %101, %86 ], [ %2, %45 ]
+  %89 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %88, i1 true)
+  %90 = extractelement <32 x i32> %8, i32 %89
+  %91 = insertelement <32 x i32> poison, i32 %90, i64 0
+  %92 = shufflevector <32 x i32> %91, <32 x i32> poison, <32 x i32> zeroinitializer
+  %93 = icmp eq <32 x i32> %8, %92
+  %94 = bitcast <32 x i1> %93 to i32
+  %95 = and i32 %88, %94
+  tail call void @arrive(ptr %1, i32 %90, i32 %95)
+  %96 = extractelement <32 x i32> %10, i32 %89
+  %97 = select i1 %11, i32 %96, i32 0
+  %98 = tail call i32 @check_barrier(ptr %0, i32 %90, i32 %97)
+  %99 = icmp eq i32 %98, 0
+  %100 = select i1 %99, i64 %87, i64 2
+  %101 = xor i32 %95, %88
+  %102 = icmp eq i32 %95, %88
+  br i1 %102, label %60, label %86
 }
 
 define internal void @wait_for_group(ptr %0, i32 %1, i32 %2, i32 %3, i32 %4, ptr %5) noinline #0 {
@@ -498,7 +498,7 @@ define internal void @wait_for_group(ptr %0, i32 %1, i32 %2, i32 %3, i32 %4, ptr
   %11 = zext i32 %10 to i64
   %12 = mul nuw i64 %11, %7
   %13 = getelementptr inbounds nuw i8, ptr %9, i64 %12
-  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
+  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
   %15 = shl i32 %3, 2
   %16 = add i32 %14, %15
   %17 = zext i32 %16 to i64
@@ -518,7 +518,7 @@ define internal void @wait_for_group(ptr %0, i32 %1, i32 %2, i32 %3, i32 %4, ptr
   %29 = icmp eq i32 %28, 4
   br i1 %29, label %30, label %35
 30:
-  %31 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
+  %31 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
   %32 = shl i32 %4, 2
   %33 = add i32 %31, %32
   %34 = zext i32 %33 to i64
@@ -598,15 +598,15 @@ define internal range(i32 0, 2) i32 @is_whole_group(ptr %0, i32 %1, i32 %2) noin
 }
 
 define internal void @leave_group(ptr %0, i32 %1, ptr %2) noinline #0 {
-  %4 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
+  %4 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 100), align 4
   %5 = icmp eq i32 %4, 0
   %6 = getelementptr inbounds nuw i8, ptr %0, i64 104
   %7 = and i32 %1, -4
   %8 = getelementptr inbounds nuw i8, ptr %0, i64 48
   %9 = load i32, ptr @kernel, align 4
   %10 = zext i32 %9 to i64
-  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
-  %12 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
+  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
+  %12 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
   %13 = zext i32 %4 to i64
   br label %14
 14:
@@ -632,7 +632,7 @@ define internal void @leave_group(ptr %0, i32 %1, ptr %2) noinline #0 {
   %29 = load ptr, ptr %8, align 8
   %30 = mul nuw i64 %28, %10
   %31 = getelementptr inbounds nuw i8, ptr %29, i64 %30
-  %32 = getelementptr inbounds nuw [0 x i32], ptr @group_blocks, i64 0, i64 %23
+  %32 = getelementptr inbounds nuw [0 x i32], ptr @at_groups, i64 0, i64 %23
   %33 = load i32, ptr %32, align 4
   %34 = shl i32 %33, 2
   %35 = add i32 %11, %34
@@ -651,142 +651,176 @@ define internal void @leave_group(ptr %0, i32 %1, ptr %2) noinline #0 {
   br i1 %45, label %19, label %22
 }
 
-define internal void @park(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
-  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
-  %6 = shl i32 %2, 2
-  %7 = add i32 %5, %6
-  %8 = zext i32 %7 to i64
-  %9 = getelementptr inbounds nuw i8, ptr %0, i64 %8
-  %10 = load i32, ptr %9, align 4
-  %11 = or i32 %10, %3
-  store i32 %11, ptr %9, align 4
-  %12 = load i32, ptr %1, align 4
-  %13 = or i32 %12, %3
-  store i32 %13, ptr %1, align 4
-  ret void
-}
-
-define internal range(i32 0, 3) i32 @advance(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4, i32 %5) noinline #0 {
-  %7 = xor i32 %3, %2
-  %8 = icmp ne i32 %3, %2
-  %9 = icmp ne i32 %3, 0
-  %10 = and i1 %8, %9
-  br i1 %10, label %16, label %11
-11:
-  %12 = load i32, ptr %1, align 4
-  %13 = icmp eq i32 %12, 0
-  br i1 %13, label %14, label %16
-14:
-  %15 = select i1 %8, i32 2, i32 1
-  br label %17
-16:
-  tail call void @park(ptr %0, ptr %1, i32 %4, i32 %3)
-  tail call void @park(ptr %0, ptr %1, i32 %5, i32 %7)
-  br label %17
-17:
-  %18 = phi i32 [ 0, %16 ], [ %15, %14 ]
-  ret i32 %18
-}
-
-define internal i32 @tick(ptr %0, i32 %1, i32 %2, i32 %3) noinline #0 {
-  %5 = getelementptr inbounds nuw i8, ptr %0, i64 72
-  %6 = load i64, ptr %5, align 8
-  %7 = add i64 %6, -1
-  store i64 %7, ptr %5, align 8
-  %8 = icmp eq i64 %7, 0
-  br i1 %8, label %9, label %16, !prof !{!"branch_weights", !"expected", i32 1, i32 2000}
+define internal void @check_members(ptr %0, ptr %1, i32 %2) noinline #0 {
+  %4 = load i32, ptr %1, align 4
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %6 = load ptr, ptr %5, align 8
+  %7 = load <32 x i32>, ptr %6, align 4
+  %8 = icmp eq i32 %2, 0
+  br i1 %8, label %27, label %9
 9:
-  %10 = getelementptr inbounds nuw i8, ptr %0, i64 160
-  store i32 %2, ptr %10, align 4
-  %11 = getelementptr inbounds nuw i8, ptr %0, i64 164
-  store i32 %1, ptr %11, align 4
-  %12 = getelementptr inbounds nuw i8, ptr %0, i64 168
-  store i32 %3, ptr %12, align 4
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  %14 = load ptr, ptr %13, align 8
-  %15 = tail call i32 %14(ptr nonnull %0)
-  br label %16
-16:
-  %17 = phi i32 [ %15, %9 ], [ 0, %4 ]
-  ret i32 %17
-}
-
-define internal i32 @gather(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
-  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
-  %6 = shl i32 %2, 2
-  %7 = add i32 %5, %6
-  %8 = zext i32 %7 to i64
-  %9 = getelementptr inbounds nuw i8, ptr %1, i64 %8
-  %10 = load i32, ptr %9, align 4
-  %11 = or i32 %10, %3
-  %12 = load i32, ptr %1, align 4
-  %13 = xor i32 %11, -1
-  %14 = and i32 %12, %13
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %16 = load ptr, ptr %15, align 8
-  %17 = load <32 x i32>, ptr %16, align 4
-  %18 = insertelement <32 x i32> poison, i32 %14, i64 0
-  %19 = shufflevector <32 x i32> %18, <32 x i32> poison, <32 x i32> zeroinitializer
-  %20 = and <32 x i32> %19, %17
-  %21 = icmp eq <32 x i32> %20, zeroinitializer
-  %22 = bitcast <32 x i1> %21 to i32
+  %10 = phi i32 [ %21, %9 ], [ 0, %3 ]
+  %11 = phi i32 [ %23, %9 ], [ %2, %3 ]
+  %12 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %11, i1 true)
+  %13 = extractelement <32 x i32> %7, i32 %12
+  %14 = insertelement <32 x i32> poison, i32 %13, i64 0
+  %15 = shufflevector <32 x i32> %14, <32 x i32> poison, <32 x i32> zeroinitializer
+  %16 = icmp eq <32 x i32> %7, %15
+  %17 = bitcast <32 x i1> %16 to i32
+  %18 = and i32 %2, %17
+  %19 = and i32 %13, %4
+  %20 = xor i32 %18, %19
+  %21 = or i32 %20, %10
+  %22 = xor i32 %18, -1
   %23 = and i32 %11, %22
-  %24 = xor i32 %23, %11
-  store i32 %24, ptr %9, align 4
-  ret i32 %23
-}
-
-define internal void @scatter(ptr %0, ptr %1) noinline #0 {
-  %3 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 8), align 4
-  %4 = icmp eq i32 %3, 0
-  br i1 %4, label %8, label %5
-5:
-  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
-  %7 = zext i32 %3 to i64
-  br label %9
-8:
+  %24 = icmp eq i32 %23, 0
+  br i1 %24, label %25, label %9
+25:
+  %26 = zext i32 %21 to i64
+  br label %27
+27:
+  %28 = phi i64 [ 0, %3 ], [ %26, %25 ]
+  %29 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %30 = load i64, ptr %29, align 8
+  %31 = or i64 %30, %28
+  store i64 %31, ptr %29, align 8
+  %32 = getelementptr inbounds nuw i8, ptr %1, i64 24
+  %33 = load i32, ptr %32, align 4
+  %34 = xor i32 %4, -1
+  %35 = and i32 %33, %34
+  %36 = zext i32 %35 to i64
+  %37 = or i64 %31, %36
+  store i64 %37, ptr %29, align 8
   ret void
-9:
-  %10 = phi i64 [ 0, %5 ], [ %17, %9 ]
-  %11 = trunc nuw i64 %10 to i32
-  %12 = shl i32 %11, 2
-  %13 = add i32 %6, %12
-  %14 = zext i32 %13 to i64
-  %15 = getelementptr inbounds nuw i8, ptr %0, i64 %14
-  %16 = load i32, ptr %15, align 4
-  tail call void @park(ptr %0, ptr %1, i32 %11, i32 %16)
-  store i32 0, ptr %15, align 4
-  %17 = add nuw nsw i64 %10, 1
-  %18 = icmp eq i64 %17, %7
-  br i1 %18, label %8, label %9
 }
 
-define internal i32 @check_members(ptr %0, i32 %1, i32 %2) noinline #0 {
-  %4 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %5 = load ptr, ptr %4, align 8
+define internal i32 @release_warp(ptr %0, ptr %1) noinline #0 {
+  %3 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 36), align 4
+  %4 = zext i32 %3 to i64
+  %5 = getelementptr inbounds nuw i8, ptr %1, i64 %4
   %6 = load <32 x i32>, ptr %5, align 4
-  %7 = icmp eq i32 %1, 0
-  br i1 %7, label %8, label %10
-8:
-  %9 = phi i32 [ 0, %3 ], [ %22, %10 ]
-  ret i32 %9
+  %7 = load i32, ptr %1, align 4
+  %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 92), align 4
+  %9 = icmp eq i32 %8, 0
+  br i1 %9, label %13, label %10
 10:
-  %11 = phi i32 [ %22, %10 ], [ 0, %3 ]
-  %12 = phi i32 [ %24, %10 ], [ %1, %3 ]
-  %13 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %12, i1 true)
-  %14 = extractelement <32 x i32> %6, i32 %13
-  %15 = insertelement <32 x i32> poison, i32 %14, i64 0
-  %16 = shufflevector <32 x i32> %15, <32 x i32> poison, <32 x i32> zeroinitializer
-  %17 = icmp eq <32 x i32> %6, %16
-  %18 = bitcast <32 x i1> %17 to i32
-  %19 = and i32 %1, %18
-  %20 = and i32 %14, %2
-  %21 = xor i32 %19, %20
-  %22 = or i32 %21, %11
-  %23 = xor i32 %19, -1
-  %24 = and i32 %12, %23
-  %25 = icmp eq i32 %24, 0
-  br i1 %25, label %8, label %10
+  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
+  %12 = zext i32 %8 to i64
+  br label %27
+13:
+  %14 = phi i32 [ 0, %2 ], [ %36, %27 ]
+  %15 = xor i32 %14, -1
+  %16 = and i32 %7, %15
+  %17 = insertelement <32 x i32> poison, i32 %16, i64 0
+  %18 = shufflevector <32 x i32> %17, <32 x i32> poison, <32 x i32> zeroinitializer
+  %19 = and <32 x i32> %18, %6
+  %20 = icmp eq <32 x i32> %19, zeroinitializer
+  %21 = bitcast <32 x i1> %20 to i32
+  %22 = and i32 %14, %21
+  %23 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %24 = icmp eq i32 %23, 0
+  br i1 %24, label %66, label %25
+25:
+  %26 = icmp eq i32 %22, 0
+  br i1 %26, label %55, label %39
+27:
+  %28 = phi i64 [ 0, %10 ], [ %37, %27 ]
+  %29 = phi i32 [ 0, %10 ], [ %36, %27 ]
+  %30 = trunc nuw i64 %28 to i32
+  %31 = shl i32 %30, 2
+  %32 = add i32 %11, %31
+  %33 = zext i32 %32 to i64
+  %34 = getelementptr inbounds nuw i8, ptr %1, i64 %33
+  %35 = load i32, ptr %34, align 4
+  %36 = or i32 %35, %29
+  %37 = add nuw nsw i64 %28, 1
+  %38 = icmp eq i64 %37, %12
+  br i1 %38, label %13, label %27
+39:
+  %40 = phi i32 [ %51, %39 ], [ 0, %25 ]
+  %41 = phi i32 [ %53, %39 ], [ %22, %25 ]
+  %42 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %41, i1 true)
+  %43 = extractelement <32 x i32> %6, i32 %42
+  %44 = insertelement <32 x i32> poison, i32 %43, i64 0
+  %45 = shufflevector <32 x i32> %44, <32 x i32> poison, <32 x i32> zeroinitializer
+  %46 = icmp eq <32 x i32> %6, %45
+  %47 = bitcast <32 x i1> %46 to i32
+  %48 = and i32 %22, %47
+  %49 = and i32 %43, %7
+  %50 = xor i32 %48, %49
+  %51 = or i32 %50, %40
+  %52 = xor i32 %48, -1
+  %53 = and i32 %41, %52
+  %54 = icmp eq i32 %53, 0
+  br i1 %54, label %55, label %39
+55:
+  %56 = phi i32 [ 0, %25 ], [ %51, %39 ]
+  %57 = getelementptr inbounds nuw i8, ptr %1, i64 24
+  %58 = load i32, ptr %57, align 4
+  %59 = xor i32 %7, -1
+  %60 = and i32 %58, %59
+  %61 = or i32 %60, %56
+  %62 = zext i32 %61 to i64
+  %63 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %64 = load i64, ptr %63, align 8
+  %65 = or i64 %64, %62
+  store i64 %65, ptr %63, align 8
+  br label %66
+66:
+  br i1 %9, label %71, label %67
+67:
+  %68 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
+  %69 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %70 = zext i32 %8 to i64
+  br label %72
+71:
+  ret i32 %22
+72:
+  %73 = phi i64 [ 0, %67 ], [ %90, %72 ]
+  %74 = trunc nuw i64 %73 to i32
+  %75 = shl i32 %74, 2
+  %76 = add i32 %68, %75
+  %77 = zext i32 %76 to i64
+  %78 = getelementptr inbounds nuw i8, ptr %1, i64 %77
+  %79 = load i32, ptr %78, align 4
+  %80 = and i32 %79, %22
+  %81 = xor i32 %80, %79
+  store i32 %81, ptr %78, align 4
+  %82 = getelementptr inbounds nuw [0 x i32], ptr @at_warp_barriers, i64 0, i64 %73
+  %83 = load i32, ptr %82, align 4
+  %84 = shl i32 %83, 2
+  %85 = add i32 %84, %69
+  %86 = zext i32 %85 to i64
+  %87 = getelementptr inbounds nuw i8, ptr %1, i64 %86
+  %88 = load i32, ptr %87, align 4
+  %89 = or i32 %88, %80
+  store i32 %89, ptr %87, align 4
+  %90 = add nuw nsw i64 %73, 1
+  %91 = icmp eq i64 %90, %70
+  br i1 %91, label %71, label %72
+}
+
+define internal i32 @wait_for_warp(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
+  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 36), align 4
+  %6 = zext i32 %5 to i64
+  %7 = getelementptr inbounds nuw i8, ptr %1, i64 %6
+  %8 = bitcast i32 %2 to <32 x i1>
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %10 = load ptr, ptr %9, align 8
+  %11 = load <32 x i32>, ptr %10, align 4
+  %12 = load <32 x i32>, ptr %7, align 4
+  %13 = select <32 x i1> %8, <32 x i32> %11, <32 x i32> %12
+  store <32 x i32> %13, ptr %7, align 4
+  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
+  %15 = shl i32 %3, 2
+  %16 = add i32 %14, %15
+  %17 = zext i32 %16 to i64
+  %18 = getelementptr inbounds nuw i8, ptr %1, i64 %17
+  %19 = load i32, ptr %18, align 4
+  %20 = or i32 %19, %2
+  store i32 %20, ptr %18, align 4
+  %21 = tail call i32 @release_warp(ptr %0, ptr %1)
+  ret i32 %21
 }
 
 define internal void @reduce_add(ptr %0, i32 %1) noinline #0 {
@@ -1509,25 +1543,25 @@ define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {
   %5 = getelementptr inbounds nuw i8, ptr %0, i64 48
   %6 = load i32, ptr @kernel, align 4
   %7 = zext i32 %6 to i64
-  %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 88), align 4
+  %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 104), align 4
   %9 = icmp ne i32 %8, 0
   %10 = getelementptr inbounds nuw i8, ptr %0, i64 160
   %11 = getelementptr inbounds nuw i8, ptr %0, i64 164
   %12 = getelementptr inbounds nuw i8, ptr %0, i64 168
   %13 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
+  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 12), align 4
   %15 = icmp eq i32 %14, 0
-  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 12), align 4
+  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
   %17 = icmp eq i32 %16, 0
-  %18 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 76), align 4
-  %19 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 92), align 4
+  %18 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %19 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
   %20 = icmp eq i32 %19, 0
   %21 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %22 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 96), align 4
+  %22 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
   %23 = icmp eq i32 %22, 0
   %24 = getelementptr inbounds nuw i8, ptr %0, i64 208
   %25 = getelementptr inbounds nuw i8, ptr %0, i64 280
-  %26 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
+  %26 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
   %27 = zext i32 %16 to i64
   %28 = zext i32 %16 to i64
   br i1 %4, label %151, label %29
@@ -1676,7 +1710,7 @@ define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {
   %134 = zext i32 %133 to i64
   %135 = getelementptr inbounds nuw i8, ptr %112, i64 %134
   %136 = load i32, ptr %135, align 4
-  %137 = getelementptr inbounds nuw [0 x i32], ptr @barrier_targets, i64 0, i64 %130
+  %137 = getelementptr inbounds nuw [0 x i32], ptr @at_barriers, i64 0, i64 %130
   %138 = load i32, ptr %137, align 4
   %139 = shl i32 %138, 2
   %140 = add i32 %139, %26
@@ -1704,18 +1738,18 @@ define internal range(i32 0, 8) i32 @run_cluster(ptr %0) #0 {
   %2 = getelementptr inbounds nuw i8, ptr %0, i64 128
   %3 = load i64, ptr %2, align 8
   %4 = icmp eq i64 %3, 0
-  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 96), align 4
   %6 = icmp eq i32 %5, 0
   %7 = getelementptr inbounds nuw i8, ptr %0, i64 104
   %8 = getelementptr inbounds nuw i8, ptr %0, i64 48
   %9 = load i32, ptr @kernel, align 4
   %10 = zext i32 %9 to i64
-  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %11 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 40), align 4
   %12 = zext i32 %11 to i64
-  %13 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
+  %13 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 44), align 4
   %14 = zext i32 %13 to i64
-  %15 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 80), align 4
-  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
+  %15 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 32), align 4
+  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
   %17 = tail call i32 @llvm.umax.i32(i32 %5, i32 1)
   %18 = zext i32 %17 to i64
   br label %19
@@ -1790,7 +1824,7 @@ define internal range(i32 0, 8) i32 @run_cluster(ptr %0) #0 {
   %77 = and i32 %76, %64
   %78 = xor i32 %77, %76
   store i32 %78, ptr %75, align 4
-  %79 = getelementptr inbounds nuw [0 x i32], ptr @cluster_targets, i64 0, i64 %69
+  %79 = getelementptr inbounds nuw [0 x i32], ptr @at_cluster_barriers, i64 0, i64 %69
   %80 = load i32, ptr %79, align 4
   %81 = shl i32 %80, 2
   %82 = add i32 %81, %16
@@ -1840,13 +1874,13 @@ define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
   %15 = getelementptr inbounds nuw i8, ptr %0, i64 168
   %16 = getelementptr inbounds nuw i8, ptr %0, i64 56
   %17 = icmp eq i64 %9, 0
-  %18 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 92), align 4
+  %18 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
   %19 = icmp eq i32 %18, 0
   %20 = load i32, ptr @kernel, align 4
   %21 = zext i32 %20 to i64
   %22 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 4), align 4
   %23 = zext i32 %22 to i64
-  %24 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 68), align 4
+  %24 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
   %25 = zext i32 %24 to i64
   br label %26
 26:
@@ -2042,4 +2076,159 @@ define range(i32 0, 2) i32 @run(ptr %0, i64 %1, i64 %2, ptr %3, i64 %4) #0 {
 167:
   %168 = phi i32 [ 1, %140 ], [ %137, %136 ], [ 0, %127 ], [ 1, %161 ]
   ret i32 %168
+}
+
+define internal void @park(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
+  %5 = zext i32 %2 to i64
+  %6 = getelementptr inbounds nuw i32, ptr %0, i64 %5
+  %7 = load i32, ptr %6, align 4
+  %8 = or i32 %7, %3
+  store i32 %8, ptr %6, align 4
+  %9 = load i32, ptr %1, align 4
+  %10 = or i32 %9, %3
+  store i32 %10, ptr %1, align 4
+  ret void
+}
+
+define internal range(i32 0, 3) i32 @advance(ptr %0, ptr %1, i32 %2, i32 %3, i32 %4, i32 %5) noinline #0 {
+  %7 = xor i32 %3, %2
+  %8 = icmp ne i32 %3, %2
+  %9 = icmp ne i32 %3, 0
+  %10 = and i1 %8, %9
+  br i1 %10, label %16, label %11
+11:
+  %12 = load i32, ptr %1, align 4
+  %13 = icmp eq i32 %12, 0
+  br i1 %13, label %14, label %16
+14:
+  %15 = select i1 %8, i32 2, i32 1
+  br label %17
+16:
+  tail call void @park(ptr %0, ptr %1, i32 %4, i32 %3)
+  tail call void @park(ptr %0, ptr %1, i32 %5, i32 %7)
+  br label %17
+17:
+  %18 = phi i32 [ 0, %16 ], [ %15, %14 ]
+  ret i32 %18
+}
+
+define internal i32 @tick(ptr %0, i32 %1, i32 %2, i32 %3) noinline #0 {
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 72
+  %6 = load i64, ptr %5, align 8
+  %7 = add i64 %6, -1
+  store i64 %7, ptr %5, align 8
+  %8 = icmp eq i64 %7, 0
+  br i1 %8, label %9, label %16, !prof !{!"branch_weights", !"expected", i32 1, i32 2000}
+9:
+  %10 = getelementptr inbounds nuw i8, ptr %0, i64 160
+  store i32 %2, ptr %10, align 4
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 164
+  store i32 %1, ptr %11, align 4
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 168
+  store i32 %3, ptr %12, align 4
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %14 = load ptr, ptr %13, align 8
+  %15 = tail call i32 %14(ptr nonnull %0)
+  br label %16
+16:
+  %17 = phi i32 [ %15, %9 ], [ 0, %4 ]
+  ret i32 %17
+}
+
+define internal range(i64 4294967296, 0) i64 @take_lanes(ptr %0, i32 %1, i32 %2) noinline #0 {
+  br label %4
+4:
+  %5 = phi i32 [ %1, %3 ], [ %11, %4 ]
+  %6 = zext i32 %5 to i64
+  %7 = getelementptr inbounds nuw i32, ptr %0, i64 %6
+  %8 = load i32, ptr %7, align 4
+  %9 = and i32 %8, %2
+  %10 = icmp eq i32 %9, 0
+  %11 = add i32 %5, 1
+  br i1 %10, label %4, label %12
+12:
+  %13 = getelementptr inbounds nuw i32, ptr %0, i64 %6
+  %14 = xor i32 %9, %8
+  store i32 %14, ptr %13, align 4
+  %15 = zext i32 %9 to i64
+  %16 = shl nuw i64 %15, 32
+  %17 = or disjoint i64 %16, %6
+  ret i64 %17
+}
+
+define internal range(i64 4294967296, 0) i64 @take_turn(ptr %0, i32 %1) noinline #0 {
+  %3 = getelementptr inbounds nuw i8, ptr %0, i64 12
+  %4 = load i32, ptr %3, align 4
+  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 8), align 4
+  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 16
+  br label %8
+8:
+  %9 = phi i32 [ %4, %2 ], [ %12, %24 ]
+  %10 = add i32 %9, 1
+  %11 = icmp ult i32 %10, %5
+  %12 = select i1 %11, i32 %10, i32 0
+  %13 = shl i32 %12, 2
+  %14 = add i32 %13, %6
+  %15 = zext i32 %14 to i64
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 %15
+  %17 = load i32, ptr %16, align 4
+  %18 = icmp eq i32 %17, 0
+  br i1 %18, label %24, label %19
+19:
+  %20 = load i32, ptr %7, align 4
+  %21 = icmp eq i32 %12, %20
+  %22 = icmp ne i32 %17, %1
+  %23 = and i1 %22, %21
+  br i1 %23, label %24, label %25
+24:
+  br label %8
+25:
+  %26 = getelementptr inbounds nuw i8, ptr %0, i64 %15
+  store i32 %12, ptr %3, align 4
+  store i32 0, ptr %26, align 4
+  %27 = zext i32 %17 to i64
+  %28 = shl nuw i64 %27, 32
+  %29 = zext i32 %12 to i64
+  %30 = or disjoint i64 %28, %29
+  ret i64 %30
+}
+
+define internal i32 @unpark(ptr %0) noinline #0 {
+  %2 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 8), align 4
+  %3 = icmp eq i32 %2, 0
+  br i1 %3, label %13, label %4
+4:
+  %5 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
+  %6 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %7 = zext i32 %2 to i64
+  br label %8
+8:
+  %9 = phi i64 [ 0, %4 ], [ %29, %15 ]
+  %10 = phi i32 [ 0, %4 ], [ %28, %15 ]
+  %11 = load i32, ptr %0, align 4
+  %12 = icmp eq i32 %11, 0
+  br i1 %12, label %13, label %15
+13:
+  %14 = phi i32 [ 0, %1 ], [ %28, %15 ], [ %10, %8 ]
+  ret i32 %14
+15:
+  %16 = trunc nuw i64 %9 to i32
+  %17 = shl i32 %16, 2
+  %18 = add i32 %5, %17
+  %19 = zext i32 %18 to i64
+  %20 = getelementptr inbounds nuw i8, ptr %0, i64 %19
+  %21 = load i32, ptr %20, align 4
+  %22 = add i32 %6, %17
+  %23 = zext i32 %22 to i64
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 %23
+  %25 = load i32, ptr %24, align 4
+  %26 = or i32 %25, %21
+  store i32 %26, ptr %24, align 4
+  %27 = load i32, ptr %20, align 4
+  %28 = or i32 %27, %10
+  store i32 0, ptr %20, align 4
+  %29 = add nuw nsw i64 %9, 1
+  %30 = icmp eq i64 %29, %7
+  br i1 %30, label %13, label %8
 }

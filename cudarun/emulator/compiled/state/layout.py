@@ -11,6 +11,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from cudarun.records import dataclass
 
 # The context.
@@ -96,6 +99,7 @@ COLUMN_BYTES = 32 * 16
 COLUMNS = 288  # wgmma has the most operands
 
 _LANE_WORDS = 32 * 4
+_CACHE_LINE = 64
 
 BARRIER_ROUNDS = 4  # how often a lane can arrive at a barrier, until it is only counted
 _BARRIERS = 16
@@ -121,27 +125,23 @@ STALL_SITE = -3  # of no warp: blocks wait, and there is no slot for another one
 TICK_SITE = -4  # after the basic block 0; one less after each next one
 
 
-@dataclass(frozen=True, slots=True)
 class WarpState:
     """The layout of a warp's state.
 
-    Attributes:
+    Args:
         blocks: The number of basic blocks, and of other places where lanes continue.
         barriers: The number of barriers in the code.
         warp_barriers: The number of barriers of warps.
         cluster_barriers: The number of waits for the cluster.
+        has_clusters: Whether lanes arrive at the barrier of the cluster.
         counted: Whether arrivals at barriers are counted by their numbers.
-        registers: The offset of each register that is kept while lanes wait, by slot.
+        kept: The bytes of each register that is kept while lanes wait, by slot.
+
+    Attributes:
+        offsets: Of the parts with masks of lanes, and with words of all lanes, by name.
+        registers: The offset of each register that is kept, by slot.
         size: Bytes.
     """
-
-    blocks: int
-    barriers: int
-    warp_barriers: int
-    cluster_barriers: int
-    counted: bool
-    registers: dict[int, int]
-    size: int
 
     ALIVE = 0
     RESUMED = 4  # not 0 if the registers have been saved
@@ -156,108 +156,66 @@ class WarpState:
     LEAVES = 40  # and whether ``step`` is left then
     RESTORED = 44  # the lanes whose registers are to be restored,
     RESUMES = 48  # and whether it is their turn then
-    _MASKS = 64
+
+    def __init__(
+        self,
+        blocks: int,
+        barriers: int = 0,
+        warp_barriers: int = 0,
+        cluster_barriers: int = 0,
+        *,
+        has_clusters: bool = False,
+        counted: bool = False,
+        kept: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
+        self.blocks = blocks
+        self.counted = counted
+        words = _LANE_WORDS * counted
+        end = _CACHE_LINE
+        self.offsets: dict[str, int] = {}
+        for name, size in (
+            ("pending", 4 * blocks),  # the lanes that can run each block
+            ("parked", 4 * blocks),  # those that wait there for others of their member mask
+            ("waiting", 4 * barriers),  # those that wait at each barrier,
+            ("warp_waiting", 4 * warp_barriers),  # at each barrier of their warp,
+            ("cluster_waiting", 4 * cluster_barriers),  # and for their cluster
+            ("warp_members", _LANE_WORDS * bool(warp_barriers)),  # member masks of waiting lanes
+            ("cluster_arrived", _LANE_WORDS * has_clusters),  # how often lanes have arrived,
+            ("cluster_waited", _LANE_WORDS * has_clusters),  # and waited
+            ("barrier_arrived", 4 * BARRIER_ROUNDS * _BARRIERS * counted),  # lanes, by turn
+            ("barrier_extra", 4 * _BARRIERS * counted),  # the number of more arrivals
+            ("barrier_number", words),  # of the barrier at which each lane waits
+            ("barrier_expected", words),  # the threads that each lane waits for; 0 for all
+            ("barrier_held", words),  # the number of true predicates that each lane gets,
+            ("barrier_total", words),  # and of all predicates
+            ("barrier_given", 4 * counted),  # the lanes with a true predicate
+            ("barrier_done", 4 * counted),  # those that a complete barrier releases,
+            ("barrier_rest", 4 * counted),  # and that wait for more threads than have arrived
+        ):
+            self.offsets[name] = end
+            end += size
+        self.mask_bytes = end
+        self.registers: dict[int, int] = {}
+        for slot, size in kept.items():
+            self.registers[slot] = end = _aligned(end)
+            end += size
+        self.size = _aligned(end)
+
+    def mask(self, name: str, place: int = 0) -> int:
+        """Return the offset of a mask in a part."""
+        return self.offsets[name] + 4 * place
 
     def pending(self, block: int) -> int:
         """Return the offset of the mask of the lanes that can run a basic block."""
-        return self._MASKS + 4 * block
+        return self.mask("pending", block)
 
     def parked(self, block: int) -> int:
         """Return the offset of that of lanes that wait for others of their member mask there."""
-        return self.pending(self.blocks + block)
-
-    def waiting(self, barrier: int) -> int:
-        """Return the offset of the mask of the lanes that wait at a barrier."""
-        return self.pending(2 * self.blocks + barrier)
-
-    def warp_waiting(self, barrier: int) -> int:
-        """Return the offset of the mask of the lanes that wait at a barrier of their warp."""
-        return self.waiting(self.barriers + barrier)
-
-    def cluster_waiting(self, barrier: int) -> int:
-        """Return the offset of the mask of the lanes that wait for their cluster."""
-        return self.warp_waiting(self.warp_barriers + barrier)
-
-    @property
-    def cluster_arrived(self) -> int:
-        """The offset of each lane's number of arrivals at the barrier of the cluster."""
-        return self.cluster_waiting(self.cluster_barriers)
-
-    @property
-    def cluster_waited(self) -> int:
-        """The offset of each lane's number of waits for the cluster."""
-        return self.cluster_arrived + _LANE_WORDS
-
-    @property
-    def barrier_arrived(self) -> int:
-        """The offset of the masks of the lanes that have arrived at barriers, by turn."""
-        counters = 2 * _LANE_WORDS if self.cluster_barriers else 0
-        return self.cluster_arrived + counters
-
-    @property
-    def barrier_extra(self) -> int:
-        """The offset of the numbers of more arrivals of lanes at barriers."""
-        return self.barrier_arrived + 4 * BARRIER_ROUNDS * _BARRIERS
-
-    @property
-    def barrier_number(self) -> int:
-        """The offset of the number of the barrier at which each lane waits."""
-        return self.barrier_extra + 4 * _BARRIERS
-
-    @property
-    def barrier_expected(self) -> int:
-        """The offset of the count of threads that each lane waits for; 0 for all."""
-        return self.barrier_number + _LANE_WORDS
-
-    @property
-    def barrier_held(self) -> int:
-        """The offset of the number of true predicates that each lane gets."""
-        return self.barrier_expected + _LANE_WORDS
-
-    @property
-    def barrier_total(self) -> int:
-        """The offset of the number of predicates."""
-        return self.barrier_held + _LANE_WORDS
-
-    @property
-    def barrier_given(self) -> int:
-        """The offset of the mask of the lanes with a true predicate."""
-        return self.barrier_total + _LANE_WORDS
-
-    @property
-    def barrier_done(self) -> int:
-        """The offset of the mask of the lanes that a complete barrier releases."""
-        return self.barrier_given + 4
-
-    @property
-    def barrier_rest(self) -> int:
-        """The offset of that of the lanes that wait for more threads than have arrived."""
-        return self.barrier_done + 4
-
-    @property
-    def mask_bytes(self) -> int:
-        """Bytes of all masks and counters."""
-        return self.barrier_rest + 4 if self.counted else self.barrier_arrived
+        return self.mask("parked", block)
 
 
-def warp_state(
-    blocks: int,
-    barriers: int,
-    warp_barriers: int,
-    cluster_barriers: int,
-    *,
-    counted: bool,
-    kept: dict[int, int],
-) -> WarpState:
-    """Return the layout of a warp's state; ``kept`` has the bytes of registers by slot."""
-    numbers = blocks, barriers, warp_barriers, cluster_barriers, counted
-    masks = WarpState(*numbers, {}, 0).mask_bytes
-    offset = -(-masks // 64) * 64
-    registers = {}
-    for slot, size in kept.items():
-        registers[slot] = offset
-        offset += -(-size // 64) * 64
-    return WarpState(*numbers, registers, offset)
+def _aligned(offset: int) -> int:
+    return -(-offset // _CACHE_LINE) * _CACHE_LINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +248,7 @@ class FrameLayout:
     @property
     def saved(self) -> int:
         """The offset of the saved registers."""
-        return -(-self.pending(self.blocks) // 64) * 64
+        return _aligned(self.pending(self.blocks))
 
     @property
     def size(self) -> int:

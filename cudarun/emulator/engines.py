@@ -175,9 +175,9 @@ class Engines:
         reason = "" if self.mode == INTERPRET else _unsuitable(launch)
         if self.mode == AUTO and launch.observer.detectors and not is_copied(launch):
             reason = reason or MUCH_MEMORY
-        if self.mode == COMPILE:
+        if self.mode == COMPILE and not (reason and launch.observer.detectors):
             self._compile(launch, on_progress, interpret, reason)
-        elif self.mode == INTERPRET or reason:
+        elif self.mode == INTERPRET or reason:  # detectors have findings with either engine
             self._note(launch, INTERPRET, reason)
             interpret(launch, on_progress)
         else:

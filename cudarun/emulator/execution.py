@@ -123,6 +123,10 @@ class _Grids:
             try:
                 self._engines.run(launch, on_progress, _run)
                 launch.running = None  # its registers and shared memory are not kept
+                observer.exited(launch)
+            except DeviceFault:
+                observer.exited(launch)
+                raise
             finally:
                 launch.children.release(memory)
                 observer.ended(launch)

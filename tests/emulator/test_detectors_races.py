@@ -78,8 +78,25 @@ SILENT = {
     "atomics": "red.global.add.u32 [%z], 1; atom.shared.add.u32 %v1, [part], 1;",
     "atomics on vectors": "red.global.add.v4.f32 [%z], {%f1, %f1, %f1, %f1};",
     "atomics of 128 bits": ".reg .b128 %q; atom.shared.cas.b128 %q, [part], %q, %q;",
-    "volatile": "st.volatile.shared.u32 [%s], %t; ld.volatile.shared.u32 %v1, [%o];",
-    "plain look before an atomic": "ld.global.u32 %v1, [%z]; red.global.add.u32 [%z], 1;",
+    "volatile global memory": "st.volatile.global.u32 [%g], %t; ld.volatile.global.u32 %v1, [%h];",
+    "volatile, and a warp barrier": (
+        "@%p2 st.volatile.shared.u32 [%s], %t; bar.warp.sync -1; bar.sync 0;"
+        " ld.volatile.shared.u32 %v1, [%s];"
+    ),
+    "a loop that waits for a volatile word": (
+        "@%p0 st.volatile.shared.u32 [part], 1;"
+        " L: ld.volatile.shared.u32 %v1, [part]; setp.ne.u32 %p3, %v1, 1; @%p3 bra L;"
+    ),
+    "the first guess of compare and swap": (
+        "ld.global.u32 %v1, [%z]; L: add.u32 %v2, %v1, 1; mov.u32 %v3, %v1;"
+        " atom.global.cas.b32 %v1, [%z], %v3, %v2; setp.ne.u32 %p3, %v1, %v3; @%p3 bra L;"
+    ),
+    "an atomic, and a read after a barrier": (
+        "red.shared.add.u32 [part], 1; bar.sync 0; ld.shared.u32 %v1, [part];"
+    ),
+    "atomics of the scope of the block": (
+        "atom.cta.shared.add.u32 %v1, [part], 1; red.cta.global.add.u32 [%g], 1;"
+    ),
     "one value by all": "mov.u32 %v1, 7; st.global.u32 [%z], %v1; st.global.u32 [%z], %v1;",
     "neighbouring bytes": (
         "cvt.u64.u32 %w1, %t; add.u64 %w1, %w1, %z;st.global.u8 [%w1], %t; ld.global.u8 %v1, [%w1];"
@@ -128,6 +145,36 @@ FOUND = {
     "plain write under one of 128 bits": (
         ".reg .b128 %q;\n @%p0 st.shared.u32 [part+8], %n;\n atom.shared.exch.b128 %q, [part], %q;",
         ("store", "atomic operation"),
+    ),
+    "plain read before an atomic": (
+        "ld.global.u32 %v1, [%z];\n red.global.add.u32 [%z], 1;",
+        ("load", "atomic operation"),
+    ),
+    "plain read after an atomic": (
+        "red.shared.add.u32 [part], 1;\n ld.shared.u32 %v1, [part];",
+        ("atomic operation", "load"),
+    ),
+    "plain read of the last thread after an atomic": (
+        "setp.eq.u32 %p3, %t, 63; red.shared.add.u32 [part], 1;\n @%p3 ld.shared.u32 %v1, [part];",
+        ("atomic operation", "load"),
+    ),
+    "plain read of a volatile write": (
+        "@%p0 st.volatile.global.u32 [%z], %n;\n ld.global.u32 %v1, [%z];",
+        ("store", "load"),
+    ),
+    "volatile shared memory": (
+        "st.volatile.shared.u32 [%s], %t;\n ld.volatile.shared.u32 %v1, [%o];",
+        ("store", "load"),
+    ),
+    "volatile shared memory by generic addresses": (
+        "mov.u64 %w1, part; cvta.shared.u64 %w1, %w1; mad.wide.u32 %w2, %t, 4, %w1;"
+        " mad.wide.u32 %w3, %n, 4, %w1;"
+        " st.volatile.u32 [%w2], %t;\n ld.volatile.u32 %v1, [%w3];",
+        ("store", "load"),
+    ),
+    "volatile read of an atomic, which does not wait": (
+        "red.shared.add.u32 [part], 1;\n ld.volatile.shared.u32 %v1, [part];",
+        ("atomic operation", "load"),
     ),
     "volatile read of a plain write": (
         "@%p0 st.global.u32 [%z], %n;\n ld.volatile.global.u32 %v1, [%z];",
@@ -193,12 +240,14 @@ def test_a_wait_at_an_mbarrier_orders_and_an_arrival_does_not(wait: str, count: 
     [
         ("", False),
         ("bar.warp.sync 0xffffffff;", True),
-        ("shfl.sync.idx.b32 %v2, %t, 0, 31, 0xffffffff;", True),
-        ("vote.sync.all.pred %p3, %p0, 0xffffffff;", True),
+        ("shfl.sync.idx.b32 %v2, %t, 0, 31, 0xffffffff;", False),
+        ("vote.sync.all.pred %p3, %p0, 0xffffffff;", False),
+        ("match.any.sync.b32 %v2, %t, 0xffffffff;", False),
+        ("redux.sync.add.u32 %v2, %t, 0xffffffff;", False),
         ("activemask.b32 %v2;", False),
     ],
 )
-def test_lanes_are_ordered_by_what_they_wait_for(between: str, silent: bool) -> None:
+def test_lanes_are_ordered_by_barriers_only(between: str, silent: bool) -> None:
     body = f"st.shared.u32 [%s], %t;\n {between}\n ld.shared.u32 %v1, [%o];"
     assert (races(body, block=32) == []) == silent
 
@@ -249,6 +298,25 @@ def test_blocks_race_in_global_memory_also_from_batch_to_batch() -> None:
     [finding] = races("st.global.u32 [%g], %b;", grid=3000, block=64)
     assert [place.block != (0, 0, 0) for place in finding.places].count(True) >= 1
     assert finding.memory.name == "buffer"
+
+
+@pytest.mark.parametrize("scope", ["cta", "gpu"])
+@pytest.mark.parametrize("operation", ["red.relaxed.{}.global.add.u32 [%z], 1;",
+                                       "atom.{}.global.exch.b32 %v1, [%z], 1;",
+                                       "atom.{}.global.cas.b32 %v1, [%z], 0, 1;"])  # fmt: skip
+def test_atomics_of_a_scope_without_the_other_block(operation: str, scope: str) -> None:
+    body = operation.format(scope)
+    assert races(body, block=32) == []
+    found = races(body, grid=2, block=32)
+    assert [place.block[0] for each in found for place in each.places] == [1, 0] * (scope == "cta")
+
+
+def test_an_atomic_of_a_scope_without_the_thread_of_another_one() -> None:
+    body = (
+        "@%p1 atom.cta.global.add.u32 %v1, [%z], 1;\n @!%p1 atom.gpu.global.add.u32 %v1, [%z], 1;"
+    )
+    (found,) = races(body, grid=2, block=32)
+    assert texts([found])[0][0].startswith("@%p1 atom.cta")
 
 
 def test_blocks_have_their_own_shared_memory() -> None:

@@ -180,7 +180,6 @@ def compilation_of(launch: Launch, *, in_order: bool = True) -> KernelCompilatio
         in_order: Whether to refuse kernels that can see the order of the warps.
     """
     function, detect = launch.kernel_function, launch.observer.detectors or frozenset()
-    in_order = in_order or bool(detect)
     key = id(function), in_order, detect
     known = _compilations.pop(key, None)
     if known is None or known[0] is not function:

@@ -17,7 +17,7 @@ from cudarun.emulator.compiled.independence import are_blocks_independent, globa
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import ModuleText
-from cudarun.emulator.compiled.observation import AccessObservation
+from cudarun.emulator.compiled.observation import AccessObservation, Unobservable
 from cudarun.emulator.compiled.repetition import has_assertions
 from cudarun.emulator.compiled.visible_order import check_order
 from cudarun.emulator.machine.access import Access
@@ -83,6 +83,8 @@ class KernelModule:
         try:
             check_order(function)
         except Untraceable as reason:
+            if detect:  # other findings than the interpreter's
+                raise Unobservable(str(reason)) from None
             if in_order:
                 raise
             self.visible_order = str(reason)

@@ -160,9 +160,9 @@ def _check(operation: Action) -> None:
 
 
 def _orders(access: Access) -> bool:
-    """Return whether an access may order others, by its value or by its semantics."""
+    """Return whether an access may order others, or races with atomic ones outside its scope."""
     if access.kind is AccessKind.ATOMIC:
-        return access.order != "relaxed"
+        return access.order != "relaxed" or access.scope in ("cta", "cluster")
     return access.strong
 
 

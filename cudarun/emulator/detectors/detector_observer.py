@@ -10,7 +10,7 @@ import numpy as np
 
 from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FindingTable
 from cudarun.emulator.detectors.grid_races import GridHistory, GridRaceDetector
-from cudarun.emulator.detectors.instrumentation import Detector, instrumented
+from cudarun.emulator.detectors.instrumentation import Detector, InvalidAccesses, instrumented
 from cudarun.emulator.detectors.races import RaceDetector
 from cudarun.emulator.detectors.statistics import Statistics, StatisticsCounter
 from cudarun.emulator.detectors.sync_errors import SyncDetector
@@ -73,7 +73,10 @@ class DetectorObserver(Observer):
         self._detectors: list[Detector] = []
         self._replacements: dict[int, ActionFunction] = {}
         self._history = GridHistory()
-        self._suspended: list[tuple[list[Detector], dict[int, ActionFunction]]] = []
+        self._invalid = InvalidAccesses(goes_on=False)
+        self._suspended: list[
+            tuple[list[Detector], dict[int, ActionFunction], InvalidAccesses]
+        ] = []
         if detect and not count and all(each is None for each in (removal, baseline, touched)):
             self.detectors = frozenset(detect)
 
@@ -89,7 +92,7 @@ class DetectorObserver(Observer):
 
     def launched(self, launch: Launch) -> None:
         """Create new detectors: everything before the launch happens before everything in it."""
-        self._suspended.append((self._detectors, self._replacements))
+        self._suspended.append((self._detectors, self._replacements, self._invalid))
         self._detectors = [DETECTORS[name](launch, self._findings) for name in self._detect]
         if "race" in self._detect and launch.launches_grids:
             if launch.origin is None:
@@ -104,12 +107,18 @@ class DetectorObserver(Observer):
         if self._touched is not None:
             self._detectors.append(TouchDetector(self._touched))
         self._replacements = {}
+        self._invalid = InvalidAccesses(goes_on=bool(self._detect))
+
+    def exited(self, launch: Launch) -> None:
+        """Raise the fault of an invalid access after which the launch has gone on."""
+        if self._invalid.fault is not None:
+            raise self._invalid.fault
 
     def ended(self, launch: Launch) -> None:
         """Continue with the detectors of the launch that this one interrupted, if any."""
         if "race" in self._detect and launch.origin is not None:
             self._history.order.end()
-        self._detectors, self._replacements = self._suspended.pop()
+        self._detectors, self._replacements, self._invalid = self._suspended.pop()
 
     def child_launched(self, launch: Launch, child: ChildGrid, stream: int, block: int) -> None:
         """See `Observer`."""
@@ -125,9 +134,9 @@ class DetectorObserver(Observer):
 
     def _instrumented(self, operation: Action) -> ActionFunction:
         if self._removal is None:
-            return instrumented(operation, self._detectors)
+            return instrumented(operation, self._detectors, self._invalid)
         left = self._removal.action(operation)
-        run = instrumented(left, self._detectors)
+        run = instrumented(left, self._detectors, self._invalid)
         return run if left is operation else self._removal.noticed(run)
 
     # --- events ----------------------------------------------------------------------------------

@@ -125,7 +125,7 @@ class GridRaceDetector(Detector):
         assert not isinstance(part.region, Section)
         plain_write = access.writes and not access.strong
         for units in shadow.units(part.offsets, access.bytes):
-            for recorded in (shadow.writes[units], shadow.reads[units] if plain_write else None):
+            for recorded in (shadow.writes[units], shadow.reads[0][units] if plain_write else None):
                 if recorded is None:
                     continue
                 chosen = self._unordered(recorded)
@@ -137,7 +137,7 @@ class GridRaceDetector(Detector):
                             access, site, region, offsets, threads[chosen], recorded[chosen], before
                         )
                     )
-            (shadow.writes if plain_write else shadow.reads)[units] = words
+            (shadow.writes if plain_write else shadow.reads[0])[units] = words
 
     def _unordered(self, recorded: Array) -> Indices:
         """Return the places of accesses by other grids that do not happen before."""

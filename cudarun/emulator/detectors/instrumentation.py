@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, MemoryAction, Piece
 from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.transfers import Fence
@@ -19,6 +22,8 @@ from cudarun.emulator.numerics.arrays import Array, Arrays
 if TYPE_CHECKING:
     from cudarun.emulator.code import Action, ActionFunction, Site
     from cudarun.emulator.machine.active import Active
+
+_MORE_WORK = 1 << 26  # after an invalid access, of short launches: about a second
 
 
 class Detector(Observer):
@@ -40,10 +45,51 @@ class Detector(Observer):
         """Handle a warp-synchronous operation, before active lanes execute it."""
 
 
+class InvalidAccesses:
+    """The invalid accesses of a launch, which goes on with the other lanes.
+
+    Args:
+        goes_on: Whether it does; otherwise it ends with the first fault.
+
+    Attributes:
+        fault: The first fault.
+        positions: The lanes that the current action has not served, among the active ones.
+    """
+
+    def __init__(self, *, goes_on: bool) -> None:
+        self.fault: DeviceFault | None = None
+        self.positions: list[Array] = []
+        self._goes_on = goes_on
+        self._most_work = 0
+
+    def refuse(self, fault: DeviceFault, active: Active, access: Access, addresses: Array) -> Array:
+        """Return the positions of lanes whose access is valid.
+
+        Raises:
+            DeviceFault: The launch ends.
+        """
+        if not self._goes_on:
+            raise fault
+        if self.fault is None:
+            work = active.batch.launch.work
+            self.fault, self._most_work = fault, work + max(work, _MORE_WORK)
+        served = access.valid(active, addresses)
+        left = np.delete(np.arange(len(addresses)), served)
+        self.positions.append(lane_sets.pick(active.lanes, left))
+        return served
+
+    def check_work(self, active: Active) -> None:
+        """End a launch that runs for long after its first fault: it may never end."""
+        if self.fault is not None and active.batch.launch.work > self._most_work:
+            raise self.fault
+
+
 class InstrumentedAccess(Access):
     """An access that notifies detectors."""
 
-    def __init__(self, access: Access, site: Site, to: Sequence[Detector]) -> None:
+    def __init__(
+        self, access: Access, site: Site, to: Sequence[Detector], invalid: InvalidAccesses
+    ) -> None:
         super().__init__(
             access.space,
             access.dtype,
@@ -56,15 +102,25 @@ class InstrumentedAccess(Access):
         self._access = access
         self._site = site
         self._to = to
+        self._invalid = invalid
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
         """Locate the original access, and notify the detectors before it counts as a write."""
         try:
             pieces = self._access.find(active, addresses)
-        except DeviceFault:
+        except DeviceFault as fault:
             for detector in self._to:
                 detector.refused(self._access, active, addresses)
-            raise
+            served = self._invalid.refuse(fault, active, self._access, addresses)
+            if not len(served):
+                return []
+            found = self.locate(active.some(served), addresses[served])
+            return [
+                piece._replace(
+                    positions=served if piece.positions is None else served[piece.positions]
+                )
+                for piece in found
+            ]
         for detector in self._to:
             detector.accessed(self._access, self._site, active, addresses)
         if self.writes:
@@ -72,7 +128,9 @@ class InstrumentedAccess(Access):
         return pieces
 
 
-def instrumented(operation: Action, to: Sequence[Detector]) -> ActionFunction:
+def instrumented(
+    operation: Action, to: Sequence[Detector], invalid: InvalidAccesses
+) -> ActionFunction:
     """Return the action to execute instead, which notifies detectors."""
     action = operation.action
     if isinstance(action, Fence):
@@ -81,19 +139,28 @@ def instrumented(operation: Action, to: Sequence[Detector]) -> ActionFunction:
         return _wait_group(to)
     run = action
     if isinstance(action, MemoryAction):
-        run = _instrumented_accesses(action, operation.site, to)
+        run = _instrumented_accesses(action, operation.site, to, invalid)
     if isinstance(action, WarpAction) and action.waits_for:
         run = _synchronizing(run, to, action, operation.site)
     return run
 
 
 def _instrumented_accesses(
-    action: MemoryAction, site: Site, to: Sequence[Detector]
+    action: MemoryAction, site: Site, to: Sequence[Detector], invalid: InvalidAccesses
 ) -> ActionFunction:
-    instrumented_action = action.with_accesses(lambda access: InstrumentedAccess(access, site, to))
+    instrumented_action = action.with_accesses(
+        lambda access: InstrumentedAccess(access, site, to, invalid)
+    )
 
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
         instrumented_action(active, sources, destinations)
+        if invalid.fault is not None:
+            invalid.check_work(active)
+            for lanes in invalid.positions:
+                not_served = np.isin(lane_sets.indices(active.lanes), lanes)
+                for destination in destinations:
+                    destination[not_served] = 0
+            invalid.positions.clear()
         for detector in to:
             detector.executed(action, sources)
 
@@ -104,10 +171,10 @@ def _synchronizing(
     run: ActionFunction, to: Sequence[Detector], action: WarpAction, site: Site
 ) -> ActionFunction:
     def run_synchronized(active: Active, sources: Arrays, destinations: Arrays) -> None:
-        masks = sources[-1] if action.waits_for == "mask" else None
         for detector in to:
             detector.collective(action, site, active, sources)
-            detector.warps_synchronize(active.batch, active.lanes, masks)
+            if action.waits_for != "mask":  # shuffles and votes are no memory barriers
+                detector.warps_synchronize(active.batch, active.lanes, None)
         run(active, sources, destinations)
         for detector in to if action.is_joint else ():
             detector.warps_synchronize(active.batch, active.lanes, None)

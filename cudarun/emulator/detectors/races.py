@@ -1,8 +1,7 @@
-"""The race detector: unordered accesses to one byte by two threads, one of them a plain write.
+"""The race detector: unordered accesses to one byte by two threads, one of them a write.
 
-Covers shared and global memory. Atomic and volatile accesses do not race with each other, and a
-plain read does not race with an atomic write: kernels read before they swap. Two writes of the same
-value are no race either: it is common that many threads set one flag, and the result is the same.
+Covers shared and global memory. Which pairs are races is in `conflicts.py`. Two plain writes of the
+same value are none: it is common that many threads set one flag, and the result is the same.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.emulator.detectors.conflicts import NARROW, Conflict, Conflicts
 from cudarun.emulator.detectors.findings import (
     AccessedBytes,
     AccessSite,
@@ -23,10 +23,10 @@ from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.happens_before import THREAD_BITS, HappensBefore
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.detectors.releases import ReleasedClocks
-from cudarun.emulator.detectors.shadow import Shadow
+from cudarun.emulator.detectors.shadow import Shadow, threads
 from cudarun.emulator.detectors.vector_clocks import LogicalClock
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Section
+from cudarun.emulator.machine.access import Access, MemoryAction, Section
 from cudarun.emulator.machine.threads import place_of_thread
 from cudarun.emulator.machine.transfers import MemoryStore, split
 from cudarun.emulator.memory import Allocation
@@ -73,6 +73,11 @@ class _UnitAccess:
     units: Array
     place: int
 
+    @property
+    def space(self) -> str:
+        """The state space."""
+        return self.region.name if isinstance(self.region, Section) else "global"
+
     def bytes_at(self, chosen: Indices) -> Array:
         """Return the current bytes of some of the units, a row for each."""
         first = self.shadow.first_bytes(self.units[chosen])
@@ -101,7 +106,8 @@ class RaceDetector(Detector):
         self._shadows: dict[Allocation | Section, Shadow] = {}
         self._releases = ReleasedClocks()
         self._overwritten: list[_Overwritten] = []
-        self._strong_writes: set[int] = set()  # the numbers of instructions
+        self._conflicts = Conflicts(launch.functions)
+        self._checks_strong = findings.baseline is not None  # atomic accesses among each other
         self._lost: list[tuple[_UnitAccess, Indices]] = []
 
     # --- synchronization -------------------------------------------------------------------------
@@ -152,9 +158,8 @@ class RaceDetector(Detector):
     def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
         """See `Detector`."""
         order, lanes = self._orders[active.batch], active.lanes
-        number = self._logical_clock.site_number(site, access.kind)
-        if access.strong and access.writes:
-            self._strong_writes.add(number)
+        number = self._logical_clock.site_number(site, access)
+        self._checks_strong |= access.scope in NARROW or access.order == "volatile"
         words = order.numbers[lanes] | (self._logical_clock.next(number) << THREAD_BITS)
         if access.order in ("release", "acq_rel"):
             order.fence(active.lanes, access.scope)
@@ -184,8 +189,8 @@ class RaceDetector(Detector):
         return shadow
 
     def _check(self, step: _UnitAccess, order: HappensBefore) -> None:
-        shadow, units = step.shadow, step.units
-        plain_write = step.access.writes and not step.access.strong
+        shadow, units, access = step.shadow, step.units, step.access
+        plain_write = access.writes and not access.strong
         recorded = shadow.writes[units]
         chosen = self._unordered(step, order, recorded)
         if len(chosen) and plain_write:
@@ -193,49 +198,63 @@ class RaceDetector(Detector):
             self._overwritten.append(_Overwritten(step, chosen, recorded[chosen], before))
         elif len(chosen):
             self._report(step, chosen, recorded[chosen])
+        if access.writes:
+            self._check_pairs(step, order, shadow.reads)
+        if shadow.strong is not None and (self._checks_strong or not access.strong):
+            self._check_pairs(step, order, shadow.strong)
         if plain_write:
-            self._check_reads(step, order)
             shadow.writes[units] = step.words
             lost = (shadow.writes[units] != step.words).nonzero()[0]
             if len(lost):
                 self._lost.append((step, lost))
-        else:
-            if self._findings.baseline is not None:
-                self._check_mixed(step, order)
-            self._note_read(step)
+            return
+        lost = shadow.note(units, step.words, strong=access.writes)
+        if len(lost) and access.scope in NARROW and shadow.strong is not None and access.writes:
+            self._report_pairs(step, lost, shadow.strong[0][units[lost]])
 
-    def _check_reads(self, step: _UnitAccess, order: HappensBefore) -> None:
-        reads, others = step.shadow.reads[step.units], step.shadow.others[step.units]
-        chosen = self._unordered(step, order, reads)
+    def _check_pairs(
+        self, step: _UnitAccess, order: HappensBefore, pair: tuple[Array, Array]
+    ) -> None:
+        """Check an access against the last ones, and then against those of other threads."""
+        last, others = pair[0][step.units], pair[1][step.units]
+        chosen = self._unordered(step, order, last)
         if len(chosen):
-            self._report(step, chosen, reads[chosen])
-            others[chosen] = 0
+            others[self._report_pairs(step, chosen, last[chosen])] = 0
         chosen = self._unordered(step, order, others)
         if len(chosen):
-            self._report(step, chosen, others[chosen])
+            self._report_pairs(step, chosen, others[chosen])
 
-    def _check_mixed(self, step: _UnitAccess, order: HappensBefore) -> None:
-        """Check a read after atomic and volatile writes, or one of these after reads."""
-        clock, is_read = self._logical_clock, step.access.kind is AccessKind.READ
-        for recorded in (step.shadow.reads[step.units], step.shadow.others[step.units]):
-            chosen = self._unordered(step, order, recorded)
-            for number, those in groups(clock.site_numbers(recorded[chosen] >> THREAD_BITS)):
-                _, kind = clock.site(number)
-                if number in self._strong_writes if is_read else kind is AccessKind.READ:
-                    self._report(step, chosen[those], recorded[chosen[those]], mixed=True)
+    def _report_pairs(self, step: _UnitAccess, chosen: Indices, recorded: Array) -> Indices:
+        """Report the races among unordered pairs; return the lanes that have one."""
+        clock, space = self._logical_clock, step.space
+        found = []
+        for number, those in groups(clock.site_numbers(recorded >> THREAD_BITS)):
+            earlier = clock.site(number)
+            conflict = self._conflicts.of(earlier, (step.site, step.access), space)
+            if conflict is Conflict.APART:
+                those = those[self._are_apart(step, chosen, recorded, those, earlier[1])]
+            elif conflict is not Conflict.RACE and (
+                conflict is Conflict.NONE
+                or self._findings.baseline is None
+                or self._findings.tolerates((earlier[0], step.site))
+            ):
+                continue
+            if len(those):
+                found.append(chosen[those])
+                self._report(step, chosen[those], recorded[those])
+        return np.concatenate(found) if found else chosen[:0]
 
-    def _note_read(self, step: _UnitAccess) -> None:
-        """Record the last read, and one by another thread."""
-        shadow, units, words = step.shadow, step.units, step.words
-        recorded = shadow.reads[units]
-        older = (_threads(recorded) != _threads(words)).nonzero()[0]
-        older = older[recorded[older] != 0]
-        if len(older):
-            shadow.others[units[older]] = recorded[older]
-        shadow.reads[units] = words
-        lost = (shadow.reads[units] != words).nonzero()[0]
-        if len(lost):
-            shadow.others[units[lost]] = words[lost]
+    def _are_apart(
+        self, step: _UnitAccess, chosen: Indices, recorded: Array, those: Indices, earlier: Access
+    ) -> Array:
+        """Return which threads are outside of the scope of the other one's access."""
+        size = self._launch.block_threads
+        if "cta" not in (earlier.scope, step.access.scope):
+            size *= self._launch.cluster_blocks
+        found: Array = (recorded[those] & _THREAD) // size != (
+            step.words[chosen[those]] & _THREAD
+        ) // size
+        return found
 
     def _unordered(self, step: _UnitAccess, order: HappensBefore, recorded: Array) -> Indices:
         """Return the lanes with an access of another thread that does not happen before."""
@@ -245,7 +264,7 @@ class RaceDetector(Detector):
         else:
             suspects = recorded.nonzero()[0]
         if len(suspects):
-            others = _threads(recorded[suspects]) != _threads(step.words[suspects])
+            others = threads(recorded[suspects]) != threads(step.words[suspects])
             suspects = suspects[others]
         if len(suspects):
             lanes = lane_sets.pick(step.lanes, suspects)
@@ -274,23 +293,19 @@ class RaceDetector(Detector):
 
     # --- findings --------------------------------------------------------------------------------
 
-    def _report(
-        self, step: _UnitAccess, chosen: Indices, recorded: Array, *, mixed: bool = False
-    ) -> None:
+    def _report(self, step: _UnitAccess, chosen: Indices, recorded: Array) -> None:
         """Report races of lanes with the accesses in shadow memory."""
         numbers = self._logical_clock.site_numbers(recorded >> THREAD_BITS)
         for number, those in groups(numbers):
-            site, kind = self._logical_clock.site(number)
+            site, access = self._logical_clock.site(number)
             sites = (site, step.site)
-            if mixed and self._findings.tolerates(sites):
-                continue
             if self._findings.known("race", sites, len(those)):
                 continue
             row = int(chosen[those[0]])
             earlier = int(recorded[those[0]]) & _THREAD
             later = int(step.words[row]) & _THREAD
             places = (
-                AccessSite(kind.value, site, *place_of_thread(self._launch, earlier)),
+                AccessSite(access.kind.value, site, *place_of_thread(self._launch, earlier)),
                 AccessSite(
                     step.access.kind.value, step.site, *place_of_thread(self._launch, later)
                 ),
@@ -305,11 +320,6 @@ class RaceDetector(Detector):
             return shared_bytes(self._launch, first, size)
         region = step.region
         return AccessedBytes("global", region.base + first, size, region.label, first)
-
-
-def _threads(words: Array) -> Array:
-    """Return the lower halves of words."""
-    return words.view(np.uint32)[::2]
 
 
 def _stored(action: MemoryStore, sources: Arrays, rows: Indices) -> Array:

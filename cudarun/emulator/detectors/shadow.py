@@ -1,14 +1,15 @@
 """Shadow memory of the race detector: the last accesses to every unit of memory.
 
-Memory is divided into units of the size of the smallest access so far. For each unit three accesses
-are recorded, as words with the timestamp above and the thread below: the last plain write, and of
-the other accesses (reads, atomic operations) the last one and one by another thread.
+Memory is divided into units of the size of the smallest access so far. For each unit accesses are
+recorded, as words with the timestamp above and the thread below: the last plain write, and of reads
+and of atomic or volatile writes the last one and one by another thread.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from cudarun.emulator.machine.lanes import Indices
 from cudarun.emulator.numerics.arrays import Array
 
 _ALIGNMENT = 16  # of the widest access; a memory need not begin at a multiple of it
@@ -25,9 +26,11 @@ class Shadow:
     Attributes:
         unit: Bytes per unit.
         writes: Per unit, the last plain write.
-        reads: Per unit, the last other access.
-        others: Per unit, one other access by another thread than that of ``reads``.
+        reads: Per unit, the last read, and one by another thread.
+        strong: The same of atomic and volatile writes; ``None`` until the first one.
     """
+
+    strong: tuple[Array, Array] | None
 
     def __init__(self, size: int, base: int, unit: int) -> None:
         self._before = base % _ALIGNMENT
@@ -36,14 +39,32 @@ class Shadow:
         self._allocate()
 
     def _allocate(self) -> None:
-        units = -(-self._bytes // self.unit)
-        self.writes = np.zeros(units, dtype=np.int64)
-        self.reads = np.zeros(units, dtype=np.int64)
-        self.others = np.zeros(units, dtype=np.int64)
+        self.writes = self._empty()
+        self.reads = self._empty(), self._empty()
+        self.strong = None
+
+    def _empty(self) -> Array:
+        return np.zeros(-(-self._bytes // self.unit), dtype=np.int64)
 
     def clear(self) -> None:
         """Forget every access."""
         self._allocate()
+
+    def note(self, units: Array, words: Array, *, strong: bool) -> Indices:
+        """Record reads, or atomic and volatile writes; return those that others of them replace."""
+        if strong and self.strong is None:
+            self.strong = self._empty(), self._empty()
+        last, others = (strong and self.strong) or self.reads
+        recorded = last[units]
+        older = (threads(recorded) != threads(words)).nonzero()[0]
+        older = older[recorded[older] != 0]
+        if len(older):
+            others[units[older]] = recorded[older]
+        last[units] = words
+        lost: Indices = (last[units] != words).nonzero()[0]
+        if len(lost):
+            others[units[lost]] = words[lost]
+        return lost
 
     def units(self, offsets: Array, size: int) -> list[Array]:
         """Return the units of accesses of ``size`` bytes: the first ones, then the second ones."""
@@ -61,5 +82,16 @@ class Shadow:
         """Divide the units: an access to one is an access to all its bytes."""
         ratio = self.unit // unit
         self.unit = unit
-        for name in ("writes", "reads", "others"):
-            setattr(self, name, np.repeat(getattr(self, name), ratio))
+        self.writes = np.repeat(self.writes, ratio)
+        self.reads = _repeated(self.reads, ratio)
+        self.strong = self.strong and _repeated(self.strong, ratio)
+
+
+def _repeated(pair: tuple[Array, Array], ratio: int) -> tuple[Array, Array]:
+    last, others = pair
+    return np.repeat(last, ratio), np.repeat(others, ratio)
+
+
+def threads(words: Array) -> Array:
+    """Return the lower halves of words."""
+    return words.view(np.uint32)[::2]

@@ -17,7 +17,7 @@ from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
-    from cudarun.emulator.machine.access import AccessKind
+    from cudarun.emulator.machine.access import Access
 
 
 # Kinds of keys in a clock: the index of a thread, of a warp, of a block in the grid.
@@ -29,13 +29,13 @@ class LogicalClock:
 
     def __init__(self) -> None:
         self.now = 0
-        self._numbers: dict[tuple[Site, AccessKind], int] = {}
-        self._sites: list[tuple[Site, AccessKind]] = []
+        self._numbers: dict[tuple[Site, Access], int] = {}
+        self._sites: list[tuple[Site, Access]] = []
         self._site_at = array("I", [0])
 
-    def site_number(self, site: Site, kind: AccessKind) -> int:
-        """Return a number for an instruction that accesses memory."""
-        key = site, kind
+    def site_number(self, site: Site, access: Access) -> int:
+        """Return a number for an access of an instruction."""
+        key = site, access
         if key not in self._numbers:
             self._numbers[key] = len(self._sites)
             self._sites.append(key)
@@ -51,8 +51,8 @@ class LogicalClock:
         """Return the numbers of the instructions of some timestamps."""
         return np.frombuffer(self._site_at, dtype=np.uint32)[timestamps]
 
-    def site(self, number: int) -> tuple[Site, AccessKind]:
-        """Return the instruction with a number, and its effect on memory."""
+    def site(self, number: int) -> tuple[Site, Access]:
+        """Return the instruction with a number, and its access."""
         return self._sites[number]
 
 

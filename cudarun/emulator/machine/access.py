@@ -126,6 +126,7 @@ class Access:
         bytes: Bytes per lane.
         reads: True if memory is read and the value is used.
         writes: True if memory is written.
+        swaps: True of a compare-and-swap operation.
     """
 
     def __init__(
@@ -149,6 +150,7 @@ class Access:
         self.scope = scope
         self.reads = kind is not AccessKind.WRITE
         self.writes = kind is not AccessKind.READ
+        self.swaps = False
         self._shift = dtype.itemsize.bit_length() - 1
         self._window = WINDOWS.get(self.space, 0)  # 0 where addresses are generic
 
@@ -269,6 +271,18 @@ class Access:
 
     def _long_way(self, active: Active, addresses: Array) -> list[Piece]:
         """Locate accesses in different regions, or raise a fault."""
+        pieces, bad, misaligned = self._everywhere(active, addresses)
+        if bad.any():
+            lane, wide = int(np.argmax(bad)), self._wide(addresses)
+            raise self._fault(active, int(wide[lane]), lane, misaligned=bool(misaligned[lane]))
+        return [piece for piece in pieces if piece.positions is None or len(piece.positions)]
+
+    def valid(self, active: Active, addresses: Array) -> Indices:
+        """Return the positions of the lanes whose accesses are valid."""
+        return np.flatnonzero(~self._everywhere(active, addresses)[1])
+
+    def _everywhere(self, active: Active, addresses: Array) -> tuple[list[Piece], Array, Array]:
+        """Return accesses in all regions, and which are invalid, and which misaligned."""
         wide = self._wide(addresses)
         wrong = np.zeros(len(wide), dtype=np.bool_)
         unclaimed = np.ones(len(wide), dtype=np.bool_)
@@ -293,11 +307,7 @@ class Access:
                 pieces.append(self._part(memory, wide - np.uint64(memory.base), inside, None))
         # Hardware does not report misalignment of an address outside all memory.
         misaligned = ((wide & np.uint64(self.bytes - 1)) != 0) & ~unclaimed
-        bad = wrong | unclaimed | misaligned
-        if bad.any():
-            lane = int(np.argmax(bad))
-            raise self._fault(active, int(wide[lane]), lane, misaligned=bool(misaligned[lane]))
-        return [piece for piece in pieces if piece.positions is None or len(piece.positions)]
+        return pieces, wrong | unclaimed | misaligned, misaligned
 
     def _wide(self, addresses: Array) -> Array:
         if addresses.dtype.itemsize == 4:
@@ -436,23 +446,6 @@ class MemoryAction(ABC):
         other = copy.copy(self)
         other.accesses = tuple(map(stand_in, self.accesses))
         return other
-
-
-def readable(active: Active, index: int, address: int, most: int) -> bytes:
-    """Return the bytes that the ``index``-th active lane can read from a generic address on.
-
-    Raises:
-        DeviceFault: Not even the first byte can be read.
-    """
-    lane = active.some(np.array([index]))
-    ((view, start, _),) = _BYTE.locate(lane, np.array([address], dtype=np.uint64))
-    region = _BYTE.region(active, address)
-    assert region is not None
-    first = int(start[0])
-    return bytes(view[first : first + min(most, region.base + region.size - address)])
-
-
-_BYTE = Access("", np.dtype(np.uint8), 1, AccessKind.READ, 0)
 
 
 def _past(distance: int) -> str:

@@ -77,6 +77,7 @@ class Atomic(MemoryAction):
                 scope=words.get("scope") or "gpu",
             ),
         )
+        self.accesses[0].swaps = self.operation == "cas"
         # Sums in global memory are computed by the memory unit; shared memory has no adders.
         adder = self.operation == "add" and "shared" not in self.space
         self._adder = self.type.name if adder and self.type.name in ("f32", "f64") else ""

@@ -46,7 +46,10 @@ class Initialize(MemoryAction):
     """``mbarrier.init``; ``mbarrier.inval`` writes zeros, which are no object."""
 
     def __init__(self, words: Words) -> None:
-        self.accesses = (Access(words.space, _WORD, 1, AccessKind.WRITE, words.offsets[0]),)
+        access = Access(words.space, _WORD, 1, AccessKind.WRITE, words.offsets[0])
+        if "inval" in words:
+            access = object_access(words, words.space, 0, order="relaxed")
+        self.accesses = (access,)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Write the objects, or zeros."""

@@ -41,6 +41,13 @@ class Observer:
     def launched(self, launch: Launch) -> None:
         """Handle the start of a launch."""
 
+    def exited(self, launch: Launch) -> None:
+        """Handle the exit of all threads, or a fault.
+
+        Raises:
+            DeviceFault: An earlier fault, after which the launch has gone on.
+        """
+
     def ended(self, launch: Launch) -> None:
         """Handle the end of a launch; launches can be nested."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, readable
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.numerics.arrays import Arrays
 from cudarun.records import dataclass
 
@@ -123,3 +123,20 @@ def each_lane(function: Callable[..., int]) -> ActionFunction:
                 destination[index] = result
 
     return action
+
+
+def readable(active: Active, index: int, address: int, most: int) -> bytes:
+    """Return the bytes that the ``index``-th active lane can read from a generic address on.
+
+    Raises:
+        DeviceFault: Not even the first byte can be read.
+    """
+    lane = active.some(np.array([index]))
+    ((view, start, _),) = _BYTE.locate(lane, np.array([address], dtype=np.uint64))
+    region = _BYTE.region(active, address)
+    assert region is not None
+    first = int(start[0])
+    return bytes(view[first : first + min(most, region.base + region.size - address)])
+
+
+_BYTE = Access("", np.dtype(np.uint8), 1, AccessKind.READ, 0)

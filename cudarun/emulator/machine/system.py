@@ -11,9 +11,9 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cudarun.emulator.machine.access import readable
 from cudarun.emulator.machine.device_runtime import RUNTIME_FUNCTIONS, RuntimeFunction
 from cudarun.emulator.machine.printf import Arguments, argument_bytes, render
+from cudarun.emulator.machine.runtime_calls import readable
 from cudarun.emulator.numerics.arrays import Arrays
 from cudarun.terminal import visible
 

@@ -38,7 +38,7 @@ from cudarun.emulator.compiled.control.outlining import MOST_OPERATIONS
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
 from cudarun.emulator.compiled.control.shared_operations import SharedOperations
 from cudarun.emulator.compiled.control.snapshot import Snapshot
-from cudarun.emulator.compiled.control.waiting import WaitingLoops, starts_of_loops
+from cudarun.emulator.compiled.control.waiting import WaitingLoops
 from cudarun.emulator.compiled.control.waits import Rule, WaitPoints, WarpWaits
 from cudarun.emulator.compiled.lanes.lowering import LaneFunctions, lane_type, results_of
 from cudarun.emulator.compiled.lanes.operators import Untraceable
@@ -63,6 +63,7 @@ from cudarun.emulator.compiled.state.sites import (
     CallbackSites,
 )
 from cudarun.emulator.compiled.sync_checks import SyncChecks
+from cudarun.emulator.decode.loops import starts_of_loops
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
 from cudarun.emulator.machine.control import Exit
 from cudarun.emulator.machine.frame import each
@@ -412,10 +413,8 @@ class WarpCode:
         action = operation.action
         observed.is_joint = isinstance(action, MatrixTransfer | WarpMatrixTransfer)
         if isinstance(action, WarpAction) and action.waits_for:
-            members = None
-            if action.waits_for == "mask":
-                members = self._registers.source(operation.sources[-1])
-            self._waits.synchronized(mask, members)
+            if action.waits_for != "mask":  # shuffles and votes do not order accesses
+                self._waits.synchronized(mask, None)
             if self._checks is not None:
                 self._checks.collective(operation, mask)
 

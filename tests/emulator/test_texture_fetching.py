@@ -13,9 +13,9 @@ from math import floor
 import numpy as np
 import pytest
 
-from cudarun.emulator.machine.addressing import AddressMode
-from cudarun.emulator.machine.texels import Texels
-from cudarun.emulator.machine.textures import Place, Sampler, Texture
+from cudarun.emulator.machine.textures.addressing import AddressMode
+from cudarun.emulator.machine.textures.texels import Texels
+from cudarun.emulator.machine.textures.texture import Place, Sampler, Texture
 
 MODES = ("wrap", "clamp", "mirror", "border")
 ALL = [*product(MODES), *product(MODES, MODES)]

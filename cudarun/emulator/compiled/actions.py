@@ -28,8 +28,6 @@ from cudarun.emulator.machine.bulk_copies import (
 )
 from cudarun.emulator.machine.clock import ReadMoment
 from cudarun.emulator.machine.clusters import MapAddress, RankOfAddress
-from cudarun.emulator.machine.fetches import Fetch, Gather, IsType, Query
-from cudarun.emulator.machine.formatted import FormattedStore
 from cudarun.emulator.machine.matrices import (
     LoadMatrix,
     Multiply,
@@ -48,7 +46,6 @@ from cudarun.emulator.machine.mbarriers import (
 from cudarun.emulator.machine.quarters import MultiplyQuarters
 from cudarun.emulator.machine.spaces import InGlobalOrConst
 from cudarun.emulator.machine.stack import StackAllocate, StackRestore, StackSave
-from cudarun.emulator.machine.surfaces import SurfaceLoad, SurfaceReduction, SurfaceStore
 from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS, assertfail, free, malloc, vprintf
 from cudarun.emulator.machine.tensor_copies import (
     TensorLoad,
@@ -62,6 +59,13 @@ from cudarun.emulator.machine.tensor_map_actions import (
     PrefetchBulk,
     PrefetchMap,
     ReplaceField,
+)
+from cudarun.emulator.machine.textures.fetches import Fetch, Gather, IsType, Query
+from cudarun.emulator.machine.textures.surfaces import (
+    FormattedStore,
+    SurfaceLoad,
+    SurfaceReduction,
+    SurfaceStore,
 )
 from cudarun.emulator.machine.transfers import (
     AsynchronousCopy,

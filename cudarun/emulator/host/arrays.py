@@ -24,8 +24,8 @@ from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.machine.packed_texels import PACKINGS, PackedTexels, Packing
-from cudarun.emulator.machine.texels import Texels
+from cudarun.emulator.machine.textures.packed_texels import PACKINGS, PackedTexels, Packing
+from cudarun.emulator.machine.textures.texels import Texels
 from cudarun.records import dataclass
 
 LAYERED, CUBEMAP = int(CUDA_ARRAY3D_LAYERED), int(CUDA_ARRAY3D_CUBEMAP)

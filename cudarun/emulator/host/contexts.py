@@ -20,8 +20,8 @@ from cudarun.emulator.memory import DeviceHeap
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
-    from cudarun.emulator.machine.arrays import Surface
-    from cudarun.emulator.machine.textures import Texture
+    from cudarun.emulator.machine.textures.texels import Surface
+    from cudarun.emulator.machine.textures.texture import Texture
 
 API_VERSION = 3020  # returned by cuCtxGetApiVersion since CUDA 3.2
 STREAM_PRIORITIES = (0, -5)  # least and greatest

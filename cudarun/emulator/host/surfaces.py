@@ -13,7 +13,7 @@ from cudarun.emulator.host.handles import handle_value
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.resources import copied
-from cudarun.emulator.machine.arrays import Surface
+from cudarun.emulator.machine.textures.texels import Surface
 from cudarun.records import dataclass
 
 

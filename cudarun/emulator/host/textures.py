@@ -37,13 +37,11 @@ from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.views import viewed
-from cudarun.emulator.machine.addressing import AddressMode
-from cudarun.emulator.machine.filters import STEPS
-from cudarun.emulator.machine.levels import sampler_steps
-from cudarun.emulator.machine.srgb import COLORS, encoded
-from cudarun.emulator.machine.texel_values import fractions, truncated
-from cudarun.emulator.machine.texels import Texels
-from cudarun.emulator.machine.textures import Sampler, Texture
+from cudarun.emulator.machine.textures.addressing import AddressMode
+from cudarun.emulator.machine.textures.filters import STEPS
+from cudarun.emulator.machine.textures.levels import sampler_steps
+from cudarun.emulator.machine.textures.texels import COLORS, Texels, encoded, fractions, truncated
+from cudarun.emulator.machine.textures.texture import Sampler, Texture
 from cudarun.emulator.memory import Allocation
 from cudarun.records import dataclass
 

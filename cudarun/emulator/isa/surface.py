@@ -1,13 +1,17 @@
-"""Surfaces (PTX manual 9.7.11): rows for ``cudarun.emulator.machine.surfaces``."""
+"""Surfaces (PTX manual 9.7.11): rows for ``cudarun.emulator.machine.textures.surfaces``."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from cudarun.emulator.isa.form import InstructionForm, form
-from cudarun.emulator.machine.fetches import Query
-from cudarun.emulator.machine.formatted import FormattedStore
-from cudarun.emulator.machine.surfaces import SurfaceLoad, SurfaceReduction, SurfaceStore
+from cudarun.emulator.machine.textures.fetches import Query
+from cudarun.emulator.machine.textures.surfaces import (
+    FormattedStore,
+    SurfaceLoad,
+    SurfaceReduction,
+    SurfaceStore,
+)
 
 _GEOMETRIES: dict[str, Any] = {"geom": "1d 2d 3d a1d a2d", "clamp": "trap clamp zero"}
 _BITS: dict[str, Any] = {**_GEOMETRIES, "vec": "v2 v4", "type": "b8 b16 b32 b64"}

@@ -1,4 +1,4 @@
-"""Textures (PTX manual 9.7.10): rows for ``cudarun.emulator.machine.fetches``.
+"""Textures (PTX manual 9.7.10): rows for ``cudarun.emulator.machine.textures.fetches``.
 
 Objects are in registers, which is what compilers emit: no ``.texref``. Multi-sampled textures and
 depths to compare with require arrays that CUDA does not create.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from cudarun.emulator.isa.form import InstructionForm, form
-from cudarun.emulator.machine.fetches import Fetch, Gather, IsType, Query
+from cudarun.emulator.machine.textures.fetches import Fetch, Gather, IsType, Query
 
 _PLAIN = "1d 2d 3d a1d a2d"
 _CUBES = "cube acube"

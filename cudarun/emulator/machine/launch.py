@@ -24,11 +24,11 @@ from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.access import Section
-    from cudarun.emulator.machine.arrays import Surface
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.child_grids import DeviceServices
     from cudarun.emulator.machine.observer import Observer
-    from cudarun.emulator.machine.textures import Texture
+    from cudarun.emulator.machine.textures.texels import Surface
+    from cudarun.emulator.machine.textures.texture import Texture
     from cudarun.emulator.machine.threads import Threads
     from cudarun.emulator.memory import DeviceHeap, Memory
     from cudarun.emulator.program import KernelCode, ModuleCode

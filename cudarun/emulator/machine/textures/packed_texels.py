@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.machine.bptc import bit_field, bits_of, bptc_colors, bptc_halves
-from cudarun.emulator.machine.texels import Texels
+from cudarun.emulator.machine.textures.bptc import bit_field, bits_of, bptc_colors, bptc_halves
+from cudarun.emulator.machine.textures.texels import Texels
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.records import dataclass
 

@@ -3,7 +3,7 @@
 A texture is an array T of N texels (N by M in two dimensions, and so on) of 1, 2 or 4 channels. A
 fetch with integer coordinates returns that texel. Floating-point coordinates are brought into the
 range of T by the address mode of each dimension; the fetch returns the texel at their `floor`
-(``POINT``) or the weighted sum of the texels around them (``LINEAR``: `machine.filters`), of one
+(``POINT``) or the weighted sum of the texels around them (``LINEAR``: `textures.filters`), of one
 level of a mipmapped texture or of two.
 
 Undocumented details follow an H200 (``tests/golden``): missing channels are zero. A filter treats a
@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cudarun.emulator.machine.addressing import (
+from cudarun.emulator.machine.textures.addressing import (
     AddressMode,
     fraction,
     in_range,
@@ -25,16 +25,21 @@ from cudarun.emulator.machine.addressing import (
     scaled,
     steps_from_middle,
 )
-from cudarun.emulator.machine.cubes import beyond_edge, faced, without_corner
-from cudarun.emulator.machine.filters import (
+from cudarun.emulator.machine.textures.cubes import beyond_edge, faced, without_corner
+from cudarun.emulator.machine.textures.filters import (
     NOTHING,
     STEPS,
     corner_weights,
     weighted,
     without_unread,
 )
-from cudarun.emulator.machine.srgb import COLORS, last_bits, linear_light
-from cudarun.emulator.machine.texels import BeyondMemory, Texels
+from cudarun.emulator.machine.textures.texels import (
+    COLORS,
+    BeyondMemory,
+    Texels,
+    last_bits,
+    linear_light,
+)
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.records import dataclass
 

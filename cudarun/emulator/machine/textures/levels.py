@@ -14,7 +14,7 @@ from functools import cache
 
 import numpy as np
 
-from cudarun.emulator.machine.filters import STEPS
+from cudarun.emulator.machine.textures.filters import STEPS
 from cudarun.emulator.numerics.arrays import Array
 
 _DIGITS = 10  # significant bits

@@ -10,7 +10,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from cudarun.emulator.machine.filters import STEPS
+from cudarun.emulator.machine.textures.filters import STEPS
 from cudarun.emulator.numerics.arrays import Array
 
 _LARGE = 1 << 15  # texels

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cudarun.emulator.machine.levels import cut
+from cudarun.emulator.machine.textures.levels import cut
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.special_functions import reciprocal
 

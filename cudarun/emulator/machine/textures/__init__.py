@@ -1,0 +1,1 @@
+"""Textures and surfaces: their instructions, their texels in memory, coordinates and filters."""

@@ -170,6 +170,30 @@ class Access:
             self.record_write(active, addresses, pieces)
         return pieces
 
+    def load(self, active: Active, addresses: Array) -> Array:
+        """Return the elements that the active lanes access: a row for each lane.
+
+        Raises:
+            DeviceFault: An access is invalid.
+        """
+        rows = np.empty((len(addresses), self.count), dtype=self.dtype)
+        for view, index, positions in self.locate(active, addresses):
+            lanes = slice(None) if positions is None else positions
+            for place in range(self.count):
+                rows[lanes, place] = view[place:].take(index)
+        return rows
+
+    def store(self, active: Active, addresses: Array, rows: Array) -> None:
+        """Write the elements in a row for each active lane.
+
+        Raises:
+            DeviceFault: An access is invalid.
+        """
+        for view, index, positions in self.locate(active, addresses):
+            lanes = slice(None) if positions is None else positions
+            for place in range(self.count):
+                view[place:][index] = rows[lanes, place]
+
     def record_write(self, active: Active, addresses: Array, pieces: list[Piece]) -> None:
         """Record that located bytes are written, where unwritten ones are tracked."""
         if len(pieces) == 1 and pieces[0].positions is None:

@@ -132,6 +132,10 @@ class Active:
         part.site = self.site
         return part
 
+    def unimplemented(self, what: str, index: int) -> DeviceFault:
+        """Return the fault of the ``index``-th active lane by something that is not implemented."""
+        return self.fault(801, f"{what} is not implemented by the emulated device", index)
+
     def fault(self, result: int, what: str, index: int, *details: str) -> DeviceFault:
         """Return the fault of the ``index``-th active lane."""
         return DeviceFault(result, describe(self, what, self.lane(index), details))

@@ -249,22 +249,16 @@ class PlainReadModifyWrite(MemoryAction):
         atomic, address = self._atomic, sources[0]
         values = atomic.operands(sources)
         reading, writing = self.accesses
-        old = [np.empty(active.count, dtype=atomic.dtype) for _ in range(atomic.count)]
-        for view, index, positions in reading.locate(active, address):
-            for place, column in enumerate(old):
-                part = view[place:].take(index)
-                column[slice(None) if positions is None else positions] = part
+        old = reading.load(active, address)
         storing = np.arange(active.count)
         if atomic.operation == "cas":
             expected, *values = values
-            storing = (old[0] == expected).nonzero()[0]
+            storing = (old[:, 0] == expected).nonzero()[0]
         if len(storing):
-            pairs = zip(old, values, strict=True)
+            pairs = zip(old.T, values, strict=True)
             new = [atomic.combine(held[storing], value[storing]) for held, value in pairs]
-            for view, index, positions in writing.locate(active.some(storing), address[storing]):
-                for place, column in enumerate(new):
-                    view[place:][index] = column if positions is None else column[positions]
-        for column, destination in zip(old, destinations, strict=False):
+            writing.store(active.some(storing), address[storing], np.stack(new, axis=1))
+        for column, destination in zip(old.T, destinations, strict=False):
             _put(column, destination, None)
 
 

@@ -9,7 +9,9 @@ Rounding of sums of products: ``numerics/products.py``.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -70,6 +72,20 @@ def numbers(bits: Array, ptx_type: Type) -> Array:
     return to_f32(bits, element(ptx_type)).astype(np.float64)
 
 
+def elements(registers: Array, ptx_type: Type) -> Array:
+    """Return the elements in registers, along a new axis."""
+    values = np.ascontiguousarray(registers)
+    if ptx_type.bits < 8:
+        return unpacked(values.view(np.uint32)[..., None], ptx_type)
+    return values.view(ptx_type.dtype).reshape(*registers.shape, -1)
+
+
+def operand_groups(sources: Arrays, counts: Sequence[int]) -> tuple[list[Arrays], Arrays]:
+    """Return the registers of each matrix, and the other operands."""
+    ends = list(accumulate(counts, initial=0))
+    return [sources[start:end] for start, end in pairwise(ends)], sources[ends[-1] :]
+
+
 def left_matrix(values: Array, m: int, k: int) -> Array:
     """Return A of ``mma`` from its elements by warp, lane, register and index in the register."""
     matrix = np.zeros((len(values), m, k), dtype=values.dtype)
@@ -105,6 +121,14 @@ def accumulator_places(count: int) -> tuple[Array, Array]:
     return row, 2 * _PLACE[:, None] + number % 2 + number // 4 * 8
 
 
+def sum_matrix(values: Array, m: int, n: int) -> Array:
+    """Return C of ``mma`` from its elements by warp, lane and index."""
+    matrix = np.zeros((len(values), m, n), dtype=values.dtype)
+    row, column = accumulator_places(values.shape[2])
+    matrix[:, row, column] = values
+    return matrix
+
+
 # --- mma -----------------------------------------------------------------------------------------
 
 
@@ -135,45 +159,25 @@ class Multiply(MatrixAction):
         """Multiply the matrices of all warps."""
         slots = self.slots(active)
         active.batch.launch.count_products(active.count // WARP * self.m * self.n * self.k)
-        a_count, b_count, c_count = self.counts
-        a = self._left(self.together(active, slots, sources[:a_count]), self.types["a"])
-        b_registers = sources[a_count : a_count + b_count]
-        b = self._right(self.together(active, slots, b_registers), self.types["b"])
-        c_registers = sources[a_count + b_count : a_count + b_count + c_count]
-        c = self._sum(self.together(active, slots, c_registers), self.types["c"])
+        groups, metadata = operand_groups(sources, self.counts)
+        values = (
+            elements(self.together(active, slots, registers), self.types[name])
+            for name, registers in zip("abc", groups, strict=True)
+        )
+        left, right, sums = values
+        a = numbers(left_matrix(left, self.m, self.held), self.types["a"])
+        b = right_matrix(right, self.k, self.n)
+        sums = sums.reshape(len(sums), WARP, -1)
+        c = numbers(sum_matrix(sums, self.m, self.n), self.types["c"])
         if self.sparsity:
             self.sparsity.check(active)
-            metadata = self.spread(active, slots, sources[a_count + b_count + c_count])
-            b = self.sparsity.selected(b, self.sparsity.units(metadata))
+            units = self.sparsity.units(self.spread(active, slots, metadata[0]))
+            b = self.sparsity.selected(b, units)
         b = numbers(b, self.types["b"])
         result = multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite, op=self.op,
                             mode=self.mode)  # fmt: skip
         table = self._fragments(result, destinations[0].dtype)
         self.apart(slots, table, destinations)
-
-    def _elements(self, registers: Array, ptx_type: Type) -> Array:
-        """Return elements by warp, lane, register and index in the register."""
-        values = np.ascontiguousarray(registers)
-        if ptx_type.bits < 8:
-            return unpacked(values.view(np.uint32)[..., None], ptx_type)
-        if (values.dtype.itemsize == 4 and ptx_type.bits < 32) or values.dtype != ptx_type.dtype:
-            values = values.view(ptx_type.dtype)
-        return values.reshape(*registers.shape, -1)
-
-    def _left(self, registers: Array, ptx_type: Type) -> Array:
-        matrix = left_matrix(self._elements(registers, ptx_type), self.m, self.held)
-        return numbers(matrix, ptx_type)
-
-    def _right(self, registers: Array, ptx_type: Type) -> Array:
-        return right_matrix(self._elements(registers, ptx_type), self.k, self.n)
-
-    def _sum(self, registers: Array, ptx_type: Type) -> Array:
-        values = self._elements(registers, ptx_type)
-        values = values.reshape(len(values), WARP, -1)
-        matrix = np.zeros((len(values), self.m, self.n), dtype=values.dtype)
-        row, column = accumulator_places(values.shape[2])
-        matrix[:, row, column] = values
-        return numbers(matrix, ptx_type)
 
     def _fragments(self, matrix: Array, dtype: np.dtype[Any]) -> Array:
         row, column = accumulator_places(self.m * self.n // WARP)
@@ -225,11 +229,7 @@ class LoadMatrix(MatrixTransfer):
         some, addresses, slots = self.pointing(active, sources[0])
         threads = active.batch.threads
         rows = np.zeros((threads.room * threads.warps * WARP, 8), dtype=np.uint16)
-        (access,) = self.accesses
-        for view, index, positions in access.locate(some, addresses):
-            lanes = slots if positions is None else slots[positions]
-            for column in range(8):
-                rows[lanes, column] = view[column:].take(index)
+        rows[slots] = self.accesses[0].load(some, addresses)
         table = rows.reshape(-1, WARP, 8)
         halves = np.zeros((len(table), WARP, self.matrices, 2), dtype=np.uint16)
         for matrix in range(self.matrices):
@@ -256,11 +256,7 @@ class StoreMatrix(MatrixTransfer):
                 table[:, row, column_of] = halves[:, :, matrix, half]
         rows = table.reshape(-1, 8)
         some, addresses, slots = self.pointing(active, sources[0])
-        (access,) = self.accesses
-        for view, index, positions in access.locate(some, addresses):
-            lanes = slots if positions is None else slots[positions]
-            for column in range(8):
-                view[column:][index] = rows[lanes, column]
+        self.accesses[0].store(some, addresses, rows[slots])
 
 
 class TransposeMatrix(MatrixAction):
@@ -408,13 +404,11 @@ class WarpMatrixTransfer(MatrixAction, MemoryAction):
         for number in range(held.count):
             row, column = held.row[lane, number], held.column[lane, number]
             place = row * stride + column if self.by_rows else column * stride + row
-            offset = (place * self.type.bytes).astype(np.uint64)
-            for view, index, positions in access.locate(active, sources[0] + offset):
-                which = slice(None) if positions is None else positions
-                if self.loads:
-                    values[which, number] = view.take(index)
-                else:
-                    view[index] = values[which, number]
+            addresses = sources[0] + (place * self.type.bytes).astype(np.uint64)
+            if self.loads:
+                values[:, number] = access.load(active, addresses)[:, 0]
+            else:
+                access.store(active, addresses, values[:, number : number + 1])
         if self.loads:
             packed = values.view(registers[0].dtype)
             for number, register in enumerate(registers):
@@ -435,13 +429,13 @@ class WarpMultiply(MatrixAction):
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Multiply the matrices of all warps."""
         slots = self.slots(active)
-        matrices, start = [], 0
-        for which, count in zip("abc", self.counts, strict=True):
-            registers = sources[start : start + count]
-            start += count
-            held = fragment(self.words, which, self.types[which], count, registers[0].dtype)
+        matrices = []
+        groups, _ = operand_groups(sources, self.counts)
+        for which, registers in zip("abc", groups, strict=True):
+            ptx_type, dtype = self.types[which], registers[0].dtype
+            held = fragment(self.words, which, ptx_type, len(registers), dtype)
             table = self.together(active, slots, registers)
-            matrices.append(numbers(held.matrix(table), self.types[which]))
+            matrices.append(numbers(held.matrix(table), ptx_type))
         a, b, c = matrices
         active.batch.launch.count_products(a.size * b.shape[-1])
         result = multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.machine.matrices import MatrixAction, numbers
+from cudarun.emulator.machine.matrices import MatrixAction, numbers, operand_groups
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.products import multiplied_by_lanes
 from cudarun.emulator.numerics.types import TYPES
@@ -38,13 +38,9 @@ class MultiplyQuarters(MatrixAction):
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Multiply the matrices of all warps."""
         slots = self.slots(active)
-        a_count, b_count, _ = self.counts
         halves = np.dtype(np.float16)
-        left, right, sums = (
-            self.together(active, slots, registers)
-            for registers in (sources[:a_count], sources[a_count : a_count + b_count],
-                              sources[a_count + b_count :])
-        )  # fmt: skip
+        groups, _ = operand_groups(sources, self.counts)
+        left, right, sums = (self.together(active, slots, registers) for registers in groups)
         a = _matrix(left.view(halves), along=self.a_by_rows)
         b = _matrix(right.view(halves), along=not self.b_by_rows).transpose(0, 2, 1)
         values = sums.view(self.types["c"].dtype)

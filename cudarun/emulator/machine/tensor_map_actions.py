@@ -120,12 +120,9 @@ class ReplaceField(MemoryAction):
             mask = np.uint32((1 << part.bits) - 1 << part.start)
             bits = values - np.uint64(part.less) >> np.uint64(part.skipped)
             bits = (bits & np.uint64((1 << part.bits) - 1)) << np.uint64(part.start)
-            old = np.zeros(active.count, dtype=np.uint32)
-            for view, index, positions in self.accesses[0].locate(active, at):
-                old[slice(None) if positions is None else positions] = view.take(index)
-            new = old & ~mask | bits.astype(np.uint32) & mask
-            for view, index, positions in self.accesses[1].locate(active, at):
-                view[index] = new if positions is None else new[positions]
+            old = self.accesses[0].load(active, at)
+            new = old & ~mask | bits.astype(np.uint32)[:, None] & mask
+            self.accesses[1].store(active, at, new)
 
 
 class FieldPart(NamedTuple):

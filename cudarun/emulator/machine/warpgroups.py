@@ -21,13 +21,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
-from cudarun.emulator.machine.matrices import accumulator_places, left_matrix, numbers, shape_of
+from cudarun.emulator.machine.matrices import (
+    accumulator_places,
+    elements,
+    left_matrix,
+    numbers,
+    shape_of,
+    sum_matrix,
+)
 from cudarun.emulator.machine.sparsity import Sparsity
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.products import multiplied_by_warpgroup
-from cudarun.emulator.numerics.types import TYPES, Type, unpacked
+from cudarun.emulator.numerics.types import TYPES
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -184,32 +191,24 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         descriptors = Descriptors(self._uniform(active, words, f"descriptors for {name.upper()}"))
         addresses = descriptors.chunks(lines, parts, transposed=self.transposed[index])
         data = self._loaded(active, addresses)
-        elements = _elements(data.reshape(*addresses.shape, 2), ptx_type)
+        values = elements(data, ptx_type).reshape(*addresses.shape, -1)
         if self.transposed[index]:  # eight lines, k, line of the eight
-            elements = elements.transpose(0, 1, 3, 2)
-        return elements.reshape(len(addresses), lines, -1)
+            values = values.transpose(0, 1, 3, 2)
+        return values.reshape(len(addresses), lines, -1)
 
     def _loaded(self, active: Active, addresses: Array) -> Array:
         """Return chunks, as pairs of words. Each warp's first thread reads a quarter of them."""
         groups, count = len(addresses), addresses[0].size
         first = np.arange(groups)[:, None] * WARPGROUP + np.arange(count) * _WARPS // count * WARP
         some = active.some(first.reshape(-1))
-        data = np.zeros((groups * count, 2), dtype=np.uint64)
-        flat = addresses.reshape(-1).astype(np.uint32)
-        (access,) = self.accesses
-        for view, index, positions in access.locate(some, flat):
-            rows = slice(None) if positions is None else positions
-            for place in range(2):
-                data[rows, place] = view[place:].take(index)
-        return data
+        return self.accesses[0].load(some, addresses.reshape(-1).astype(np.uint32))
 
     def _left(self, registers: Arrays) -> Array:
         """Return A from registers."""
         words = [np.ascontiguousarray(each).view(np.uint32).reshape(-1, WARP) for each in registers]
-        elements = _elements(np.stack(words, axis=-1), self.types["a"])
-        elements = elements.reshape(len(elements), WARP, self.left_registers, -1)
+        values = elements(np.stack(words, axis=-1), self.types["a"])
         depth = self.k // 2 if self.sparsity else self.k
-        matrix = left_matrix(elements, self.m // _WARPS, depth)
+        matrix = left_matrix(values, self.m // _WARPS, depth)
         return numbers(matrix.reshape(-1, self.m, depth), self.types["a"])
 
     def _units(self, metadata: Array) -> Array:
@@ -222,9 +221,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         """Return D before the operation."""
         values = np.stack([each.reshape(len(each), -1) for each in registers], axis=1)
         values = values.reshape(-1, WARP, values.shape[1] * values.shape[2])
-        matrix = np.zeros((len(values), self.m // _WARPS, self.n), dtype=values.dtype)
-        row, column = accumulator_places(values.shape[2])
-        matrix[:, row, column] = values
+        matrix = sum_matrix(values, self.m // _WARPS, self.n)
         return numbers(matrix.reshape(-1, self.m, self.n), self.types["d"])
 
     def _put(self, matrix: Array, registers: Arrays) -> None:
@@ -251,10 +248,3 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
                 )
             )
         return np.concatenate(found)
-
-
-def _elements(words: Array, ptx_type: Type) -> Array:
-    """Return the elements in words, along the last axis."""
-    if ptx_type.bits < 8:
-        return unpacked(words.view(np.uint32), ptx_type)
-    return words.view(ptx_type.dtype)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 COORDINATES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube": 3}
 """The number of coordinates of each geometry, without that of a layer."""
-_NOT_SUPPORTED = 801
 
 
 class _OfTexture:
@@ -60,8 +59,7 @@ class _OfTexture:
         for texture, positions, lane in by_object(active, handles, textures, "texture"):
             unsuited = texture.unsuited(self.geometry, gradients=self.mode == "grad")
             if unsuited is not None:
-                what = f"{unsuited} is not implemented by the emulated device"
-                raise active.fault(_NOT_SUPPORTED, what, lane)
+                raise active.unimplemented(unsuited, lane)
             texels = texture.texels()
             if texels is None:
                 raise active.fault(ILLEGAL_ADDRESS, "texture fetch from freed memory", lane)

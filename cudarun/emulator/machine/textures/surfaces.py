@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 _MISALIGNED_ADDRESS = 716
-_NOT_SUPPORTED = 801
 AXES = {"1d": "x", "2d": "xy", "3d": "xyz", "a1d": "zx", "a2d": "zxy"}
 """The coordinates of each geometry; a layer is a slice."""
 
@@ -51,16 +50,12 @@ class OnSurface:
         for surface, positions, first in by_object(active, handles, surfaces, "surface"):
             if surface.geometry != self.geometry:
                 what = f"a .{self.geometry} access to a .{surface.geometry} surface"
-                what += " is not implemented by the emulated device"
-                raise active.fault(_NOT_SUPPORTED, what, first)
+                raise active.unimplemented(what, first)
             some = lanes[positions]
-            axes = dict(
-                zip(
-                    AXES[self.geometry],
-                    (_signed(coordinate[positions]) for coordinate in coordinates),
-                    strict=True,
-                )
-            )
+            axes = {
+                axis: coordinate[positions].view(np.int32).astype(np.int64)
+                for axis, coordinate in zip(AXES[self.geometry], coordinates, strict=True)
+            }
             if texels:
                 axes["x"] *= surface.texel
             addresses, inside = surface.places(axes, size or surface.texel, self.mode)
@@ -75,7 +70,8 @@ class OnSurface:
                 lane = int(some[np.argmax(misaligned)])
                 what = f"misaligned address in a {size}-byte surface access"
                 raise active.fault(_MISALIGNED_ADDRESS, what, lane)
-            yield surface, some[inside], addresses[inside]
+            if inside.any():
+                yield surface, some[inside], addresses[inside]
 
 
 def _named(surface: Surface) -> str:
@@ -98,12 +94,9 @@ class SurfaceLoad(OnSurface, MemoryAction):
             column[...] = 0
         (access,) = self.accesses
         for _, lanes, addresses in self.placed(active, sources, access.bytes):
-            if not len(lanes):
-                continue
-            for view, index, positions in access.locate(active.some(lanes), addresses):
-                rows = lanes if positions is None else lanes[positions]
-                for place, column in enumerate(destinations):
-                    column[rows] = view[place:].take(index)
+            rows = access.load(active.some(lanes), addresses)
+            for column, values in zip(destinations, rows.T, strict=True):
+                column[lanes] = values
 
 
 class SurfaceStore(OnSurface, MemoryAction):
@@ -118,14 +111,9 @@ class SurfaceStore(OnSurface, MemoryAction):
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Store to the arrays of the surfaces."""
         (access,) = self.accesses
-        columns = sources[1 + self.given :]
+        values = np.stack(sources[1 + self.given :], axis=1).astype(access.dtype)
         for _, lanes, addresses in self.placed(active, sources, access.bytes):
-            if not len(lanes):
-                continue
-            for view, index, positions in access.locate(active.some(lanes), addresses):
-                rows = lanes if positions is None else lanes[positions]
-                for place, column in enumerate(columns):
-                    view[place:][index] = column[rows].astype(view.dtype)
+            access.store(active.some(lanes), addresses, values[lanes])
 
 
 _UNITS = {1: ("u1", 1), 2: ("u2", 1), 4: ("u4", 1), 8: ("u8", 1), 16: ("u8", 2)}
@@ -147,19 +135,13 @@ class FormattedStore(OnSurface, MemoryAction):
         """Store texels to the arrays of the surfaces."""
         data = sources[1 + self.given :]
         for surface, lanes, addresses in self.placed(active, sources, 0, texels=True):
-            if not len(lanes):
-                continue
             access = self.accesses[list(_UNITS).index(surface.texel)]
             texels = np.zeros((len(lanes), surface.channels), dtype=surface.dtype)
             for channel, words in enumerate(data[: surface.channels]):
                 given = words[lanes].view(np.uint32)
                 convert = fractions if surface.normalized else _converted
                 texels[:, channel] = convert(given, surface.dtype)
-            units = texels.view(access.dtype)
-            for view, index, positions in access.locate(active.some(lanes), addresses):
-                rows = slice(None) if positions is None else positions
-                for place in range(access.count):
-                    view[place:][index] = units[rows, place]
+            access.store(active.some(lanes), addresses, texels.view(access.dtype))
 
 
 class SurfaceReduction(OnSurface, MemoryAction):
@@ -179,14 +161,11 @@ class SurfaceReduction(OnSurface, MemoryAction):
         placed = self.placed(active, sources, self.accesses[0].bytes, texels=self.texels)
         for surface, lanes, addresses in placed:
             if self.texels and surface.texel != self.accesses[0].bytes:
-                what = f"sured.p of texels of {surface.texel} bytes"
-                what += " is not implemented by the emulated device"
-                raise active.fault(_NOT_SUPPORTED, what, 0)
-            if len(lanes):
-                chosen = int(self.texels and surface.dtype.kind == "i")
-                operation = copy.copy(self.operations[chosen])
-                operation.accesses = (self.accesses[chosen],)
-                operation(active.some(lanes), (addresses, data[lanes]), ())
+                raise active.unimplemented(f"sured.p of texels of {surface.texel} bytes", 0)
+            chosen = int(self.texels and surface.dtype.kind == "i")
+            operation = copy.copy(self.operations[chosen])
+            operation.accesses = (self.accesses[chosen],)
+            operation(active.some(lanes), (addresses, data[lanes]), ())
 
 
 def _atomic(words: Words, type_: str) -> Atomic:
@@ -197,10 +176,6 @@ def _atomic(words: Words, type_: str) -> Atomic:
     made = Atomic(given)
     made.without_result()
     return made
-
-
-def _signed(coordinate: Array) -> Array:
-    return coordinate.view(np.int32).astype(np.int64)
 
 
 def _count(words: Words) -> int:

@@ -13,8 +13,8 @@ from pathlib import Path
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.isa.manual import CHAPTERS, CONTROL_FORMS, Chapter
 from cudarun.emulator.isa.refused import REFUSED_FOR_LATER, REFUSED_FOR_SM_90, RefusedForms
-from cudarun.emulator.isa.special import SPECIAL_REGISTERS
 from cudarun.emulator.isa.table import module_forms
+from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS
 
 ROOT = Path(__file__).resolve().parent.parent
 _ATTRIBUTE = "unified"  # it follows an address

@@ -26,7 +26,6 @@ from cudarun.emulator.machine.bulk_copies import (
     BulkCopy,
     BulkReduction,
 )
-from cudarun.emulator.machine.clock import ReadMoment
 from cudarun.emulator.machine.clusters import MapAddress, RankOfAddress
 from cudarun.emulator.machine.matrices import (
     LoadMatrix,
@@ -45,6 +44,7 @@ from cudarun.emulator.machine.mbarriers import (
 )
 from cudarun.emulator.machine.quarters import MultiplyQuarters
 from cudarun.emulator.machine.spaces import InGlobalOrConst
+from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.machine.stack import StackAllocate, StackRestore, StackSave
 from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS, assertfail, free, malloc, vprintf
 from cudarun.emulator.machine.tensor_copies import (

@@ -9,7 +9,7 @@ from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field
 from cudarun.emulator.compiled.state.registers import InstructionRules
-from cudarun.emulator.machine.clock import ReadMoment
+from cudarun.emulator.machine.special_registers import ReadMoment
 
 _SECOND = 1_000_000_000  # nanoseconds
 

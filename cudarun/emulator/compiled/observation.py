@@ -33,9 +33,9 @@ from cudarun.emulator.machine.access import (
     Section,
 )
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.clock import ReadMoment
 from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatrixTransfer
 from cudarun.emulator.machine.spaces import InGlobalOrConst
+from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.machine.transfers import (
     AsynchronousCopy,
     Fence,

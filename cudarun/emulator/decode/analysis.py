@@ -30,11 +30,11 @@ from cudarun.emulator.code import (
     SymbolUse,
     Use,
 )
-from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait
 from cudarun.emulator.machine.control import FunctionCall
 from cudarun.emulator.machine.mbarriers import Wait
+from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.stack import StackAllocate
 from cudarun.emulator.machine.transfers import MemoryLoad
 from cudarun.records import dataclass

@@ -36,8 +36,8 @@ from cudarun.emulator.decode.scope import (
     VectorName,
 )
 from cudarun.emulator.isa.manual import VERSION, is_known
-from cudarun.emulator.isa.special import components_of
 from cudarun.emulator.machine.control import Branch
+from cudarun.emulator.machine.special_registers import components_of
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.types import TYPES

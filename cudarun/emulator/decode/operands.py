@@ -35,9 +35,8 @@ from cudarun.emulator.decode.scope import (
     RegisterName,
     SymbolName,
 )
-from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
-from cudarun.emulator.machine.clock import ReadMoment
 from cudarun.emulator.machine.spaces import NO_PARAMETER
+from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent, ReadMoment
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, bits_of
 from cudarun.ptx import tree

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from cudarun.emulator.code import RegisterSlot, Role
 from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of
-from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
+from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.numerics.types import TYPES, bits_of
 from cudarun.ptx import tree
 from cudarun.records import dataclass

@@ -50,11 +50,8 @@ _LARGEST_ID = (1 << 64) - 1
 
 # Where the reserved shared memory of a block is on an H200 with the driver of CUDA 13.0.
 _RESERVED_SHARED = {
-    "%reserved_smem_offset_begin": 0,
     "%reserved_smem_offset_end": 288,
     "%reserved_smem_offset_cap": RESERVED_SHARED,
-    "%reserved_smem_offset_0": 0,
-    "%reserved_smem_offset_1": 0,
 }
 
 
@@ -132,7 +129,7 @@ class Launch:
         local_bytes: Local memory that a lane can access.
         local_stride: Bytes from one lane's local memory to the next one's.
         functions: The functions of the program by name.
-        constants: Special registers with one value for the whole launch.
+        constants: Special registers with one value for the whole launch; the others are 0.
         running: The batch that is being executed.
         find_running: Returns that of compiled code.
         ended: A lower bound of the number of completed blocks.
@@ -224,10 +221,7 @@ class Launch:
             "%aggr_smem_size": RESERVED_SHARED + shared,
             "%is_explicit_cluster": int(self.config.cluster is not None),
             "%cluster_nctarank": self.cluster_blocks,
-            "%current_graph_exec": 0,
             **_RESERVED_SHARED,
-            **{f"%pm{number}{width}": 0 for number in range(8) for width in ("", "_64")},
-            **{f"%envreg{number}": 0 for number in range(32)},
             # Read by the cooperative groups header to find the barrier of a grid.
             "%envreg1": self.grid_workspace >> 32,
             "%envreg2": self.grid_workspace & 0xFFFFFFFF,
@@ -237,10 +231,6 @@ class Launch:
             values[f"%ntid.{axis}"] = b
             values[f"%cluster_nctaid.{axis}"] = c
             values[f"%nclusterid.{axis}"] = g // c
-        for name in ("tid", "ntid", "ctaid", "nctaid"):
-            values[f"%{name}.w"] = 0
-        for name in ("clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid"):
-            values[f"%{name}.w"] = 0
         return values
 
     @property

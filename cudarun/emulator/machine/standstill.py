@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.code import Action
-from cudarun.emulator.machine.clock import ReadMoment
 from cudarun.emulator.machine.report import describe_full_device
+from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:

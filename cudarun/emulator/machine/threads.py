@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.machine.lanes import Lanes
+from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.types import TYPES
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -54,7 +56,7 @@ class Threads:
         """Assign the lanes to ``blocks`` blocks of the grid from ``first`` on."""
         self._number(slice(0, blocks), np.arange(first, first + blocks, dtype=np.int64))
         for name, array in self._special.items():
-            if name in _PER_BLOCK:
+            if SPECIAL_REGISTERS[name].extent is Extent.BLOCK:
                 array[:] = self._per_block(name)
 
     def place_one(self, place: int, number: int) -> None:
@@ -64,7 +66,7 @@ class Threads:
         coordinates, ranks = self._coordinates[here], self._ranks[here]
         lanes = slice(place * self.threads, (place + 1) * self.threads)
         for name, array in self._special.items():
-            if name in _PER_BLOCK:
+            if SPECIAL_REGISTERS[name].extent is Extent.BLOCK:
                 values = per_block(self.launch, name, coordinates, ranks, self._numbers[here])
                 array[lanes] = values
 
@@ -81,11 +83,13 @@ class Threads:
         return self._special[name]
 
     def _make(self, name: str) -> Array:
-        if name in _PER_BLOCK:
+        register = SPECIAL_REGISTERS[name]
+        if register.extent is Extent.BLOCK:
             return self._per_block(name)
-        if name in _PER_LANE:
+        if register.extent is Extent.LANE:
             return self._per_lane(name)
-        return np.array([self.launch.constants[name]], dtype=_DTYPES.get(name, np.uint32))
+        value = self.launch.constants.get(name, 0)
+        return np.array([value], dtype=TYPES[register.type].dtype)
 
     def _per_block(self, name: str) -> Array:
         values = per_block(self.launch, name, self._coordinates, self._ranks, self._numbers)
@@ -217,21 +221,6 @@ def _block_coordinates(launch: Launch, number: Array) -> tuple[Array, Array]:
     clusters = x // cluster[0], y // cluster[1], z // cluster[2]
     outer, inner = _unravel(number // size, clusters), _unravel(number % size, cluster)
     return outer * np.array(cluster) + inner, inner
-
-
-_PER_BLOCK = {f"%{n}.{a}" for n in ("ctaid", "cluster_ctaid", "clusterid") for a in "xyz"} | {
-    "%cluster_ctarank",
-    "%smid",
-}
-_PER_LANE = {"%laneid", "%warpid", *(f"%tid.{axis}" for axis in "xyz")} | {
-    f"%lanemask_{relation}" for relation in ("eq", "lt", "le", "gt", "ge")
-}
-_DTYPES = {
-    "%gridid": np.uint64,
-    "%current_graph_exec": np.uint64,
-    "%is_explicit_cluster": np.bool_,
-    **{f"%pm{number}_64": np.uint64 for number in range(8)},
-}
 
 
 def _unravel(number: Array, shape: Coordinates) -> Array:

@@ -30,7 +30,7 @@ from cudarun.emulator.compiled.lanes.vectors import (
 )
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field, pointer_to
-from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
+from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.numerics.types import Type, TypeKind
 
 _FIXED_BYTES = 16

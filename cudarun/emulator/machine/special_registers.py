@@ -1,13 +1,11 @@
-"""Special registers (PTX manual chapter 10): their types and the extent of one value.
-
-Those that change while a kernel runs (``%clock``) are read by a special ``mov``; see
-``cudarun.emulator.isa.move``.
-"""
+"""Special registers (PTX manual chapter 10): their types and the extent of one value."""
 
 from __future__ import annotations
 
+import time
 from enum import Enum, auto
 
+from cudarun.emulator.numerics.arrays import Arrays
 from cudarun.records import dataclass
 
 
@@ -75,3 +73,26 @@ def components_of(name: str) -> tuple[str, ...]:
     if name[1:] not in _VECTORS:
         return ()
     return tuple(f"{name}.{axis}" for axis in "xyzw")
+
+
+class ReadMoment:
+    """A read of a register that changes while a kernel runs.
+
+    The emulated device's clock ticks once per nanosecond.
+
+    Attributes:
+        is_global: Whether it reads the time of day.
+        is_high: Whether it reads the upper 32 of 64 bits.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.is_global = "globaltimer" in name
+        self.is_high = name.endswith("_hi")
+
+    def __call__(self, active: object, sources: Arrays, destinations: Arrays) -> None:
+        """Write the time to the register, the same for all lanes."""
+        now = time.time_ns() if self.is_global else time.perf_counter_ns()
+        if self.is_high:
+            now >>= 32
+        (destination,) = destinations
+        destination[...] = now & ((1 << 8 * destination.itemsize) - 1)

@@ -55,7 +55,11 @@ _NORMALIZED = {
     for channels in _CHANNELS
 }
 """The types and numbers of channels of formats whose integers are always read as fractions."""
-_PREFIX, _SRGB = "CU_AD_FORMAT_", "_SRGB"
+_PACKINGS = {
+    format_: PACKINGS[name]
+    for format_ in Format
+    if (name := format_.name.removeprefix("CU_AD_FORMAT_").removesuffix("_SRGB")) in PACKINGS
+}
 _ROW_ALIGNMENT = 16  # bytes of the largest surface access
 
 
@@ -69,12 +73,7 @@ class TexelFormat:
     @property
     def packing(self) -> Packing | None:
         """Layout of an element, if it holds several texels or several channels in one number."""
-        return _packed(self.format)[1]
-
-    @property
-    def srgb(self) -> bool:
-        """Return whether colors are sRGB by the format."""
-        return self.format.name.endswith(_SRGB)
+        return _PACKINGS.get(self.format)
 
     @property
     def side(self) -> int:
@@ -85,14 +84,14 @@ class TexelFormat:
     def dtype(self) -> np.dtype[Any]:
         """Type of one channel."""
         if self.packing:
-            return self.packing.dtype
+            return np.dtype(self.packing.dtype)
         return _NORMALIZED[self.format][0] if self.normalized else _DTYPES[self.format]
 
     @property
     def normalized(self) -> bool:
         """Return whether integers are always read as fractions of the largest."""
-        packed = self.packing is not None and self.packing.dtype.kind != "f"
-        return packed or self.format in _NORMALIZED
+        packed_integers = self.packing is not None and self.packing.dtype is not np.float16
+        return packed_integers or self.format in _NORMALIZED
 
     @property
     def bytes(self) -> int:
@@ -106,12 +105,6 @@ class TexelFormat:
         return Texels(memory, self.dtype, self.channels, pitch, slice_pitch)
 
 
-def _packed(format_: Format) -> tuple[int, Packing | None]:
-    """Return ``NumChannels`` and the packing of a format, if it has one."""
-    name = format_.name.removeprefix(_PREFIX).removesuffix(_SRGB)
-    return PACKINGS.get(name, (0, None))
-
-
 def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
     """Return the format in a field of a structure of the bindings.
 
@@ -122,9 +115,8 @@ def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
         format_ = enum_field(holder, field)
     except ValueError:  # the bindings make an enum of it
         raise Refusal("INVALID_VALUE", f"{field} is not a CUarray_format") from None
-    required, _ = _packed(format_)
-    if format_ in _NORMALIZED:
-        required = _NORMALIZED[format_][1]
+    packing = _PACKINGS.get(format_)
+    required = packing.channels if packing else _NORMALIZED.get(format_, (None, 0))[1]
     if required and channels != required:
         raise Refusal("INVALID_VALUE", f"NumChannels is {channels}, with {format_.name}")
     if not required and channels not in _CHANNELS:

@@ -160,7 +160,7 @@ def _of_arrays(
 
 def _check_packed(texel: TexelFormat, shape: ArrayShape, description: CUDA_TEXTURE_DESC) -> None:
     """Refuse packed texels in textures that the driver refuses, or that were not recorded."""
-    if texel.srgb:
+    if texel.format.name.endswith("_SRGB"):
         raise Refusal("INVALID_VALUE", f"a texture of {texel.format.name}")
     unsupported = {
         "a .1d or .3d texture": texel.side > 1 and shape.geometry in ("1d", "a1d", "3d"),

@@ -52,25 +52,23 @@ def face_gradients(
 ) -> tuple[list[list[Array]], Array]:
     """Return how the place on a face changes with a direction, and where it leaves the face.
 
-    A place on a neighboring face is as far beyond the edge as it is from it there; both distances
-    are truncated. A place on the opposite face is infinitely far.
-
-    Args:
-        direction: The direction.
-        gradients: Vectors that are added to it.
+    The vectors of the gradients are added to the direction. A place on a neighboring face is as far
+    beyond the edge as it is from it there; the opposite face is infinitely far.
     """
     face, start = _projected(direction)
     lanes = np.arange(len(face))
     leaves = np.zeros(len(face), dtype=np.bool_)
     changes = []
     for gradient in gradients:
-        other, end = _projected([at + part for at, part in zip(direction, gradient, strict=True)])
-        change = end.astype(np.float64) - start
+        with np.errstate(all="ignore"):
+            ends = [at + part for at, part in zip(direction, gradient, strict=True)]
+            other, end = _projected(ends)
+            change = end.astype(np.float64) - start
         axis, sign = _AXIS[other], _SIGN[other]
-        edge = cut(1.0 - start[axis, lanes] * sign) + cut(
-            1.0 - end[_AXIS[face], lanes] * _SIGN[face]
-        )
-        change[axis, lanes] = np.where(other == face, change[axis, lanes], sign * edge)
+        before = cut(1 - np.float64(start[axis, lanes]) * sign)
+        beyond = cut(1 - np.float64(end[_AXIS[face], lanes]) * _SIGN[face])
+        edge = sign * (before + beyond)
+        change[axis, lanes] = np.where(other == face, change[axis, lanes], edge)
         change[:, other == face ^ 1] = np.inf
         leaves |= other != face
         changes.append([change[_ACROSS[face], lanes], change[_DOWN[face], lanes]])

@@ -56,7 +56,7 @@ else:
         """Make a class a dataclass, like `dataclasses.dataclass`; existing methods are kept."""
 
         def make(cls: type) -> type:
-            own = vars(cls)
+            own = dict(vars(cls))
             made = _with_fields(cls, slots=slots)
             if "__init__" not in own:
                 _compile_later(made)
@@ -70,25 +70,32 @@ else:
 
 
 def _with_fields(cls: Any, *, slots: bool) -> Any:
-    """Return a class with the fields of its annotations, after those of its bases."""
-    namespace = dict(vars(cls))
+    """Return a class with the fields of its annotations, after those of its bases.
+
+    Only a class with slots is a new one, in whose methods ``super()`` without arguments fails.
+    """
     own = {
-        name: _field(name, kind, namespace.pop(name, MISSING))
+        name: _field(name, kind, vars(cls).get(name, MISSING))
         for name, kind in cls.__annotations__.items()
         if not kind.startswith("ClassVar")
     }
     inherited: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):
         inherited |= vars(base).get("__dataclass_fields__", {})
-    namespace["__dataclass_fields__"] = fields = inherited | own
-    namespace["__match_args__"] = tuple(name for name, each in fields.items() if each.init)
+    cls.__dataclass_fields__ = fields = inherited | own
+    names = tuple(name for name, each in fields.items() if each.init)
+    cls.__match_args__ = names  # type: ignore[misc]
     if slots:
+        without = {*own, "__dict__", "__weakref__"}
+        namespace = {name: value for name, value in vars(cls).items() if name not in without}
         namespace["__slots__"] = tuple(name for name in own if name not in inherited)
-    else:
-        namespace |= {name: f.default for name, f in own.items() if f.default is not MISSING}
-    for name in ("__dict__", "__weakref__"):
-        namespace.pop(name, None)
-    return type(cls)(cls.__name__, cls.__bases__, namespace)
+        return type(cls)(cls.__name__, cls.__bases__, namespace)
+    for name, each in own.items():
+        if each.default is not MISSING:
+            setattr(cls, name, each.default)
+        elif name in vars(cls):  # a field with a factory
+            delattr(cls, name)
+    return cls
 
 
 def _field(name: str, kind: str, value: Any) -> Any:

@@ -101,6 +101,18 @@ def test_the_standard_librarys_functions() -> None:
     assert pickle.loads(pickle.dumps(Place(1, tags=["a"]))).tags == ["a"]
 
 
+def test_a_method_of_the_base() -> None:
+    @dataclass(eq=False)
+    class Leaf(Node):
+        parts: list[int] = dataclasses.field(default_factory=list)
+
+        def __repr__(self) -> str:
+            return f"leaf {super().__repr__()}"
+
+    assert repr(Leaf(3)).startswith("leaf ")
+    assert "parts" not in vars(Leaf)
+
+
 def test_slots() -> None:
     with pytest.raises(AttributeError):
         Point(1).z = 3  # type: ignore[attr-defined]

@@ -29,7 +29,8 @@ class Packing:
         channels: ``NumChannels`` of an array.
         bytes: Size of an element.
         dtype: Type of a decoded channel.
-        parts: The decoders of equal parts of an element, and the channels that they return.
+        parts: The decoders of an element or of its halves, and the channels that they return; the
+            first half replaces channels of the second one.
         side: Texels per row and per column of an element.
         digits: Bits of each channel, if those of its type repeat them.
     """
@@ -45,10 +46,9 @@ class Packing:
         """Return the texels of elements, given as rows of bytes; a missing alpha is 1."""
         found = np.zeros((len(elements), self.side**2, 4), dtype=self.dtype)
         found[:, :, _ALPHA] = _ONE[self.dtype]
-        for part, (decode, channels) in zip(
-            np.split(elements, len(self.parts), axis=1), self.parts, strict=True
-        ):
-            found[:, :, channels] = decode(part)
+        halves = np.split(elements, len(self.parts), axis=1)
+        for (decode, channels), half in reversed([*zip(self.parts, halves, strict=True)]):
+            found[:, :, channels] = decode(half)
         return found
 
 
@@ -60,7 +60,7 @@ class PackedTexels(Texels):
 
     def at(self, columns: Array, rows: Array, slices: Array) -> Array:
         """Return texels, a row of channels for each; none is beyond the memory of an array."""
-        assert self.packing is not None
+        assert self.packing
         side, size = self.packing.side, self.packing.bytes
         places = slices * self.slice_pitch + rows // side * self.pitch + columns // side * size
         unique, element = np.unique(places, return_inverse=True)
@@ -96,9 +96,9 @@ def _fours(blocks: Array) -> Array:
 
 
 def _colors(blocks: Array, *, opaque: bool = False) -> Array:
-    """Return the colors of blocks, and alpha unless all are opaque.
+    """Return the colors of blocks.
 
-    Others have three colors and transparent black if the first end is not the greater number.
+    Unless opaque, a block whose first end is not larger has three colors and transparent black.
     """
     bits = bits_of(blocks)
     ends, wide = np.zeros((2, 2, len(blocks), 3), dtype=np.int64)
@@ -108,7 +108,7 @@ def _colors(blocks: Array, *, opaque: bool = False) -> Array:
             ends[number, :, channel] = end
             wide[number, :, channel] = end << 8 - width | end >> 2 * width - 8
     three = (bit_field(bits, 0, 16) <= bit_field(bits, 16, 16))[:, None] & (not opaque)
-    palette = np.zeros((len(blocks), 4, 4), dtype=np.int64)
+    palette = np.full((len(blocks), 4, 4), 255, dtype=np.int64)
     palette[:, :2, :3] = wide.transpose(1, 0, 2)
     for number, (near, far) in enumerate(((0, 1), (1, 0)), start=2):
         sums = np.where(three, (ends[near] + ends[far]) * 33, (2 * ends[near] + ends[far]) * 22)
@@ -116,10 +116,8 @@ def _colors(blocks: Array, *, opaque: bool = False) -> Array:
         green = wide[far, :, 1] - wide[near, :, 1]
         share = green * np.where(three[:, 0], 128, 80) + (green >> 2) + 128
         palette[:, number, 1] = wide[near, :, 1] + (share >> 8)
-    palette[:, :, 3] = 255
     palette[three[:, 0], 3] = 0
-    found = np.take_along_axis(palette, _indices(bits, 32, 2)[:, :, None], axis=1)
-    return found[:, :, :3] if opaque else found
+    return np.take_along_axis(palette, _indices(bits, 32, 2)[:, :, None], axis=1)
 
 
 # --- numbers between two ends --------------------------------------------------------------------
@@ -131,20 +129,15 @@ _STEPS = np.array([[0, 0, 1, 2, 4, 4, 2, 1], [0, 0, 1, 2, 2, 1, 0, 0]])
 
 
 def _numbers(
-    blocks: Array,
-    *,
-    kind: type[np.generic],
-    wide: Callable[[Array], Array],
-    step: tuple[int, int],
-    shift: int = 0,
+    blocks: Array, kind: type[np.generic], one: int, step: tuple[int, int], shift: int = 0
 ) -> Array:
     """Return the numbers of blocks of two ends and an index of 3 bits per texel.
 
     Args:
         blocks: The blocks.
         kind: The type of an end.
-        wide: Returns a number of this type with all bits of the result.
-        step: A seventh, and a fifth, of the difference of 1 between the ends.
+        one: The result of the greatest end.
+        step: A seventh, and a fifth, of the way between ends whose difference is 1.
         shift: Bits of fraction of a step.
     """
     limits = np.array([0, 255] if kind is np.uint8 else [-127, 127])
@@ -153,35 +146,31 @@ def _numbers(
     six = (ends[:, 0] <= ends[:, 1]).astype(np.int64)[:, None]
     end = _END[six, index]
     difference = (ends[:, 1] - ends[:, 0])[:, None] * (1 - 2 * end)
-    part: Array = _STEPS[six, index] * np.array(step)[six] * difference
+    way: Array = _STEPS[six, index] * np.array(step)[six] * difference
     limited = (six > 0) & (index >= 6)
     start = np.where(limited, limits[end], np.take_along_axis(ends, end, axis=1))
-    found: Array = wide(start) + np.right_shift(part + (1 << shift >> 1), shift)
-    return found
+    wide = np.rint(start * one / limits[1]).astype(np.int64)
+    numbers: Array = wide + (way + (1 << shift >> 1) >> shift)
+    return numbers
 
 
-def _with_sign(end: Array) -> Array:
-    """Return numbers of 7 bits and a sign with 15 bits."""
-    wide: Array = end * 258 + np.sign(end) * (np.abs(end) >> 6)
-    return wide
-
-
-_bytes = partial(_numbers, kind=np.uint8, wide=lambda end: end, step=(289, 385), shift=11)
-_words = partial(_numbers, kind=np.uint8, wide=lambda end: end * 257, step=(36, 48))
-_signed = partial(_numbers, kind=np.int8, wide=_with_sign, step=(36, 48))
+_bytes = partial(_numbers, kind=np.uint8, one=0xFF, step=(289, 385), shift=11)
+_words = partial(_numbers, kind=np.uint8, one=0xFFFF, step=(36, 48))
+_signed = partial(_numbers, kind=np.int8, one=0x7FFF, step=(36, 48))
 _opaque = partial(_colors, opaque=True)
+_unsigned_halves, _signed_halves = (partial(bptc_halves, signed=signed) for signed in (False, True))
 
 PACKINGS = {
     "UNORM_INT_101010_2": Packing(4, 4, np.uint16, ((_tens, _ALL),), 1, (10, 10, 10, 2)),
     "BC1_UNORM": Packing(4, 8, np.uint8, ((_colors, _ALL),)),
-    "BC2_UNORM": Packing(4, 16, np.uint8, ((_fours, _ALPHA), (_opaque, _COLORS))),
-    "BC3_UNORM": Packing(4, 16, np.uint8, ((_bytes, _ALPHA), (_opaque, _COLORS))),
+    "BC2_UNORM": Packing(4, 16, np.uint8, ((_fours, _ALPHA), (_opaque, _ALL))),
+    "BC3_UNORM": Packing(4, 16, np.uint8, ((_bytes, _ALPHA), (_opaque, _ALL))),
     "BC4_UNORM": Packing(1, 8, np.uint16, ((_words, 0),)),
     "BC4_SNORM": Packing(1, 8, np.int16, ((_signed, 0),)),
     "BC5_UNORM": Packing(2, 16, np.uint16, ((_words, 0), (_words, 1))),
     "BC5_SNORM": Packing(2, 16, np.int16, ((_signed, 0), (_signed, 1))),
-    "BC6H_UF16": Packing(3, 16, np.float16, ((partial(bptc_halves, signed=False), _COLORS),)),
-    "BC6H_SF16": Packing(3, 16, np.float16, ((partial(bptc_halves, signed=True), _COLORS),)),
+    "BC6H_UF16": Packing(3, 16, np.float16, ((_unsigned_halves, _COLORS),)),
+    "BC6H_SF16": Packing(3, 16, np.float16, ((_signed_halves, _COLORS),)),
     "BC7_UNORM": Packing(4, 16, np.uint8, ((bptc_colors, _ALL),)),
 }
 """The packing of formats, by the name of ``CUarray_format``."""

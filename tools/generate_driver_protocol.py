@@ -24,6 +24,7 @@ _LINE = 100 + len("\n")
 _DRIVERS = {"driver", "_driver", "_onlooker"}  # what the session's code calls a `Driver`
 _CALL = re.compile(r"cu[A-Z]")
 _TYPE = re.compile(r"CU[a-z]|CUDA_|cuuint")
+_HANDLE = re.compile(r"\b\w+Handle\b")  # of a kind of object
 _OF_BINDINGS = re.compile(r"\b(CU\w+|cuuint\d+_t)\b")
 
 _HEAD = '''\
@@ -92,7 +93,8 @@ def _signature(name: str) -> str:
     """A call as a method; the bindings take its arguments by position."""
     signature = inspect.signature(inspect.unwrap(CALLS[name]))
     given = [str(parameter) for parameter in signature.parameters.values()]
-    given = [_OF_BINDINGS.sub(r"cuda.\1", text.replace("'", "")) for text in given]
+    given = [_HANDLE.sub("Handle", text.replace("'", "")) for text in given]
+    given = [_OF_BINDINGS.sub(r"cuda.\1", text) for text in given]
     bare = [n for n, text in enumerate(given) if text.startswith("*")]
     given.insert(bare[0] if bare else len(given), "/")
     arguments = ["self", *(given if given != ["/"] else [])]

@@ -55,6 +55,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     virtual_memory,
 )
 from cudarun.emulator.api.calls import CALLS
+from cudarun.emulator.api.handles import array_of
 from cudarun.emulator.engines import (
     MODES,
     MOST_THREADS,
@@ -243,7 +244,7 @@ def unwritten_bytes(address: int, size: int) -> npt.NDArray[np.uint8]:
 
 def never_written_array(array: Handle) -> None:
     """Mark all bytes of a CUDA array as never written; see `never_written`."""
-    arrays.array_of(array).mark_unwritten()
+    array_of(array).mark_unwritten()
 
 
 def unwritten_array(array: Handle) -> npt.NDArray[np.uint8]:
@@ -251,7 +252,7 @@ def unwritten_array(array: Handle) -> npt.NDArray[np.uint8]:
 
     The padding of rows is left out.
     """
-    return arrays.array_of(array).unwritten()
+    return array_of(array).unwritten()
 
 
 def select_engine(mode: str | None = None, threads: int | None = None) -> None:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from cuda.bindings.driver import CUmem_advise, CUpointer_attribute
 
 from cudarun.emulator.api.calls import call, enqueue
+from cudarun.emulator.api.handles import StreamHandle
 from cudarun.emulator.host import pointer_attributes
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 
-@call(1)
+@call()
 def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> object:
     """Return an attribute of an address."""
     address, number = handle_value(ptr), int(attribute)
@@ -27,7 +28,7 @@ def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> object
     return value
 
 
-@call(1)
+@call()
 def cuPointerGetAttributes(
     numAttributes: int, attributes: Sequence[CUpointer_attribute], ptr: Handle
 ) -> list[object]:
@@ -68,9 +69,9 @@ def cuMemAdvise(devPtr: Handle, count: int, advice: CUmem_advise, location: obje
 
 
 @enqueue()
-def cuStreamAttachMemAsync(hStream: Handle, dptr: Handle, length: int, flags: int) -> None:
+def cuStreamAttachMemAsync(hStream: StreamHandle, dptr: Handle, length: int, flags: int) -> None:
     """Attach managed memory to a stream; no effect here."""
-    process.stream(hStream).check_not_capturing()
+    hStream.check_not_capturing()
     _managed(dptr, length)
 
 

@@ -11,14 +11,13 @@ import numpy as np
 from cuda.bindings.driver import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemorytype
 
 from cudarun.bindings import enum_field
-from cudarun.emulator.api.arrays import array_of
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.copies import MEMORY, copy_operation
+from cudarun.emulator.api.handles import StreamHandle, array_of
 from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.arrays import CudaArray
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.graphs import Operation
-from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.records import dataclass
@@ -48,9 +47,9 @@ def cuMemcpy2DUnaligned(pCopy: CUDA_MEMCPY2D) -> None:
 
 
 @enqueue()
-def cuMemcpy2DAsync(pCopy: CUDA_MEMCPY2D, hStream: Handle) -> None:
+def cuMemcpy2DAsync(pCopy: CUDA_MEMCPY2D, hStream: StreamHandle) -> None:
     """Copy a rectangle, in a stream."""
-    process.submit(process.stream(hStream), _operation(_rectangle(pCopy)))
+    process.submit(hStream, _operation(_rectangle(pCopy)))
 
 
 @call(waits=True, needs_context=True)
@@ -60,9 +59,9 @@ def cuMemcpy3D(pCopy: CUDA_MEMCPY3D) -> None:
 
 
 @enqueue()
-def cuMemcpy3DAsync(pCopy: CUDA_MEMCPY3D, hStream: Handle) -> None:
+def cuMemcpy3DAsync(pCopy: CUDA_MEMCPY3D, hStream: StreamHandle) -> None:
     """Copy a box, in a stream."""
-    process.submit(process.stream(hStream), box_operation(pCopy))
+    process.submit(hStream, box_operation(pCopy))
 
 
 def box_operation(copy: CUDA_MEMCPY3D) -> Operation:

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any, ParamSpec, SupportsInt
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Annotated, Any, SupportsInt, get_args, get_origin
 
 from cuda.bindings.driver import CUresult
 
@@ -25,49 +26,44 @@ from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import InvalidAddress, OutOfMemory
 
-P = ParamSpec("P")
 Answer = tuple[Any, ...]
 Args = tuple[Any, ...]
 Named = dict[str, Any]
+Decorator = Callable[[Callable[..., object]], Callable[..., Answer]]
+Conversions = Sequence[tuple[int, str, Callable[[Any], object]]]
+"""The place and the name of each argument to convert, and its conversion."""
 
 CALLS: dict[str, Callable[..., Answer]] = {}
 """Every driver call there is, by name."""
 
 
-def query(
-    outputs: int = 0, *, before_init: bool = False
-) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
-    """Declare a call that no fault affects; ``before_init`` ones also work without ``cuInit``.
-
-    ``outputs`` is how many values follow the result, here and in the other two.
-    """
-    return _driver_call(outputs, None, before_init=before_init)
+def query(*, before_init: bool = False) -> Decorator:
+    """Declare a call that no fault affects; ``before_init`` ones also work without ``cuInit``."""
+    return partial(_driver_call, None, before_init=before_init)
 
 
-def enqueue(outputs: int = 0) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
+def enqueue() -> Decorator:
     """Declare a call that submits work to a stream."""
-    return _driver_call(outputs, False)
+    return partial(_driver_call, False)
 
 
 def call(
-    outputs: int = 0,
     *,
     waits: bool = False,
     of_current: bool = True,
     needs_context: bool = False,
     during_capture: CaptureRule = CaptureRule.PERMITTED,
-) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
+) -> Decorator:
     """Declare any other call.
 
     Args:
-        outputs: As with `query`.
         waits: Whether it returns when the current device is idle.
         of_current: Whether it needs the current context after a fault.
         needs_context: Whether it fails without a current context, before anything else.
         during_capture: What captures do about it.
     """
-    return _driver_call(
-        outputs,
+    return partial(
+        _driver_call,
         True,
         waits=waits,
         of_current=of_current,
@@ -77,56 +73,114 @@ def call(
 
 
 def _driver_call(
-    outputs: int,
     synchronizes: bool | None,
+    body: Callable[..., object],
     *,
     waits: bool = False,
     before_init: bool = False,
     of_current: bool = True,
     needs_context: bool = False,
     during_capture: CaptureRule = CaptureRule.PERMITTED,
-) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
-    def decorate(body: Callable[P, object]) -> Callable[P, Answer]:
-        name = body.__name__
-        converted = with_integers(body)
+) -> Callable[..., Answer]:
+    name, types = body.__name__, CallTypes(body)
 
-        def carried_out(*args: P.args, **kwargs: P.kwargs) -> object:
-            if not before_init and not process.initialized:
-                raise Refusal("NOT_INITIALIZED")
-            process.captures.admit(during_capture, process.stack.top)
-            if waits:
-                process.wait()
-            if synchronizes is not None:
-                process.check_fault(name, synchronizes=synchronizes, of_current=of_current)
-            if needs_context:
-                process.current()
-            value = body(*args, **kwargs)
-            if waits:  # it may have waited for another device than the current one
-                process.check_fault(name, synchronizes=True, of_current=of_current)
-            return value
+    def carried_out(args: Args, named: Named) -> object:
+        if not before_init and not process.initialized:
+            raise Refusal("NOT_INITIALIZED")
+        process.captures.admit(during_capture, process.stack.top)
+        if waits:
+            process.wait()
+        if synchronizes is not None:
+            process.check_fault(name, synchronizes=synchronizes, of_current=of_current)
+        if needs_context:
+            process.current()
+        args, named = types.with_objects(args, named)
+        value = body(*args, **named)
+        if waits:  # it may have waited for another device than the current one
+            process.check_fault(name, synchronizes=True, of_current=of_current)
+        return value
 
-        @functools.wraps(body)
-        def answer(*args: P.args, **kwargs: P.kwargs) -> Answer:
-            values, named = converted(args, kwargs)
-            with process.lock:
-                try:
-                    value = carried_out(*values, **named)
-                except Refusal as refusal:
-                    return _refused(name, refusal, outputs)
-                except (OutOfMemory, MemoryError) as error:  # of the device, or of this machine
-                    return _refused(name, Refusal("OUT_OF_MEMORY", str(error)), outputs)
-                except InvalidAddress as error:
-                    words = f"{error} are not within one allocation"
-                    return _refused(name, Refusal("INVALID_VALUE", words), outputs)
-            if outputs < 2:
-                return (CUresult.CUDA_SUCCESS, *[value] * outputs)
-            assert isinstance(value, tuple), f"{name} has {outputs} values"
-            return (CUresult.CUDA_SUCCESS, *value)
+    @functools.wraps(body)
+    def answer(*args: object, **named: object) -> Answer:
+        args, named = types.with_integers(args, named)
+        with process.lock:
+            try:
+                return types.answer(CUresult.CUDA_SUCCESS, carried_out(args, named))
+            except Refusal as refusal:
+                problem = refusal
+            except (OutOfMemory, MemoryError) as error:  # of the device, or of this machine
+                problem = Refusal("OUT_OF_MEMORY", str(error))
+            except InvalidAddress as error:
+                words = f"{error} are not within one allocation"
+                problem = Refusal("INVALID_VALUE", words)
+            process.log.returning(name, problem.result, problem.words)
+            return (problem.result, *[None] * types.outputs)
 
-        CALLS[name] = answer
-        return answer
+    CALLS[name] = answer
+    return answer
 
-    return decorate
+
+class CallTypes:
+    """The types of a call, which say how its arguments are converted and what it returns.
+
+    They are evaluated at the first call: those of all calls would take milliseconds.
+    """
+
+    def __init__(self, body: Callable[..., object]) -> None:
+        self._body = body
+
+    @cached_property
+    def _types(self) -> dict[str, Any]:
+        return inspect.get_annotations(self._body, eval_str=True)
+
+    @cached_property
+    def _integers(self) -> Conversions:
+        names = enumerate(self._types)
+        return [(at, name, _integer) for at, name in names if self._types[name] is int]
+
+    @cached_property
+    def _objects(self) -> Conversions:
+        return [
+            (at, name, type_.__metadata__[0])
+            for at, (name, type_) in enumerate(self._types.items())
+            if get_origin(type_) is Annotated
+        ]
+
+    @cached_property
+    def outputs(self) -> int:
+        """The number of values after the result."""
+        returned = self._types["return"]
+        if get_origin(returned) is tuple:
+            return len(get_args(returned))
+        return 0 if returned is None else 1
+
+    def with_integers(self, args: Args, named: Named) -> tuple[Args, Named]:
+        """Return the arguments, those for ``int`` as integers.
+
+        The bindings convert them as C does: a float loses its fraction, an array of no dimensions
+        and an enum are numbers, text is a ``TypeError``.
+        """
+        return _converted(self._integers, args, named)
+
+    def with_objects(self, args: Args, named: Named) -> tuple[Args, Named]:
+        """Return the arguments, handles replaced by the objects; `Refusal` if one is invalid."""
+        return _converted(self._objects, args, named)
+
+    def answer(self, result: object, value: Any) -> Answer:
+        """Return the result and the values of a call that has succeeded."""
+        if get_origin(self._types["return"]) is tuple:
+            return (result, *value)
+        return (result, *[value] * self.outputs)
+
+
+def _converted(conversions: Conversions, args: Args, named: Named) -> tuple[Args, Named]:
+    given = list(args)
+    for at, name, convert in conversions:
+        if at < len(given):
+            given[at] = convert(given[at])
+        elif name in named:
+            named[name] = convert(named[name])
+    return tuple(given), named
 
 
 def generated(
@@ -166,40 +220,9 @@ def _parameter(name: str, type_: str) -> inspect.Parameter:
     return inspect.Parameter(name, kind, annotation=type_, default=value)
 
 
-def with_integers(body: Callable[..., object]) -> Callable[[Args, Named], tuple[Args, Named]]:
-    """Return a function that converts a call's arguments for ``int`` parameters to integers.
-
-    The bindings convert them as C does: a float loses its fraction, an array of no dimensions and
-    an enum are numbers, text is a ``TypeError``.
-    """
-
-    @functools.cache
-    def integers() -> tuple[tuple[int, str], ...]:
-        # At the first call: evaluating the annotations of all calls would take milliseconds.
-        types = inspect.get_annotations(body, eval_str=True)
-        del types["return"]
-        return tuple((place, name) for place, name in enumerate(types) if types[name] is int)
-
-    def convert(args: Args, named: Named) -> tuple[Args, Named]:
-        given = list(args)
-        for place, name in integers():
-            if place < len(given):
-                given[place] = _integer(given[place])
-            elif name in named:
-                named[name] = _integer(named[name])
-        return tuple(given), named
-
-    return convert
-
-
 def _integer(value: object) -> int:
     if type(value) is int:
         return value
     if isinstance(value, str | bytes | bytearray) or not isinstance(value, SupportsInt):
         raise TypeError("an integer is required")
     return int(value)
-
-
-def _refused(name: str, refusal: Refusal, outputs: int) -> Answer:
-    process.log.returning(name, refusal.result, refusal.words)
-    return (refusal.result, *[None] * outputs)

@@ -18,6 +18,7 @@ from cuda.bindings.driver import (
 
 from cudarun.emulator.api.calls import call, query
 from cudarun.emulator.api.graph_nodes import Nodes, nodes_of
+from cudarun.emulator.api.handles import StreamHandle
 from cudarun.emulator.host.captures import Capture, CaptureBranch
 from cudarun.emulator.host.graphs import Graph
 from cudarun.emulator.host.handles import Handle
@@ -29,10 +30,8 @@ if TYPE_CHECKING or CUDA_VERSION >= 13000:
     CaptureInfo = tuple[
         CUstreamCaptureStatus, cuuint64_t, CUgraph, list[CUgraphNode], list[CUgraphEdgeData], int
     ]
-    _INFO = 6
 else:
     CaptureInfo = tuple[CUstreamCaptureStatus, cuuint64_t, CUgraph, list[CUgraphNode], int]
-    _INFO = 5
 
 _ADD, _SET = 0, 1  # CUstreamUpdateCaptureDependencies_flags
 _NONE = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
@@ -45,22 +44,22 @@ def _mode(mode: CUstreamCaptureMode) -> CUstreamCaptureMode:
 
 
 @call()
-def cuStreamBeginCapture(hStream: Handle, mode: CUstreamCaptureMode) -> None:
+def cuStreamBeginCapture(hStream: StreamHandle, mode: CUstreamCaptureMode) -> None:
     """Begin to capture the work of a stream in a graph; not in the legacy default stream."""
-    stream, chosen = process.stream(hStream), _mode(mode)
-    if stream.is_legacy:
+    chosen = _mode(mode)
+    if hStream.is_legacy:
         raise Refusal("STREAM_CAPTURE_UNSUPPORTED", "the legacy default stream cannot be captured")
-    if stream.branch is not None:
+    if hStream.branch is not None:
         raise Refusal("ILLEGAL_STATE", "the stream is already capturing")
     capture = Capture(chosen, Graph(process.handles))
-    stream.join(capture)
+    hStream.join(capture)
     process.captures.begin(capture)
 
 
-@call(1)
-def cuStreamEndCapture(hStream: Handle) -> CUgraph:
+@call()
+def cuStreamEndCapture(hStream: StreamHandle) -> CUgraph:
     """End a capture in the stream in which it began, and return the graph."""
-    branch = process.stream(hStream).branch
+    branch = hStream.branch
     if branch is None:
         raise Refusal("ILLEGAL_STATE", "the stream is not capturing")
     capture = branch.capture
@@ -89,7 +88,7 @@ def _failure_of(branch: CaptureBranch) -> Refusal | None:
     return None
 
 
-@call(1)
+@call()
 def cuStreamIsCapturing(hStream: Handle) -> CUstreamCaptureStatus:
     """Return the capture status of a stream."""
     branch = _observed(hStream)
@@ -100,7 +99,7 @@ def _observed(handle: Handle) -> CaptureBranch | None:
     return process.stream(handle, invalidate=False).branch
 
 
-@call(_INFO)
+@call()
 def cuStreamGetCaptureInfo(hStream: Handle) -> CaptureInfo:
     """Return a stream's capture status, and of an active capture its graph and dependencies."""
     branch = _observed(hStream)
@@ -110,16 +109,16 @@ def cuStreamGetCaptureInfo(hStream: Handle) -> CaptureInfo:
         if branch.capture.is_valid:
             number, graph = branch.capture.id, branch.capture.graph.handle
             nodes = [CUgraphNode(node.handle) for node in branch.dependencies]
-    edges = [CUgraphEdgeData() for _ in nodes] if _INFO == 6 else None
+    edges = [CUgraphEdgeData() for _ in nodes] if CUDA_VERSION >= 13000 else None
     return with_edge_data(status, cuuint64_t(number), CUgraph(graph), nodes, edges, len(nodes))  # type: ignore[return-value]
 
 
 @call()
 def cuStreamUpdateCaptureDependencies(
-    hStream: Handle, dependencies: Nodes, *edgeData_count_and_flags: Any
+    hStream: StreamHandle, dependencies: Nodes, *edgeData_count_and_flags: Any
 ) -> None:
     """Add to the nodes that the next one in a capturing stream depends on, or replace them."""
-    branch = process.stream(hStream).branch
+    branch = hStream.branch
     if branch is None:
         raise Refusal("ILLEGAL_STATE", "the stream is not capturing")
     *_data, count, flags = edgeData_count_and_flags
@@ -139,7 +138,7 @@ def with_edge_data(*values: object) -> tuple[object, ...]:
     return tuple(value for value in values if value is not None)
 
 
-@query(1)
+@query()
 def cuThreadExchangeStreamCaptureMode(mode: CUstreamCaptureMode) -> CUstreamCaptureMode:
     """Set how captures affect the potentially unsafe calls of this thread; return the old mode."""
     return process.captures.exchange_mode(_mode(mode))

@@ -8,6 +8,7 @@ from typing import Any, SupportsInt
 from cuda.bindings.driver import CUcontext, CUctx_flags, CUdevice, CUfunc_cache, CUlimit
 
 from cudarun.emulator.api.calls import call, query
+from cudarun.emulator.api.handles import ContextHandle, PrimaryContextHandle
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.contexts import (
     API_VERSION,
@@ -22,10 +23,10 @@ from cudarun.emulator.host.refusal import Refusal
 # --- primary contexts ----------------------------------------------------------------------------
 
 
-@call(1, of_current=False)
-def cuDevicePrimaryCtxRetain(dev: Handle) -> CUcontext:
+@call(of_current=False)
+def cuDevicePrimaryCtxRetain(dev: PrimaryContextHandle) -> CUcontext:
     """Retain the device's primary context; it is not made current."""
-    return CUcontext(process.primary_context(dev).retain().handle)
+    return CUcontext(dev.retain().handle)
 
 
 @query()
@@ -48,23 +49,22 @@ def cuDevicePrimaryCtxReset(dev: Handle) -> None:
     process.primary_context(dev).reset()
 
 
-@query(2)
-def cuDevicePrimaryCtxGetState(dev: Handle) -> tuple[int, int]:
+@query()
+def cuDevicePrimaryCtxGetState(dev: PrimaryContextHandle) -> tuple[int, int]:
     """Return the primary context's flags, and whether it is active."""
-    primary = process.primary_context(dev)
-    return primary.flags, int(primary.active)
+    return dev.flags, int(dev.active)
 
 
 @call(of_current=False)
-def cuDevicePrimaryCtxSetFlags(dev: Handle, flags: int) -> None:
+def cuDevicePrimaryCtxSetFlags(dev: PrimaryContextHandle, flags: int) -> None:
     """Set the primary context's flags, active or not."""
-    process.primary_context(dev).set_flags(checked_flags(flags))
+    dev.set_flags(checked_flags(flags))
 
 
 # --- contexts ------------------------------------------------------------------------------------
 
 
-@call(1, of_current=False)
+@call(of_current=False)
 def cuCtxCreate(ctxCreateParams: Any, flags: SupportsInt, dev: Handle = None) -> CUcontext:
     """Create a context and push it; with two arguments they are ``(flags, dev)``, as in CUDA 12."""
     given = (ctxCreateParams, flags, dev) if dev is not None else (None, ctxCreateParams, flags)
@@ -77,9 +77,9 @@ def cuCtxCreate(ctxCreateParams: Any, flags: SupportsInt, dev: Handle = None) ->
 
 
 @query()
-def cuCtxDestroy(ctx: Handle) -> None:
+def cuCtxDestroy(ctx: ContextHandle) -> None:
     """Destroy a context and everything it owns; pop it if it is current to this thread."""
-    _destroy(process.context(ctx))
+    _destroy(ctx)
 
 
 def _destroy(context: Context) -> None:
@@ -92,12 +92,12 @@ def _destroy(context: Context) -> None:
 
 
 @query()
-def cuCtxPushCurrent(ctx: Handle) -> None:
+def cuCtxPushCurrent(ctx: ContextHandle) -> None:
     """Push a context, which becomes current to this thread."""
-    process.stack.push(process.context(ctx))
+    process.stack.push(ctx)
 
 
-@query(1)
+@query()
 def cuCtxPopCurrent() -> CUcontext:
     """Pop the current context of this thread and return it."""
     return CUcontext(process.stack.pop().handle)
@@ -109,20 +109,20 @@ def cuCtxSetCurrent(ctx: Handle) -> None:
     process.stack.set(process.context(ctx) if handle_value(ctx) else None)
 
 
-@query(1)
+@query()
 def cuCtxGetCurrent() -> CUcontext:
     """Return the current context of this thread, or null."""
     context = process.stack.top
     return CUcontext(context.handle if context else 0)
 
 
-@query(1)
+@query()
 def cuCtxGetDevice() -> CUdevice:
     """Return the device of the current context."""
     return CUdevice(process.current().device.ordinal)
 
 
-@query(1)
+@query()
 def cuCtxGetFlags() -> int:
     """Return the flags of the current context."""
     return process.current().flags
@@ -136,14 +136,14 @@ def cuCtxSetFlags(flags: int) -> None:
     context.flags = checked_flags(flags) | kept
 
 
-@query(1)
+@query()
 def cuCtxGetApiVersion(ctx: Handle) -> int:
     """Return the API version of a context, or of the current one if ``ctx`` is null."""
     _given_or_current(ctx)
     return API_VERSION
 
 
-@query(1)
+@query()
 def cuCtxGetId(ctx: Handle) -> int:
     """Return a number that is unique among all contexts of this process."""
     return _given_or_current(ctx).id
@@ -163,7 +163,7 @@ def cuCtxSynchronize() -> None:
     """Wait for all work of the current context."""
 
 
-@call(1)
+@call()
 def cuCtxAttach(flags: int) -> CUcontext:
     """Increment the usage count of the current context (deprecated)."""
     if flags != 0:
@@ -174,20 +174,19 @@ def cuCtxAttach(flags: int) -> CUcontext:
 
 
 @call(waits=True)
-def cuCtxDetach(ctx: Handle) -> None:
+def cuCtxDetach(ctx: ContextHandle) -> None:
     """Decrement the usage count of the current context; at 0 it is destroyed (deprecated)."""
-    context = process.context(ctx)
-    if context is not process.current():
+    if ctx is not process.current():
         raise Refusal("INVALID_CONTEXT", "the context is not the current one")
-    context.uses -= 1
-    if context.uses == 0:
-        _destroy(context)
+    ctx.uses -= 1
+    if ctx.uses == 0:
+        _destroy(ctx)
 
 
 # --- limits and preferences ----------------------------------------------------------------------
 
 
-@call(1)
+@call()
 def cuCtxGetLimit(limit: CUlimit) -> int:
     """Return a resource limit of the current context."""
     return process.current().limits.get(limit)
@@ -200,7 +199,7 @@ def cuCtxSetLimit(limit: CUlimit, value: int) -> None:
     context.limits.set(limit, value, called=context.called)
 
 
-@call(1)
+@call()
 def cuCtxGetCacheConfig() -> CUfunc_cache:
     """Return the current context's preference for L1 cache or shared memory."""
     return process.current().cache_config
@@ -219,7 +218,7 @@ def cache_preference(config: CUfunc_cache) -> CUfunc_cache:
     return CUfunc_cache(int(config))
 
 
-@call(2, needs_context=True)
+@call(needs_context=True)
 def cuCtxGetStreamPriorityRange() -> tuple[int, int]:
     """Return the least and the greatest priority; greater is a lower number."""
     return STREAM_PRIORITIES
@@ -233,26 +232,26 @@ def cuCtxResetPersistingL2Cache() -> None:
 # --- peers ---------------------------------------------------------------------------------------
 
 
-@call()
-def cuCtxEnablePeerAccess(peerContext: Handle, Flags: int) -> None:
+@call(needs_context=True)
+def cuCtxEnablePeerAccess(peerContext: ContextHandle, Flags: int) -> None:
     """Let kernels of the current context access the memory of another device's context."""
-    context, peer = process.current(), process.context(peerContext)
+    context = process.current()
     if Flags != 0:
         raise Refusal("INVALID_VALUE", "Flags must be 0")
-    if peer.device is context.device:
+    if peerContext.device is context.device:
         raise Refusal("PEER_ACCESS_UNSUPPORTED", "both contexts belong to the same device")
-    if peer in context.peers:
+    if peerContext in context.peers:
         raise Refusal("PEER_ACCESS_ALREADY_ENABLED")
-    context.peers.append(peer)
+    context.peers.append(peerContext)
 
 
-@call()
-def cuCtxDisablePeerAccess(peerContext: Handle) -> None:
+@call(needs_context=True)
+def cuCtxDisablePeerAccess(peerContext: ContextHandle) -> None:
     """Undo `cuCtxEnablePeerAccess`."""
-    context, peer = process.current(), process.context(peerContext)
-    if peer not in context.peers:
+    context = process.current()
+    if peerContext not in context.peers:
         raise Refusal("PEER_ACCESS_NOT_ENABLED")
-    context.peers.remove(peer)
+    context.peers.remove(peerContext)
 
 
 # --- profiler control ----------------------------------------------------------------------------

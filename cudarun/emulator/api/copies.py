@@ -9,8 +9,8 @@ from typing import Any
 
 from cuda.bindings.driver import CUgraphNodeType
 
-from cudarun.emulator.api.arrays import array_of
 from cudarun.emulator.api.calls import call, enqueue, generated
+from cudarun.emulator.api.handles import array_of
 from cudarun.emulator.host.addresses import Bytes, HostPointer, address_of, host_bytes
 from cudarun.emulator.host.allocations import bytes_anywhere
 from cudarun.emulator.host.captures import CaptureRule

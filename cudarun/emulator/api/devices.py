@@ -15,9 +15,9 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.api.calls import query
+from cudarun.emulator.api.handles import DeviceHandle
 from cudarun.emulator.host.addresses import c_string, padded_name
 from cudarun.emulator.host.devices import CAPABILITY, NAME
-from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.runtime_errors import host_error
@@ -38,19 +38,19 @@ def cuInit(Flags: int) -> None:
     process.initialize()
 
 
-@query(1, before_init=True)
+@query(before_init=True)
 def cuDriverGetVersion() -> int:
     """Return the CUDA version of the driver that is emulated."""
     return DRIVER_VERSION
 
 
-@query(1, before_init=True)
+@query(before_init=True)
 def cuGetErrorName(error: CUresult) -> bytes:
     """Return the name of a result, ``CUDA_ERROR_…``, as bytes."""
     return str(_known_result(error).name).encode()
 
 
-@query(1, before_init=True)
+@query(before_init=True)
 def cuGetErrorString(error: CUresult) -> bytes:
     """Return the description of a result, as bytes."""
     result = _known_result(error)
@@ -64,59 +64,57 @@ def _known_result(error: CUresult) -> CUresult:
     return CUresult(int(error))
 
 
-@query(1)
+@query()
 def cuDeviceGet(ordinal: int) -> CUdevice:
     """Return the device with an index."""
     return CUdevice(process.device(ordinal).ordinal)
 
 
-@query(1)
+@query()
 def cuDeviceGetCount() -> int:
     """Return the number of emulated devices."""
     return len(process.devices)
 
 
-@query(1)
-def cuDeviceGetName(length: int, dev: Handle) -> bytes:
+@query()
+def cuDeviceGetName(length: int, dev: DeviceHandle) -> bytes:
     """Return the device's name in ``length`` bytes: NUL-terminated, then spaces."""
-    process.device(dev)
     return padded_name(NAME, length)
 
 
-@query(1)
-def cuDeviceGetUuid(dev: Handle) -> CUuuid:
+@query()
+def cuDeviceGetUuid(dev: DeviceHandle) -> CUuuid:
     """Return the 16 bytes that identify the device; the same in every process."""
     uuid = CUuuid()
-    ctypes.memmove(uuid.getPtr(), process.device(dev).uuid, 16)
+    ctypes.memmove(uuid.getPtr(), dev.uuid, 16)
     return uuid
 
 
-@query(1)
-def cuDeviceTotalMem(dev: Handle) -> int:
+@query()
+def cuDeviceTotalMem(dev: DeviceHandle) -> int:
     """Return the number of bytes that the device can allocate."""
-    return process.device(dev).memory.capacity
+    return dev.memory.capacity
 
 
-@query(1)
-def cuDeviceGetAttribute(attrib: CUdevice_attribute, dev: Handle) -> int:
+@query()
+def cuDeviceGetAttribute(attrib: CUdevice_attribute, dev: DeviceHandle) -> int:
     """Return the value of a ``CUdevice_attribute``."""
-    return process.device(dev).attribute(attrib)
+    return dev.attribute(attrib)
 
 
-@query(2)
-def cuDeviceComputeCapability(dev: Handle) -> tuple[int, int]:
+@query()
+def cuDeviceComputeCapability(dev: DeviceHandle) -> tuple[int, int]:
     """Return the major and the minor compute capability."""
-    process.device(dev)
     return CAPABILITY
 
 
-@query(1)
-def cuDeviceGetPCIBusId(length: int, dev: Handle) -> bytes:
+@query()
+def cuDeviceGetPCIBusId(length: int, dev: DeviceHandle) -> bytes:
     """Return ``domain:bus:device.function`` in ``length`` bytes."""
-    return padded_name(process.device(dev).pci_bus_id, length)
+    return padded_name(dev.pci_bus_id, length)
 
 
-@query(1)
+@query()
 def cuDeviceGetByPCIBusId(pciBusId: bytes) -> CUdevice:
     """Return the device at a PCI address; domain and function may be omitted."""
     text = c_string(pciBusId)
@@ -130,18 +128,18 @@ def cuDeviceGetByPCIBusId(pciBusId: bytes) -> CUdevice:
     raise Refusal("INVALID_DEVICE", f"no device has the PCI bus id {text}")
 
 
-@query(1)
-def cuDeviceCanAccessPeer(dev: Handle, peerDev: Handle) -> int:
+@query()
+def cuDeviceCanAccessPeer(dev: DeviceHandle, peerDev: DeviceHandle) -> int:
     """Return 1: every emulated device can access the memory of every other."""
-    return int(process.device(dev) is not process.device(peerDev))
+    return int(dev is not peerDev)
 
 
-@query(1)
+@query()
 def cuDeviceGetP2PAttribute(
-    attrib: CUdevice_P2PAttribute, srcDevice: Handle, dstDevice: Handle
+    attrib: CUdevice_P2PAttribute, srcDevice: DeviceHandle, dstDevice: DeviceHandle
 ) -> int:
     """Return an attribute of the link between two different devices."""
-    if process.device(srcDevice) is process.device(dstDevice):
+    if srcDevice is dstDevice:
         raise Refusal("INVALID_DEVICE", "both devices are the same")
     if int(attrib) not in _P2P_ATTRIBUTES:
         raise Refusal("INVALID_VALUE", f"{int(attrib)} is not a CUdevice_P2PAttribute")

@@ -19,6 +19,7 @@ from cuda.bindings.driver import (
 from cudarun.emulator.api.boxes import box_operation
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.fills import Fill
+from cudarun.emulator.api.handles import EventHandle, GraphHandle, NodeHandle, node_of
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.graphs import (
     Graph,
@@ -38,19 +39,9 @@ from cudarun.emulator.host.launches import (
 from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.host.streams import Event, record_operation, wait_operation
+from cudarun.emulator.host.streams import record_operation, wait_operation
 
 Nodes = Sequence[CUgraphNode] | None
-
-
-def graph_of(handle: Handle) -> Graph:
-    """Return the graph behind a handle."""
-    return process.handles.get(handle_value(handle), Graph, "INVALID_VALUE")
-
-
-def node_of(handle: Handle) -> Node:
-    """Return the node behind a handle."""
-    return process.handles.get(handle_value(handle), Node, "INVALID_VALUE")
 
 
 def nodes_of(given: Nodes, count: int) -> list[Node]:
@@ -61,19 +52,18 @@ def nodes_of(given: Nodes, count: int) -> list[Node]:
     return [node_of(node) for node in nodes[:count]]
 
 
-def _add(hGraph: Handle, given: Nodes, count: int, operation: Operation) -> CUgraphNode:
-    return CUgraphNode(graph_of(hGraph).add(operation, nodes_of(given, count)).handle)
+def _add(graph: Graph, given: Nodes, count: int, operation: Operation) -> CUgraphNode:
+    return CUgraphNode(graph.add(operation, nodes_of(given, count)).handle)
 
 
-@call(1)
+@call()
 def cuGraphAddKernelNode(
-    hGraph: Handle,
+    hGraph: GraphHandle,
     dependencies: Nodes,
     numDependencies: int,
     nodeParams: CUDA_KERNEL_NODE_PARAMS | None,
 ) -> CUgraphNode:
     """Add the launch of a kernel; its parameters are copied."""
-    graph_of(hGraph)
     return _add(hGraph, dependencies, numDependencies, kernel_from(nodeParams))
 
 
@@ -103,16 +93,16 @@ def _context(ctx: Handle) -> Context:
     return process.context(ctx) if handle_value(ctx) else process.current()
 
 
-@call(1)
+@call()
 def cuGraphAddMemcpyNode(
-    hGraph: Handle,
+    hGraph: GraphHandle,
     dependencies: Nodes,
     numDependencies: int,
     copyParams: CUDA_MEMCPY3D | None,
     ctx: Handle,
 ) -> CUgraphNode:
     """Add the copy of a box from or to memory of the host or a device, or a CUDA array."""
-    graph_of(hGraph), _context(ctx)
+    _context(ctx)  # may refuse
     if copyParams is None:
         raise Refusal("INVALID_VALUE", "copyParams is null")
     if not (copyParams.WidthInBytes and copyParams.Height and copyParams.Depth):
@@ -120,16 +110,16 @@ def cuGraphAddMemcpyNode(
     return _add(hGraph, dependencies, numDependencies, box_operation(copyParams))
 
 
-@call(1)
+@call()
 def cuGraphAddMemsetNode(
-    hGraph: Handle,
+    hGraph: GraphHandle,
     dependencies: Nodes,
     numDependencies: int,
     memsetParams: CUDA_MEMSET_NODE_PARAMS | None,
     ctx: Handle,
 ) -> CUgraphNode:
     """Add a fill of rows of items of 1, 2 or 4 bytes."""
-    graph_of(hGraph), _context(ctx)
+    _context(ctx)  # may refuse
     if memsetParams is None or memsetParams.elementSize not in (1, 2, 4):
         raise Refusal("INVALID_VALUE", "memsetParams is null, or elementSize is not 1, 2 or 4")
     if not memsetParams.width or not memsetParams.height:
@@ -145,15 +135,14 @@ def cuGraphAddMemsetNode(
     return _add(hGraph, dependencies, numDependencies, fill.operation())
 
 
-@call(1)
+@call()
 def cuGraphAddHostNode(
-    hGraph: Handle,
+    hGraph: GraphHandle,
     dependencies: Nodes,
     numDependencies: int,
     nodeParams: CUDA_HOST_NODE_PARAMS | None,
 ) -> CUgraphNode:
     """Add the call of a host function, a C function pointer."""
-    graph_of(hGraph)
     if nodeParams is None or not handle_value(nodeParams.fn):
         raise Refusal("INVALID_VALUE", "nodeParams or its function is null")
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(nodeParams.fn))
@@ -162,71 +151,65 @@ def cuGraphAddHostNode(
     return _add(hGraph, dependencies, numDependencies, operation)
 
 
-@call(1)
+@call()
 def cuGraphAddChildGraphNode(
-    hGraph: Handle, dependencies: Nodes, numDependencies: int, childGraph: Handle
+    hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, childGraph: GraphHandle
 ) -> CUgraphNode:
     """Add the execution of a copy of a graph."""
-    graph, child = graph_of(hGraph), graph_of(childGraph)
-    if child is graph:
+    if childGraph is hGraph:
         raise Refusal("INVALID_VALUE", "a graph cannot contain itself")
-    return _add(hGraph, dependencies, numDependencies, child_graph(child))
+    return _add(hGraph, dependencies, numDependencies, child_graph(childGraph))
 
 
-@call(1)
-def cuGraphAddEmptyNode(hGraph: Handle, dependencies: Nodes, numDependencies: int) -> CUgraphNode:
+@call()
+def cuGraphAddEmptyNode(
+    hGraph: GraphHandle, dependencies: Nodes, numDependencies: int
+) -> CUgraphNode:
     """Add a node without work, which orders others."""
-    graph_of(hGraph)
     return _add(hGraph, dependencies, numDependencies, empty())
 
 
-@call(1)
+@call()
 def cuGraphAddEventRecordNode(
-    hGraph: Handle, dependencies: Nodes, numDependencies: int, event: Handle
+    hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, event: EventHandle
 ) -> CUgraphNode:
     """Add the record of an event."""
-    graph_of(hGraph)
-    return _add(hGraph, dependencies, numDependencies, record_operation(_event(event)))
+    return _add(hGraph, dependencies, numDependencies, record_operation(event))
 
 
-@call(1)
+@call()
 def cuGraphAddEventWaitNode(
-    hGraph: Handle, dependencies: Nodes, numDependencies: int, event: Handle
+    hGraph: GraphHandle, dependencies: Nodes, numDependencies: int, event: EventHandle
 ) -> CUgraphNode:
     """Add a wait for an event."""
-    graph_of(hGraph)
-    return _add(hGraph, dependencies, numDependencies, wait_operation(_event(event)))
-
-
-def _event(handle: Handle) -> Event:
-    return process.handles.get(handle_value(handle), Event)
+    return _add(hGraph, dependencies, numDependencies, wait_operation(event))
 
 
 @call()
-def cuGraphDestroyNode(hNode: Handle) -> None:
+def cuGraphDestroyNode(hNode: NodeHandle) -> None:
     """Remove a node from its graph."""
-    node = node_of(hNode)
-    node.graph.destroy_node(node)
-
-
-@call(1)
-def cuGraphNodeGetType(hNode: Handle) -> CUgraphNodeType:
-    """Return the type of a node."""
-    return node_of(hNode).operation.kind
-
-
-@call(1)
-def cuGraphKernelNodeGetParams(hNode: Handle) -> CUDA_KERNEL_NODE_PARAMS:
-    """Return a kernel node's parameters; their memory is the node's."""
-    return kernel_of(node_of(hNode)).node_parameters()
+    hNode.graph.destroy_node(hNode)
 
 
 @call()
-def cuGraphKernelNodeSetParams(hNode: Handle, nodeParams: CUDA_KERNEL_NODE_PARAMS | None) -> None:
+def cuGraphNodeGetType(hNode: NodeHandle) -> CUgraphNodeType:
+    """Return the type of a node."""
+    return hNode.operation.kind
+
+
+@call()
+def cuGraphKernelNodeGetParams(hNode: NodeHandle) -> CUDA_KERNEL_NODE_PARAMS:
+    """Return a kernel node's parameters; their memory is the node's."""
+    return kernel_of(hNode).node_parameters()
+
+
+@call()
+def cuGraphKernelNodeSetParams(
+    hNode: NodeHandle, nodeParams: CUDA_KERNEL_NODE_PARAMS | None
+) -> None:
     """Replace a kernel node's parameters; executable graphs of the graph keep theirs."""
-    node = node_of(hNode)
-    kernel_of(node)
-    node.operation = kernel_from(nodeParams)
+    kernel_of(hNode)
+    hNode.operation = kernel_from(nodeParams)
 
 
 def kernel_of(node: Node) -> KernelOperation:

@@ -23,11 +23,15 @@ from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.captures import with_edge_data
 from cudarun.emulator.api.graph_nodes import (
     Nodes,
-    graph_of,
     kernel_from,
     kernel_of,
-    node_of,
     nodes_of,
+)
+from cudarun.emulator.api.handles import (
+    ExecutableGraphHandle,
+    GraphHandle,
+    NodeHandle,
+    StreamHandle,
 )
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.graphs import (
@@ -36,7 +40,6 @@ from cudarun.emulator.host.graphs import (
     Node,
     instantiate,
 )
-from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
@@ -44,11 +47,9 @@ from cudarun.emulator.host.refusal import Refusal
 if TYPE_CHECKING or CUDA_VERSION >= 13000:
     Edges = tuple[list[CUgraphNode], list[CUgraphNode], list[CUgraphEdgeData], int]
     NodeEdges = tuple[list[CUgraphNode], list[CUgraphEdgeData], int]
-    _EDGE_DATA = 1
 else:
     Edges = tuple[list[CUgraphNode], list[CUgraphNode], int]
     NodeEdges = tuple[list[CUgraphNode], int]
-    _EDGE_DATA = 0
 
 _UPLOAD = int(CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
 _DEVICE_LAUNCH = int(CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
@@ -57,14 +58,10 @@ _NODE_PRIORITY = int(CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NO
 _FLAGS = 15
 
 
-def _executable(handle: Handle) -> ExecutableGraph:
-    return process.handles.get(handle_value(handle), ExecutableGraph, "INVALID_VALUE")
-
-
 # --- graphs --------------------------------------------------------------------------------------
 
 
-@call(1)
+@call()
 def cuGraphCreate(flags: int) -> CUgraph:
     """Create an empty graph."""
     if flags != 0:
@@ -73,26 +70,24 @@ def cuGraphCreate(flags: int) -> CUgraph:
 
 
 @call()
-def cuGraphDestroy(hGraph: Handle) -> None:
+def cuGraphDestroy(hGraph: GraphHandle) -> None:
     """Destroy a graph and its nodes; executable graphs of it stay."""
-    graph = graph_of(hGraph)
-    if process.captures.is_capturing(graph):
+    if process.captures.is_capturing(hGraph):
         raise Refusal("INVALID_VALUE", "a capture adds nodes to the graph")
-    graph.destroy()
+    hGraph.destroy()
 
 
-@call(1)
-def cuGraphClone(originalGraph: Handle) -> CUgraph:
+@call()
+def cuGraphClone(originalGraph: GraphHandle) -> CUgraph:
     """Copy a graph with its nodes."""
-    return CUgraph(graph_of(originalGraph).clone().handle)
+    return CUgraph(originalGraph.clone().handle)
 
 
-@call(1)
-def cuGraphNodeFindInClone(hOriginalNode: Handle, hClonedGraph: Handle) -> CUgraphNode:
+@call()
+def cuGraphNodeFindInClone(hOriginalNode: NodeHandle, hClonedGraph: GraphHandle) -> CUgraphNode:
     """Return the copy of a node in a clone of its graph."""
-    original = node_of(hOriginalNode)
-    for node in graph_of(hClonedGraph).nodes:
-        if node.original is original:
+    for node in hClonedGraph.nodes:
+        if node.original is hOriginalNode:
             return CUgraphNode(node.handle)
     raise Refusal("INVALID_VALUE", "the graph is not a clone of the node's")
 
@@ -102,20 +97,18 @@ def cuGraphNodeFindInClone(hOriginalNode: Handle, hClonedGraph: Handle) -> CUgra
 
 @call()
 def cuGraphAddDependencies(
-    hGraph: Handle, from_: Nodes, to: Nodes, *edgeData_and_count: Any
+    hGraph: GraphHandle, from_: Nodes, to: Nodes, *edgeData_and_count: Any
 ) -> None:
     """Add edges; there is no edge data, or all of it is zero."""
-    graph = graph_of(hGraph)
-    graph.connect(_pairs(from_, to, edgeData_and_count))
+    hGraph.connect(_pairs(from_, to, edgeData_and_count))
 
 
 @call()
 def cuGraphRemoveDependencies(
-    hGraph: Handle, from_: Nodes, to: Nodes, *edgeData_and_count: Any
+    hGraph: GraphHandle, from_: Nodes, to: Nodes, *edgeData_and_count: Any
 ) -> None:
     """Remove edges."""
-    graph = graph_of(hGraph)
-    graph.disconnect(_pairs(from_, to, edgeData_and_count))
+    hGraph.disconnect(_pairs(from_, to, edgeData_and_count))
 
 
 def _pairs(before: Nodes, after: Nodes, rest: tuple[Any, ...]) -> list[tuple[Node, Node]]:
@@ -137,27 +130,29 @@ def _count(nodes: Sequence[object], room: int) -> int:
 
 
 def _data(nodes: Sequence[object], room: int) -> list[CUgraphEdgeData] | None:
-    return [CUgraphEdgeData() for _ in range(room)] if _EDGE_DATA else None
+    return [CUgraphEdgeData() for _ in range(room)] if CUDA_VERSION >= 13000 else None
 
 
-@call(2)
-def cuGraphGetNodes(hGraph: Handle, numNodes: int = 0) -> tuple[list[CUgraphNode], int]:
+@call()
+def cuGraphGetNodes(hGraph: GraphHandle, numNodes: int = 0) -> tuple[list[CUgraphNode], int]:
     """Return the first nodes of a graph, and their number, or that of all if 0 are requested."""
-    nodes = graph_of(hGraph).nodes
+    nodes = hGraph.nodes
     return _handles(nodes, numNodes), _count(nodes, numNodes)
 
 
-@call(2)
-def cuGraphGetRootNodes(hGraph: Handle, numRootNodes: int = 0) -> tuple[list[CUgraphNode], int]:
+@call()
+def cuGraphGetRootNodes(
+    hGraph: GraphHandle, numRootNodes: int = 0
+) -> tuple[list[CUgraphNode], int]:
     """Return the nodes without dependencies, as `cuGraphGetNodes`."""
-    roots = graph_of(hGraph).roots()
+    roots = hGraph.roots()
     return _handles(roots, numRootNodes), _count(roots, numRootNodes)
 
 
-@call(3 + _EDGE_DATA)
-def cuGraphGetEdges(hGraph: Handle, numEdges: int = 0) -> Edges:
+@call()
+def cuGraphGetEdges(hGraph: GraphHandle, numEdges: int = 0) -> Edges:
     """Return the two ends of each edge, as `cuGraphGetNodes`."""
-    edges = graph_of(hGraph).edges()
+    edges = hGraph.edges()
     before, after = [edge[0] for edge in edges], [edge[1] for edge in edges]
     return with_edge_data(
         _handles(before, numEdges),
@@ -167,16 +162,16 @@ def cuGraphGetEdges(hGraph: Handle, numEdges: int = 0) -> Edges:
     )  # type: ignore[return-value]
 
 
-@call(2 + _EDGE_DATA)
-def cuGraphNodeGetDependencies(hNode: Handle, numDependencies: int = 0) -> NodeEdges:
+@call()
+def cuGraphNodeGetDependencies(hNode: NodeHandle, numDependencies: int = 0) -> NodeEdges:
     """Return the nodes that a node depends on directly, as `cuGraphGetNodes`."""
-    return _neighbors(list(node_of(hNode).before), numDependencies)
+    return _neighbors(list(hNode.before), numDependencies)
 
 
-@call(2 + _EDGE_DATA)
-def cuGraphNodeGetDependentNodes(hNode: Handle, numDependentNodes: int = 0) -> NodeEdges:
+@call()
+def cuGraphNodeGetDependentNodes(hNode: NodeHandle, numDependentNodes: int = 0) -> NodeEdges:
     """Return the nodes that depend directly on a node, as `cuGraphGetNodes`."""
-    return _neighbors(list(node_of(hNode).after), numDependentNodes)
+    return _neighbors(list(hNode.after), numDependentNodes)
 
 
 def _neighbors(nodes: list[Node], room: int) -> NodeEdges:
@@ -186,28 +181,27 @@ def _neighbors(nodes: list[Node], room: int) -> NodeEdges:
 # --- executable graphs ---------------------------------------------------------------------------
 
 
-@call(1, during_capture=CaptureRule.UNSAFE)
-def cuGraphInstantiate(hGraph: Handle, flags: int) -> CUgraphExec:
+@call(during_capture=CaptureRule.UNSAFE)
+def cuGraphInstantiate(hGraph: GraphHandle, flags: int) -> CUgraphExec:
     """Create an executable graph; not one that kernels launch."""
-    return CUgraphExec(_instantiate(graph_of(hGraph), flags).handle)
+    return CUgraphExec(_instantiate(hGraph, flags).handle)
 
 
-@call(1, during_capture=CaptureRule.UNSAFE)
+@call(during_capture=CaptureRule.UNSAFE)
 def cuGraphInstantiateWithParams(
-    hGraph: Handle, instantiateParams: CUDA_GRAPH_INSTANTIATE_PARAMS | None
+    hGraph: GraphHandle, instantiateParams: CUDA_GRAPH_INSTANTIATE_PARAMS | None
 ) -> CUgraphExec:
     """Create an executable graph, and write the result into the structure."""
-    graph = graph_of(hGraph)
     if instantiateParams is None:
         raise Refusal("INVALID_VALUE", "instantiateParams is null")
     instantiateParams.hErrNode_out = CUgraphNode(0)
     results = CUgraphInstantiateResult
     try:
-        made = _instantiate(graph, int(instantiateParams.flags), allowed=_FLAGS)
+        made = _instantiate(hGraph, int(instantiateParams.flags), allowed=_FLAGS)
     except Refusal:
         instantiateParams.result_out = results.CUDA_GRAPH_INSTANTIATE_ERROR
-        in_order = graph.in_order()
-        stuck = [node for node in graph.nodes if node not in in_order]
+        in_order = hGraph.in_order()
+        stuck = [node for node in hGraph.nodes if node not in in_order]
         if stuck:
             instantiateParams.result_out = results.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE
             instantiateParams.hErrNode_out = CUgraphNode(stuck[0].handle)
@@ -228,39 +222,36 @@ def _instantiate(graph: Graph, flags: int, allowed: int = _FLAGS & ~_UPLOAD) -> 
 
 
 @enqueue()
-def cuGraphLaunch(hGraphExec: Handle, hStream: Handle) -> None:
+def cuGraphLaunch(hGraphExec: ExecutableGraphHandle, hStream: StreamHandle) -> None:
     """Execute an executable graph in a stream, which must not be capturing."""
-    executable, stream = _executable(hGraphExec), process.stream(hStream)
-    stream.check_not_capturing()
-    process.submit(stream, *executable.operations())
+    hStream.check_not_capturing()
+    process.submit(hStream, *hGraphExec.operations())
 
 
 @call()
-def cuGraphUpload(hGraphExec: Handle, hStream: Handle) -> None:
+def cuGraphUpload(hGraphExec: ExecutableGraphHandle, hStream: StreamHandle) -> None:
     """Prepare the launch of an executable graph; no effect here."""
-    _executable(hGraphExec)
-    process.stream(hStream).check_not_capturing()
+    hStream.check_not_capturing()
 
 
 @call(during_capture=CaptureRule.UNSAFE)
-def cuGraphExecDestroy(hGraphExec: Handle) -> None:
+def cuGraphExecDestroy(hGraphExec: ExecutableGraphHandle) -> None:
     """Destroy an executable graph."""
-    _executable(hGraphExec).destroy(process.handles)
+    hGraphExec.destroy(process.handles)
 
 
-@call(1)
-def cuGraphExecGetFlags(hGraphExec: Handle) -> cuuint64_t:
+@call()
+def cuGraphExecGetFlags(hGraphExec: ExecutableGraphHandle) -> cuuint64_t:
     """Return the flags of an executable graph's instantiation, without that of priorities."""
-    return cuuint64_t(_executable(hGraphExec).flags & ~_NODE_PRIORITY)
+    return cuuint64_t(hGraphExec.flags & ~_NODE_PRIORITY)
 
 
 @call()
 def cuGraphExecKernelNodeSetParams(
-    hGraphExec: Handle, hNode: Handle, nodeParams: CUDA_KERNEL_NODE_PARAMS | None
+    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, nodeParams: CUDA_KERNEL_NODE_PARAMS | None
 ) -> None:
     """Replace the parameters of a kernel in an executable graph, by its node in the graph."""
-    executable, node = _executable(hGraphExec), node_of(hNode)
-    copy = executable.nodes.get(node.handle)
+    copy = hGraphExec.nodes.get(hNode.handle)
     if copy is None:
         raise Refusal("INVALID_VALUE", "the executable graph was not created from the node's graph")
     before, after = kernel_of(copy), kernel_from(nodeParams)

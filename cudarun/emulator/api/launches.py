@@ -9,11 +9,12 @@ from functools import partial
 from cuda.bindings.driver import CUfunction_attribute, CUgraphNodeType, CUlaunchConfig
 
 from cudarun.emulator.api.calls import call, enqueue
-from cudarun.emulator.api.modules import function_of
+from cudarun.emulator.api.handles import FunctionHandle
 from cudarun.emulator.host.addresses import HostPointer
 from cudarun.emulator.host.graphs import of_host
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.launches import LaunchGeometry, geometry_of, launch
+from cudarun.emulator.host.modules import LoadedFunction
 from cudarun.emulator.host.occupancy import (
     best_block,
     blocks_per_multiprocessor,
@@ -96,47 +97,52 @@ def cuStreamAddCallback(hStream: Handle, callback: Handle, userData: Handle, fla
         function(handle_value(callback))(handle_value(hStream), 0, handle_value(userData))
 
 
-@call(1)
+@call()
 def cuOccupancyMaxActiveBlocksPerMultiprocessor(
-    func: Handle, blockSize: int, dynamicSMemSize: int
+    func: FunctionHandle, blockSize: int, dynamicSMemSize: int
 ) -> int:
     """Return the number of resident blocks of a kernel per multiprocessor."""
     return _resident(func, blockSize, dynamicSMemSize)
 
 
-@call(1)
+@call()
 def cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    func: Handle, blockSize: int, dynamicSMemSize: int, flags: int
+    func: FunctionHandle, blockSize: int, dynamicSMemSize: int, flags: int
 ) -> int:
     """`cuOccupancyMaxActiveBlocksPerMultiprocessor`; the flags only affect caches."""
     return _resident(func, blockSize, dynamicSMemSize)
 
 
-def _resident(func: Handle, threads: int, dynamic_shared: int) -> int:
+def _resident(func: LoadedFunction, threads: int, dynamic_shared: int) -> int:
     if threads <= 0:
         raise Refusal("INVALID_VALUE", f"invalid block size: {threads} threads")
-    return blocks_per_multiprocessor(function_of(func).code, threads, dynamic_shared)
+    return blocks_per_multiprocessor(func.code, threads, dynamic_shared)
 
 
-@call(2)
+@call()
 def cuOccupancyMaxPotentialBlockSize(
-    func: Handle, blockSizeToDynamicSMemSize: Handle, dynamicSMemSize: int, blockSizeLimit: int
+    func: FunctionHandle,
+    blockSizeToDynamicSMemSize: Handle,
+    dynamicSMemSize: int,
+    blockSizeLimit: int,
 ) -> tuple[int, int]:
     """Return the smallest grid and the block size with maximum occupancy."""
     return _best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)
 
 
-def _best_block(func: Handle, needed: Handle, dynamic_shared: int, limit: int) -> tuple[int, int]:
+def _best_block(
+    func: LoadedFunction, needed: Handle, dynamic_shared: int, limit: int
+) -> tuple[int, int]:
     address = handle_value(needed)
     if address:
         shared_of = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(address)
-        return best_block(function_of(func).code, shared_of, limit)
-    return best_block(function_of(func).code, lambda threads: dynamic_shared, limit)
+        return best_block(func.code, shared_of, limit)
+    return best_block(func.code, lambda threads: dynamic_shared, limit)
 
 
-@call(2)
+@call()
 def cuOccupancyMaxPotentialBlockSizeWithFlags(
-    func: Handle,
+    func: FunctionHandle,
     blockSizeToDynamicSMemSize: Handle,
     dynamicSMemSize: int,
     blockSizeLimit: int,
@@ -146,11 +152,12 @@ def cuOccupancyMaxPotentialBlockSizeWithFlags(
     return _best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)
 
 
-@call(1)
-def cuOccupancyAvailableDynamicSMemPerBlock(func: Handle, numBlocks: int, blockSize: int) -> int:
+@call()
+def cuOccupancyAvailableDynamicSMemPerBlock(
+    func: FunctionHandle, numBlocks: int, blockSize: int
+) -> int:
     """Return the most dynamic shared memory with which so many blocks are resident."""
     if numBlocks <= 0 or blockSize <= 0:
         raise Refusal("INVALID_VALUE", f"invalid numBlocks or blockSize: {numBlocks}, {blockSize}")
-    function = function_of(func)
-    most = function.attributes.get(_MOST_DYNAMIC_SHARED)
-    return dynamic_shared_for(function.code, numBlocks, blockSize, most)
+    most = func.attributes.get(_MOST_DYNAMIC_SHARED)
+    return dynamic_shared_for(func.code, numBlocks, blockSize, most)

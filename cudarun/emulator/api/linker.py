@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+from typing import Annotated
 
 from cuda.bindings.driver import CUjitInputType, CUlinkState
 
 from cudarun.emulator.api.calls import call
+from cudarun.emulator.api.handles import lookup
 from cudarun.emulator.api.modules import Options, OptionValues
 from cudarun.emulator.host.addresses import HostPointer, address_of, c_string
 from cudarun.emulator.host.contexts import Context, ContextObject
-from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.images import NotLoadable, image_file, ptx_text
 from cudarun.emulator.host.jit import DriverJitOptions, compile_text, information, jit_refusal
 from cudarun.emulator.host.linker import Linker, LinkError, LinkInput
@@ -84,11 +85,10 @@ class _LinkState(ContextObject):
         return ctypes.addressof(self.image), len(text)
 
 
-def _state(handle: Handle) -> _LinkState:
-    return process.handles.get(handle_value(handle), _LinkState)
+LinkHandle = Annotated[_LinkState, lookup(_LinkState)]
 
 
-@call(1)
+@call()
 def cuLinkCreate(numOptions: int, options: Options, optionValues: OptionValues) -> CUlinkState:
     """Begin a link."""
     jit_options = DriverJitOptions(numOptions, options, optionValues)
@@ -98,7 +98,7 @@ def cuLinkCreate(numOptions: int, options: Options, optionValues: OptionValues) 
 
 @call()
 def cuLinkAddData(
-    state: Handle,
+    state: LinkHandle,
     typename: CUjitInputType,
     data: HostPointer,
     size: int,
@@ -108,17 +108,16 @@ def cuLinkAddData(
     optionValues: OptionValues,
 ) -> None:
     """Add an input from memory, ``size`` bytes."""
-    link = _state(state)
     DriverJitOptions(numOptions, options, optionValues).check_of_one_input()
     address = address_of(data)
     if address == 0 or size == 0:
         raise Refusal("INVALID_VALUE", "the input is empty")
-    link.add(typename, ctypes.string_at(address, size), c_string(name) if name else "")
+    state.add(typename, ctypes.string_at(address, size), c_string(name) if name else "")
 
 
 @call()
 def cuLinkAddFile(
-    state: Handle,
+    state: LinkHandle,
     typename: CUjitInputType,
     path: bytes,
     numOptions: int,
@@ -126,20 +125,19 @@ def cuLinkAddFile(
     optionValues: OptionValues,
 ) -> None:
     """Add an input from a file."""
-    link = _state(state)
-    link.check_open()
+    state.check_open()
     DriverJitOptions(numOptions, options, optionValues).check_of_one_input()
     file = c_string(path)
-    link.add(typename, image_file(file), file)
-
-
-@call(2)
-def cuLinkComplete(state: Handle) -> tuple[int, int]:
-    """Finish a link; return address and size of the image, which the link state owns."""
-    return _state(state).complete()
+    state.add(typename, image_file(file), file)
 
 
 @call()
-def cuLinkDestroy(state: Handle) -> None:
+def cuLinkComplete(state: LinkHandle) -> tuple[int, int]:
+    """Finish a link; return address and size of the image, which the link state owns."""
+    return state.complete()
+
+
+@call()
+def cuLinkDestroy(state: LinkHandle) -> None:
     """Destroy a link and its image."""
-    _state(state).destroy()
+    state.destroy()

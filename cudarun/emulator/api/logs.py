@@ -14,13 +14,13 @@ from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 
-@query(1, before_init=True)
+@query(before_init=True)
 def cuLogsCurrent(flags: int) -> CUlogIterator:
     """Return an iterator to the place of the next message; any flags are accepted."""
     return CUlogIterator(process.log.next)
 
 
-@query(2, before_init=True)
+@query(before_init=True)
 def cuLogsDumpToMemory(
     iterator: CUlogIterator | None, buffer: HostPointer, size: int, flags: int
 ) -> tuple[CUlogIterator | None, int]:
@@ -39,7 +39,7 @@ def cuLogsDumpToMemory(
     return _advanced(iterator), len(text)
 
 
-@query(1, before_init=True)
+@query(before_init=True)
 def cuLogsDumpToFile(
     iterator: CUlogIterator | None, pathToFile: bytes, flags: int
 ) -> CUlogIterator | None:

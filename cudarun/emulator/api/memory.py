@@ -51,13 +51,13 @@ def allocated(
 # --- allocation ----------------------------------------------------------------------------------
 
 
-@call(1, during_capture=CaptureRule.UNSAFE)
+@call(during_capture=CaptureRule.UNSAFE)
 def cuMemAlloc(bytesize: int) -> CUdeviceptr:
     """Allocate device memory; its contents are undefined, here zeros."""
     return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE).address)
 
 
-@call(1)
+@call()
 def cuMemAllocAsync(bytesize: int, hStream: Handle) -> CUdeviceptr:
     """Allocate memory from the device's current pool, in a stream; null for 0 bytes."""
     stream = stream_of_allocation(hStream)
@@ -67,7 +67,7 @@ def cuMemAllocAsync(bytesize: int, hStream: Handle) -> CUdeviceptr:
     return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=pool).address)
 
 
-@call(2, during_capture=CaptureRule.UNSAFE)
+@call(during_capture=CaptureRule.UNSAFE)
 def cuMemAllocPitch(
     WidthInBytes: int, Height: int, ElementSizeBytes: int
 ) -> tuple[CUdeviceptr, int]:
@@ -80,7 +80,7 @@ def cuMemAllocPitch(
     return CUdeviceptr(allocated(pitch * Height, AllocationKind.DEVICE).address), pitch
 
 
-@call(1, during_capture=CaptureRule.UNSAFE)
+@call(during_capture=CaptureRule.UNSAFE)
 def cuMemAllocManaged(bytesize: int, flags: int) -> CUdeviceptr:
     """Allocate memory with one address for the host and every device."""
     if flags not in _ATTACH_FLAGS:
@@ -129,7 +129,7 @@ def stream_of_allocation(handle: Handle) -> Stream:
     return stream
 
 
-@call(1, during_capture=CaptureRule.UNSAFE)
+@call(during_capture=CaptureRule.UNSAFE)
 def cuMemAllocHost(bytesize: int) -> int:
     """Allocate page-locked host memory, accessible to kernels; for 0 bytes return null."""
     if bytesize == 0:
@@ -138,7 +138,7 @@ def cuMemAllocHost(bytesize: int) -> int:
     return allocated(bytesize, AllocationKind.PAGE_LOCKED).address
 
 
-@call(1, during_capture=CaptureRule.UNSAFE)
+@call(during_capture=CaptureRule.UNSAFE)
 def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
     """Allocate page-locked host memory, accessible to kernels; for 0 bytes return null."""
     if Flags & ~_HOST_ALLOC_FLAGS:
@@ -187,7 +187,7 @@ def cuMemHostUnregister(p: HostPointer) -> None:
     process.allocations.release(address, AllocationKind.REGISTERED, refusal=refusal)
 
 
-@call(1, needs_context=True)
+@call(needs_context=True)
 def cuMemHostGetDevicePointer(p: HostPointer, Flags: int) -> CUdeviceptr:
     """Return the device address of page-locked memory: the same as the host's."""
     address = address_of(p)
@@ -197,7 +197,7 @@ def cuMemHostGetDevicePointer(p: HostPointer, Flags: int) -> CUdeviceptr:
     return CUdeviceptr(address)
 
 
-@call(1, needs_context=True)
+@call(needs_context=True)
 def cuMemHostGetFlags(p: HostPointer) -> int:
     """Return the flags of page-locked or managed memory: it is mapped, whatever they were."""
     address = address_of(p)
@@ -216,14 +216,14 @@ def _page_locked(address: int) -> DriverAllocation:
     return buffer
 
 
-@call(2)
+@call()
 def cuMemGetInfo() -> tuple[int, int]:
     """Return free and total bytes of the current device."""
     memory = process.current().device.memory
     return memory.capacity - memory.used, memory.capacity
 
 
-@call(2, needs_context=True)
+@call(needs_context=True)
 def cuMemGetAddressRange(dptr: Handle) -> tuple[CUdeviceptr, int]:
     """Return base and size of the allocation that contains an address."""
     address = handle_value(dptr)

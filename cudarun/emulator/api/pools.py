@@ -16,6 +16,7 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.api.calls import call
+from cudarun.emulator.api.handles import DeviceHandle, PoolHandle
 from cudarun.emulator.api.memory import allocated, stream_of_allocation
 from cudarun.emulator.host.allocations import AllocationKind
 from cudarun.emulator.host.handles import Handle, handle_value
@@ -24,32 +25,27 @@ from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 
-def _pool(handle: Handle) -> Pool:
-    return process.handles.get(handle_value(handle), Pool, "INVALID_VALUE")
-
-
-@call(1)
+@call()
 def cuDeviceGetDefaultMemPool(dev: Handle) -> CUmemoryPool:
     """Return the default pool of a device."""
     return CUmemoryPool(process.pools_of(dev).default.handle)
 
 
-@call(1)
+@call()
 def cuDeviceGetMemPool(dev: Handle) -> CUmemoryPool:
     """Return the pool that ``cuMemAllocAsync`` allocates from."""
     return CUmemoryPool(process.pools_of(dev).current.handle)
 
 
 @call()
-def cuDeviceSetMemPool(dev: Handle, pool: Handle) -> None:
+def cuDeviceSetMemPool(dev: DeviceHandle, pool: PoolHandle) -> None:
     """Set the pool of a device that ``cuMemAllocAsync`` allocates from."""
-    device, chosen = process.device(dev), _pool(pool)
-    if chosen.device is not device:
+    if pool.device is not dev:
         raise Refusal("INVALID_VALUE", "the pool belongs to another device")
-    process.pools_of(dev).current = chosen
+    process.pools_of(dev.ordinal).current = pool
 
 
-@call(1)
+@call()
 def cuMemPoolCreate(poolProps: CUmemPoolProps) -> CUmemoryPool:
     """Create a pool of a device's memory."""
     if not hasattr(poolProps, "allocType"):
@@ -75,37 +71,36 @@ def cuMemPoolCreate(poolProps: CUmemPoolProps) -> CUmemoryPool:
 
 
 @call()
-def cuMemPoolDestroy(pool: Handle) -> None:
+def cuMemPoolDestroy(pool: PoolHandle) -> None:
     """Destroy a pool; memory allocated from it lives on until it is freed."""
-    ended = _pool(pool)
-    if ended.is_default:
+    if pool.is_default:
         raise Refusal("INVALID_VALUE", "a device's default pool cannot be destroyed")
-    pools = process.pools_of(ended.device.ordinal)
-    if pools.current is ended:
+    pools = process.pools_of(pool.device.ordinal)
+    if pools.current is pool:
         pools.current = pools.default
-    process.handles.remove(ended.handle)
+    process.handles.remove(pool.handle)
 
 
-@call(1)
-def cuMemPoolGetAttribute(pool: Handle, attr: CUmemPool_attribute) -> cuuint64_t | int:
+@call()
+def cuMemPoolGetAttribute(pool: PoolHandle, attr: CUmemPool_attribute) -> cuuint64_t | int:
     """Return the value of a ``CUmemPool_attribute``."""
-    return _pool(pool).get(attr)
+    return pool.get(attr)
 
 
 @call()
-def cuMemPoolSetAttribute(pool: Handle, attr: CUmemPool_attribute, value: SupportsInt) -> None:
+def cuMemPoolSetAttribute(pool: PoolHandle, attr: CUmemPool_attribute, value: SupportsInt) -> None:
     """Set an attribute; a high-water mark is reset by setting it to 0."""
-    _pool(pool).set(attr, int(value))
+    pool.set(attr, int(value))
 
 
 @call()
-def cuMemPoolTrimTo(pool: Handle, minBytesToKeep: int) -> None:
+def cuMemPoolTrimTo(pool: PoolHandle, minBytesToKeep: int) -> None:
     """Release unused memory of the pool; no effect here: a pool reserves none."""
-    _pool(pool)
 
 
-@call(1)
+@call()
 def cuMemAllocFromPoolAsync(bytesize: int, pool: Handle, hStream: Handle) -> CUdeviceptr:
     """Allocate device memory from a pool, in the order of a stream."""
     stream_of_allocation(hStream)
-    return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=_pool(pool)).address)
+    chosen = process.handles.get(handle_value(pool), Pool, "INVALID_VALUE")
+    return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=chosen).address)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from cuda.bindings.driver import CUcontext, CUdevice, CUevent, CUstream
 
 from cudarun.emulator.api.calls import call, enqueue
+from cudarun.emulator.api.handles import EventHandle, IdleStreamHandle, StreamHandle
 from cudarun.emulator.host.captures import CaptureBranch, CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
@@ -22,20 +23,16 @@ from cudarun.emulator.host.streams import (
 _EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL
 
 
-def _event(handle: Handle) -> Event:
-    return process.handles.get(handle_value(handle), Event)
-
-
 # --- streams -------------------------------------------------------------------------------------
 
 
-@call(1)
+@call()
 def cuStreamCreate(Flags: int) -> CUstream:
     """Create a stream in the current context."""
     return CUstream(create_stream(process.current(), Flags, 0).handle)
 
 
-@call(1)
+@call()
 def cuStreamCreateWithPriority(flags: int, priority: int) -> CUstream:
     """Create a stream with a priority, clamped to the valid range."""
     return CUstream(create_stream(process.current(), flags, priority).handle)
@@ -52,28 +49,27 @@ def cuStreamDestroy(hStream: Handle) -> None:
 
 
 @call(waits=True)
-def cuStreamSynchronize(hStream: Handle) -> None:
+def cuStreamSynchronize(hStream: IdleStreamHandle) -> None:
     """Wait for all work of a stream."""
-    process.ready(process.idle_stream(hStream).context.device)
+    process.ready(hStream.context.device)
 
 
 @call()
-def cuStreamQuery(hStream: Handle) -> None:
+def cuStreamQuery(hStream: IdleStreamHandle) -> None:
     """Return success if all work of a stream is done; only a kernel of another thread can run."""
-    if process.idle_stream(hStream).context.device.busy:
+    if hStream.context.device.busy:
         raise Refusal("NOT_READY")
 
 
 @enqueue()
-def cuStreamWaitEvent(hStream: Handle, hEvent: Handle, Flags: int) -> None:
+def cuStreamWaitEvent(hStream: StreamHandle, hEvent: EventHandle, Flags: int) -> None:
     """Make a stream wait for an event, or join the capture in which the event was recorded."""
-    stream, event = process.stream(hStream), _event(hEvent)
     if Flags not in (0, _EXTERNAL):
         raise Refusal("INVALID_VALUE", f"{Flags:#x} is not a combination of CUevent_wait_flags")
     if Flags == _EXTERNAL:
-        _branch(stream).add(wait_operation(event))
+        _branch(hStream).add(wait_operation(hEvent))
     else:
-        stream.wait_for(event)
+        hStream.wait_for(hEvent)
 
 
 def _branch(stream: Stream) -> CaptureBranch:
@@ -82,73 +78,69 @@ def _branch(stream: Stream) -> CaptureBranch:
     return stream.branch
 
 
-@call(1)
-def cuStreamGetPriority(hStream: Handle) -> int:
+@call()
+def cuStreamGetPriority(hStream: StreamHandle) -> int:
     """Return a stream's priority."""
-    return process.stream(hStream).priority
+    return hStream.priority
 
 
-@call(1)
-def cuStreamGetId(hStream: Handle) -> int:
+@call()
+def cuStreamGetId(hStream: StreamHandle) -> int:
     """Return a number that is unique among all streams of this process."""
-    stream = process.stream(hStream)
-    stream.check_not_capturing()
-    return stream.handle or stream.context.handle
+    hStream.check_not_capturing()
+    return hStream.handle or hStream.context.handle
 
 
-@call(1)
-def cuStreamGetFlags(hStream: Handle) -> int:
+@call()
+def cuStreamGetFlags(hStream: StreamHandle) -> int:
     """Return a stream's flags."""
-    stream = process.stream(hStream)
-    stream.check_not_capturing()
-    return stream.flags
+    hStream.check_not_capturing()
+    return hStream.flags
 
 
-@call(1)
-def cuStreamGetCtx(hStream: Handle) -> CUcontext:
+@call()
+def cuStreamGetCtx(hStream: StreamHandle) -> CUcontext:
     """Return a stream's context."""
-    return CUcontext(process.stream(hStream).context.handle)
+    return CUcontext(hStream.context.handle)
 
 
-@call(1)
-def cuStreamGetDevice(hStream: Handle) -> CUdevice:
+@call()
+def cuStreamGetDevice(hStream: StreamHandle) -> CUdevice:
     """Return a stream's device."""
-    stream = process.stream(hStream)
-    stream.check_not_capturing()
-    return CUdevice(stream.context.device.ordinal)
+    hStream.check_not_capturing()
+    return CUdevice(hStream.context.device.ordinal)
 
 
 # --- events --------------------------------------------------------------------------------------
 
 
-@call(1)
+@call()
 def cuEventCreate(Flags: int) -> CUevent:
     """Create an event in the current context."""
     return CUevent(create_event(process.current(), Flags).handle)
 
 
 @call()
-def cuEventDestroy(hEvent: Handle) -> None:
+def cuEventDestroy(hEvent: EventHandle) -> None:
     """Destroy an event."""
-    _event(hEvent).destroy()
+    hEvent.destroy()
 
 
 @enqueue()
-def cuEventRecord(hEvent: Handle, hStream: Handle) -> None:
+def cuEventRecord(hEvent: EventHandle, hStream: StreamHandle) -> None:
     """Record an event when a stream has done all work submitted so far."""
     _record(hEvent, hStream)
 
 
 @enqueue()
-def cuEventRecordWithFlags(hEvent: Handle, hStream: Handle, flags: int) -> None:
+def cuEventRecordWithFlags(hEvent: EventHandle, hStream: StreamHandle, flags: int) -> None:
     """`cuEventRecord`; with ``CU_EVENT_RECORD_EXTERNAL`` a capture records it as a node."""
     if flags not in (0, _EXTERNAL):
         raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CUevent_record_flags")
     _record(hEvent, hStream, external=flags == _EXTERNAL)
 
 
-def _record(hEvent: Handle, hStream: Handle, *, external: bool = False) -> None:
-    event, stream = _event(hEvent), process.stream(hStream)
+def _record(event: Event, stream: Stream, *, external: bool = False) -> None:
     if event.context is not stream.context:
         raise Refusal("INVALID_HANDLE", "the event and the stream belong to different contexts")
     if external:
@@ -160,24 +152,21 @@ def _record(hEvent: Handle, hStream: Handle, *, external: bool = False) -> None:
 
 
 @call(waits=True, during_capture=CaptureRule.UNSAFE)
-def cuEventSynchronize(hEvent: Handle) -> None:
+def cuEventSynchronize(hEvent: EventHandle) -> None:
     """Wait for an event."""
-    process.ready(_completed(hEvent).context.device)
+    hEvent.check_not_captured()
+    process.ready(hEvent.context.device)
 
 
 @call(during_capture=CaptureRule.UNSAFE)
-def cuEventQuery(hEvent: Handle) -> None:
+def cuEventQuery(hEvent: EventHandle) -> None:
     """Return success: a recorded event has completed."""
-    _completed(hEvent)
+    hEvent.check_not_captured()
 
 
-def _completed(handle: Handle) -> Event:
-    event = _event(handle)
-    event.check_not_captured()
-    return event
-
-
-@call(1)
-def cuEventElapsedTime(hStart: Handle, hEnd: Handle) -> float:
+@call()
+def cuEventElapsedTime(hStart: EventHandle, hEnd: EventHandle) -> float:
     """Return the milliseconds between two recorded events."""
-    return _completed(hEnd).milliseconds_since(_completed(hStart))
+    hEnd.check_not_captured()
+    hStart.check_not_captured()
+    return hEnd.milliseconds_since(hStart)

@@ -6,13 +6,14 @@ from __future__ import annotations
 from cuda.bindings.driver import CUDA_RESOURCE_DESC, CUsurfObject
 
 from cudarun.emulator.api.calls import call
+from cudarun.emulator.api.handles import SurfaceHandle
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.surfaces import SurfaceObject, create_surface
 
 
-@call(1)
+@call()
 def cuSurfObjectCreate(pResDesc: CUDA_RESOURCE_DESC) -> CUsurfObject:
     """Create a surface object of an array with ``CUDA_ARRAY3D_SURFACE_LDST``."""
     return CUsurfObject(create_surface(process, pResDesc).handle)
@@ -26,8 +27,7 @@ def cuSurfObjectDestroy(surfObject: Handle) -> None:
         found.destroy()
 
 
-@call(1, needs_context=True)
-def cuSurfObjectGetResourceDesc(surfObject: Handle) -> CUDA_RESOURCE_DESC:
+@call(needs_context=True)
+def cuSurfObjectGetResourceDesc(surfObject: SurfaceHandle) -> CUDA_RESOURCE_DESC:
     """Return the resource descriptor that a surface object was created with."""
-    found = process.handles.get(handle_value(surfObject), SurfaceObject, "INVALID_VALUE")
-    return copied(found.resource)
+    return copied(surfObject.resource)

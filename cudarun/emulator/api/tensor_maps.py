@@ -9,7 +9,7 @@ from cudarun.emulator.api.calls import call
 from cudarun.emulator.host.tensor_maps import Numbers, Tensor, replace_address
 
 
-@call(1, needs_context=True)
+@call(needs_context=True)
 def cuTensorMapEncodeTiled(
     tensorDataType: int,
     tensorRank: int,
@@ -31,7 +31,7 @@ def cuTensorMapEncodeTiled(
     return tensor.tiled(boxDim)
 
 
-@call(1, needs_context=True)
+@call(needs_context=True)
 def cuTensorMapEncodeIm2col(
     tensorDataType: int,
     tensorRank: int,

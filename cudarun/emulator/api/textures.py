@@ -11,13 +11,14 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.api.calls import call
+from cudarun.emulator.api.handles import TextureHandle
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.textures import TextureObject, create_texture
 
 
-@call(1)
+@call()
 def cuTexObjectCreate(
     pResDesc: CUDA_RESOURCE_DESC,
     pTexDesc: CUDA_TEXTURE_DESC,
@@ -31,27 +32,23 @@ def cuTexObjectCreate(
 def cuTexObjectDestroy(texObject: Handle) -> None:
     """Destroy a texture object, not its resource; destroying it twice has no effect."""
     if not process.handles.is_spent(handle_value(texObject)):
-        _texture(texObject).destroy()
+        process.handles.get(handle_value(texObject), TextureObject, "INVALID_VALUE").destroy()
 
 
-@call(1, needs_context=True)
-def cuTexObjectGetResourceDesc(texObject: Handle) -> CUDA_RESOURCE_DESC:
+@call(needs_context=True)
+def cuTexObjectGetResourceDesc(texObject: TextureHandle) -> CUDA_RESOURCE_DESC:
     """Return the resource descriptor that a texture object was created with."""
-    return copied(_texture(texObject).resource)
+    return copied(texObject.resource)
 
 
-@call(1, needs_context=True)
-def cuTexObjectGetTextureDesc(texObject: Handle) -> CUDA_TEXTURE_DESC:
+@call(needs_context=True)
+def cuTexObjectGetTextureDesc(texObject: TextureHandle) -> CUDA_TEXTURE_DESC:
     """Return the texture descriptor that a texture object was created with."""
-    return copied(_texture(texObject).description)
+    return copied(texObject.description)
 
 
-@call(1, needs_context=True)
-def cuTexObjectGetResourceViewDesc(texObject: Handle) -> CUDA_RESOURCE_VIEW_DESC:
+@call(needs_context=True)
+def cuTexObjectGetResourceViewDesc(texObject: TextureHandle) -> CUDA_RESOURCE_VIEW_DESC:
     """Return the resource view that a texture object was created with; zeros if there is none."""
-    view = _texture(texObject).view
+    view = texObject.view
     return CUDA_RESOURCE_VIEW_DESC() if view is None else copied(view)
-
-
-def _texture(handle: Handle) -> TextureObject:
-    return process.handles.get(handle_value(handle), TextureObject, "INVALID_VALUE")

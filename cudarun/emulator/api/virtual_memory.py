@@ -31,7 +31,7 @@ _OF_HOST = (2, 3)  # CU_MEM_LOCATION_TYPE_HOST, CU_MEM_LOCATION_TYPE_HOST_NUMA
 _LARGEST_ALIGNMENT = 1 << 47
 
 
-@call(1)
+@call()
 def cuMemGetAllocationGranularity(
     prop: CUmemAllocationProp, option: CUmemAllocationGranularity_flags
 ) -> int:
@@ -41,7 +41,7 @@ def cuMemGetAllocationGranularity(
     return GRANULARITY
 
 
-@call(1)
+@call()
 def cuMemAddressReserve(size: int, alignment: int, addr: int, flags: int) -> CUdeviceptr:
     """Reserve addresses, if possible from ``addr`` on."""
     _check_granularity(size)
@@ -58,7 +58,7 @@ def cuMemAddressFree(ptr: int, size: int) -> None:
     process.virtual.release(ptr, size)
 
 
-@call(1)
+@call()
 def cuMemCreate(size: int, prop: CUmemAllocationProp, flags: int) -> CUmemGenericAllocationHandle:
     """Allocate memory of a device without an address."""
     device = _device(prop)
@@ -115,7 +115,7 @@ def cuMemSetAccess(ptr: int, size: int, desc: Sequence[CUmemAccessDesc], count: 
         process.virtual.set_access(ptr, size, device.ordinal, permitted=flags == _READ_WRITE)
 
 
-@call(1)
+@call()
 def cuMemGetAccess(location: CUmemLocation, ptr: int) -> int:
     """Return the ``CUmemAccess_flags`` of a device for an address; none of other allocations."""
     device = _place(location)
@@ -125,7 +125,7 @@ def cuMemGetAccess(location: CUmemLocation, ptr: int) -> int:
     return int(_READ_WRITE if permitted else _NONE)
 
 
-@call(1)
+@call()
 def cuMemRetainAllocationHandle(addr: int) -> CUmemGenericAllocationHandle:
     """Return the handle of the memory that is mapped at an address; release it once more."""
     physical = process.virtual.mapping_at(addr).physical
@@ -133,7 +133,7 @@ def cuMemRetainAllocationHandle(addr: int) -> CUmemGenericAllocationHandle:
     return CUmemGenericAllocationHandle(physical.handle)
 
 
-@call(1)
+@call()
 def cuMemGetAllocationPropertiesFromHandle(handle: int) -> CUmemAllocationProp:
     """Return the properties that memory was allocated with."""
     return copied(process.handles.get(handle, PhysicalMemory, "INVALID_VALUE").properties)

@@ -235,12 +235,12 @@ class CudaArray(ContextObject):
     def destroy(self) -> None:
         """Free the array's memory; that of a level belongs to the mipmapped array."""
         if self.level_of is None:
-            super().destroy()
+            ContextObject.destroy(self)
 
     def end(self) -> None:
         """Free the memory without disowning the array."""
         self.live = False
-        super().end()
+        ContextObject.end(self)
         self.context.device.memory.free(self.address)
 
 
@@ -264,7 +264,7 @@ class MipmappedArray(ContextObject):
 
     def destroy(self) -> None:
         """Free the memory of all levels."""
-        super().destroy()
+        ContextObject.destroy(self)
         for array in self.levels:
             self.context.disown(array.handle)
             array.end()

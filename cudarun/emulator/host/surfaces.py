@@ -32,7 +32,7 @@ class SurfaceObject(ContextObject):
     def end(self) -> None:
         """End the object, not its resource."""
         del self.context.surfaces[self.handle]
-        super().end()
+        ContextObject.end(self)
 
 
 def create_surface(process: Process, resource: CUDA_RESOURCE_DESC) -> SurfaceObject:

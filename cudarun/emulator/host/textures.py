@@ -79,7 +79,7 @@ class TextureObject(ContextObject):
     def end(self) -> None:
         """End the object, not its resource."""
         del self.context.textures[self.handle]
-        super().end()
+        ContextObject.end(self)
 
 
 def create_texture(

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from cuda.bindings import runtime as cudart
 
 from cudarun.emulator import driver  # noqa: F401 - enters all driver calls
-from cudarun.emulator.api.calls import CALLS, Answer, with_integers
+from cudarun.emulator.api.calls import CALLS, Answer, CallTypes
 from cudarun.emulator.host.contexts import PrimaryContext
 from cudarun.emulator.host.process import process
 
@@ -73,11 +73,11 @@ def runtime_call(
     """
 
     def decorate(body: Callable[P, object]) -> Callable[P, Answer]:
-        converted = with_integers(body)
+        types = CallTypes(body)
 
         @functools.wraps(body)
         def answer(*args: P.args, **kwargs: P.kwargs) -> Answer:
-            values, named = converted(args, kwargs)
+            values, named = types.with_integers(args, kwargs)
             try:
                 driver_call("cuInit", 0)
                 if uses_context:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cudarun.errors import ImageRefused
-from cudarun.images.kinds import ARCHIVE_MAGIC
+from cudarun.images.damage import Damaged, refused_if_damaged
+from cudarun.images.kinds import ARCHIVE_MAGIC, ImageKind
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.images.mapping import Buffer
 
 _HEADER_BYTES = 60
+_MALFORMED = "a member's header is malformed"
 _HEADER_END = b"`\n"
 _INDEXES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED")  # symbol tables, for linkers
 
@@ -31,10 +32,8 @@ def read_members(data: Buffer, origin: str) -> tuple[ArchiveMember, ...]:
     Raises:
         ImageRefused: It is damaged or truncated.
     """
-    try:
+    with refused_if_damaged(ImageKind.ARCHIVE, origin, _MALFORMED):
         return tuple(_members(memoryview(data)))
-    except ValueError as error:
-        raise ImageRefused("not an archive", cause=str(error), origin=origin) from error
 
 
 def _members(data: memoryview) -> Iterator[ArchiveMember]:
@@ -43,12 +42,12 @@ def _members(data: memoryview) -> Iterator[ArchiveMember]:
     while at < len(data):
         header = bytes(data[at : at + _HEADER_BYTES])
         if len(header) < _HEADER_BYTES or not header.endswith(_HEADER_END):
-            raise ValueError("a member's header is malformed")
+            raise Damaged(_MALFORMED)
         name = header[:16].decode("latin-1").rstrip()
         size = _number(header[48:58])
         start = at + _HEADER_BYTES
         if start + size > len(data):
-            raise ValueError("a member extends past the end of the file")
+            raise Damaged("a member extends past the end of the file")
         content = data[start : start + size]
         at = start + size + size % 2
         if name == "//":
@@ -64,7 +63,7 @@ def _members(data: memoryview) -> Iterator[ArchiveMember]:
 
 def _number(digits: bytes) -> int:
     if not digits.strip().isdigit():
-        raise ValueError("a member's header is malformed")
+        raise Damaged(_MALFORMED)
     return int(digits)
 
 

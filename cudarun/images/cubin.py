@@ -32,7 +32,7 @@ from enum import IntEnum
 from math import prod
 from typing import TYPE_CHECKING
 
-from cudarun.errors import ImageRefused
+from cudarun.images.damage import Damaged, refused_if_damaged
 from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.elf import Elf, ElfSection, ElfSymbol, read_elf
 from cudarun.images.facts import (
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from cudarun.images.contents import CodeBytes
     from cudarun.images.mapping import Buffer
 
+_TRUNCATED = "a record of .nv.info is truncated"
 _OLD_OS_ABI = 51
 _ENTRY = 0x10  # st_other of a kernel
 _MANAGED = 0x04  # st_other of a managed variable
@@ -99,10 +100,8 @@ def read_cubin(data: Buffer | CodeBytes, origin: str) -> ImageFacts:
         ImageRefused: It is damaged.
     """
     elf = read_elf(data, origin, ImageKind.CUBIN)
-    try:
+    with refused_if_damaged(ImageKind.CUBIN, origin, _TRUNCATED):
         return _facts(elf)
-    except struct.error as error:
-        raise _cut_off(origin) from error
 
 
 def check_cubin(data: Buffer | CodeBytes, origin: str) -> None:
@@ -126,19 +125,12 @@ def kernel_names(data: Buffer | CodeBytes, origin: str) -> tuple[str, ...]:
 
 
 def _check_records(elf: Elf, origin: str) -> None:
-    try:
+    with refused_if_damaged(ImageKind.CUBIN, origin, _TRUNCATED):
         for section in elf.sections:
             if section.name == ".nv.info" or section.name.startswith(".nv.info."):
                 for attribute, value in _records_in(section):
                     if len(value) < _VALUE_BYTES.get(attribute, 0):
-                        raise struct.error
-    except struct.error as error:
-        raise _cut_off(origin) from error
-
-
-def _cut_off(origin: str) -> ImageRefused:
-    cause = "a record of .nv.info is truncated"
-    return ImageRefused("not a cubin", cause=cause, origin=origin)
+                        raise Damaged(_TRUNCATED)
 
 
 def _facts(elf: Elf) -> ImageFacts:
@@ -229,7 +221,7 @@ def _records_in(section: ElfSection) -> Iterator[tuple[int, bytes]]:
         at += 4
         if layout == _SIZED:
             if at + half > len(data):
-                raise struct.error
+                raise Damaged(_TRUNCATED)
             yield attribute, data[at : at + half]
             at += half
         else:

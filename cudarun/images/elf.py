@@ -7,13 +7,12 @@ an error. The work and the memory are bounded by the size of the file.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from cudarun.errors import ImageRefused
 from cudarun.images.contents import CodeBytes, as_contents
+from cudarun.images.damage import Damaged, refused_if_damaged
 from cudarun.images.kinds import ImageKind
 from cudarun.records import dataclass
 
@@ -25,6 +24,7 @@ _SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
 _64_BIT_LITTLE_ENDIAN = b"\x02\x01"
 _OS_ABI_OFFSET = 7  # in the header
 _RELOCATABLE = 1  # e_type
+_MALFORMED = "the ELF file is malformed"
 _SYMBOL = struct.Struct("<IBBHQQ")
 _NAME_SHARE = 8
 
@@ -99,23 +99,8 @@ def read_elf(
         ImageRefused: It is damaged, or not a 64-bit little-endian one: ``broken.cubin: not a cubin:
             the section table extends past the end of the file``.
     """
-    with _told_in_one_line(origin, kind):
+    with refused_if_damaged(kind, origin, _MALFORMED):
         return _read(as_contents(data), kind, with_symbols=symbols and kind is ImageKind.CUBIN)
-
-
-class _MalformedElf(Exception):
-    """The file is damaged; the message is the reason."""
-
-
-@contextmanager
-def _told_in_one_line(origin: str, kind: ImageKind) -> Iterator[None]:
-    try:
-        yield
-    except _MalformedElf as error:
-        raise ImageRefused(f"not a {kind.value}", cause=str(error), origin=origin) from None
-    except struct.error as error:
-        cause = "the ELF file is malformed"
-        raise ImageRefused(f"not a {kind.value}", cause=cause, origin=origin) from error
 
 
 class _Header(NamedTuple):
@@ -158,7 +143,7 @@ def _read(contents: CodeBytes, kind: ImageKind, *, with_symbols: bool) -> Elf:
     names = _names(contents, data, header.names, (section.name for section in sections))
     for section, name in zip(sections, names, strict=True):
         if section.extent[1] > contents.size:
-            raise _MalformedElf(f"section {name!r} extends past the end of the file")
+            raise Damaged(f"section {name!r} extends past the end of the file")
     read = tuple(
         ElfSection(name, section.size, view)
         for section, name, view in zip(sections, names, data, strict=True)
@@ -182,21 +167,21 @@ def _read(contents: CodeBytes, kind: ImageKind, *, with_symbols: bool) -> Elf:
 def _header(contents: CodeBytes) -> _Header:
     [data] = contents.fetch([(0, min(_HEADER_BYTES, contents.size))])
     if len(data) < _HEADER_BYTES:
-        raise _MalformedElf("the file is truncated in the ELF header")
+        raise Damaged("the file is truncated in the ELF header")
     if data[4:6] != _64_BIT_LITTLE_ENDIAN:
-        raise _MalformedElf("it is not 64-bit little-endian ELF")
+        raise Damaged("it is not 64-bit little-endian ELF")
     (type_,) = struct.unpack_from("<H", data, 0x10)
     (table,) = struct.unpack_from("<Q", data, 0x28)
     (flags,) = struct.unpack_from("<I", data, 0x30)
     entry_size, count, names = struct.unpack_from("<HHH", data, 0x3A)
     if not table or not count:
-        raise _MalformedElf("it has no sections")
+        raise Damaged("it has no sections")
     if entry_size != _SECTION_HEADER.size:
-        raise _MalformedElf("the section headers have an unsupported size")
+        raise Damaged("the section headers have an unsupported size")
     if table + count * entry_size > contents.size:
-        raise _MalformedElf("the section table extends past the end of the file")
+        raise Damaged("the section table extends past the end of the file")
     if names >= count:
-        raise _MalformedElf("it has no section names")
+        raise Damaged("it has no section names")
     return _Header(data[_OS_ABI_OFFSET], type_, table, flags, count, names)
 
 
@@ -205,7 +190,7 @@ def _section_headers(contents: CodeBytes, header: _Header) -> list[_SectionHeade
     [table] = contents.fetch([(header.table, end)], to_end=True)
     sections = [_SectionHeader(*row) for row in _SECTION_HEADER.iter_unpack(table)]
     if any(section.link >= header.section_count for section in sections[1:]):
-        raise _MalformedElf("the ELF file is malformed")
+        raise Damaged(_MALFORMED)
     return sections
 
 
@@ -218,12 +203,12 @@ def _check_extents(
     """Check that the work of reading sections and symbols is bounded by the size of the file."""
     for index in (header.names, *(table.link for table in tables)):
         if sections[index].offset + sections[index].size > contents.size:
-            raise _MalformedElf("a string table extends past the end of the file")
+            raise Damaged("a string table extends past the end of the file")
     if sum(table.size for table in tables) > contents.size:
-        raise _MalformedElf("its symbol tables overlap")
+        raise Damaged("its symbol tables overlap")
     for table in tables:
         if table.entry_size != _SYMBOL.size or table.size % _SYMBOL.size:
-            raise _MalformedElf("the symbols have an unsupported size")
+            raise Damaged("the symbols have an unsupported size")
 
 
 def _content_of(contents: CodeBytes, sections: list[_SectionHeader]) -> list[memoryview]:
@@ -233,7 +218,7 @@ def _content_of(contents: CodeBytes, sections: list[_SectionHeader]) -> list[mem
         for s in sections
     ]
     if not contents.is_whole and sum(end - start for start, end in kept) > contents.size:
-        raise _MalformedElf("its sections overlap")
+        raise Damaged("its sections overlap")
     return contents.fetch(kept)
 
 
@@ -247,10 +232,10 @@ def _names(
     for offset in offsets:
         end = table.find(b"\0", offset)
         if end < 0:
-            raise _MalformedElf("a name extends past the end of its string table")
+            raise Damaged("a name extends past the end of its string table")
         left -= end - offset
         if left < 0:
-            raise _MalformedElf("its names overlap")
+            raise Damaged("its names overlap")
         names.append(table[offset:end].decode("utf-8", "replace"))
     return names
 

@@ -32,6 +32,7 @@ from cudarun.images.compression import (
     decompressed_chunks,
 )
 from cudarun.images.contents import CodeBytes, StreamedCode, WholeCode
+from cudarun.images.damage import Damaged, refused_if_damaged
 from cudarun.images.kinds import FATBIN_MAGIC, FATBIN_WRAPPER_MAGIC, ImageKind
 from cudarun.images.versions import parse_target
 from cudarun.records import dataclass
@@ -44,6 +45,7 @@ _ENTRY = struct.Struct("<H2xIQI8xI8xQ8xQ")
 CONTAINER_BYTES = _CONTAINER.size
 """The size of the header of a container."""
 _WRAPPER_BYTES = 24
+_TRUNCATED = "the file is truncated in a header"
 
 _KINDS = {1: ImageKind.PTX, 2: ImageKind.CUBIN, 8: ImageKind.LTO_IR}
 _COMPRESSIONS: dict[int, Compression] = {0x2000: "lz4", 0x8000: "zstd"}
@@ -71,6 +73,8 @@ class Entry:
         compression: The compression method, if any.
         is_scrambled: True if only NVIDIA's tools can read it, as with LTO-IR.
         has_debug: Whether it was compiled with debug information (``-G``).
+        number: Its number in the file, from 1.
+        fatbin: The number of its fatbin in the file, from 1.
     """
 
     kind: ImageKind
@@ -80,6 +84,8 @@ class Entry:
     compression: Compression | None = None
     is_scrambled: bool = False
     has_debug: bool = False
+    number: int = 1
+    fatbin: int = 1
 
     def content(self, origin: str) -> bytes:
         """Return the image itself, decompressed.
@@ -132,7 +138,7 @@ def read_entries(data: Buffer, origin: str) -> tuple[Entry, ...]:
     Raises:
         ImageRefused: It is not a fatbin, or is damaged or truncated.
     """
-    with _told_in_one_line(origin):
+    with refused_if_damaged(ImageKind.FATBIN, origin, _TRUNCATED):
         return tuple(_entries(_unwrapped(data)))
 
 
@@ -148,7 +154,7 @@ def split_containers(data: Buffer, origin: str) -> tuple[memoryview, ...]:
     Raises:
         ImageRefused: It is not a fatbin, or is damaged or truncated.
     """
-    with _told_in_one_line(origin):
+    with refused_if_damaged(ImageKind.FATBIN, origin, _TRUNCATED):
         view = _unwrapped(data)
         return tuple(view[start:end] for start, _, end in _containers(view))
 
@@ -172,28 +178,13 @@ def best_entry(
     return max(fitting, key=lambda item: item[:2])[2] if fitting else None
 
 
-class _MalformedFatbin(Exception):
-    """The container is damaged; the message is the reason."""
-
-
-@contextmanager
-def _told_in_one_line(origin: str) -> Iterator[None]:
-    try:
-        yield
-    except struct.error:
-        cause = "the file is truncated in a header"
-        raise ImageRefused("not a fatbin", cause=cause, origin=origin) from None
-    except _MalformedFatbin as error:
-        raise ImageRefused("not a fatbin", cause=str(error), origin=origin) from None
-
-
 def _unwrapped(data: Buffer) -> memoryview:
     """Return the container without the wrapper of a dump in front of it."""
     view = memoryview(data)
     if view[: len(FATBIN_WRAPPER_MAGIC)] == FATBIN_WRAPPER_MAGIC:
         view = view[_WRAPPER_BYTES:]
     if view[: len(FATBIN_MAGIC)] != FATBIN_MAGIC:
-        raise _MalformedFatbin("its wrapper is not followed by a container")
+        raise Damaged("its wrapper is not followed by a container")
     return view
 
 
@@ -211,10 +202,10 @@ def _containers(data: memoryview) -> Iterator[tuple[int, int, int]]:
     while data[at : at + len(FATBIN_MAGIC)] == FATBIN_MAGIC:
         _, version, header_bytes, size = _CONTAINER.unpack_from(data, at)
         if version != 1:
-            raise _MalformedFatbin(f"container version {version} is not supported")
+            raise Damaged(f"container version {version} is not supported")
         end = at + header_bytes + size
         if header_bytes < _CONTAINER.size or end > len(data):
-            raise _MalformedFatbin("the container extends past the end of the file")
+            raise Damaged("the container extends past the end of the file")
         yield at, at + header_bytes, end
         padding = _PADDING.match(data, end)
         at = padding.end() if padding else end
@@ -227,11 +218,11 @@ def _entry(data: memoryview, at: int, end: int) -> tuple[Entry, int]:
     )
     start = at + header_bytes
     if header_bytes < _ENTRY.size or start + stored > end:
-        raise _MalformedFatbin("an entry extends past the end of its container")
+        raise Damaged("an entry extends past the end of its container")
     kind = _KINDS.get(kind_number, ImageKind.UNKNOWN)
     compression = next((word for bit, word in _COMPRESSIONS.items() if flags & bit), None)
     if compression and (compressed > stored or size > _LARGEST):
-        raise _MalformedFatbin("an entry has inconsistent sizes")
+        raise Damaged("an entry has inconsistent sizes")
     suffix = next((letter for bit, letter in _SUFFIXES.items() if flags & bit), "")
     family = "sm" if kind is ImageKind.CUBIN else "compute"
     entry = Entry(

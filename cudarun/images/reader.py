@@ -18,7 +18,6 @@ from cudarun.images.kinds import (
     identify_by_signature,
 )
 from cudarun.images.ptx_facts import read_ptx
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.images.mapping import Buffer, Data
@@ -51,7 +50,7 @@ def read_image(
     kind = identify(data)
     if kind in CONTAINERS:
         parts = file_parts(data, origin)
-        check_sizes((part.entry for part in parts), len(data), origin, limit)
+        check_sizes(parts, len(data), origin, limit)
         return _read_container(kind, parts, origin, whole=whole)
     return _read_code(kind, data, origin, whole=whole)
 
@@ -79,39 +78,24 @@ def image_entries(data: Data, origin: str, limit: int | None = None) -> tuple[En
     Raises:
         ImageRefused: It has another kind, is damaged, or is larger than the limit.
     """
-    entries = tuple(part.entry for part in file_parts(data, origin))
+    entries = file_parts(data, origin)
     check_sizes(entries, len(data), origin, limit)
     return entries
 
 
-@dataclass(frozen=True, slots=True)
-class FilePart:
-    """An entry of a file.
-
-    Attributes:
-        number: Its number in the file, from 1.
-        fatbin: The number of its fatbin in the file, from 1.
-        entry: The entry.
-    """
-
-    number: int
-    fatbin: int
-    entry: Entry
-
-
-def file_parts(data: Data, origin: str) -> tuple[FilePart, ...]:
-    """Return the entries as `image_entries` with their numbers; no size is checked.
+def file_parts(data: Data, origin: str) -> tuple[Entry, ...]:
+    """Return the entries as `image_entries`; no size is checked.
 
     Raises:
         ImageRefused: As `image_entries`.
     """
-    parts: list[FilePart] = []
+    parts: list[Entry] = []
     fatbin = 0
     for place, fatbins in _fatbin_data(data, origin):
         for container in split_containers(fatbins, place):
             fatbin += 1
             for entry in read_entries(container, place):
-                parts.append(FilePart(len(parts) + 1, fatbin, entry))
+                parts.append(replace(entry, number=len(parts) + 1, fatbin=fatbin))
     return tuple(parts)
 
 
@@ -249,32 +233,31 @@ def kernels_of(entry: Entry, origin: str) -> tuple[str, ...]:
     return names_in_ptx(content)
 
 
-def unread_part(part: FilePart, error: CudarunError | None = None) -> Part:
+def unread_part(entry: Entry, error: CudarunError | None = None) -> Part:
     """Return an entry without its contents, and the reason if it cannot be read."""
-    entry = part.entry
     return Part(
         kind=entry.kind,
         target=entry.target,
         size=entry.size,
         unread=None if error is None else error.message,
         stored=len(entry.stored),
-        number=part.number,
-        fatbin=part.fatbin,
+        number=entry.number,
+        fatbin=entry.fatbin,
     )
 
 
-def read_part(part: FilePart, origin: str, *, whole: bool = True) -> Part:
+def read_part(entry: Entry, origin: str, *, whole: bool = True) -> Part:
     """Return an entry with its contents.
 
     Args:
-        part: The entry.
+        entry: The entry.
         origin: The file's name in messages.
         whole: As with `read_image`.
 
     Raises:
         ImageRefused: As `read_entry`.
     """
-    return replace(unread_part(part), facts=read_entry(part.entry, origin, whole=whole))
+    return replace(unread_part(entry), facts=read_entry(entry, origin, whole=whole))
 
 
 def combined(kind: ImageKind, parts: tuple[Part, ...]) -> ImageFacts:
@@ -294,7 +277,7 @@ def combined(kind: ImageKind, parts: tuple[Part, ...]) -> ImageFacts:
 
 
 def _read_container(
-    kind: ImageKind, parts: tuple[FilePart, ...], origin: str, *, whole: bool
+    kind: ImageKind, parts: tuple[Entry, ...], origin: str, *, whole: bool
 ) -> ImageFacts:
     if not parts:
         raise no_device_code(kind, origin)

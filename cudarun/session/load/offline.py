@@ -12,10 +12,10 @@ from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
+from cudarun.images.fatbin import Entry
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
 from cudarun.images.ptx_usage import KernelUsages
 from cudarun.images.reader import (
-    FilePart,
     check_sizes,
     combined,
     file_parts,
@@ -111,11 +111,11 @@ def _container(
     every = file_parts(image.data, image.origin)
     if not every:
         raise no_device_code(kind, image.origin)
-    chosen = [part for part in every if scope.target in (None, part.entry.target)]
+    chosen = [part for part in every if scope.target in (None, part.target)]
     if scope.target is not None and not chosen:
-        targets = tuple(dict.fromkeys(part.entry.target for part in every))
+        targets = tuple(dict.fromkeys(part.target for part in every))
         raise _no_code(image.origin, scope.target, targets)
-    check_sizes((part.entry for part in chosen), len(image.data), image.origin, image.limit)
+    check_sizes(chosen, len(image.data), image.origin, image.limit)
     parts = FileParts(image.data, image.origin, chosen)
     if scope.kernel is None and not scope.details:
         return _summarized(image, kind, parts, parts.kernels(range(len(chosen)), display))
@@ -171,7 +171,7 @@ def _summarized(
     )
 
 
-def _part(part: FilePart, answer: object) -> Part:
+def _part(part: Entry, answer: object) -> Part:
     """Return a part with its contents, or with the reason that they cannot be read."""
     if isinstance(answer, Part):
         return answer
@@ -250,7 +250,7 @@ def read_kernel(image: Image, wanted: str | None) -> ImageFacts:
     every = file_parts(image.data, image.origin)
     if not every:
         raise no_device_code(identify(image.data), image.origin)
-    check_sizes((part.entry for part in every), len(image.data), image.origin, image.limit)
+    check_sizes(every, len(image.data), image.origin, image.limit)
     answers = FileParts(image.data, image.origin, every).kernels(range(len(every)))
     _raise_if_unreadable(answers)
     listed = {i: names for i, names in answers.items() if not isinstance(names, CudarunError)}
@@ -258,7 +258,7 @@ def read_kernel(image: Image, wanted: str | None) -> ImageFacts:
         {each for names in listed.values() for each in names}, wanted, image.origin
     )
     first = min(index for index, names in listed.items() if name in names)
-    return _only(read_entry(every[first].entry, image.origin, whole=False), [name])
+    return _only(read_entry(every[first], image.origin, whole=False), [name])
 
 
 class _KernelReader:

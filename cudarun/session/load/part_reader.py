@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.facts import Part
+from cudarun.images.fatbin import Entry
 from cudarun.images.mapping import MappedFile
-from cudarun.images.reader import FilePart, kernels_of, read_part
+from cudarun.images.reader import kernels_of, read_part
 from cudarun.processors import available_cores
 from cudarun.records import dataclass
 from cudarun.session.workers.parent import WorkerSpec
@@ -42,7 +43,7 @@ class FileParts:
 
     data: Data
     origin: str
-    parts: Sequence[FilePart]
+    parts: Sequence[Entry]
 
     def kernels(
         self, chosen: Iterable[int], display: ProgressDisplay | None = None
@@ -58,11 +59,11 @@ class FileParts:
 
     def _read(
         self,
-        read: Callable[[FilePart, str], T],
+        read: Callable[[Entry, str], T],
         chosen: list[int],
         display: ProgressDisplay | None,
     ) -> Answers[T]:
-        sizes = {index: self.parts[index].entry.size for index in chosen}
+        sizes = {index: self.parts[index].size for index in chosen}
         task = _ReadParts(read, chosen)
         if sum(sizes.values()) < _WORTH_A_PROCESS:
             return task(self)
@@ -90,7 +91,7 @@ class _Forked:
 class _ReadParts(Generic[T]):
     """The task to read some parts."""
 
-    def __init__(self, read: Callable[[FilePart, str], T], chosen: list[int]) -> None:
+    def __init__(self, read: Callable[[Entry, str], T], chosen: list[int]) -> None:
         self._read = read
         self._chosen = chosen
 
@@ -109,8 +110,8 @@ class _ReadParts(Generic[T]):
         return found
 
 
-def _kernels(part: FilePart, origin: str) -> tuple[str, ...]:
-    return kernels_of(part.entry, origin)
+def _kernels(part: Entry, origin: str) -> tuple[str, ...]:
+    return kernels_of(part, origin)
 
 
 def _chunks(sizes: Mapping[int, int]) -> Iterator[list[int]]:
@@ -130,7 +131,7 @@ def _chunks(sizes: Mapping[int, int]) -> Iterator[list[int]]:
 def _lane(
     pool: WorkerPool,
     spec: WorkerSpec[FileParts],
-    read: Callable[[FilePart, str], T],
+    read: Callable[[Entry, str], T],
     waiting: deque[list[int]],
     found: Answers[T],
 ) -> Steps[None]:

@@ -14,8 +14,9 @@ import pytest
 from cudarun.commands import inputs
 from cudarun.commands.inputs import open_input
 from cudarun.errors import WorkerDied
+from cudarun.images.fatbin import Entry
 from cudarun.images.mapping import MappedFile
-from cudarun.images.reader import FilePart, file_parts, kernels_of
+from cudarun.images.reader import file_parts, kernels_of
 from cudarun.model.images import LoadReport
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
@@ -104,10 +105,10 @@ def test_inputs_of_the_linker_are_not_loaded(in_session: InSession) -> None:
     assert loadable(Image("lib.a", archive()), [*inputs, *linked]) == (*inputs, *linked)
 
 
-def die_of_the_third(part: FilePart, origin: str) -> tuple[str, ...]:
+def die_of_the_third(part: Entry, origin: str) -> tuple[str, ...]:
     if part.number == 3:
         os.kill(os.getpid(), signal.SIGKILL)
-    return kernels_of(part.entry, origin)
+    return kernels_of(part, origin)
 
 
 def test_a_part_that_kills_its_reader(library: Image, monkeypatch: pytest.MonkeyPatch) -> None:

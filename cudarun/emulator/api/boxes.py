@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,9 @@ from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.resources import copied
 from cudarun.records import dataclass
 
-_FIELDS = ("MemoryType", "Host", "Device", "Array", "Pitch", "Height", "XInBytes", "Y", "Z", "LOD")
 _MEMORY = {
     CUmemorytype.CU_MEMORYTYPE_HOST: ("Host", "host"),
     CUmemorytype.CU_MEMORYTYPE_DEVICE: ("Device", "device"),
@@ -103,10 +102,7 @@ class _Copy:
 
     def detached(self) -> _Copy:
         """Return the same copy, which later changes of the structure do not affect."""
-        names = [f"{side}{name}" for side in ("src", "dst") for name in _FIELDS]
-        names = [name for name in names if hasattr(self.given, name)]
-        numbers = {name: int(getattr(self.given, name)) for name in names}
-        return _Copy(SimpleNamespace(**numbers), self.shape, self.has_slices)
+        return _Copy(copied(self.given), self.shape, self.has_slices)
 
 
 def _rectangle(copy: CUDA_MEMCPY2D) -> _Copy:

@@ -14,7 +14,7 @@ from cudarun.emulator.api.handles import array_of
 from cudarun.emulator.host.addresses import Bytes, HostPointer, address_of, host_bytes
 from cudarun.emulator.host.allocations import bytes_anywhere
 from cudarun.emulator.host.captures import CaptureRule
-from cudarun.emulator.host.graphs import Operation, of_host
+from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -102,7 +102,7 @@ MEMORY: dict[str, Callable[..., Bytes]] = {
 
 def copy_operation(work: Callable[[], None]) -> Operation:
     """Return the operation of a copy."""
-    return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY, work)
+    return Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY, work)
 
 
 def _sides(kinds: Sequence[str], values: Sequence[Any]) -> list[Callable[..., Bytes]]:

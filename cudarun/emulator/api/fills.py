@@ -12,7 +12,7 @@ from cudarun.emulator.api.calls import call, enqueue, generated
 from cudarun.emulator.api.copies import device_bytes
 from cudarun.emulator.host.allocations import fill
 from cudarun.emulator.host.captures import CaptureRule
-from cudarun.emulator.host.graphs import Operation, of_host
+from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -68,7 +68,7 @@ class Fill:
     def operation(self) -> Operation:
         """Return the operation that fills the rows; `Refusal` if they are invalid."""
         self.check()
-        return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMSET, self.perform)
+        return Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMSET, self.perform)
 
 
 def _declare(name: str, parameters: str, text: str, fill_of: Callable[..., Fill]) -> None:

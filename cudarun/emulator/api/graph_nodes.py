@@ -26,8 +26,6 @@ from cudarun.emulator.host.graphs import (
     Node,
     Operation,
     child_graph,
-    empty,
-    of_host,
 )
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.launches import (
@@ -147,7 +145,7 @@ def cuGraphAddHostNode(
         raise Refusal("INVALID_VALUE", "nodeParams or its function is null")
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(nodeParams.fn))
     work = partial(function, nodeParams.userData)
-    operation = of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work)
+    operation = Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work)
     return _add(hGraph, dependencies, numDependencies, operation)
 
 
@@ -166,7 +164,8 @@ def cuGraphAddEmptyNode(
     hGraph: GraphHandle, dependencies: Nodes, numDependencies: int
 ) -> CUgraphNode:
     """Add a node without work, which orders others."""
-    return _add(hGraph, dependencies, numDependencies, empty())
+    operation = Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY, lambda: None)
+    return _add(hGraph, dependencies, numDependencies, operation)
 
 
 @call()

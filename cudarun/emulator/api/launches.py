@@ -11,7 +11,7 @@ from cuda.bindings.driver import CUfunction_attribute, CUgraphNodeType, CUlaunch
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.handles import FunctionHandle
 from cudarun.emulator.host.addresses import HostPointer
-from cudarun.emulator.host.graphs import of_host
+from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.launches import LaunchGeometry, geometry_of, launch
 from cudarun.emulator.host.modules import LoadedFunction
@@ -82,7 +82,9 @@ def cuLaunchHostFunc(hStream: Handle, fn: Handle, userData: Handle) -> None:
         raise Refusal("INVALID_VALUE", "the function is null")
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(fn))
     work = partial(function, handle_value(userData))
-    process.submit(process.stream(hStream), of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work))
+    process.submit(
+        process.stream(hStream), Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work)
+    )
 
 
 @enqueue()

@@ -84,13 +84,13 @@ def cuLibraryGetKernel(library: LibraryHandle, name: bytes) -> CUkernel:
 @call()
 def cuLibraryGetKernelCount(lib: LibraryHandle) -> int:
     """Return the number of kernels of a library; 0 if its image is invalid."""
-    return len(lib.kernels())
+    return len(lib.kernels)
 
 
 @call()
 def cuLibraryEnumerateKernels(numKernels: int, lib: LibraryHandle) -> list[CUkernel]:
     """Return the first ``numKernels`` kernels of a library, padded with null handles."""
-    kernels = list(lib.kernels().values())[:numKernels]
+    kernels = list(lib.kernels.values())[:numKernels]
     missing = [CUkernel(0)] * (numKernels - len(kernels))
     return [CUkernel(kernel.handle) for kernel in kernels] + missing
 

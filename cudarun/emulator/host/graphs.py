@@ -25,22 +25,15 @@ class Operation:
     Attributes:
         kind: The type of the node.
         work: Executes it. The driver is locked, unless it is a kernel.
-        device: The device on which a kernel runs; ``None`` for any other work.
     """
 
     kind: CUgraphNodeType
     work: Callable[[], None]
-    device: EmulatedDevice | None
 
-
-def of_host(kind: CUgraphNodeType, work: Callable[[], None]) -> Operation:
-    """Return an operation that the driver executes, no kernel."""
-    return Operation(kind, work, None)
-
-
-def empty() -> Operation:
-    """Return the operation of an empty node."""
-    return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY, lambda: None)
+    @property
+    def device(self) -> EmulatedDevice | None:
+        """The device on which a kernel runs; ``None`` for any other work."""
+        return None
 
 
 @dataclass(eq=False)
@@ -53,7 +46,7 @@ class ChildGraph(Operation):
 def child_graph(graph: Graph) -> ChildGraph:
     """Return the operation that executes a copy of a graph."""
     kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_GRAPH
-    return ChildGraph(kind, lambda: None, None, graph.clone())
+    return ChildGraph(kind, lambda: None, graph.clone())
 
 
 @dataclass(eq=False)

@@ -25,7 +25,7 @@ from cudarun.emulator.engines import NotCompiled
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.device_runtime import ContextServices
-from cudarun.emulator.host.devices import attribute_value
+from cudarun.emulator.host.devices import EmulatedDevice, attribute_value
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction, LoadedModule
@@ -118,6 +118,11 @@ class KernelOperation(Operation):
     geometry: LaunchGeometry
     parameters: bytes
     is_packed: bool = False
+
+    @property
+    def device(self) -> EmulatedDevice:
+        """The device of its context."""
+        return self.function.module.context.device
 
     def node_parameters(self) -> CUDA_KERNEL_NODE_PARAMS:
         """Return the structure of the bindings; its pointers are to memory of this operation."""
@@ -233,7 +238,7 @@ def kernel_operation(
 
     kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL
     packed = address_of(extra) != 0
-    return KernelOperation(kind, work, context.device, function, geometry, parameters, packed)
+    return KernelOperation(kind, work, function, geometry, parameters, packed)
 
 
 def _configuration(

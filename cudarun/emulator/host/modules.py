@@ -187,7 +187,7 @@ class LoadedModule(ContextObject):
         self.enter()
 
     def _kernel(self, name: str) -> LibraryKernel | None:
-        return self.library.kernels()[name] if self.library else None
+        return self.library.kernels[name] if self.library else None
 
     def _attributes(self, name: str, code: KernelCode) -> FunctionAttributes:
         kernel = self._kernel(name)
@@ -351,6 +351,9 @@ class LoadedLibrary:
         compiled: The code, or the refusal that using it must meet: the driver accepts any image,
             even when ``CUDA_MODULE_LOADING`` says ``EAGER``.
         options: The options of the load, with its logs.
+
+    Attributes:
+        kernels: Its kernels by name; empty if it did not compile.
     """
 
     def __init__(
@@ -364,11 +367,11 @@ class LoadedLibrary:
         self.options = options
         self._handles = handles
         self._host_memory = host_memory
-        self._kernels: dict[str, LibraryKernel] = {}
+        self.kernels: dict[str, LibraryKernel] = {}
         self._modules: list[LoadedModule] = []
         self._managed = ModuleVariables(_managed_part(compiled), host_memory, host_memory)
         if isinstance(compiled, CompiledModule):
-            self._kernels = {
+            self.kernels = {
                 name: LibraryKernel(self, name, handles) for name in compiled.kernel_names
             }
         self.handle = handles.add(self)
@@ -384,14 +387,10 @@ class LoadedLibrary:
         """The addresses of its managed variables, the same in every context."""
         return self._managed.addresses
 
-    def kernels(self) -> dict[str, LibraryKernel]:
-        """Its kernels by name; empty if it did not compile."""
-        return self._kernels
-
     def kernel(self, name: str) -> LibraryKernel:
         """Return a kernel by name; `Refusal` if there is none, or the image did not compile."""
         self.compiled()
-        kernel = self._kernels.get(name)
+        kernel = self.kernels.get(name)
         if kernel is None:
             raise Refusal("NOT_FOUND", f"the library does not contain a kernel '{name}'")
         kernel_code(self.compiled(), name, self.options)
@@ -418,7 +417,7 @@ class LoadedLibrary:
         for module in self._modules:
             if module.context.libraries.pop(self.handle, None) is module:
                 module.destroy()
-        for kernel in self._kernels.values():
+        for kernel in self.kernels.values():
             self._handles.remove(kernel.handle)
         self._handles.remove(self.handle)
         self._managed.release()

@@ -15,29 +15,32 @@ from cudarun.emulator.host.virtual_memory import Mapping, Reservation
 Values = dict[int, object]
 
 _HOST, _DEVICE = CUmemorytype.CU_MEMORYTYPE_HOST, CUmemorytype.CU_MEMORYTYPE_DEVICE
+_OF_ALL = {
+    "IS_LEGACY_CUDA_IPC_CAPABLE": False,
+    "MAPPED": True,
+    "ALLOWED_HANDLE_TYPES": 0,
+    "IS_GPU_DIRECT_RDMA_CAPABLE": 0,
+}
 _READ_WRITE = 3  # CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
 
 
 def of_allocation(buffer: DriverAllocation, address: int) -> Values:
     """Return the attributes of an address in an allocation or a registration."""
-    is_managed = buffer.kind is AllocationKind.MANAGED
-    return _numbered(
-        {
-            Attribute.CU_POINTER_ATTRIBUTE_CONTEXT: CUcontext(buffer.context.handle),
-            Attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: int(_DEVICE if buffer.on_device else _HOST),
-            Attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER: CUdeviceptr(address),
-            Attribute.CU_POINTER_ATTRIBUTE_HOST_POINTER: address if buffer.on_host else None,
-            Attribute.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: is_managed,
-            Attribute.CU_POINTER_ATTRIBUTE_BUFFER_ID: buffer.number,
-            Attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED: is_managed,
-            Attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: buffer.context.device.ordinal,
-            Attribute.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: CUdeviceptr(buffer.address),
-            Attribute.CU_POINTER_ATTRIBUTE_RANGE_SIZE: buffer.size,
-            Attribute.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: _READ_WRITE,
-            Attribute.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: CUmemoryPool(
-                0 if buffer.pool is None else buffer.pool.handle
-            ),
-        }
+    pool = 0 if buffer.pool is None else buffer.pool.handle
+    return _values(
+        CONTEXT=CUcontext(buffer.context.handle),
+        MEMORY_TYPE=int(_DEVICE if buffer.on_device else _HOST),
+        DEVICE_POINTER=CUdeviceptr(address),
+        HOST_POINTER=address if buffer.on_host else None,
+        IS_MANAGED=buffer.kind is AllocationKind.MANAGED,
+        SYNC_MEMOPS=buffer.kind is AllocationKind.MANAGED,
+        BUFFER_ID=buffer.number,
+        DEVICE_ORDINAL=buffer.context.device.ordinal,
+        RANGE_START_ADDR=CUdeviceptr(buffer.address),
+        RANGE_SIZE=buffer.size,
+        ACCESS_FLAGS=_READ_WRITE,
+        MEMPOOL_HANDLE=CUmemoryPool(pool),
+        **_OF_ALL,
     )
 
 
@@ -47,43 +50,36 @@ def of_mapping(reservation: Reservation, mapping: Mapping, address: int, ordinal
     The range is the whole reservation; there is a device address once the device has access.
     """
     is_accessible = ordinal in mapping.devices
-    return _numbered(
-        {
-            Attribute.CU_POINTER_ATTRIBUTE_CONTEXT: CUcontext(0),
-            Attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: int(_DEVICE),
-            Attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER: CUdeviceptr(address)
-            if is_accessible
-            else None,
-            Attribute.CU_POINTER_ATTRIBUTE_HOST_POINTER: None,
-            Attribute.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: False,
-            Attribute.CU_POINTER_ATTRIBUTE_BUFFER_ID: mapping.physical.number,
-            Attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED: False,
-            Attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: mapping.physical.device.ordinal,
-            Attribute.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: CUdeviceptr(reservation.address),
-            Attribute.CU_POINTER_ATTRIBUTE_RANGE_SIZE: reservation.size,
-            Attribute.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: _READ_WRITE if is_accessible else 0,
-            Attribute.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: CUmemoryPool(0),
-        }
+    return _values(
+        CONTEXT=CUcontext(0),
+        MEMORY_TYPE=int(_DEVICE),
+        DEVICE_POINTER=CUdeviceptr(address) if is_accessible else None,
+        HOST_POINTER=None,
+        IS_MANAGED=False,
+        SYNC_MEMOPS=False,
+        BUFFER_ID=mapping.physical.number,
+        DEVICE_ORDINAL=mapping.physical.device.ordinal,
+        RANGE_START_ADDR=CUdeviceptr(reservation.address),
+        RANGE_SIZE=reservation.size,
+        ACCESS_FLAGS=_READ_WRITE if is_accessible else 0,
+        MEMPOOL_HANDLE=CUmemoryPool(0),
+        **_OF_ALL,
     )
 
 
 def of_nothing(address: int) -> Values:
     """Return what ``cuPointerGetAttributes`` reports for memory unknown to CUDA."""
-    values: dict[Attribute, object] = {
-        Attribute.CU_POINTER_ATTRIBUTE_CONTEXT: CUcontext(0),
-        Attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER: CUdeviceptr(0),
-        Attribute.CU_POINTER_ATTRIBUTE_HOST_POINTER: address,
-        Attribute.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: CUdeviceptr(0),
-        Attribute.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: CUmemoryPool(0),
-    }
-    return {int(key): value for key, value in values.items()}
+    return _values(
+        CONTEXT=CUcontext(0),
+        DEVICE_POINTER=CUdeviceptr(0),
+        HOST_POINTER=address,
+        RANGE_START_ADDR=CUdeviceptr(0),
+        MEMPOOL_HANDLE=CUmemoryPool(0),
+    )
 
 
-def _numbered(values: dict[Attribute, object]) -> Values:
-    same_for_all: dict[Attribute, object] = {
-        Attribute.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: False,
-        Attribute.CU_POINTER_ATTRIBUTE_MAPPED: True,
-        Attribute.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: 0,
-        Attribute.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: 0,
+def _values(**values: object) -> Values:
+    """Return values by the numbers of their attributes, from those by the ends of their names."""
+    return {
+        int(getattr(Attribute, f"CU_POINTER_ATTRIBUTE_{name}")): values[name] for name in values
     }
-    return {int(key): value for key, value in (values | same_for_all).items()}

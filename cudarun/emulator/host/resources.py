@@ -6,6 +6,8 @@ import ctypes
 from typing import Any, TypeVar
 
 from cuda.bindings.driver import (
+    CUDA_MEMCPY2D,
+    CUDA_MEMCPY3D,
     CUDA_RESOURCE_DESC,
     CUDA_RESOURCE_VIEW_DESC,
     CUDA_TEXTURE_DESC,
@@ -19,6 +21,8 @@ T = TypeVar("T")
 
 # Of each structure, its size in bytes and its enumerations.
 _STRUCTURES: dict[type, tuple[int, tuple[str, ...]]] = {
+    CUDA_MEMCPY2D: (128, ()),
+    CUDA_MEMCPY3D: (200, ()),
     CUDA_RESOURCE_DESC: (144, ("resType",)),
     CUDA_TEXTURE_DESC: (104, ("addressMode", "filterMode", "mipmapFilterMode")),
     CUDA_RESOURCE_VIEW_DESC: (112, ("format",)),

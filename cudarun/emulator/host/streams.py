@@ -12,7 +12,7 @@ from cuda.bindings.driver import CUevent_flags, CUgraphNodeType, CUstream_flags
 
 from cudarun.emulator.host.captures import Capture, CaptureBranch
 from cudarun.emulator.host.contexts import STREAM_PRIORITIES, Context, ContextObject
-from cudarun.emulator.host.graphs import Node, Operation, of_host
+from cudarun.emulator.host.graphs import Node, Operation
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.records import dataclass
 
@@ -173,12 +173,12 @@ class Event(ContextObject):
 
 def record_operation(event: Event) -> Operation:
     """Return the operation that records an event."""
-    return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_EVENT_RECORD, event.record)
+    return Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_EVENT_RECORD, event.record)
 
 
 def wait_operation(event: Event) -> Operation:
     """Return the operation that waits for an event, which has completed when it is executed."""
-    return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_WAIT_EVENT, lambda: None)
+    return Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_WAIT_EVENT, lambda: None)
 
 
 def create_event(context: Context, flags: int) -> Event:

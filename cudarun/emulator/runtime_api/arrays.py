@@ -7,7 +7,6 @@ from typing import Any
 
 from cuda.bindings import runtime as cudart
 
-from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.runtime_api.calls import (
     driver_call,
@@ -17,7 +16,6 @@ from cudarun.emulator.runtime_api.calls import (
 from cudarun.emulator.runtime_api.conversions import (
     array_description,
     channel_description,
-    rectangle,
 )
 from cudarun.emulator.runtime_api.forwards import forward_calls
 
@@ -28,6 +26,16 @@ forward_calls(
     """
 cudaGetMipmappedArrayLevel(mipmappedArray, level: int) -> cudaArray_t = cuMipmappedArrayGetLevel
     Return one level of a mipmapped array.
+cudaFreeArray(array: or_null) = cuArrayDestroy
+    Destroy an array; null is allowed.
+cudaFreeMipmappedArray(mipmappedArray: or_null) = cuMipmappedArrayDestroy
+    Destroy a mipmapped array; null is allowed.
+cudaMemcpy2DToArray(dst: to.Array, wOffset: to.XInBytes, hOffset: to.Y, src: from.address,
+        spitch: from.Pitch, width: int, height: int, kind) = cuMemcpy2DUnaligned(rectangle)
+    Copy rows to an array; offset and width are in bytes.
+cudaMemcpy2DFromArray(dst: to.address, dpitch: to.Pitch, src: from.Array, wOffset: from.XInBytes,
+        hOffset: from.Y, width: int, height: int, kind) = cuMemcpy2DUnaligned(rectangle)
+    Copy rows from an array; offset and width are in bytes.
 cudaMemcpy3D(p: box)
     Copy a box.
 cudaMemcpy3DAsync(p: box, stream)
@@ -71,56 +79,8 @@ def cudaMallocMipmappedArray(desc: Any, extent: Any, numLevels: int, flags: int)
     )
 
 
-@runtime_call()
-def cudaFreeArray(array: Handle) -> None:
-    """Destroy an array; null is allowed."""
-    if array is not None and int(array):
-        driver_call("cuArrayDestroy", array)
-
-
-@runtime_call()
-def cudaFreeMipmappedArray(mipmappedArray: Handle) -> None:
-    """Destroy a mipmapped array; null is allowed."""
-    if mipmappedArray is not None and int(mipmappedArray):
-        driver_call("cuMipmappedArrayDestroy", mipmappedArray)
-
-
 @runtime_call(1)
 def cudaGetChannelDesc(array: Handle) -> Any:
     """Return the channels of an array."""
     description = driver_call("cuArray3DGetDescriptor", array)
     return channel_description(description.Format, description.NumChannels)
-
-
-@runtime_call()
-def cudaMemcpy2DToArray(
-    dst: Handle,
-    wOffset: int,
-    hOffset: int,
-    src: HostPointer,
-    spitch: int,
-    width: int,
-    height: int,
-    kind: Any,
-) -> None:
-    """Copy rows to an array; offset and width are in bytes."""
-    target = {"Array": dst, "XInBytes": wOffset, "Y": hOffset}
-    source = {"at": address_of(src), "Pitch": spitch}
-    driver_call("cuMemcpy2DUnaligned", rectangle(target, source, width, height, kind))
-
-
-@runtime_call()
-def cudaMemcpy2DFromArray(
-    dst: HostPointer,
-    dpitch: int,
-    src: Handle,
-    wOffset: int,
-    hOffset: int,
-    width: int,
-    height: int,
-    kind: Any,
-) -> None:
-    """Copy rows from an array; offset and width are in bytes."""
-    target = {"at": address_of(dst), "Pitch": dpitch}
-    source = {"Array": src, "XInBytes": wOffset, "Y": hOffset}
-    driver_call("cuMemcpy2DUnaligned", rectangle(target, source, width, height, kind))

@@ -123,7 +123,7 @@ def rectangle(
     """Return a copy of rows.
 
     Args:
-        target: Fields of the target, without the prefix: ``Pitch`` with the address ``at``, or
+        target: Fields of the target, without the prefix: ``address`` and ``Pitch``, or
             ``Array``, ``XInBytes``, ``Y``.
         source: The same of the source.
         width: The length of a row, in bytes.
@@ -157,7 +157,7 @@ def _set_side(copy: Any, side: str, fields: dict[str, Any], memory: CUmemorytype
     if "Array" in fields:
         fields["Array"], memory = CUarray(int(fields["Array"])), _ARRAY
     else:
-        address = fields.pop("at")
+        address = fields.pop("address")
         fields |= {"Host": address} if memory == _HOST else {"Device": CUdeviceptr(address)}
     for field, value in (fields | {"MemoryType": memory}).items():
         setattr(copy, f"{side}{field}", value)
@@ -191,7 +191,7 @@ def box(parameters: Any) -> CUDA_MEMCPY3D:
             sizes.add(size)
             fields: dict[str, Any] = {"Array": array}
         else:
-            fields = {"at": pointer.ptr, "Pitch": pointer.pitch, "Height": pointer.ysize}
+            fields = {"address": pointer.ptr, "Pitch": pointer.pitch, "Height": pointer.ysize}
         fields |= {"XInBytes": position.x * size, "Y": position.y, "Z": position.z}
         _set_side(copy, side, fields, memory)
     if len(sizes) > 1:
@@ -215,8 +215,8 @@ def _check_box(copy: CUDA_MEMCPY3D, parameters: Any) -> None:
 def bytes_in_row(dst: int, src: int, count: int, kind: Any) -> CUDA_MEMCPY3D:
     """Return the copy of consecutive bytes."""
     copy, number = CUDA_MEMCPY3D(), copy_kind(kind)
-    _set_side(copy, "src", {"at": src, "Pitch": count, "Height": 1}, _SOURCES[number])
-    _set_side(copy, "dst", {"at": dst, "Pitch": count, "Height": 1}, _TARGETS[number])
+    _set_side(copy, "src", {"address": src, "Pitch": count, "Height": 1}, _SOURCES[number])
+    _set_side(copy, "dst", {"address": dst, "Pitch": count, "Height": 1}, _TARGETS[number])
     copy.WidthInBytes, copy.Height, copy.Depth = count, 1, 1
     return copy
 

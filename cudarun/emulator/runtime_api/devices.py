@@ -48,6 +48,8 @@ forward_calls(
     """
 cudaGetDeviceCount() -> int = cuDeviceGetCount
     Return the number of emulated devices.
+cudaDeviceGetAttribute(attr: enum, device: device) -> int
+    Return the value of a ``cudaDeviceAttr``: that of the ``CUdevice_attribute``.
 cudaDeviceGetByPCIBusId(pciBusId) -> int
     Return the device at a PCI address.
 cudaDeviceCanAccessPeer(device: device, peerDevice: device) -> int
@@ -97,20 +99,6 @@ def cudaDeviceReset() -> None:
 
 
 @runtime_call(1, uses_context=False)
-def cudaDeviceGetAttribute(attr: Any, device: int) -> int:
-    """Return the value of a ``cudaDeviceAttr``: that of the ``CUdevice_attribute``."""
-    return _attribute(attr, device)
-
-
-def _attribute(attr: Any, device: int) -> int:
-    try:
-        attribute = CUdevice_attribute(int(attr))
-    except ValueError:
-        raise RuntimeRefusal(_INVALID_VALUE) from None
-    return int(driver_call("cuDeviceGetAttribute", attribute, checked_device(device)))
-
-
-@runtime_call(1, uses_context=False)
 def cudaGetDeviceProperties(device: int) -> Any:
     """Return the properties of a device."""
     handle = checked_device(device)
@@ -118,7 +106,11 @@ def cudaGetDeviceProperties(device: int) -> Any:
     name = name.ljust(_NAME_BYTES, b"\0")
     uuid = driver_call("cuDeviceGetUuid", handle)
     total = driver_call("cuDeviceTotalMem", handle)
-    return device_properties(name, uuid, total, lambda number: _attribute(number, device))
+
+    def attribute(number: CUdevice_attribute) -> int:
+        return int(driver_call("cuDeviceGetAttribute", number, handle))
+
+    return device_properties(name, uuid, total, attribute)
 
 
 @runtime_call(1, uses_context=False)

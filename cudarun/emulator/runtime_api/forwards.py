@@ -8,8 +8,10 @@ A row is the call's signature, and its documentation in the next, indented line:
         Create a stream.
 
 The driver call has the same name and gets the same parameters; else ``=`` and its name follow,
-and in parentheses the parameters and numbers that it gets; ``current`` is the current context. A
-parameter without a type is passed as it is; a type is a key of `_CONVERSIONS`. A result is a type
+and in parentheses the parameters and numbers that it gets; ``current`` is the current context, and
+``rectangle`` a copy of rows between two sides with fields such as ``to.Pitch``. A parameter without
+a type is passed as it is; a type is a key of `_CONVERSIONS`. If a ``size`` or ``or_null`` is 0,
+the driver is not called, and the values are zeros. A result is a type
 of the runtime, that with ``*`` for a list, ``int``, ``float``, or ``value`` for the driver's own;
 several are separated by commas. A row that is too long goes on in a line that is indented twice.
 """
@@ -37,12 +39,15 @@ from cudarun.emulator.runtime_api.conversions import (
     host_function,
     location,
     pool_properties,
+    rectangle,
 )
 from cudarun.emulator.runtime_api.descriptors import resource, texture, view
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "int": int,
     "int = 0": int,
+    "size": int,
+    "or_null": lambda value: 0 if value is None else int(value),
     "byte": lambda value: int(value) & 0xFF,
     "enum": int,
     "address": address_of,
@@ -58,6 +63,9 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "view": view,
 }
 _TYPES = {"int = 0": "int = 0"} | dict.fromkeys(("int", "byte", "device", "context"), "int")
+_TYPES |= dict.fromkeys(("size", "to.Pitch", "from.Pitch"), "int")
+_TYPES |= dict.fromkeys(("to.XInBytes", "to.Y", "from.XInBytes", "from.Y"), "int")
+_MAY_BE_ZERO = ("size", "or_null")
 _RESULTS: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "value": lambda it: it}
 _ROW = re.compile(
     r"cuda(\w+)\(([^)]*)\)(?:\s+-> ([\w, *]+?))?(?:\s+= (\w+)(?:\(([^)]*)\))?)?\n +(.+)"
@@ -93,15 +101,28 @@ def _forward(
 ) -> object:
     """Convert the arguments, call the driver, and convert the values."""
     values = {
-        name: _CONVERSIONS[type_](value) if type_ else value
+        name: _CONVERSIONS.get(type_.partition(".")[2] or type_, int)(value) if type_ else value
         for (name, type_), value in zip(declared.items(), given, strict=True)
     }
+    if any(type_ in _MAY_BE_ZERO and not values[name] for name, type_ in declared.items()):
+        return 0
     if "current" in passed:
         values["current"] = driver_call("cuCtxGetCurrent")
+    if "rectangle" in passed:
+        values["rectangle"] = _rectangle(declared, values)
     found = driver_call(target, *[values[x] if x in values else int(x) for x in passed])
     if len(results) == 1:
         return results[0](found)
     return tuple(result(value) for result, value in zip(results, found, strict=True))
+
+
+def _rectangle(declared: dict[str, str], values: dict[str, Any]) -> Any:
+    sides: dict[str, dict[str, Any]] = {"to": {}, "from": {}}
+    for name, type_ in declared.items():
+        side, _, field = type_.partition(".")
+        if field:
+            sides[side][field] = values[name]
+    return rectangle(sides["to"], sides["from"], values["width"], values["height"], values["kind"])
 
 
 def _constructor(name: str) -> Callable[[Any], Any]:

@@ -18,7 +18,6 @@ from cudarun.emulator.runtime_api.conversions import (
     DEVICE_TO_HOST,
     HOST_TO_DEVICE,
     copy_kind,
-    rectangle,
 )
 from cudarun.emulator.runtime_api.conversions import location as as_location
 from cudarun.emulator.runtime_api.forwards import forward_calls
@@ -42,6 +41,10 @@ _MEMORY_TYPES = list(cudart.cudaMemoryType)[:3]  # the numbers of CUmemorytype; 
 forward_calls(
     __name__,
     """
+cudaMalloc(size: size) -> int = cuMemAlloc
+    Allocate device memory; null for 0 bytes.
+cudaMallocManaged(size: size, flags: int) -> int = cuMemAllocManaged
+    Allocate memory with one address for the host and every device.
 cudaFree(devPtr: address) = cuMemFree
     Free device or managed memory; null is allowed.
 cudaMallocHost(size: int) -> int = cuMemAllocHost
@@ -60,6 +63,12 @@ cudaHostGetFlags(pHost: address) -> int = cuMemHostGetFlags
     Return the flags of page-locked or managed memory: always mapped.
 cudaMemGetInfo() -> int, int
     Return free and total bytes of the current device.
+cudaMemcpy2D(dst: to.address, dpitch: to.Pitch, src: from.address, spitch: from.Pitch,
+        width: int, height: int, kind) = cuMemcpy2DUnaligned(rectangle)
+    Copy rows; the width is in bytes.
+cudaMemcpy2DAsync(dst: to.address, dpitch: to.Pitch, src: from.address, spitch: from.Pitch,
+        width: int, height: int, kind, stream) = cuMemcpy2DAsync(rectangle, stream)
+    Copy rows, in a stream; the width is in bytes.
 cudaMemcpyPeer(dst: address, dstDevice: context, src: address, srcDevice: context, count: int)
     Copy from a device's memory to another's.
 cudaMemcpyPeerAsync(dst: address, dstDevice: context, src: address, srcDevice: context,
@@ -85,12 +94,6 @@ cudaStreamAttachMemAsync(stream, devPtr: address, length: int, flags: int)
 # --- allocation ----------------------------------------------------------------------------------
 
 
-@runtime_call(1)
-def cudaMalloc(size: int) -> int:
-    """Allocate device memory; null for 0 bytes."""
-    return int(driver_call("cuMemAlloc", size)) if size else 0
-
-
 @runtime_call(2)
 def cudaMallocPitch(width: int, height: int) -> tuple[int, int]:
     """Allocate device memory for rows; return the address and the pitch, zeros for 0 bytes."""
@@ -108,12 +111,6 @@ def cudaMalloc3D(extent: Any) -> Any:
     if extent.width * rows:
         pointer, pitch = driver_call("cuMemAllocPitch", extent.width, rows, _ELEMENT_BYTES)
     return cudart.make_cudaPitchedPtr(int(pointer), int(pitch), extent.width, extent.height)
-
-
-@runtime_call(1)
-def cudaMallocManaged(size: int, flags: int) -> int:
-    """Allocate memory with one address for the host and every device."""
-    return int(driver_call("cuMemAllocManaged", size, flags)) if size else 0
 
 
 @runtime_call(1)
@@ -152,41 +149,6 @@ def cudaMemcpyAsync(
 def _copy(kind: Any) -> str:
     """Return the driver call of a copy; ``HostToHost`` does not restrict the addresses."""
     return _COPIES.get(copy_kind(kind), "cuMemcpy")
-
-
-@runtime_call()
-def cudaMemcpy2D(
-    dst: HostPointer,
-    dpitch: int,
-    src: HostPointer,
-    spitch: int,
-    width: int,
-    height: int,
-    kind: Any,
-) -> None:
-    """Copy rows; the width is in bytes."""
-    target, source = _rows(dst, dpitch), _rows(src, spitch)
-    driver_call("cuMemcpy2DUnaligned", rectangle(target, source, width, height, kind))
-
-
-@runtime_call()
-def cudaMemcpy2DAsync(
-    dst: HostPointer,
-    dpitch: int,
-    src: HostPointer,
-    spitch: int,
-    width: int,
-    height: int,
-    kind: Any,
-    stream: Handle,
-) -> None:
-    """Copy rows, in a stream; the width is in bytes."""
-    target, source = _rows(dst, dpitch), _rows(src, spitch)
-    driver_call("cuMemcpy2DAsync", rectangle(target, source, width, height, kind), stream)
-
-
-def _rows(pointer: HostPointer, pitch: int) -> dict[str, int]:
-    return {"at": address_of(pointer), "Pitch": pitch}
 
 
 # --- managed memory ------------------------------------------------------------------------------

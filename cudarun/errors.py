@@ -24,7 +24,7 @@ import errno
 import os
 from collections.abc import Callable, Iterable
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from cudarun.terminal import one_line
 
@@ -39,6 +39,16 @@ if TYPE_CHECKING:
         argument: str | None
         device: str | None
         step: str | None
+
+    class Subjects(TypedDict, total=False):
+        """The names of an error's subjects."""
+
+        place: str | None
+        case: str | None
+        option: str | None
+        origin: str | None
+        operation: str | None
+        argument: str | None
 
     SubjectKind = Literal["place", "case", "option", "origin", "operation", "argument"]
 
@@ -73,29 +83,18 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-class Subject:
+class Subject(NamedTuple):
     """A subject of an error.
 
-    Args:
+    Attributes:
         kind: ``place`` is a file and a line in it, ``origin`` an image file.
         name: The name: ``--check``, ``saxpy.ptx``, ``cuMemAlloc``.
         shown: The name as a prefix of the message; empty where the description contains it.
     """
 
-    __slots__ = ("kind", "name", "shown")
-
-    def __init__(self, kind: SubjectKind, name: str, shown: str) -> None:
-        self.kind = kind
-        self.name = name
-        self.shown = shown
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Subject):
-            return NotImplemented
-        return (self.kind, self.name, self.shown) == (other.kind, other.name, other.shown)
-
-    def __hash__(self) -> int:
-        return hash((self.kind, self.name, self.shown))
+    kind: SubjectKind
+    name: str
+    shown: str
 
 
 spelling: Callable[[str], str] = str
@@ -217,42 +216,19 @@ class CudarunError(Exception):
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), self.__dict__.copy()))
 
-    def of(
-        self,
-        *,
-        place: str | None = None,
-        case: str | None = None,
-        option: str | None = None,
-        origin: str | None = None,
-        operation: str | None = None,
-        argument: str | None = None,
-        shown: str | None = None,
-    ) -> Self:
+    def of(self, *, shown: str | None = None, **subjects: Unpack[Subjects]) -> Self:
         """Prepend subjects, except those that the error has already.
 
         Args:
-            place: A file and a line in it.
-            case: A case of a spec.
-            option: An option, with its dashes.
-            origin: An image file.
-            operation: The operation that failed.
-            argument: An argument, an expression or a buffer.
             shown: The prefix of the message, where it is not the name; empty where the
                 description contains the name.
+            subjects: Their names by kind, the outermost first.
         """
-        given: tuple[tuple[SubjectKind, str | None], ...] = (
-            ("place", place),
-            ("case", case),
-            ("option", option),
-            ("origin", origin),
-            ("operation", operation),
-            ("argument", argument),
-        )
         present = {(subject.kind, subject.name) for subject in self.subjects}
         added = (
-            Subject(kind, name, name if shown is None else shown)
-            for kind, name in given
-            if name is not None and (kind, name) not in present
+            Subject(kind, name, name if shown is None else shown)  # type: ignore[arg-type]
+            for kind, name in subjects.items()
+            if isinstance(name, str) and (kind, name) not in present
         )
         self.subjects = (*added, *self.subjects)
         return self

@@ -19,6 +19,9 @@ if TYPE_CHECKING:  # a session initializes the driver before it needs these
     from cudarun.session.driver.visibility import VisibleDevices
 
 
+_PREFIX = "CU_DEVICE_ATTRIBUTE_"
+
+
 @dataclass(frozen=True, slots=True)
 class Device:
     """One device of an initialized driver."""
@@ -86,23 +89,19 @@ def describe(driver: Driver, device: Device) -> DeviceInfo:
     """Describe a device; ``memory_free`` is known only with a current context on it."""
     from cudarun.model.devices import DeviceInfo
 
-    attribute = driver.CUdevice_attribute
+    names = ("COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR", "MULTIPROCESSOR_COUNT")
     major, minor, processors = (
         driver.cuDeviceGetAttribute(
-            getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device.handle
+            getattr(driver.CUdevice_attribute, _PREFIX + name), device.handle
         )
-        for name in (
-            "COMPUTE_CAPABILITY_MAJOR",
-            "COMPUTE_CAPABILITY_MINOR",
-            "MULTIPROCESSOR_COUNT",
-        )
+        for name in names
     )
     status, *memory = driver.attempt("cuMemGetInfo")
     return DeviceInfo(
         label=device.label,
         index=device.index,
         name=_text(driver.cuDeviceGetName(256, device.handle)),
-        uuid=uuid_of(driver, device),
+        uuid=uuid_of(driver, device.handle),
         pci_bus_id=_pci(driver, device.handle),
         compute_capability=(major, minor),
         multiprocessors=processors,
@@ -117,7 +116,7 @@ def identify(driver: Driver, device: Device) -> DeviceIdentity:
     """Return the identity of a device; it needs no context."""
     from cudarun.session.driver.nvml import serial_of  # only documents need it
 
-    uuid = uuid_of(driver, device)
+    uuid = uuid_of(driver, device.handle)
     return DeviceIdentity(
         label=device.label,
         index=device.index,
@@ -152,28 +151,23 @@ def peers_of(driver: Driver, device: Device) -> tuple[int, ...]:
 
 def attributes_of(driver: Driver, device: Device) -> dict[str, int | None]:
     """Return every known ``CUdevice_attribute``; ``None`` if the driver does not know it."""
-    prefix = "CU_DEVICE_ATTRIBUTE_"
     found: dict[str, int | None] = {}
     for attribute in driver.CUdevice_attribute:
-        if attribute.name != f"{prefix}MAX":  # the end of the list
+        if attribute.name != f"{_PREFIX}MAX":  # the end of the list
             result, *value = driver.attempt("cuDeviceGetAttribute", attribute, device.handle)
-            found[attribute.name.removeprefix(prefix)] = int(value[0]) if result == 0 else None
+            found[attribute.name.removeprefix(_PREFIX)] = int(value[0]) if result == 0 else None
     return found
 
 
-def uuid_of(driver: Driver, device: Device) -> str:
-    """Return the device's UUID as nvidia-smi writes it."""
-    return _uuid(driver, device.handle)
-
-
-def _uuid(driver: Driver, handle: cuda.CUdevice) -> str:
+def uuid_of(driver: Driver, handle: cuda.CUdevice) -> str:
+    """Return a device's UUID as nvidia-smi writes it."""
     raw = bytes(driver.cuDeviceGetUuid(handle).bytes).hex()
     return f"GPU-{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:]}"
 
 
 def _uuid_starts(driver: Driver, index: int, start: str) -> bool:
-    wanted = start.lower().removeprefix("gpu-")
-    return _uuid(driver, driver.cuDeviceGet(index)).lower().removeprefix("gpu-").startswith(wanted)
+    uuid = uuid_of(driver, driver.cuDeviceGet(index)).lower().removeprefix("gpu-")
+    return uuid.startswith(start.lower().removeprefix("gpu-"))
 
 
 def _pci(driver: Driver, handle: cuda.CUdevice) -> str:

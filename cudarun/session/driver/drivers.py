@@ -31,34 +31,8 @@ if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
     from cudarun.session.driver.protocol import Handle
 
 
-def _ignore(told: Callable[[float], object]) -> None:
-    """Ignore the callback: a GPU does not report a kernel's progress."""
-
-
-def _keep(address: int, size: int) -> None:
-    """Ignore the memory: a GPU does not track uninitialized memory."""
-
-
-def _keep_array(array: Handle) -> None:
-    """Ignore the array: a GPU does not track uninitialized memory."""
-
-
-def _compile_whole() -> None:
-    """Do nothing: a GPU's driver compiles PTX as a whole."""
-
-
-def _all_checked(library: Handle) -> int:
-    """Return 0: a GPU's driver has compiled the whole library."""
-    return 0
-
-
-def _no_engine(mode: str | None, threads: int | None) -> None:
-    """Do nothing: a GPU executes kernels itself."""
-
-
-def _no_logs() -> LogCalls | None:
-    """Return ``None``: the driver has no log."""
-    return None
+def _nothing(*_: object) -> None:
+    """Do nothing: a GPU reports no progress, tracks no memory, and has no engines."""
 
 
 class KernelDetectors(Protocol):
@@ -137,22 +111,22 @@ class DriverTraits:
     measures_device: bool = True
     newest_ptx: Callable[[], Version] | None = None
     quick_kernels: bool = True
-    on_progress: Callable[[Callable[[float], object]], None] = _ignore
+    on_progress: Callable[[Callable[[float], object]], None] = _nothing
     detectors: KernelDetectors | None = None
     thread_states: Callable[[], str | None] | None = None
     is_compiling: Callable[[], bool] = bool
-    never_written: Callable[[int, int], None] = _keep
+    never_written: Callable[[int, int], None] = _nothing
     unwritten_bytes: Callable[[int, int], npt.NDArray[np.uint8]] | None = None
-    never_written_array: Callable[[Handle], None] = _keep_array
+    never_written_array: Callable[[Handle], None] = _nothing
     unwritten_array: Callable[[Handle], npt.NDArray[np.uint8]] | None = None
-    compile_on_demand: Callable[[], None] = _compile_whole
-    unchecked_kernels: Callable[[Handle], int] = _all_checked
+    compile_on_demand: Callable[[], None] = _nothing
+    unchecked_kernels: Callable[[Handle], int] = lambda library: 0
     compiler: Callable[[], Compiler] | None = None
-    select_engine: Callable[[str | None, int | None], None] = _no_engine
+    select_engine: Callable[[str | None, int | None], None] = _nothing
     engine_notes: Callable[[], list[EngineNote]] = list
     launch_notes: Callable[[], dict[str, str]] = dict
     was_refused_by_engine: Callable[[], bool] = bool
-    find_logs: Callable[[], LogCalls | None] = _no_logs
+    find_logs: Callable[[], LogCalls | None] = _nothing
     allocate_at: Callable[[Sequence[tuple[int, int]]], Callable[[], None]] | None = None
     alias_object: Callable[[int, int], None] | None = None
     touched: Callable[[], AbstractContextManager[TouchedMemory]] | None = None

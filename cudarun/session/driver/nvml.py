@@ -29,12 +29,7 @@ class Throttling:
 
     def __init__(self, uuid: str) -> None:
         self._seen = 0
-        self._device = ctypes.c_void_p()
-        self._nvml = _open()
-        if self._nvml is not None:
-            found = self._nvml.nvmlDeviceGetHandleByUUID(uuid.encode(), ctypes.byref(self._device))
-            if found != _SUCCESS:
-                self._nvml = None
+        self._nvml, self._device = _opened(uuid)
 
     def sample(self) -> None:
         """Record the current reasons; most appear while the device is busy."""
@@ -62,20 +57,25 @@ def serial_of(uuid: str) -> str | None:
     Args:
         uuid: The device's UUID as nvidia-smi writes it.
     """
-    nvml = _open()
+    nvml, device = _opened(uuid)
     if nvml is None:
         return None
-    device, serial = ctypes.c_void_p(), ctypes.create_string_buffer(_SERIAL_BYTES)
-    if nvml.nvmlDeviceGetHandleByUUID(uuid.encode(), ctypes.byref(device)) != _SUCCESS:
-        return None
+    serial = ctypes.create_string_buffer(_SERIAL_BYTES)
     if nvml.nvmlDeviceGetSerial(device, serial, _SERIAL_BYTES) != _SUCCESS:
         return None
     return serial.value.decode(errors="replace")
 
 
-def _open() -> ctypes.CDLL | None:
+def _opened(uuid: str) -> tuple[ctypes.CDLL | None, ctypes.c_void_p]:
+    """Return the library and the handle of a device; no library where there is either not."""
+    device = ctypes.c_void_p()
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:
-        return None
-    return nvml if nvml.nvmlInit_v2() == _SUCCESS else None
+        return None, device
+    if (
+        nvml.nvmlInit_v2() != _SUCCESS
+        or nvml.nvmlDeviceGetHandleByUUID(uuid.encode(), ctypes.byref(device)) != _SUCCESS
+    ):
+        return None, device
+    return nvml, device

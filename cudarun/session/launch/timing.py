@@ -69,7 +69,7 @@ def measure(
         nbytes = evaluate_dimension(timing.nbytes, integers, "--bytes")
     if timing.flops is not None:
         flops = evaluate_dimension(timing.flops, integers, "--flops")
-    throttling = Throttling(uuid_of(session.driver, device))
+    throttling = Throttling(uuid_of(session.driver, device.handle))
     with ExitStack() as stack:
         parts: Sequence[Callable[[], None]] = program.steps
         if as_graph:

@@ -131,7 +131,7 @@ def run_reference(
     """
     ran = _run(session, libraries, program, device, lambda ran, step: None)
     return write_reference(
-        path, uuid_of(session.driver, device), ran.buffers.addresses, ran.buffers.deliver
+        path, uuid_of(session.driver, device.handle), ran.buffers.addresses, ran.buffers.deliver
     )
 
 

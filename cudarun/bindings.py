@@ -117,11 +117,6 @@ def context_arguments(driver: object, flags: int, device: Any) -> tuple[Any, ...
     """Return the arguments of ``cuCtxCreate``, whose first one since CUDA 13 is unused here.
 
     Only the bindings of CUDA 12 also have a ``_v4``; their plain function has no such argument.
-
-    Args:
-        driver: A driver with the functions of ``cuda.bindings.driver``.
-        flags: The bits of ``CUctx_flags``.
-        device: The device's handle.
     """
     if hasattr(driver, "cuCtxCreate_v4"):
         return flags, device

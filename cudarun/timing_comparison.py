@@ -15,10 +15,6 @@ from cudarun.rank_test import TimeRatio, time_ratio
 def timings_of(document: Any, origin: str) -> list[CaseTimings]:
     """Return the times in a document of ``launch``, ``launch --spec`` or ``fleet``.
 
-    Args:
-        document: The parsed JSON.
-        origin: The file, for messages.
-
     Raises:
         RequestError: It is another document, or it has no times of launches that passed.
     """

@@ -82,10 +82,6 @@ def check_outputs(outputs: Iterable[OutputFile], inputs: Iterable[str]) -> None:
 
     Files are compared by device and inode, so that links do not hide that two are one.
 
-    Args:
-        outputs: All outputs of a command.
-        inputs: All files that the command reads.
-
     Raises:
         RequestError: An output is an input or another output, exists and must not be replaced, or
             cannot be written.

@@ -10,13 +10,7 @@ from cudarun.report.console import FAILED, PASSED, Part, print_line
 
 
 def show_check(check: CheckResult, out: Console, claim: str = "") -> None:
-    """Print a check, and below a failed one its mismatches.
-
-    Args:
-        check: The result.
-        out: Where to write.
-        claim: A text after its expression, `` as on cpu``.
-    """
+    """Print a check, and below a failed one its mismatches."""
     remarks = [f"rtol {check.rtol:g}, atol {check.atol:g}"] if check.rtol or check.atol else []
     if check.evaluated and not check.elements:
         remarks.append("0 elements")

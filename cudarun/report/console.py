@@ -229,13 +229,7 @@ def _text(cell: RenderableType) -> Text:
 
 
 def table(*columns: str, numbers: bool = False, show_header: bool = True) -> FittingTable:
-    """Return a table without lines, whose cells are folded between words.
-
-    Args:
-        columns: Their headers.
-        numbers: Whether all but the first are aligned to the right.
-        show_header: Whether to show the headers.
-    """
+    """Return a table without lines, whose cells are folded between words."""
     return FittingTable(*columns, numbers=numbers, show_header=show_header)
 
 

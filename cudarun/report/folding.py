@@ -43,13 +43,7 @@ def folded(text: str, width: int | None) -> str:
 
 
 def fold_command(command: str, width: int, indent: str = "") -> Iterator[str]:
-    r"""Yield the lines of a shell command, with ``\`` where it continues.
-
-    Args:
-        command: The command.
-        width: The columns.
-        indent: The indentation of the first line; the others have four more.
-    """
+    r"""Yield the lines of a shell command, with ``\`` where it continues."""
     words = [shlex.quote(word) for word in shlex.split(command)]
     line = indent + words[0]
     for number, word in enumerate(words[1:], start=2):

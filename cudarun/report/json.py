@@ -62,12 +62,7 @@ class JsonLinesRenderer(Renderer):
 
 
 def error_text(command: str, error: CudarunError) -> str:
-    """Return the JSON text of a command that ended in an error before there was a report.
-
-    Args:
-        command: The command in the document's schema: ``launch``, ``ctx-run``.
-        error: The error.
-    """
+    """Return the JSON text of a command that ended in an error before there was a report."""
     from cudarun.model.documents import error_document
 
     return _text(error_document(command, error))

@@ -62,12 +62,7 @@ class Renderer(ABC):
         """Take a result as soon as it is known."""
 
     def fail(self, command: str, error: CudarunError) -> None:
-        """Take the error that ends the command in place of a report.
-
-        Args:
-            command: The command in the schema of its document: ``launch``, ``ctx-run``.
-            error: The error, which is shown on stderr.
-        """
+        """Take the error that ends the command in place of a report."""
 
     @abstractmethod
     def end(self, report: Report) -> None:

@@ -124,13 +124,7 @@ class OperandReader:
     def buffers(
         self, argument: Argument, integers: dict[str, int], token: Token
     ) -> Iterator[BufferSpec]:
-        """Yield the buffers that an ARG of a launch allocates, and check the addresses in it.
-
-        Args:
-            argument: The argument.
-            integers: The integers of the arguments, for dimensions.
-            token: Its text.
-        """
+        """Yield the buffers that an ARG of a launch allocates, and check the addresses in it."""
         resolver = BufferResolver(integers, Path())
 
         def packed() -> list[Pointers]:

@@ -30,10 +30,6 @@ T = TypeVar("T")
 def show_contexts(target: Target, display: ProgressDisplay | None = None) -> ContextsReport:
     """Inspect the contexts of each device, in a separate process each.
 
-    Args:
-        target: The devices, and the context to create on each.
-        display: The progress display.
-
     Raises:
         NoDevice: ``all`` was requested and there is no device.
     """

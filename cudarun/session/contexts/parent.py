@@ -37,12 +37,6 @@ def run_script(
 ) -> ScriptReport:
     """Run a script, step by step, in one process or as many as it requests.
 
-    Args:
-        script: The script.
-        target: The devices, the time limit, and whether to trace and to capture.
-        images: The contents of the script's files (`Script.images`).
-        shown: Called with each completed step.
-
     Raises:
         NoDevice: No driver, no device, or not the requested one.
         RequestError: The script names more devices than were chosen.

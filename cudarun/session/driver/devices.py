@@ -42,11 +42,6 @@ def resolve(
 ) -> list[Device]:
     """Return the selected devices, in order, each once.
 
-    Args:
-        driver: The initialized driver.
-        selectors: The devices.
-        shown: The visible devices, if visibility was narrowed.
-
     Raises:
         NoDevice: A device does not exist.
         RequestError: The prefix of a UUID matches several devices.

@@ -52,11 +52,7 @@ _SERIAL_BYTES = 30  # NVML_DEVICE_SERIAL_BUFFER_SIZE
 
 
 def serial_of(uuid: str) -> str | None:
-    """Return the serial number of a board; ``None`` where NVML does not report one.
-
-    Args:
-        uuid: The device's UUID as nvidia-smi writes it.
-    """
+    """Return the serial number of a board; ``None`` where NVML does not report one."""
     nvml, device = _opened(uuid)
     if nvml is None:
         return None

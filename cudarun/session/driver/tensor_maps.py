@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 def encode_tensor_map(driver: Driver, layout: TensorMapLayout, address: int) -> bytes:
     """Return the 128 bytes of a tensor map.
 
-    Args:
-        driver: The driver; a context must be current.
-        layout: All other arguments of the call, in row-major order.
-        address: The address of the tensor.
-
     Raises:
         DeviceFailed: The driver refuses the map.
     """

@@ -32,12 +32,6 @@ def run_node(
 ) -> NodeReport:
     """Run the cases several times on each GPU, and compare each GPU's outputs with themselves.
 
-    Args:
-        cases: The cases.
-        where: The devices.
-        request: The numbers of runs, and the time limits.
-        output: The descriptor that the report will be written to.
-
     Raises:
         NoDevice: There is no device, or no worker could describe one.
         OutOfTime: The limit of the node passed.

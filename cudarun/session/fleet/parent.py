@@ -42,11 +42,6 @@ def run_fleet(
 ) -> FleetReport:
     """Run a spec on all hosts, and compare their GPUs.
 
-    Args:
-        request: The request.
-        on_host: Called with each host as its result comes.
-        on_progress: Called with the number of hosts that have ended.
-
     Raises:
         RequestError: The archive cannot be written.
     """

@@ -109,12 +109,6 @@ def bisect(
 ) -> Path:
     """Write a recording with only the pages that the launch needs to a folder; return its path.
 
-    Args:
-        request: The launch of a recording.
-        where: The device, and the time limit of a replay.
-        folder: The folder.
-        display: The progress display.
-
     Raises:
         RequestError: The recorded launch failed, or its replay has other results.
         CudarunError: The recording cannot be replayed.

@@ -67,12 +67,7 @@ def code_facts(code: RecordedCode) -> ImageFacts | None:
 
 
 def triton_ptx(cubin: bytes, folder: str | None) -> bytes | None:
-    """Return the PTX that Triton stored beside a cubin; ``None`` if its cache has none.
-
-    Args:
-        cubin: The cubin.
-        folder: The cache of the program; by default the user's.
-    """
+    """Return the PTX beside a cubin in a cache of Triton, by default the user's; or ``None``."""
     for path in _cubins(folder or os.path.expanduser(_TRITON_CACHE), len(cubin)):
         with suppress(OSError):
             if path.read_bytes() == cubin:

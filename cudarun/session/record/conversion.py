@@ -30,13 +30,7 @@ def short_name(kernel: str) -> str:
 
 
 def convert(raw: RawRecording, folder: Path, file: IO[bytes]) -> tuple[Manifest, bool]:
-    """Write the recording of a raw file; return its description, and whether it has PTX.
-
-    Args:
-        raw: The contents of the raw file.
-        folder: The folder with the image.
-        file: The recording, open for writing.
-    """
+    """Write the recording of a raw file; return its description, and whether it has PTX."""
     with RecordingWriter(file) as writer:
         ranges = (*_ranges(writer, raw.ranges), *_arrays(writer, raw))
         manifest = _manifest(raw, ranges)

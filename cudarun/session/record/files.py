@@ -10,13 +10,7 @@ from cudarun.session.recording.manifest import Manifest
 
 
 def recorded_file(path: str, manifest: Manifest, *, has_ptx: bool) -> RecordedFile:
-    """Return the facts of a recording.
-
-    Args:
-        path: The file, which is complete.
-        manifest: Its description.
-        has_ptx: Whether it contains PTX.
-    """
+    """Return the facts of a recording."""
     return RecordedFile(
         path=path,
         kernel=manifest.kernel,

@@ -23,10 +23,6 @@ _SPLITTING = re.compile(r"[\s:$]")  # ld.so(8): LD_PRELOAD is split and expanded
 def build_library(folder: Path, options: tuple[str, ...] = ()) -> Path:
     """Return the path of the library in a folder, which is built if the cache does not have it.
 
-    Args:
-        folder: A folder of this process.
-        options: Further options of the compiler.
-
     Raises:
         RequestError: There is no compiler, it fails, or the folder's libraries cannot be loaded.
     """

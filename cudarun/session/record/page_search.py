@@ -52,12 +52,7 @@ class RecordedPages:
         return [*_between(sorted(changed), self.count)]
 
     def spans(self, number: int, blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
-        """Yield the offsets of the bytes of a range that are in blocks.
-
-        Args:
-            number: The number of the range.
-            blocks: The blocks.
-        """
+        """Yield the offsets of the bytes of a range that are in blocks."""
         each, first = self.ranges[number]
         for start, end in blocks:
             low, high = (start - first) * PAGE, (end - first) * PAGE

@@ -67,10 +67,6 @@ def _plain(value: Any) -> Any:
 def read_manifest(data: bytes, origin: str) -> Manifest:
     """Return the description in a TOML text.
 
-    Args:
-        data: The text.
-        origin: The file, for messages.
-
     Raises:
         RequestError: It is not a description, or a value is out of range.
     """

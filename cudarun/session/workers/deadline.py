@@ -67,10 +67,6 @@ def time_limit(seconds: float | None, work: str) -> Iterator[None]:
 def stopped_when_overdue(driver: Driver, progress: Progress) -> Iterator[None]:
     """Stop a kernel that runs meanwhile at the limit; for a worker's main thread.
 
-    Args:
-        driver: The driver.
-        progress: Where to report the thread states of a kernel that runs for long.
-
     Raises:
         OutOfTime: With the state of every thread in its log; the parent knows the limit.
     """

@@ -31,14 +31,7 @@ def session_spec(
     *,
     label: str = "",
 ) -> WorkerSpec[Session]:
-    """Return the spec of a worker with a session.
-
-    Args:
-        devices: The devices to work on.
-        target: The contexts to work in, and how.
-        prefetch: Imports what the work needs, while the driver initializes.
-        label: The worker's name in messages.
-    """
+    """Return the spec of a worker with a session."""
     start = SessionStart(devices, target, prefetch)
     return WorkerSpec(start, label, target.capture, target.verbose, target.escape)
 

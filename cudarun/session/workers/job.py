@@ -116,11 +116,7 @@ class JobTask(Generic[T]):
 
 
 def answers_of(answer: Answer[list[Answer[T]]]) -> list[Answer[T]]:
-    """Return the answers of a job, with what its worker wrote.
-
-    Args:
-        answer: The answer to a `JobTask`.
-    """
+    """Return the answers of a job, with what its worker wrote."""
     if answer.value is None:
         return [Answer(error=answer.error, output=answer.output)]
     first, *others = answer.value

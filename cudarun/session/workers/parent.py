@@ -342,9 +342,6 @@ def settle(workers: Sequence[AnyWorker], *, patience: float | None = None) -> li
 def interruption(workers: Sequence[AnyWorker]) -> Interrupted | None:
     """Return the error at Ctrl-C, with the thread states of the kernels that can report them.
 
-    Args:
-        workers: All of them at work.
-
     Returns:
         ``None`` without any thread states.
 

@@ -81,12 +81,7 @@ class WorkerPool:
         self._ending = [worker for worker in self._ending if not worker.has_ended()]
 
     def acquire(self, spec: WorkerSpec[S], preforked: Connection | None = None) -> WorkerProcess[S]:
-        """Return a worker of the spec: an idle one that is alive, or a new one.
-
-        Args:
-            spec: The worker.
-            preforked: A process to use for a new one.
-        """
+        """Return a worker of the spec: an idle one that is alive, or a new one."""
         standing_by = self._standing_by.get(spec, deque())
         while standing_by:
             worker = standing_by.popleft()
@@ -135,14 +130,7 @@ class WorkerPool:
         timeout: float | None = None,
         display: ProgressDisplay | None = None,
     ) -> Answer[T]:
-        """Run one task in a separate worker.
-
-        Args:
-            spec: The worker.
-            task: Called with the worker's state.
-            timeout: The time limit in seconds.
-            display: The progress display.
-        """
+        """Run one task in a separate worker."""
         worker = self.acquire(spec)
         worker.submit(task, timeout)
         [answer] = self.gather([worker], display, discard=True)
@@ -254,13 +242,7 @@ def _thread_states_reported(waiting: Iterable[AnyWorker]) -> Iterator[None]:
 def call_in_worker(
     task: Callable[[None], T], timeout: float | None = None, *, capture: bool = True
 ) -> Answer[T]:
-    """Run one task, which needs no state, in a separate process.
-
-    Args:
-        task: A function that may crash or hang.
-        timeout: The time limit in seconds.
-        capture: Capture stdout.
-    """
+    """Run one task, which needs no state, in a separate process."""
     with WorkerPool() as pool:
         return pool.call(WorkerSpec(_no_state, capture=capture), task, timeout)
 

@@ -78,10 +78,6 @@ class ServiceProcess:
     def call(self, message: object, files: Sequence[int]) -> Any:
         """Send a call, and wait for its answer.
 
-        Args:
-            message: The call, which pickles.
-            files: The descriptors of its files.
-
         Raises:
             ServiceEnded: The process ended before it answered.
         """

@@ -28,7 +28,6 @@ from cudarun.commands.spec_matrix import (
     MATRIX,
     Instance,
     Matrix,
-    escaped,
     instance_name,
     substituted,
     typed,
@@ -61,6 +60,7 @@ from cudarun.session.launch.detection import check_detection
 from cudarun.session.launch.request import Program
 from cudarun.session.spec.case import Case, parse_expected, parse_requirement
 from cudarun.session.spec.names import named
+from cudarun.toml_text import escaped_references
 from cudarun.writing import OutputFile, check_outputs
 
 MAX_CASES = 10_000
@@ -201,7 +201,8 @@ class _CaseReader:
             place = f"{self.text.path}:{self.text.line_of_case(index, key)}"
             raise RequestError(f"{key} must be true or false").of(place=place)
         if self.candidate is not None:
-            own["image"] = "image", escaped(relocated_path(self.candidate, self.directory))
+            path = relocated_path(self.candidate, self.directory)
+            own["image"] = "image", escaped_references(path)
         return self._defaults | own if wanted else own
 
     def instances(self, index: int, entries: Table, count: int) -> Iterator[Instance]:

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from cudarun.errors import RequestError
 from cudarun.model.spec import MatrixValue
+from cudarun.toml_text import REFERENCE
 
 MATRIX = "matrix"
 """The key of the matrix in a case."""
@@ -25,8 +26,6 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _OTHER_REFERENCE = re.compile(r"(?<!\$)(?:\$(\w+)|\{(\w+)\})")
 """What shells and Python have in the place of ``${n}``."""
-
-_REFERENCE = re.compile(r"\$\$|\$\{(?:([^{}]*)\})?")
 
 
 class Matrix:
@@ -77,7 +76,7 @@ def instance_name(name: str, instance: Instance) -> str:
     Raises:
         RequestError: The name refers to an unknown value, or contains a control character.
     """
-    used = {match[1] for match in _REFERENCE.finditer(name)}
+    used = {match[1] for match in REFERENCE.finditer(name)}
     rest = [f"{key}={_text(value)}" for key, value in instance.items() if key not in used]
     whole = substituted(name, instance) + (f"[{','.join(rest)}]" if rest else "")
     if _CONTROL.search(whole):
@@ -103,7 +102,7 @@ def substituted(text: str, instance: Instance) -> str:
     def replacement(match: re.Match[str]) -> str:
         return "$" if match[0] == "$$" else _text(_value(match, instance))
 
-    return _REFERENCE.sub(replacement, text)
+    return REFERENCE.sub(replacement, text)
 
 
 def typed(value: object, instance: Instance) -> object:
@@ -116,13 +115,8 @@ def typed(value: object, instance: Instance) -> object:
         return [substituted(each, instance) if isinstance(each, str) else each for each in value]
     if not isinstance(value, str):
         return value
-    match = _REFERENCE.fullmatch(value)
+    match = REFERENCE.fullmatch(value)
     return substituted(value, instance) if not match or value == "$$" else _value(match, instance)
-
-
-def escaped(text: str) -> str:
-    """Return the TOML text of which `substituted` gives ``text``."""
-    return text.replace("$", "$$") if _REFERENCE.search(text) else text
 
 
 def _value(match: re.Match[str], instance: Instance) -> MatrixValue:

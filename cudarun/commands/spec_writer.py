@@ -12,7 +12,6 @@ from click.core import ParameterSource
 
 from cudarun.commands.declaration import CaseForm, Option
 from cudarun.commands.files import relocated_path
-from cudarun.commands.spec_matrix import escaped
 from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText
 from cudarun.commands.spec_text import STEPS as SPEC_STEPS
 from cudarun.commands.spec_words import (
@@ -22,7 +21,7 @@ from cudarun.commands.steps import STEPS
 from cudarun.commands.text_files import read_text
 from cudarun.errors import RequestError
 from cudarun.session.launch.request import Program
-from cudarun.toml_text import toml_lines
+from cudarun.toml_text import spec_lines
 from cudarun.writing import FileUse, OutputFile, is_special, whole_file
 
 if TYPE_CHECKING:  # its parser is imported where it is needed
@@ -113,8 +112,7 @@ def _parse_argument(text: str) -> Argument:
 
 
 def _lines(entries: Iterable[tuple[str, object]]) -> str:
-    lines = toml_lines((key, _escaped(value)) for key, value in entries)
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in spec_lines(entries))
 
 
 def _text(path: str) -> str:
@@ -221,10 +219,3 @@ def _with_paths_moved(text: str, paths: Iterable[str], folder: Path) -> str:
         for quote in "\"'":
             text = text.replace(f"{quote}{path}{quote}", f"{quote}{moved}{quote}")
     return text
-
-
-def _escaped(value: object) -> object:
-    """Return a value in which no text is a reference to the matrix."""
-    if isinstance(value, list):
-        return [*map(_escaped, value)]
-    return escaped(value) if isinstance(value, str) else value

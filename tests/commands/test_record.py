@@ -328,6 +328,13 @@ def test_a_table_of_pointers_is_no_spec(run: Run, tmp_path: Path) -> None:
     assert not [*tmp_path.glob("x*")]
 
 
+def test_the_name_of_an_edited_recording_can_have_dollars(run: Run) -> None:
+    ran = run("record", "--edit", str(RECORDINGS / "cluster.cudarun"), "-o", "${a}.toml")
+    assert ran.code == 0, ran.err
+    ran = run("launch", "--spec", "${a}.toml", "-d", "cpu")
+    assert (ran.code, "passed  ${a} on cpu" in ran.out) == (0, True), ran.err
+
+
 def test_what_cannot_be_shrunk_is_refused(recorder: Recorder, tmp_path: Path) -> None:
     recorder("-o", "x.cudarun", task="scale")
     with (

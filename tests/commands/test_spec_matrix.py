@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cudarun.commands.spec_file import MAX_CASES, read_spec
-from cudarun.commands.spec_matrix import escaped, substituted, typed
+from cudarun.commands.spec_matrix import substituted, typed
 from cudarun.errors import RequestError
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
+from cudarun.toml_text import escaped_references
 from tests.commands.test_launch_spec import SAMPLES, SAXPY, verdicts
 
 if TYPE_CHECKING:
@@ -150,8 +151,8 @@ def test_replacement(text: str, result: str) -> None:
     "text", ["$", "$$", "${n}", "$${n}", "$$$", "a$b", "${", "$a ${b} $$c", ""]
 )
 def test_what_is_escaped_is_itself(text: str) -> None:
-    assert substituted(escaped(text), {"n": 31}) == text
-    assert typed(escaped(text), {"n": 31}) == text
+    assert substituted(escaped_references(text), {"n": 31}) == text
+    assert typed(escaped_references(text), {"n": 31}) == text
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from cudarun.parameters import Parameter
 from cudarun.session.launch.recorded.memory import recorded_values
 from cudarun.session.recording.archive import RecordedContents, Recording
 from cudarun.session.recording.manifest import Manifest, RecordedRange
-from cudarun.toml_text import toml_lines
+from cudarun.toml_text import spec_lines
 from cudarun.writing import OutputFile, check_outputs, whole_file
 
 _POINTER = 8
@@ -127,7 +127,7 @@ class EditableRecording:
             if self._is_expected(each)
         ]
         entries = (entry for entry in table.items() if entry[1] != [])
-        return "\n".join(["[[launch]]", *toml_lines(entries), ""])
+        return "\n".join(["[[launch]]", *spec_lines(entries), ""])
 
     def _initial(self, each: RecordedRange) -> str:
         scalar = _scalar(each)

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.model.compare import ComparedCase, ComparisonReport
-from cudarun.report.console import print_line, table
+from cudarun.report.console import FittingTable, print_line
 from cudarun.report.renderer import TableStyle
 from cudarun.report.timing_tables import duration
 
@@ -20,10 +20,10 @@ def show_comparison(report: ComparisonReport, out: Console, style: TableStyle) -
     """Print a row for each case, cases in one file only, and the totals."""
     chosen = [case for case in report.cases if case.verdict == "slower" or not style.quiet]
     if chosen:
-        rows = table(*COLUMNS)
+        rows = FittingTable(*COLUMNS)
         for case in chosen:
             *texts, verdict = cells(case)
-            rows.add_row(*map(Text, texts), Text(verdict, style=_STYLES[case.verdict]))
+            rows.add_row(*texts, Text(verdict, style=_STYLES[case.verdict]))
         out.print(rows)
     for line in (*notes(report), totals(report)):
         print_line(out, line)

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
-from rich.style import StyleType
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -143,15 +142,9 @@ class FittingTable(Table):
         for index, column in enumerate(columns):
             self.add_column(column, justify="right" if index and numbers else "left")
 
-    def add_row(
-        self,
-        *renderables: RenderableType | None,
-        style: StyleType | None = None,
-        end_section: bool = False,
-    ) -> None:
+    def add_row(self, *cells: object, **options: Any) -> None:
         """Add a row; a string in it has no markup, and control characters are shown."""
-        cells = (None if each is None else _text(_shown(each)) for each in renderables)
-        super().add_row(*cells, style=style, end_section=end_section)
+        super().add_row(*("" if each is None else _text(_shown(each)) for each in cells), **options)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Choose the widths of the columns, or lists instead."""
@@ -224,13 +217,8 @@ def _longest_word(text: Text) -> int:
     return max((cell_len(word) + indent * (not n) for n, word in enumerate(words)), default=0)
 
 
-def _text(cell: RenderableType) -> Text:
+def _text(cell: object) -> Text:
     return cell.copy() if isinstance(cell, Text) else Text(str(cell))
-
-
-def table(*columns: str, numbers: bool = False, show_header: bool = True) -> FittingTable:
-    """Return a table without lines, whose cells are folded between words."""
-    return FittingTable(*columns, numbers=numbers, show_header=show_header)
 
 
 def extent_text(extent: tuple[int, int, int]) -> str:

@@ -17,7 +17,7 @@ from cudarun.model.contexts import (
     StepReport,
     VerifyReport,
 )
-from cudarun.report.console import print_line, table
+from cudarun.report.console import FittingTable, print_line
 from cudarun.report.errors import show_error
 from cudarun.report.renderer import TableStyle
 
@@ -117,10 +117,10 @@ def _entry(entry: StackEntry) -> Text:
 def show_verify(report: VerifyReport, out: Console, style: TableStyle) -> None:
     """Print a row per fact and a column per device, then the failed and the unsupported ones."""
     if not style.quiet or not report.devices:
-        rows = table("fact", *report.devices, "description")
+        rows = FittingTable("fact", *report.devices, "description")
         for fact in report.facts:
             verdicts = (Text(o.verdict, style=_VERDICTS[o.verdict]) for o in fact.outcomes)
-            rows.add_row(fact.name, *verdicts, Text(fact.sentence))
+            rows.add_row(fact.name, *verdicts, fact.sentence)
         out.print(rows)
     if not report.devices:  # a list of the facts
         return
@@ -168,7 +168,7 @@ def show_contexts(report: ContextsReport, out: Console, _: TableStyle) -> None:
     """Print the contexts of devices, a column per device."""
     infos = [outcome.info for outcome in report.outcomes if outcome.info is not None]
     if infos:
-        rows = table("", *(info.device for info in infos))
+        rows = FittingTable("", *(info.device for info in infos))
         columns = [_properties(info) for info in infos]
         for label in columns[0]:
             rows.add_row(Text(label, style="dim"), *(column[label] for column in columns))

@@ -17,7 +17,7 @@ from cudarun.model.detectors import (
     Proof,
     ProvedOperation,
 )
-from cudarun.report.console import FAILED, PASSED, print_line, table
+from cudarun.report.console import FAILED, PASSED, FittingTable, print_line
 from cudarun.report.notes import redundant
 
 _SHOWN = 10  # findings at different lines of the source
@@ -185,28 +185,23 @@ def show_statistics(statistics: LaunchStatistics | None, out: Console) -> None:
 
 
 def _instructions(statistics: LaunchStatistics) -> Table:
-    rows = table("instructions", "warps", "threads", "threads per warp", numbers=True)
+    rows = FittingTable("instructions", "warps", "threads", "threads per warp", numbers=True)
     for count in statistics.instructions:
         rows.add_row(*_row(count.kind, count.warps, count.threads))
     rows.add_row(*_row("all", statistics.warp_instructions, statistics.thread_instructions))
     return rows
 
 
-def _row(kind: str, warps: int, threads: int) -> tuple[str, ...]:
-    return kind, str(warps), str(threads), f"{threads / warps:.1f}" if warps else ""
+def _row(kind: str, warps: int, threads: int) -> tuple[object, ...]:
+    return kind, warps, threads, f"{threads / warps:.1f}" if warps else ""
 
 
 def _traffic(statistics: LaunchStatistics) -> Table:
-    rows = table("memory", "requests", "read B", "written B", "atomic B", "sectors", numbers=True)
+    columns = "requests", "read B", "written B", "atomic B", "sectors"
+    rows = FittingTable("memory", *columns, numbers=True)
     for traffic in statistics.traffic:
-        rows.add_row(
-            traffic.space,
-            str(traffic.requests),
-            str(traffic.read_bytes),
-            str(traffic.written_bytes),
-            str(traffic.atomic_bytes),
-            "" if traffic.sectors is None else str(traffic.sectors),
-        )
+        nbytes = traffic.read_bytes, traffic.written_bytes, traffic.atomic_bytes
+        rows.add_row(traffic.space, traffic.requests, *nbytes, traffic.sectors)
     return rows
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from cudarun.model.devices import DeviceInfo, DevicesReport
 from cudarun.model.doctor import DoctorReport
-from cudarun.report.console import NOTE, print_line, table
+from cudarun.report.console import NOTE, FittingTable, print_line
 from cudarun.report.renderer import TableStyle
 
 _MARKS = {"well": ("ok", "green"), "note": ("note", "yellow"), "wrong": ("WRONG", "red bold")}
@@ -25,21 +25,21 @@ def show_devices(report: DevicesReport, out: Console, style: TableStyle) -> None
 
 
 def _attributes(attributes: dict[str, dict[str, int | None]]) -> Table:
-    rows = table("attribute", *attributes, numbers=True)
+    rows = FittingTable("attribute", *attributes, numbers=True)
     for name in next(iter(attributes.values())):
         values = (values[name] for values in attributes.values())
-        rows.add_row(name, *("?" if value is None else str(value) for value in values))
+        rows.add_row(name, *("?" if value is None else value for value in values))
     return rows
 
 
 def _show_devices(report: DevicesReport, out: Console) -> None:
-    rows = table("device", "name", "cc", "SMs", "free/total GiB", "PCI", "driver", "PTX")
+    rows = FittingTable("device", "name", "cc", "SMs", "free/total GiB", "PCI", "driver", "PTX")
     for device in report.devices:
         rows.add_row(
             device.label,
             device.name,
             _version(device.compute_capability),
-            str(device.multiprocessors),
+            device.multiprocessors,
             _memory(device),
             device.pci_bus_id,
             _version(device.driver_version),
@@ -56,7 +56,7 @@ def _show_devices(report: DevicesReport, out: Console) -> None:
 
 
 def _peers(devices: Sequence[DeviceInfo]) -> Table:
-    rows = table("peer access", *(device.label for device in devices))
+    rows = FittingTable("peer access", *(device.label for device in devices))
     for device in devices:
         rows.add_row(device.label, *(_reach(device, other) for other in devices))
     return rows
@@ -82,11 +82,11 @@ def _version(version: tuple[int, int]) -> str:
 
 def show_doctor(report: DoctorReport, out: Console, style: TableStyle) -> None:
     """Print a row for each finding, and its remedy; with ``quiet`` only of problems and notes."""
-    rows = table("", "", "", show_header=False)
+    rows = FittingTable("", "", "", show_header=False)
     for finding in report.findings:
         if style.quiet and finding.state == "well":
             continue
-        rows.add_row(Text(*_MARKS[finding.state]), Text(finding.subject), Text(finding.says))
+        rows.add_row(Text(*_MARKS[finding.state]), finding.subject, finding.says)
         if finding.remedy:
             rows.add_row("", "", Text.assemble(("fix: ", "cyan bold"), finding.remedy))
     out.print(rows)

@@ -17,12 +17,12 @@ from cudarun.model.images import (
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.report.console import (
+    FittingTable,
     extent_text,
     hanging,
     print_line,
     print_plain,
     print_unfolded,
-    table,
 )
 from cudarun.report.folding import fold_command
 
@@ -86,9 +86,9 @@ def show_variables(variables: Sequence[VariableReport], out: Console) -> None:
     }
     told = {name: cells for name, cells in columns.items() if any(cells)}
     if shown:
-        rows = table(*told)
+        rows = FittingTable(*told)
         for cells in zip(*told.values(), strict=True):
-            rows.add_row(*map(Text, cells))
+            rows.add_row(*cells)
         lines = None if out.is_terminal else rows.plain_lines(out.width)
         if lines is None:
             out.print(rows)
@@ -204,14 +204,14 @@ def _handles(kernel: KernelReport, loaders: Sequence[LoaderReport]) -> Iterator[
 def _show_summary(file: FileReport, out: Console) -> None:
     """Print a line for each target, and the parts that cannot be read."""
     has_unread = any(line.unread for line in file.summary)
-    rows = table(
+    rows = FittingTable(
         "target", "kind", "images", "kernels", "size", "in the file",
         *(["unreadable"] if has_unread else []),
     )  # fmt: skip
     for line in file.summary:
-        unread = [str(line.unread or "")] if has_unread else []
+        unread = [line.unread or ""] if has_unread else []
         sizes = map(size_text, (line.size, line.stored))
-        rows.add_row(line.target, line.kind, str(line.parts), str(line.kernels), *sizes, *unread)
+        rows.add_row(line.target, line.kind, line.parts, line.kernels, *sizes, *unread)
     out.print(rows)
     for part in file.parts:
         if part.unread is not None:
@@ -221,8 +221,8 @@ def _show_summary(file: FileReport, out: Console) -> None:
 
 
 def _show_parts(file: FileReport, out: Console) -> None:
-    rows = table("part", "fatbin", "kind", "target", "size", "kernels")
+    rows = FittingTable("part", "fatbin", "kind", "target", "size", "kernels")
     for part in file.parts:
-        numbers = str(part.number), str(part.fatbin)
-        rows.add_row(*numbers, part.kind, part.target, str(part.size), str(len(part.kernels)))
+        about = part.kind, part.target, part.size
+        rows.add_row(part.number, part.fatbin, *about, len(part.kernels))
     out.print(rows)

@@ -17,7 +17,7 @@ from cudarun.model.images import (
     LoadResult,
     OfflineReport,
 )
-from cudarun.report.console import print_line, print_unfolded, table
+from cudarun.report.console import FittingTable, print_line, print_unfolded
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.image_contents import show_file, show_kernels, show_variables, size_text
 from cudarun.report.renderer import TableStyle
@@ -94,18 +94,16 @@ def _show_outcome(outcome: LoadOutcome, out: Console, *, quiet: bool, details: b
 
 def _show_fatbins(outcome: LoadOutcome, out: Console) -> None:
     """Print a line for each fatbin of a file, and why some were not loaded."""
-    rows = table("fatbin", "target", "verdict", "kernels", "ms", "memory")
+    rows = FittingTable("fatbin", "target", "verdict", "kernels", "ms", "memory")
     for result in outcome.results:
-        milliseconds = sum(
-            each.load_milliseconds + each.context_milliseconds for each in result.loaders
-        )
+        times = [each.load_milliseconds + each.context_milliseconds for each in result.loaders]
         memory = [each.memory_bytes for each in result.loaders if each.memory_bytes is not None]
         rows.add_row(
-            str(result.fatbin),
+            result.fatbin,
             result.target or "",
             Text(result.verdict or "", _GOOD if result.verdict == "loaded" else _BAD),
-            str(len(result.kernels)),
-            f"{milliseconds:.1f}" if result.loaders else "",
+            len(result.kernels),
+            f"{sum(times):.1f}" if times else "",
             size_text(sum(memory)) if memory else "",
         )
     out.print(rows)
@@ -192,21 +190,18 @@ def _calls(count: int, milliseconds: float) -> str:
     return f"{count} call{'s' * (count != 1)}, {milliseconds:.1f} ms"
 
 
-def _when(loader: LoaderReport) -> str:
-    return "before any context" if loader.before_contexts else "in a context"
-
-
 def _show_loaders(loaders: Sequence[LoaderReport], out: Console) -> None:
     """Print two loaders side by side, and the error of the second if it differs."""
-    rows = table("API", "loaded", "calls", "ms", "kernels", "calls", "ms", "memory")
+    rows = FittingTable("API", "loaded", "calls", "ms", "kernels", "calls", "ms", "memory")
     for loader in loaders:
+        when = "before any context" if loader.before_contexts else "in a context"
         rows.add_row(
             _API[loader.via],
-            _when(loader) if loader.error is None else "refused",
-            str(loader.load_calls),
+            when if loader.error is None else "refused",
+            loader.load_calls,
             f"{loader.load_milliseconds:.2f}",
-            str(len(loader.handles)),
-            str(loader.context_calls),
+            len(loader.handles),
+            loader.context_calls,
             f"{loader.context_milliseconds:.2f}",
             "?" if loader.memory_bytes is None else size_text(loader.memory_bytes),
         )

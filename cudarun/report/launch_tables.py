@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cudarun.diagnostics.entries import Diagnostic
+from cudarun.model.check_lines import failure_lines, nan_note
 from cudarun.model.checks import CheckResult
 from cudarun.model.launch import (
     AFTER_OTHERS,
@@ -22,8 +23,7 @@ from cudarun.model.launch import (
     MemoryRow,
     PlannedStep,
 )
-from cudarun.report.check_tables import show_check
-from cudarun.report.console import FAILED, NOTE, PASSED, extent_text, print_line, table
+from cudarun.report.console import FAILED, NOTE, PASSED, FittingTable, Part, extent_text, print_line
 from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
 from cudarun.report.engine_lines import show_engines, show_engines_of_error
 from cudarun.report.errors import show_diagnostic, show_error
@@ -77,12 +77,10 @@ def show_plan(plan: LaunchPlan, out: Console, _: TableStyle) -> None:
 
 
 def _layout(parameters: Sequence[LayoutRow]) -> Table:
-    rows = table("offset", "size", "align", "padding", "name", "type", "value")
+    rows = FittingTable("offset", "size", "align", "padding", "name", "type", "value")
     for row in parameters:
-        rows.add_row(
-            str(row.offset), str(row.size), str(row.alignment), str(row.padding_before or ""),
-            Text(row.name), Text(row.type), Text(row.value),
-        )  # fmt: skip
+        about = row.name, row.type, row.value
+        rows.add_row(row.offset, row.size, row.alignment, row.padding_before or "", *about)
     return rows
 
 
@@ -90,11 +88,9 @@ def _show_memory(memory: Sequence[MemoryRow], out: Console) -> None:
     """Print variables of the image and buffers that are not arguments, if a launch uses any."""
     if not memory:
         return
-    rows = table("memory", "space", "size", "type", "value")
+    rows = FittingTable("memory", "space", "size", "type", "value")
     for row in memory:
-        rows.add_row(
-            Text(row.name), row.space, str(row.nbytes), Text(row.type), Text(row.value or "")
-        )
+        rows.add_row(row.name, row.space, row.nbytes, row.type, row.value or "")
     out.print(rows)
 
 
@@ -128,7 +124,7 @@ def _show_result(result: LaunchResult, out: Console, style: TableStyle) -> None:
     for buffer in result.buffers:
         _show_buffer(buffer, out)
     for check, claim in _checks(result):
-        show_check(check, out, claim)
+        _show_check(check, out, claim)
     _show_runs(result, out)
     weak = weak_checks(result)
     if weak is not None and (result.weak_is_failure or not style.quiet):
@@ -183,7 +179,7 @@ def show_failures(result: LaunchResult, out: Console) -> None:
             _show_buffer(buffer, out)
     for check, claim in _checks(result):
         if not check.passed:
-            show_check(check, out, claim)
+            _show_check(check, out, claim)
     if any(run.failures for run in (*result.runs, *result.input_sets)):
         _show_runs(result, out)
     weak = weak_checks(result)
@@ -207,6 +203,23 @@ def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
     if result.state is not None:
         for comparison in result.state.comparisons:
             yield comparison, f" {AFTER_OTHERS}"
+
+
+def _show_check(check: CheckResult, out: Console, claim: str = "") -> None:
+    """Print a check, and below a failed one its mismatches."""
+    remarks = [f"rtol {check.rtol:g}, atol {check.atol:g}"] if check.rtol or check.atol else []
+    if check.evaluated and not check.elements:
+        remarks.append("0 elements")
+    verdict: Part = PASSED if check.passed else FAILED
+    if not check.evaluated:
+        verdict = "not evaluated ", "yellow"
+    shown = f"  ({', '.join(remarks)})" if remarks else ""
+    print_line(out, verdict, check.expression + claim, (shown, "dim"))
+    for text in failure_lines(check):
+        print_line(out, f"  {text}")
+    note = nan_note(check)
+    if note is not None:
+        print_line(out, ("  note ", "yellow"), note)
 
 
 def _show_runs(result: LaunchResult, out: Console) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.model.managed import ManagedReport, ManagedVariable, VariableContext
-from cudarun.report.console import FAILED, PASSED, Part, print_line, table
+from cudarun.report.console import FAILED, PASSED, FittingTable, Part, print_line
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.renderer import TableStyle
 
@@ -35,7 +35,7 @@ def _show_variable(
     print_line(out, (variable.demangled, "bold"), about)
     if not quiet:
         print_line(out, "  ", *_verdict(variable, places))
-    rows = table("", *(["host"] if variable.managed else []), *map(str, places))
+    rows = FittingTable("", *(["host"] if variable.managed else []), *map(str, places))
     if not quiet:
         rows.add_row(Text("  address", style="dim"), *_addresses(variable))
     for observation in variable.observations:

@@ -6,10 +6,9 @@ import sys
 
 import click
 from rich.console import Console
-from rich.text import Text
 
 from cudarun.model.record import LaunchListing, RecordedFile, RecordReport
-from cudarun.report.console import table
+from cudarun.report.console import FittingTable
 from cudarun.report.errors import show_error
 from cudarun.report.renderer import TableStyle
 from cudarun.report.terminal import shown
@@ -22,18 +21,17 @@ def show_listing(report: LaunchListing, out: Console, _: TableStyle) -> None:
     if not report.launches:
         out.print("no launches")
         return
-    rows = table("launches", "ms", "grid", "block", "shared", "kernel")
+    rows = FittingTable("launches", "ms", "grid", "block", "shared", "kernel")
     for each in report.launches:
-        milliseconds = (
-            "graph" if each.in_graph and not each.measured else f"{each.milliseconds:.3f}"
-        )
+        is_unknown = each.in_graph and not each.measured
+        milliseconds = "graph" if is_unknown else f"{each.milliseconds:.3f}"
         rows.add_row(
-            str(each.launches),
+            each.launches,
             milliseconds,
             _extent(each.grid),
             _extent(each.block),
-            str(each.shared_bytes),
-            Text(each.name),
+            each.shared_bytes,
+            each.name,
         )
     out.print(rows)
 

@@ -15,7 +15,7 @@ from cudarun.model.spec import (
     SpecReport,
     case_label,
 )
-from cudarun.report.console import print_line, print_unfolded, table
+from cudarun.report.console import FittingTable, print_line, print_unfolded
 from cudarun.report.detector_tables import show_findings, show_proof, show_statistics
 from cudarun.report.engine_lines import show_engines_of_case
 from cudarun.report.folding import fold_command
@@ -159,10 +159,10 @@ def show_cases(listing: SpecListing, out: Console, style: TableStyle) -> None:
         for case in listing.cases:
             print_line(out, case.name)
         return
-    rows = table("line", "case", "image", "kernel", "device")
+    rows = FittingTable("line", "case", "image", "kernel", "device")
     for case in listing.cases:
         cells = str(case.line), case.name, case.image, case.kernel or "", ",".join(case.devices)
-        rows.add_row(*(Text(one_line(cell)) for cell in cells))
+        rows.add_row(*map(one_line, cells))
     out.print(rows)
     count = len(listing.cases)
     print_line(out, f"{count} case{'s' * (count != 1)} of {listing.spec}")

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.model.runs import BaselineResult, TimingResult
-from cudarun.report.console import NOTE, print_line, table
+from cudarun.report.console import NOTE, FittingTable, print_line
 
 _WIDE = 90  # in which all figures stand beside each other
 
@@ -25,7 +25,7 @@ def show_timing(timing: TimingResult, out: Console) -> None:
     percentiles = {f"p{percent}": value for percent, value in timing.percentiles.items()}
     narrow = out.width < _WIDE
     for row in (figures, percentiles) if narrow else (figures | percentiles,):
-        rows = table(*row)
+        rows = FittingTable(*row)
         for column in rows.columns:
             column.justify = "right"
         rows.add_row(*(duration(value) for value in row.values()))

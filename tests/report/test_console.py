@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cudarun.report.console import print_unfolded, table
+from cudarun.report.console import FittingTable, print_unfolded
 
 
 def shown(rows: Table, width: int) -> list[str]:
@@ -21,7 +21,7 @@ def shown(rows: Table, width: int) -> list[str]:
 
 @pytest.fixture
 def rows() -> Table:
-    rows = table("device", "name", "memory")
+    rows = FittingTable("device", "name", "memory")
     rows.add_row("cpu", "the emulated device", "12 GiB")
     rows.add_row("0", "a GPU", "")
     return rows
@@ -36,7 +36,7 @@ def test_a_wide_table(rows: Table) -> None:
 
 
 def test_the_plain_lines_of_a_table_are_those_of_rich() -> None:
-    rows = table("variable", "size", "type", numbers=True)
+    rows = FittingTable("variable", "size", "type", numbers=True)
     rows.add_row("scale\n  _Z5scalef", "4", "f32")
     rows.add_row("größe 寸法", "1024", "")
     rows.add_row(Text("[bold]\x1b"), "16", "b8")
@@ -45,7 +45,7 @@ def test_the_plain_lines_of_a_table_are_those_of_rich() -> None:
         assert lines is not None
         assert [line.rstrip() for line in lines] == shown(rows, width)
     assert rows.plain_lines(20) is None
-    unnamed = table("a", "b", show_header=False)
+    unnamed = FittingTable("a", "b", show_header=False)
     unnamed.add_row("1", "2")
     assert [*(unnamed.plain_lines(80) or ())] == shown(unnamed, 80) == ["1  2"]
 
@@ -72,19 +72,19 @@ def test_rows_become_lists_where_the_words_do_not_fit(rows: Table) -> None:
 
 
 def test_a_long_word_of_a_list_stands_below_its_name() -> None:
-    rows = table("name", "a long header")
+    rows = FittingTable("name", "a long header")
     rows.add_row("x", "0123456789")
     assert shown(rows, 15) == ["name x", "  a long header", "    0123456789"]
 
 
 def test_numbers_are_aligned_to_the_right() -> None:
-    rows = table("name", "count", numbers=True)
+    rows = FittingTable("name", "count", numbers=True)
     rows.add_row("x", "7")
     assert shown(rows, 40) == ["name  count", "x         7"]
 
 
 def test_markup_in_a_cell_is_text() -> None:
-    rows = table("name")
+    rows = FittingTable("name")
     rows.add_row("[bold]x")
     assert shown(rows, 40) == ["name", "[bold]x"]
 

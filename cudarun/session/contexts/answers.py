@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import Any, TypeAlias
 
@@ -148,32 +148,41 @@ class StepBase:
 
     def made(self, asked: Asked, name: str, kind: str, image: Image | None = None) -> CallAnswer:
         """Return the answer of a call that creates the object ``name``."""
-        answer, handle = asked
-        if not answer.succeeded:
-            return answer
-        self.objects[name] = ScriptObject(kind, int(handle), image)
-        return answer.giving(int(handle))
+
+        def keep(handle: Any) -> tuple[int, None]:
+            self.objects[name] = ScriptObject(kind, int(handle), image)
+            return int(handle), None
+
+        return valued(asked, keep)
 
     def addressed(self, asked: Asked, name: str, kind: str) -> CallAnswer:
         """Return the answer of a call that returns the address of ``name``."""
         answer = self.made(asked, name, kind)
-        if not answer.succeeded:
-            return answer
-        address = self.value_of(name)
-        return answer.giving(address, hex(address))
+        return answer.giving(answer.value, hex(answer.value)) if answer.succeeded else answer
 
     def contextual(self, asked: Asked) -> CallAnswer:
         """Return the answer of a call that returns a context."""
-        answer, handle = asked
-        if not answer.succeeded:
-            return answer
-        value = int(handle)
-        return answer.giving(value, self.contexts.name(value) if value else "none")
 
-    def numbered(self, asked: Asked) -> CallAnswer:
-        """Return the answer of a call that returns a number."""
-        answer, number = asked
-        return answer.giving(int(number), str(int(number))) if answer.succeeded else answer
+        def named(handle: Any) -> tuple[int, str]:
+            return int(handle), self.contexts.name(int(handle)) if int(handle) else "none"
+
+        return valued(asked, named)
+
+
+def valued(asked: Asked, read: Callable[[Any], tuple[object, str | None]]) -> CallAnswer:
+    """Return an answer, if the call succeeded with its value and the text of that.
+
+    Args:
+        asked: The answer, and what the call returned.
+        read: Returns the value and the text of what the call returned.
+    """
+    answer, returned = asked
+    return answer.giving(*read(returned)) if answer.succeeded else answer
+
+
+def numbered(asked: Asked) -> CallAnswer:
+    """Return the answer of a call that returns a number."""
+    return valued(asked, lambda number: (int(number), str(int(number))))
 
 
 def timed(api: Driver, call: str, *arguments: object) -> Asked:

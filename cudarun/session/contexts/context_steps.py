@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cudarun.bindings import context_arguments
-from cudarun.session.contexts.answers import Asked, CallAnswer, StepBase, timed_all
+from cudarun.session.contexts.answers import (
+    Asked,
+    CallAnswer,
+    StepBase,
+    numbered,
+    timed_all,
+    valued,
+)
 from cudarun.session.contexts.script import Limit
+from cudarun.session.contexts.verbs import STATES
 from cudarun.session.driver.contexts import (
     LIMITS,
     cache_config,
@@ -48,7 +56,7 @@ class ContextSteps(StepBase):
         answer, handle = self.ask("cuCtxGetDevice")
         if not answer.succeeded:
             return answer
-        index = next(i for i, d in enumerate(self.devices) if int(d.handle) == int(handle))
+        index = [int(device.handle) for device in self.devices].index(int(handle))
         return answer.giving(index, f"dev={index}")
 
     def _do_sync(self, thing: str | None = None) -> CallAnswer:
@@ -85,9 +93,9 @@ class ContextSteps(StepBase):
     def _do_limit(self, limit: Limit) -> CallAnswer:
         number = getattr(self.driver.CUlimit, LIMITS[limit.name])
         if limit.size is None:
-            return self.numbered(self.ask("cuCtxGetLimit", number))
+            return numbered(self.ask("cuCtxGetLimit", number))
         answer, _ = self.ask("cuCtxSetLimit", number, limit.size)
-        return self._read_back(answer, lambda: self.numbered(self.ask("cuCtxGetLimit", number)))
+        return self._read_back(answer, lambda: numbered(self.ask("cuCtxGetLimit", number)))
 
     def _do_cache(self, prefer: str | None = None) -> CallAnswer:
         if prefer is None:
@@ -97,21 +105,17 @@ class ContextSteps(StepBase):
 
     def _do_api_version(self, context: str | None = None) -> CallAnswer:
         handle = None if context is None else self.handle_of(context)
-        return self.numbered(self.ask("cuCtxGetApiVersion", handle))
+        return numbered(self.ask("cuCtxGetApiVersion", handle))
 
     def _flagged(self, asked: Asked) -> CallAnswer:
-        answer, bits = asked
-        if not answer.succeeded:
-            return answer
-        words = flag_words(self.driver, int(bits))
-        return answer.giving(frozenset(words), ",".join(words))
+        def words_of(bits: int) -> tuple[frozenset[str], str]:
+            words = flag_words(self.driver, int(bits))
+            return frozenset(words), ",".join(words)
+
+        return valued(asked, words_of)
 
     def _cached(self, asked: Asked) -> CallAnswer:
-        answer, config = asked
-        if not answer.succeeded:
-            return answer
-        word = cache_word(self.driver, config)
-        return answer.giving(word, word)
+        return valued(asked, lambda config: (cache_word(self.driver, config),) * 2)
 
     def _read_back(self, answer: CallAnswer, read: Callable[[], CallAnswer]) -> CallAnswer:
         """Return a setter's answer with its getter's value, because the driver may round."""
@@ -138,11 +142,7 @@ class ContextSteps(StepBase):
         return self.ask("cuDevicePrimaryCtxReset", self.devices[dev].handle)[0]
 
     def _do_state(self, dev: int = 0) -> CallAnswer:
-        answer, state = self._state(dev)
-        if not answer.succeeded:
-            return answer
-        word = "active" if state[1] else "inactive"
-        return answer.giving(word, word)
+        return valued(self._state(dev), lambda state: (STATES[not state[1]],) * 2)
 
     def _do_primary_flags(self, flags: frozenset[str] | None = None, dev: int = 0) -> CallAnswer:
         if flags is None:

@@ -17,7 +17,7 @@ from cudarun.arguments.statements import Check
 from cudarun.arguments.syntax import Expression
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.errors import RequestError
-from cudarun.session.contexts.answers import CallAnswer, StepBase
+from cudarun.session.contexts.answers import CallAnswer, StepBase, valued
 
 _SEED = 0  # of random initializers, as the default of --seed
 
@@ -88,10 +88,8 @@ class MemorySteps(StepBase):
         return self.written(buffer, value, known)
 
     def _do_read(self, buffer: str, as_type: BufferSpec) -> CallAnswer:
-        answer, data = self._copied(buffer, as_type)
-        if not answer.succeeded:
-            return answer
-        return answer.giving(data, _formatted(_array(as_type, data)))
+        copied = self._copied(buffer, as_type)
+        return valued(copied, lambda data: (data, _formatted(_array(as_type, data))))
 
     def _copied(self, name: str, spec: BufferSpec) -> tuple[CallAnswer, bytes]:
         """Copy memory from the device."""
@@ -132,10 +130,8 @@ class MemorySteps(StepBase):
         return self.ask("cuMemFree", self.handle_of(buffer))[0]
 
     def _do_memory(self) -> CallAnswer:
-        answer, free = self.ask("cuMemGetInfo")
-        if not answer.succeeded:
-            return answer
-        return answer.giving(free, f"{free / 2**20:.1f} MiB free")
+        asked = self.ask("cuMemGetInfo")
+        return valued(asked, lambda free: (free, f"{free / 2**20:.1f} MiB free"))
 
 
 def _array(spec: BufferSpec, data: bytes) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from cudarun.session.contexts.answers import CallAnswer, StepBase, timed
+from cudarun.session.contexts.answers import CallAnswer, StepBase, timed, valued
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.drivers import DriverChoice, DriverTraits
 
@@ -33,11 +33,9 @@ class RuntimeSteps(StepBase):
 
     def _do_runtime_pointer(self, buffer: str) -> CallAnswer:
         address = self.value_of(buffer)
-        answer, attributes = timed(self.runtime(), "cudaPointerGetAttributes", address)
-        if not answer.succeeded:
-            return answer
-        word = str(attributes.type.name).removeprefix("cudaMemoryType").lower()
-        return answer.giving(word, word)
+        asked = timed(self.runtime(), "cudaPointerGetAttributes", address)
+        prefix = "cudaMemoryType"
+        return valued(asked, lambda found: (found.type.name.removeprefix(prefix).lower(),) * 2)
 
     def runtime(self) -> Driver:
         """Return the runtime API of the driver API: the module ``runtime`` beside it."""

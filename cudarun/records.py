@@ -14,7 +14,9 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import MISSING
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
+T = TypeVar("T")
 
 Number: TypeAlias = float
 """A number that can be NaN or infinite, which are texts in JSON documents."""
@@ -43,9 +45,19 @@ def document_fields(kind: Any) -> list[tuple[str, dataclasses.Field[Any]]]:
     return [(name, each) for name, each in found if name is not None]
 
 
-def values_of(record: Any) -> dict[str, Any]:
-    """Return the values of a dataclass by field, such as for an object of a derived class."""
-    return {each.name: getattr(record, each.name) for each in dataclasses.fields(record)}
+def derived(kind: type[T], /, *sources: object, **own: Any) -> T:
+    """Return a dataclass whose fields have the values of attributes with their names.
+
+    Args:
+        kind: The dataclass.
+        sources: The objects with the attributes; the first one with a name decides.
+        own: The values of other fields.
+    """
+    for name in (field.name for field in dataclasses.fields(cast("Any", kind))):
+        source = next((each for each in sources if hasattr(each, name)), None)
+        if name not in own and source is not None:
+            own[name] = getattr(source, name)
+    return kind(**own)
 
 
 if TYPE_CHECKING:

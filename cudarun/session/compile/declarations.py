@@ -8,14 +8,11 @@ PTX.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 
 from cudarun.arguments.parameter_match import PtxType, expected_type
 from cudarun.arguments.types import NAMED, PointerType, ScalarType
@@ -23,27 +20,12 @@ from cudarun.images.demangler import base_name
 from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
+from cudarun.session.compile.source_texts import plain_text
 
-_MOST_FILES = 256
-_LARGEST_FILE = 1 << 22  # bytes
 _LONGEST_LIST = 1 << 16  # characters between the parentheses of a declaration
 _MOST_TOKENS = 256  # between __global__ and the kernel's name, and of a type
 
-# Numbers, whose digits can be grouped by apostrophes; raw strings, strings, characters, comments.
-_OPAQUE = re.compile(
-    r"\b(?P<number>\d(?:'?[\w.])*)"
-    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
-    r'|"(?:[^"\\\n]|\\.)*"'
-    r"|'(?:[^'\\\n]|\\.)+'"
-    r"|//(?:[^\n\\]|\\.)*"
-    r"|/\*.*?\*/",
-    re.DOTALL,
-)
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
-_INCLUDE = re.compile(
-    r'^[ \t]*#[ \t]*include[ \t]*(?:"(?P<path>[^"\n]+)"|<(?P<of_system>[^>\n]+)>)', re.MULTILINE
-)
-_CONDITIONAL = re.compile(r"[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else|endif)\b(?P<rest>.*)")
 _UNDEFINE = re.compile(r"[ \t]*#[ \t]*undef[ \t]+(?P<name>\w+).*", re.DOTALL)
 _DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<list>\()?(?P<body>.*)", re.DOTALL)
 _ALIAS = re.compile(
@@ -118,95 +100,10 @@ def declarations(texts: Sequence[str], defines: Iterable[str] = ()) -> list[Decl
         texts: The source and its headers.
         defines: Macros from the command line.
     """
-    plain = [_without_dead_code(_OPAQUE.sub(_blank, text)) for text in texts]
+    plain = [plain_text(text) for text in texts]
     names = _Names(plain, defines)
     bare = [_DIRECTIVE.sub(" ", text) for text in plain]
     return [each for text in bare for each in _in_text(text, names)]
-
-
-# --- the text ------------------------------------------------------------------------------------
-
-
-def read_texts(source: bytes, origin: str, folders: Sequence[str]) -> list[str]:
-    """Return the source and the headers in the folders that it includes, as far as they are found.
-
-    The order of the folders is the compiler's: those of the command line precede the source's.
-
-    Args:
-        source: The text.
-        origin: Its path.
-        folders: The folders of ``#include "…"``, besides that of the including file.
-    """
-    texts: list[str] = []
-    searched = (*folders, os.path.dirname(origin))
-    pending: list[tuple[str, tuple[str, ...]]] = [(source.decode(errors="replace"), ())]
-    seen: set[str] = set()
-    while pending and len(texts) < _MOST_FILES:
-        text, own = pending.pop()
-        text = text.replace("\r\n", "\n").replace("\\\n", " ")
-        texts.append(text)
-        for include in _INCLUDE.finditer(_OPAQUE.sub(_without_comment, text)):
-            of_system = include["of_system"]
-            for each in searched if of_system else (*own, *searched):
-                path = os.path.realpath(os.path.join(each, of_system or include["path"]))
-                if os.path.isfile(path):
-                    if path not in seen and os.path.getsize(path) <= _LARGEST_FILE:
-                        seen.add(path)
-                        with suppress(OSError):  # the compiler did not need it
-                            header = Path(path).read_bytes().decode(errors="replace")
-                            pending.append((header, (os.path.dirname(path),)))
-                    break
-    return texts
-
-
-def _without_comment(match: re.Match[str]) -> str:
-    return " " if match.group().startswith("/") else match.group()
-
-
-def _blank(match: re.Match[str]) -> str:
-    if match["number"]:
-        return match.group()
-    return '""' if match.group().endswith('"') else " "
-
-
-def _without_dead_code(text: str) -> str:
-    """Return the text without the branches of ``#if 0`` and ``#if 1`` that are not compiled.
-
-    The branches of other conditions are all kept.
-    """
-    lines = []
-    branches: list[_Branch] = []
-    for line in text.split("\n"):
-        directive = _CONDITIONAL.match(line)
-        if directive is None:
-            if all(branch.is_live for branch in branches):
-                lines.append(line)
-            continue
-        condition = directive["rest"].strip() if directive["word"] in ("if", "elif") else ""
-        if directive["word"].startswith("if"):
-            branches.append(_Branch())
-        if directive["word"] == "endif":
-            del branches[-1:]
-        elif branches:
-            branches[-1].enter("1" if directive["word"] == "else" else condition)
-    return "\n".join(lines)
-
-
-class _Branch:
-    """The current branch of a conditional.
-
-    Attributes:
-        is_live: Whether it may be compiled.
-    """
-
-    def __init__(self) -> None:
-        self.is_live = True
-        self._is_decided = False  # a branch before this one is compiled
-
-    def enter(self, condition: str) -> None:
-        """Go to the branch with a condition; that of ``#else`` is 1."""
-        self.is_live = not self._is_decided and condition != "0"
-        self._is_decided = self._is_decided or condition == "1"
 
 
 class _Names:

@@ -16,8 +16,9 @@ from cudarun.images.reader import read_image
 from cudarun.images.versions import Architecture, Version
 from cudarun.records import dataclass
 from cudarun.result_cache import digest_of
-from cudarun.session.compile.declarations import read_texts, with_declarations
+from cudarun.session.compile.declarations import with_declarations
 from cudarun.session.compile.landlock import call_confined
+from cudarun.session.compile.source_texts import read_texts
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
 

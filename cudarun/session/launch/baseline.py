@@ -8,6 +8,7 @@ from cudarun.errors import DeviceFailed
 from cudarun.model.launch import LaunchResult
 from cudarun.model.runs import BaselineResult, SpeedResult, TimingResult
 from cudarun.rank_test import CONFIDENCE, time_ratio
+from cudarun.records import derived
 from cudarun.session.launch.launches import Launches
 from cudarun.session.launch.request import BaselineLaunch, Program
 from cudarun.session.launch.timing import summary
@@ -89,12 +90,4 @@ def _joined(timings: list[TimingResult], samples: tuple[float, ...]) -> TimingRe
 
 
 def _speed(own: tuple[float, ...], baseline: tuple[float, ...]) -> SpeedResult:
-    found = time_ratio(own, baseline)
-    return SpeedResult(
-        ratio=found.ratio,
-        low=found.low,
-        high=found.high,
-        confidence=CONFIDENCE,
-        p_value=found.p_value,
-        is_significant=found.is_significant,
-    )
+    return derived(SpeedResult, time_ratio(own, baseline), confidence=CONFIDENCE)

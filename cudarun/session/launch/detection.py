@@ -19,7 +19,7 @@ from cudarun.model.detectors import (
     Proof,
     ProvedOperation,
 )
-from cudarun.records import dataclass
+from cudarun.records import dataclass, derived
 from cudarun.session.driver import drivers
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import Selector
@@ -179,16 +179,13 @@ def _words(name: str) -> str:
 
 def _place(place: drivers.AccessSite) -> MemoryAccess:
     site = place.site
-    return MemoryAccess(
-        access=place.access,
+    return derived(
+        MemoryAccess,
+        place,
+        site,
         function=demangle(site.function),
         ptx_line=site.line,
         ptx=" ".join(site.text.split()),
-        source=site.source,
-        block=place.block,
-        thread=place.thread,
-        lanes=place.lanes,
-        members=place.members,
     )
 
 
@@ -219,11 +216,5 @@ def _statistics(counted: drivers.Statistics) -> LaunchStatistics:
 
 
 def _traffic(space: str, traffic: drivers.MemoryTraffic) -> LaunchTraffic:
-    return LaunchTraffic(
-        space=space,
-        requests=traffic.requests,
-        read_bytes=traffic.read_bytes,
-        written_bytes=traffic.written_bytes,
-        atomic_bytes=traffic.atomic_bytes,
-        sectors=traffic.sectors if space == "global" else None,
-    )
+    sectors = traffic.sectors if space == "global" else None
+    return derived(LaunchTraffic, traffic, space=space, sectors=sectors)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.errors import AddressOccupied, CudarunError, worst
-from cudarun.records import values_of
+from cudarun.records import derived
 from cudarun.session.workers.job import Job
 
 if TYPE_CHECKING:  # imports here delay the start of the workers
@@ -235,11 +235,9 @@ def plan(program: Program, timeout: float | None = None, device: str = "0") -> L
     said = [*binder.notes]
     if image.facts and image.facts.has_unread_code:
         said.append(_unread(image))
-    return LaunchPlan(
-        **values_of(steps[-1]),
-        diagnostics=(*image.warnings, *notes(said)),
-        steps=tuple(steps) if several else (),
-    )
+    diagnostics = (*image.warnings, *notes(said))
+    program_steps = tuple(steps) if several else ()
+    return derived(LaunchPlan, steps[-1], diagnostics=diagnostics, steps=program_steps)
 
 
 def _planned(binder: StepBinder, step: LaunchStep, image: Image) -> PlannedStep:
@@ -269,8 +267,9 @@ def _planned(binder: StepBinder, step: LaunchStep, image: Image) -> PlannedStep:
     except CudarunError as error:
         error.warnings = notes(binder.notes)
         raise
-    launch = values_of(bound.launch(kernel))
-    return PlannedStep(**launch, image=image.origin, parameter_bytes=bound.binding.size)
+    planned = bound.launch(kernel)
+    size = bound.binding.size
+    return derived(PlannedStep, planned, image=image.origin, parameter_bytes=size)
 
 
 def _unread(image: Image) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.scope import Scope
 from cudarun.model.launch import KernelLaunch
-from cudarun.records import dataclass
+from cudarun.records import dataclass, derived
 from cudarun.session.launch.geometry import resolve_geometry
 from cudarun.session.launch.missing_arguments import complete_command
 from cudarun.session.launch.recorded.memory import (
@@ -80,16 +80,11 @@ class StepArguments:
 
     def launch(self, kernel: Kernel | KernelFacts) -> KernelLaunch:
         """Return the launch of the kernel, for a report."""
-        geometry = self.geometry
-        return KernelLaunch(
+        return derived(
+            KernelLaunch,
+            self.geometry,
             kernel=kernel.name,
             demangled=kernel.demangled,
-            grid=geometry.grid,
-            block=geometry.block,
-            threads=geometry.threads,
-            shared_bytes=geometry.shared_bytes,
-            cluster=geometry.cluster,
-            cooperative=geometry.cooperative,
             parameters=self.binding.rows,
             memory=(*self.variables.rows, *buffer_rows(self.binding.others)),
         )

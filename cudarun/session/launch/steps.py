@@ -12,7 +12,7 @@ from cudarun.arguments.packing import BufferSpec, HandleOwner
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.kinds import CONTAINERS, identify
-from cudarun.records import dataclass, values_of
+from cudarun.records import dataclass, derived
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.request import LaunchStep, Program
@@ -137,11 +137,8 @@ def bind_steps(
             raise _named(
                 refused, step, library, since, number, count, binder.notes, kernel.demangled
             ) from None
-        bound.append(
-            BoundStep(
-                **values_of(arguments), number=number, count=count, library=library, kernel=kernel
-            )
-        )
+        found = {"number": number, "count": count, "library": library, "kernel": kernel}
+        bound.append(derived(BoundStep, arguments, **found))
     return tuple(bound)
 
 

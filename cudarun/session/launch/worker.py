@@ -13,7 +13,7 @@ from cudarun.images.demangler import demangle
 from cudarun.model.detectors import DetectorReport
 from cudarun.model.launch import LaunchResult, StepResult
 from cudarun.model.runs import SeededRun, TimingResult
-from cudarun.records import values_of
+from cudarun.records import derived
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.copies import write_copies
@@ -89,8 +89,9 @@ def run_on(
     said += (f"{demangle(k)}: {note}" for k, note in session.driver.traits.launch_notes().items())
     warnings = [each for library in libraries for each in library.image.warnings]
     errors = [error for each in (*results, *dict(sets[1:]).values()) for error in each.errors]
-    return LaunchResult(
-        **values_of(last.launch(last.kernel)),
+    return derived(
+        LaunchResult,
+        last.launch(last.kernel),
         device=about,
         buffers=shown.buffers,
         saved=tuple(saved for each in results for saved in each.saved),
@@ -247,8 +248,9 @@ class _Launch:
         timings = self._step_timings
         milliseconds = [each.median for each in timings] or self._step_milliseconds
         return tuple(
-            StepResult(
-                **values_of(step.launch(step.kernel)),
+            derived(
+                StepResult,
+                step.launch(step.kernel),
                 image=step.request.image.origin,
                 times=step.request.times,
                 milliseconds=milliseconds[index] if milliseconds else None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.errors import ImageRefused, NoDevice, RequestError
 from cudarun.images.kinds import ImageKind, identify
+from cudarun.records import derived
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
 from cudarun.session.link.request import LinkRequest
@@ -145,21 +146,15 @@ def _report(request: LinkRequest, linked: Linked, display: ProgressDisplay | Non
     from cudarun.session.load.offline import read_file
 
     made = read_file(Image(request.output.path, linked.data))
-    return LinkReport(
+    return derived(
+        LinkReport,
+        linked,
+        made,
         output=request.output.path,
-        linker=linked.linker,
-        target=linked.target,
         inputs=tuple(
             InputReport(image.origin, identify(image.data).value, len(image.data))
             for image in request.inputs
         ),
-        milliseconds=linked.milliseconds,
-        size=len(linked.data),
-        kind=made.kind,
-        kernels=made.kernels,
-        variables=made.variables,
-        info_log=linked.info_log,
-        diagnostics=linked.diagnostics,
         loads=_loads(request, linked.data, display) if request.load else (),
     )
 

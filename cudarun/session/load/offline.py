@@ -11,7 +11,7 @@ from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.errors import CudarunError, ImageRefused, RequestError
-from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
+from cudarun.images.facts import ImageFacts, KernelFacts, Part
 from cudarun.images.fatbin import Entry
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
 from cudarun.images.ptx_usage import KernelUsages
@@ -34,6 +34,7 @@ from cudarun.model.images import (
     TargetReport,
     VariableReport,
 )
+from cudarun.records import derived
 from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.diagnosis import diagnostics_of
 from cudarun.session.image.image import Image
@@ -223,18 +224,14 @@ def _report(
 ) -> FileReport:
     reader = _KernelReader(image)
     suggestions = Suggestions(replace(image, facts=facts), image.origin, usages)
-    return FileReport(
+    return derived(
+        FileReport,
+        facts,
         image=image.origin,
         kind=kind.value,
         size=len(image.data),
-        targets=facts.targets,
-        ptx_version=facts.ptx_version,
-        toolkit=facts.toolkit,
-        is_relocatable=facts.is_relocatable,
         kernels=_with_commands(suggestions, facts, reader),
-        variables=tuple(map(variable_report, facts.variables)),
-        externs=facts.externs,
-        relocations=facts.relocations,
+        variables=tuple(derived(VariableReport, each) for each in facts.variables),
         parts=tuple(_part_report(part, reader) for part in facts.parts),
         diagnostics=(*image.warnings, *notes(reader.notes)),
     )
@@ -276,18 +273,7 @@ class _KernelReader:
         """Return the report of a kernel with the file's facts."""
         debug = self._debug.read(kernel.name, kernel.parameters)
         self.notes |= dict.fromkeys(debug.notes)
-        return KernelReport(
-            name=kernel.name,
-            demangled=kernel.demangled,
-            parameters=debug.parameters,
-            registers=kernel.registers,
-            shared_bytes=kernel.shared_bytes,
-            const_bytes=kernel.const_bytes,
-            local_bytes=kernel.local_bytes,
-            max_threads=kernel.max_threads,
-            required_block=kernel.required_block,
-            required_cluster=kernel.required_cluster,
-        )
+        return derived(KernelReport, debug, kernel)
 
 
 def _with_commands(
@@ -308,29 +294,8 @@ def _with_commands(
 
 def _part_report(part: Part, reader: _KernelReader | None = None) -> PartReport:
     kernels = part.facts.kernels if part.facts and reader else ()
-    return PartReport(
-        number=part.number,
-        fatbin=part.fatbin,
-        kind=part.kind.value,
-        target=part.target,
-        size=part.size,
-        stored=part.stored,
-        unread=part.unread,
-        kernels=tuple(map(reader.report, kernels)) if reader else (),
-    )
-
-
-def variable_report(variable: VariableFacts) -> VariableReport:
-    """Return the report of a variable with the file's facts."""
-    return VariableReport(
-        name=variable.name,
-        demangled=variable.demangled,
-        space=variable.space,
-        size=variable.size,
-        managed=variable.managed,
-        type=variable.type,
-        is_of_headers=variable.is_of_headers,
-    )
+    reports = tuple(map(reader.report, kernels)) if reader else ()
+    return derived(PartReport, part, kind=part.kind.value, kernels=reports)
 
 
 def _diagnosed(error: ImageRefused, image: Image) -> CudarunError:

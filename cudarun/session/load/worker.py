@@ -24,7 +24,7 @@ from cudarun.model.images import (
     VariableReport,
 )
 from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.records import dataclass, derived
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, describe
 from cudarun.session.image.debug_parameters import DebugReader
@@ -364,16 +364,7 @@ def _refused_kernel(refusal: KernelRefusal) -> RefusedKernel:
 def _variables(loader: Loader, facts: ImageFacts) -> Iterator[VariableReport]:
     for variable in facts.variables:
         address, size = loader.variable(variable) or (None, variable.size)
-        yield VariableReport(
-            name=variable.name,
-            demangled=variable.demangled,
-            space=variable.space,
-            size=size,
-            managed=variable.managed,
-            type=variable.type,
-            is_of_headers=variable.is_of_headers,
-            address=address,
-        )
+        yield derived(VariableReport, variable, size=size, address=address)
 
 
 def _facts(driver: Driver, image: Image) -> ImageFacts | None:

@@ -12,9 +12,9 @@ from cudarun.images.kinds import ImageKind
 from cudarun.parameters import Parameter
 from cudarun.session.compile.declarations import (
     declarations,
-    read_texts,
     with_declarations,
 )
+from cudarun.session.compile.source_texts import read_texts
 
 
 def found(text: str, *defines: str) -> dict[str, list[tuple[str | None, str | None]]]:

@@ -20,8 +20,8 @@ import pytest
 from cudarun.bindings import installed_version
 from cudarun.images.reader import read_image
 from cudarun.images.versions import Architecture
-from cudarun.session.compile.nvcc import find_nvcc
 from cudarun.session.compile.source import compile_source
+from cudarun.session.compile.toolkit import find_program
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
 from tests.commands.limits import LIMITS
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from conftest import Run
 
 real = pytest.mark.skipif(
-    find_nvcc() is None or shutil.which("g++") is None, reason="needs nvcc and g++"
+    find_program("nvcc") is None or shutil.which("g++") is None, reason="needs nvcc and g++"
 )
 beside_nvrtc = pytest.mark.skipif(
     importlib.util.find_spec("nvidia") is None, reason="needs the extra 'toolkit'"

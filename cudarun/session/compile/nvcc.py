@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +29,7 @@ from cudarun.session.compile.task import (
     CompileTask,
     with_relative_files,
 )
+from cudarun.session.compile.toolkit import find_program
 from cudarun.session.image.diagnosis import diagnose
 from cudarun.session.image.image import Image
 from cudarun.session.workers.program import SupervisedProgram, temporary_folder
@@ -40,8 +39,6 @@ NVCC_INSTALLATION = (
     "it is part of the CUDA toolkit, and available as pip install nvidia-cuda-nvcc "
     "nvidia-cuda-cccl; searched PATH, CUDA_HOME and /usr/local/cuda"
 )
-_HOMES = ("CUDA_HOME", "CUDA_PATH")
-_DEFAULT_HOME = "/usr/local/cuda"
 _FLAGS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN")  # nvcc's own variables
 
 _PREPROCESSING = "__CUDARUN_PREPROCESSING__"
@@ -52,25 +49,11 @@ _NO_HOST_COMPILER = "host compiler"
 _OF_ARCHITECTURE = "gpu architecture"
 
 
-def find_nvcc() -> str | None:
-    """Return the path of nvcc: on PATH, in a toolkit, in NVIDIA's wheels; ``None`` for none."""
-    homes = [os.environ[name] for name in _HOMES if os.environ.get(name)]
-    toolkits = [os.path.join(home, "bin") for home in (*homes, _DEFAULT_HOME)]
-    wheels = [
-        os.fspath(path)
-        for entry in sys.path
-        for path in sorted(Path(entry or ".").glob("nvidia/*/bin"))
-    ]
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *toolkits, *wheels])
-    return shutil.which("nvcc", path=path)
-
-
 class NvccCompiler:
     """nvcc, for one source.
 
     Args:
         task: The compilation.
-        cache: The cache of results.
 
     Attributes:
         version: The version of nvcc, once it has run.
@@ -79,8 +62,8 @@ class NvccCompiler:
         RequestError: nvcc is not installed.
     """
 
-    def __init__(self, task: CompileTask, cache: ResultCache | None = None) -> None:
-        program = find_nvcc()
+    def __init__(self, task: CompileTask) -> None:
+        program = find_program("nvcc")
         if program is None:
             raise RequestError(
                 "nvcc is not installed",
@@ -90,7 +73,7 @@ class NvccCompiler:
         self.version: Version | None = None
         self._program = program
         self._task = task
-        self._cache = ResultCache(cache_folder("nvcc")) if cache is None else cache
+        self._cache = ResultCache(cache_folder("nvcc"))
 
     @property
     def version_text(self) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
@@ -22,6 +21,7 @@ from cudarun.session.compile.headers import standard_headers
 from cudarun.session.compile.landlock import call_confined
 from cudarun.session.compile.options import known_to_nvrtc
 from cudarun.session.compile.task import VERSIONS, VERSIONS_LINE, CompileTask, with_relative_files
+from cudarun.session.compile.toolkit import toolkits_installed, wheel_folders
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of
 from cudarun.session.image.image import Image
 from cudarun.session.workers.shared_file import SharedFile
@@ -197,14 +197,11 @@ def _load_builtins() -> None:
 @cache
 def headers_of_cuda() -> tuple[str, ...]:
     """Return the folders of CUDA's headers: the wheels', ``CUDA_HOME``'s, the default one."""
-    wheels = [
-        path for entry in sys.path for path in sorted(Path(entry or ".").glob("nvidia/*/include"))
-    ]
-    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
-    toolkits = [Path(home) / "include" for home in homes if home]
+    wheels = wheel_folders("include")
     if any((path / _A_HEADER_OF_CUDA).exists() for path in wheels):
         found = wheels
     else:
+        toolkits = [home / "include" for home in toolkits_installed()]
         found = [path for path in toolkits if (path / _A_HEADER_OF_CUDA).exists()][:1]
     libraries = [path / "cccl" for path in found if (path / "cccl").is_dir()]  # since CUDA 13
     return tuple(map(str, [*found, *libraries]))

@@ -21,7 +21,7 @@ from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.header_rules import header_source, missing_host_header
 from cudarun.errors import CudarunError, RequestError
 from cudarun.images.versions import Architecture, Version
-from cudarun.session.compile.nvcc import NVCC_INSTALLATION, NvccCompiler, find_nvcc
+from cudarun.session.compile.nvcc import NVCC_INSTALLATION, NvccCompiler
 from cudarun.session.compile.nvrtc import (
     UnknownToNvrtc,
     compile_with_nvrtc,
@@ -30,6 +30,7 @@ from cudarun.session.compile.nvrtc import (
 )
 from cudarun.session.compile.options import with_named_target
 from cudarun.session.compile.task import NAME_EXPRESSIONS, CompileTask, Form
+from cudarun.session.compile.toolkit import find_program
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel
 
@@ -66,7 +67,7 @@ def compile_source(
         return _with_nvcc(task)
     if task.options.compiler == "nvrtc":
         return _with_nvrtc(task)
-    if not is_installed() and find_nvcc() is not None:
+    if not is_installed() and find_program("nvcc") is not None:
         return _with_nvcc(task, "NVRTC is not installed")
     try:
         return _with_nvrtc(task)
@@ -74,7 +75,7 @@ def compile_source(
         reason = _limitation(refusal)
         if reason is None:
             raise
-        if find_nvcc() is None:
+        if find_program("nvcc") is None:
             if not _names_source(refusal):
                 refusal.hint = f"install nvcc, which may compile it: {NVCC_INSTALLATION}"
             raise

@@ -7,9 +7,8 @@ through a pipe.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from tempfile import gettempdir
 
 import numpy as np
@@ -24,8 +23,8 @@ from cudarun.errors import RequestError
 from cudarun.model.checks import CheckResult, ReferenceResult
 from cudarun.records import dataclass
 from cudarun.session.driver.fill_pattern import without_common_pattern
-from cudarun.session.driver.transfers import ChunkSink
-from cudarun.session.launch.copies import write_chunk
+from cudarun.session.launch.buffers import Buffers
+from cudarun.session.launch.copies import write_copies
 from cudarun.session.launch.variables import ImageVariable
 
 # A comparison displays "HERE == THERE", each with the members of structs.
@@ -47,33 +46,26 @@ class ReferenceBuffers:
     offsets: dict[str, int]
 
 
-def write_reference(
-    path: str, uuid: str, names: Iterable[str], deliver: Callable[[str, ChunkSink], object]
-) -> ReferenceBuffers:
-    """Write the buffers of the reference device, which ``deliver`` passes in chunks.
+def write_reference(path: str, uuid: str, buffers: Buffers) -> ReferenceBuffers:
+    """Write the buffers of the reference device.
 
     Args:
         path: The file, which exists already.
         uuid: The UUID of their device.
-        names: The names of the buffers.
-        deliver: Passes all chunks of a named buffer to a function.
+        buffers: The buffers, after the launch.
 
     Raises:
         RequestError: The disk is full.
     """
-    offsets: dict[str, int] = {}
     try:
-        with open(path, "r+b", buffering=0) as file:
-            for name in names:
-                offsets[name] = file.tell()
-                deliver(name, partial(write_chunk, file))
+        copies = write_copies(path, buffers)
     except OSError as error:
         raise RequestError(
             f"the buffers cannot be stored in {gettempdir()}: {error.strerror or error}",
             hint="set TMPDIR to another directory",
             option="--reference",
         ) from error
-    return ReferenceBuffers(path, uuid, offsets)
+    return ReferenceBuffers(path, uuid, {each.name: each.offset for each in copies})
 
 
 def compare(

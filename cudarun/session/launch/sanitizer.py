@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from importlib import util
 from pathlib import Path
 
 from cudarun.diagnostics.findings import SanitizerFinding
@@ -30,6 +27,7 @@ from cudarun.errors import (
 )
 from cudarun.model.launch import DeviceOutcome, LaunchReport, LaunchResult
 from cudarun.model.sanitizer import SanitizerReport
+from cudarun.session.compile.toolkit import find_program
 from cudarun.session.driver.target import Target
 from cudarun.session.launch.parent import report
 from cudarun.session.launch.request import Program
@@ -44,8 +42,6 @@ from cudarun.session.workers.worker import receive, send
 from cudarun.terminal import visible
 
 PROGRAM = "compute-sanitizer"
-_HOMES = ("CUDA_HOME", "CUDA_PATH")
-_FOLDERS = ("bin", "compute-sanitizer")  # of a toolkit, relative to its root
 _FOUND = 99  # the sanitizer's exit code when it has findings
 
 _OPTIONS = {
@@ -70,7 +66,7 @@ def sanitize(tool: str, program: Program, target: Target) -> LaunchReport:
     Raises:
         NoDevice: The sanitizer is not installed, or there is no device.
     """
-    path = find_program()
+    path = find_sanitizer()
     # Without guard zones, in which it would not detect errors, and without our initialization.
     bare = program.with_options(profile=True)
     with WorkerPool() as pool:
@@ -81,16 +77,13 @@ def sanitize(tool: str, program: Program, target: Target) -> LaunchReport:
     return report(program, outcomes)
 
 
-def find_program() -> str:
+def find_sanitizer() -> str:
     """Return the path of compute-sanitizer.
 
     Raises:
         NoDevice: compute-sanitizer is not installed.
     """
-    homes = [os.environ[name] for name in _HOMES if os.environ.get(name)] + ["/usr/local/cuda"]
-    places = [os.path.join(home, folder) for home in homes for folder in _FOLDERS]
-    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *places, *_wheels()])
-    found = shutil.which(PROGRAM, path=path)
+    found = find_program(PROGRAM, PROGRAM)
     if found is None:
         raise NoDevice(
             f"{PROGRAM} is not installed",
@@ -99,13 +92,6 @@ def find_program() -> str:
             option="--sanitize",
         )
     return found
-
-
-def _wheels() -> Iterator[str]:
-    """Yield its paths in NVIDIA's wheels."""
-    package = util.find_spec("nvidia")
-    for place in (package.submodule_search_locations or ()) if package else ():
-        yield from (os.fspath(path) for path in Path(place).glob(f"*/{PROGRAM}"))
 
 
 class _Run:

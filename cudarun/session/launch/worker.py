@@ -131,9 +131,7 @@ def run_reference(
         CudarunError: The launch failed.
     """
     ran = _run(session, libraries, program, device, lambda ran, step: None)
-    return write_reference(
-        path, uuid_of(session.driver, device.handle), ran.buffers.addresses, ran.buffers.deliver
-    )
+    return write_reference(path, uuid_of(session.driver, device.handle), ran.buffers)
 
 
 class _Launch:

@@ -17,6 +17,7 @@ from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import RequestError
 from cudarun.images.versions import Architecture
 from cudarun.session.compile import nvcc, source
+from cudarun.session.compile import toolkit as toolkit_module
 from cudarun.session.compile.nvrtc import is_installed
 from cudarun.session.compile.source import compile_source
 from cudarun.session.compile.task import Form
@@ -338,28 +339,28 @@ def test_a_chosen_compiler_has_no_note(fake: FakeNvcc) -> None:
 def test_where_nvcc_is_looked_for(
     fake: FakeNvcc, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert nvcc.find_nvcc() == os.fspath(fake.path)
+    assert toolkit_module.find_program("nvcc") == os.fspath(fake.path)
     toolkit = tmp_path / "toolkit"
     toolkit.mkdir()
     fake.folder.rename(toolkit / "bin")
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
-    monkeypatch.setattr(nvcc, "_DEFAULT_HOME", "/nowhere")
+    monkeypatch.setattr(toolkit_module, "_DEFAULT_HOME", "/nowhere")
     monkeypatch.setattr(sys, "path", [])
     for name in ("CUDA_HOME", "CUDA_PATH"):
         monkeypatch.delenv(name, raising=False)
-    assert nvcc.find_nvcc() is None
+    assert toolkit_module.find_program("nvcc") is None
     monkeypatch.setenv("CUDA_HOME", os.fspath(toolkit))
-    assert nvcc.find_nvcc() == os.fspath(toolkit / "bin/nvcc")
+    assert toolkit_module.find_program("nvcc") == os.fspath(toolkit / "bin/nvcc")
     monkeypatch.delenv("CUDA_HOME")
     wheel = tmp_path / "site/nvidia/cu13"
     wheel.mkdir(parents=True)
     (toolkit / "bin").rename(wheel / "bin")
     monkeypatch.setattr(sys, "path", [os.fspath(tmp_path / "site")])
-    assert nvcc.find_nvcc() == os.fspath(wheel / "bin/nvcc")
+    assert toolkit_module.find_program("nvcc") == os.fspath(wheel / "bin/nvcc")
 
 
 def test_nvcc_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nvcc, "find_nvcc", lambda: None)
+    monkeypatch.setattr(nvcc, "find_program", lambda name: None)
     with pytest.raises(RequestError) as caught:
         compiled()
     assert caught.value.message == "--compiler: nvcc is not installed"
@@ -370,7 +371,7 @@ def test_nvcc_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(not is_installed(), reason="needs the extra 'toolkit'")
 def test_auto_without_nvcc(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error is NVRTC's, and the hint says how to get nvcc."""
-    monkeypatch.setattr(source, "find_nvcc", lambda: None)
+    monkeypatch.setattr(source, "find_program", lambda name: None)
     with pytest.raises(Diagnosed) as caught:
         compiled(CompileOptions())
     assert caught.value.explanation == (
@@ -425,7 +426,7 @@ def test_options_that_nvrtc_does_not_know(
 @pytest.mark.skipif(not is_installed(), reason="needs the extra 'toolkit'")
 def test_a_known_header_that_nobody_has(fake: FakeNvcc, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its package is better advice than nvcc."""
-    monkeypatch.setattr(source, "find_nvcc", lambda: None)
+    monkeypatch.setattr(source, "find_program", lambda name: None)
     with pytest.raises(Diagnosed) as caught:
         compiled(CompileOptions(), data=b"#include <cutlass/gemm.h>\n__global__ void k() {}\n")
     assert "github.com/NVIDIA/cutlass" in (caught.value.hint or "")

@@ -33,7 +33,7 @@ from cudarun.session.launch.request import (
     Program,
     ProgramOptions,
 )
-from cudarun.session.launch.sanitizer import PROGRAM, find_program, sanitize
+from cudarun.session.launch.sanitizer import PROGRAM, find_sanitizer, sanitize
 from tests.support.processes import PATIENCE, marked, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -317,11 +317,11 @@ def test_it_is_found_in_a_toolkit(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     program.chmod(0o755)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
-    assert find_program() == str(program)
+    assert find_sanitizer() == str(program)
 
 
 def test_that_it_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name, path: None)
     with pytest.raises(NoDevice, match="compute-sanitizer is not installed") as caught:
-        find_program()
+        find_sanitizer()
     assert "CUDA_HOME" in (caught.value.hint or "")

@@ -122,18 +122,8 @@ class NvccCompiler:
 
     def _options(self) -> Iterator[str]:
         """Yield the options; nvcc splits values at commas that are not escaped."""
-        task = self._task
-        yield f"--gpu-architecture={task.target}"
-        yield "--generate-line-info"
-        if task.relocatable:
-            yield "--relocatable-device-code=true"
-        if task.options.standard:
-            yield f"--std={task.options.standard}"
-        for macro in task.options.defines:
-            yield f"--define-macro={_escaped(macro)}"
-        for path in task.folders:
-            yield f"--include-path={_escaped(path)}"
-        yield from task.options.options
+        yield from self._task.arguments(escaped=lambda value: value.replace(",", "\\,"))
+        yield from self._task.options.options
 
     def _preprocessed(self, folder: str) -> bytes:
         """Return the preprocessed text, which ends with the compilers' versions."""
@@ -239,10 +229,6 @@ def _of_device_compiler(found: Diagnostic, lines: Sequence[str]) -> Diagnostic:
     columns = [each.start() + 1 for each in re.finditer(rf"\b{word[0]}\b", own)] if word else []
     column = columns[0] if len(columns) == 1 else None
     return replace(found, source=None, column=column)
-
-
-def _escaped(value: str) -> str:
-    return value.replace(",", "\\,")
 
 
 def _without_variables(ptx: bytes) -> tuple[bytes, dict[int, str]]:

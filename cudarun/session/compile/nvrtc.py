@@ -44,7 +44,7 @@ def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Im
         RequestError: NVRTC is not installed, or does not know an option or the architecture.
     """
     nvrtc = _nvrtc()
-    headers = standard_headers(task.folders)
+    headers = standard_headers(task.source.header_folders)
     options = [*_options(task)]
     # The preprocessor for the key writes a file.
     folder = None if task.options.confined_to else cache_folder("nvrtc")
@@ -135,18 +135,9 @@ def nvrtc_version() -> Version:
 
 
 def _options(task: CompileTask) -> Iterator[str]:
-    yield f"--gpu-architecture={task.target}"
-    yield "--generate-line-info"
+    yield from task.arguments(*headers_of_cuda())
     if task.form == "LTOIR":
         yield "-dlto"
-    if task.relocatable:
-        yield "--relocatable-device-code=true"
-    if task.options.standard:
-        yield f"--std={task.options.standard}"
-    for macro in task.options.defines:
-        yield f"--define-macro={macro}"
-    for path in (*task.folders, *headers_of_cuda()):
-        yield f"--include-path={path}"
     if _needs_math(task):
         yield f"--pre-include={_MATH}"
     yield "--device-int128"  # nvcc has it
@@ -155,7 +146,8 @@ def _options(task: CompileTask) -> Iterator[str]:
 
 def _needs_math(task: CompileTask) -> bool:
     """Return whether a source uses macros of ``math.h``, which nvcc includes by itself."""
-    return bool(_MACROS_OF_MATH.search(task.text)) and _MATH in standard_headers(task.folders)
+    is_used = _MACROS_OF_MATH.search(task.text) is not None
+    return is_used and _MATH in standard_headers(task.source.header_folders)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -65,10 +65,23 @@ class CompileTask:
         """The source without a byte order mark, which editors of Windows write."""
         return self.source.code.removeprefix(b"\xef\xbb\xbf")
 
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """The folders that are searched first for headers: those of ``-I``, and the source's."""
-        return self.source.header_folders
+    def arguments(self, *headers: str, escaped: Callable[[str], str] = str) -> Iterator[str]:
+        """Yield the options that both compilers have.
+
+        Args:
+            headers: The folders of CUDA's headers.
+            escaped: Escapes a value in the compiler's way.
+        """
+        yield f"--gpu-architecture={self.target}"
+        yield "--generate-line-info"
+        if self.relocatable:
+            yield "--relocatable-device-code=true"
+        if self.options.standard:
+            yield f"--std={self.options.standard}"
+        for macro in self.options.defines:
+            yield f"--define-macro={escaped(macro)}"
+        for path in (*self.source.header_folders, *headers):
+            yield f"--include-path={escaped(path)}"
 
     def key(self, options: Sequence[str], instantiate: Sequence[str], *texts: bytes) -> str:
         """Return the key of everything that a result depends on.

@@ -34,15 +34,15 @@ class _Explanation:
 
     def lines(self) -> Iterator[str]:
         """Yield a line for each exceeded limit."""
-        for what, asked, limit in (*self.of_a_block(), *self.of_extents()):
+        for what, asked, limit in (*self.block_limits(), *self.extent_limits()):
             if asked > limit:
                 yield f"{what}: {asked} requested, the limit is {limit}"
         if self.geometry.cluster is not None:
-            yield from self.of_the_cluster(self.geometry.cluster)
+            yield from self.cluster_problems(self.geometry.cluster)
         if self.geometry.cooperative:
-            yield from self.of_residency()
+            yield from self.residency_problems()
 
-    def of_a_block(self) -> Iterator[tuple[str, int, int]]:
+    def block_limits(self) -> Iterator[tuple[str, int, int]]:
         """Yield threads, shared memory and registers: the requested value and the limit."""
         any_kernel = self.device_limit("MAX_THREADS_PER_BLOCK")
         this_kernel = self.kernel_fact("MAX_THREADS_PER_BLOCK")
@@ -61,7 +61,7 @@ class _Explanation:
             self.device_limit("MAX_REGISTERS_PER_BLOCK"),
         )
 
-    def of_extents(self) -> Iterator[tuple[str, int, int]]:
+    def extent_limits(self) -> Iterator[tuple[str, int, int]]:
         """Yield each dimension of the block and of the grid."""
         grid = self.geometry.grid
         for what, asked in (("block", self.geometry.block), ("grid", grid)):
@@ -69,7 +69,7 @@ class _Explanation:
                 limit = self.device_limit(f"MAX_{what.upper()}_DIM_{axis.upper()}")
                 yield f"{what}.{axis}", number, limit
 
-    def of_the_cluster(self, cluster: Extent) -> Iterator[str]:
+    def cluster_problems(self, cluster: Extent) -> Iterator[str]:
         """Check that the device supports clusters, their size, and that they divide the grid."""
         if not self.device_limit("CLUSTER_LAUNCH"):
             yield f"device {self.device.label} does not support clusters"
@@ -85,7 +85,7 @@ class _Explanation:
             if number % width:
                 yield f"grid.{axis}: {number} is not a multiple of the cluster's {width}"
 
-    def of_residency(self) -> Iterator[str]:
+    def residency_problems(self) -> Iterator[str]:
         """Check that a cooperative grid does not exceed the resident blocks of the device."""
         if not self.device_limit("COOPERATIVE_LAUNCH"):
             yield f"device {self.device.label} does not support cooperative launches"

@@ -14,6 +14,8 @@ from cudarun.session.load.request import CACHE_MODES, FALLBACKS, JitOptions
 if TYPE_CHECKING:
     from cuda.bindings import driver as cuda
 
+    from cudarun.images.versions import Architecture
+
 T = TypeVar("T")
 
 DriverOptions: TypeAlias = "dict[cuda.CUjit_option, Any]"
@@ -83,25 +85,20 @@ def driver_options(driver: Driver, options: JitOptions) -> DriverOptions:
     Raises:
         RequestError: This version of the bindings lacks the target.
     """
-    option = driver.CUjit_option
-    given: DriverOptions = {
-        option.CU_JIT_MAX_REGISTERS: options.max_registers,
-        option.CU_JIT_THREADS_PER_BLOCK: options.threads_per_block,
-        option.CU_JIT_OPTIMIZATION_LEVEL: options.optimization,
-        option.CU_JIT_GENERATE_LINE_INFO: int(options.line_info) or None,
-        option.CU_JIT_GENERATE_DEBUG_INFO: int(options.debug) or None,
-        option.CU_JIT_POSITION_INDEPENDENT_CODE: int(options.position_independent) or None,
-        option.CU_JIT_LOG_VERBOSE: int(options.verbose) or None,
-    }
+    values = {name: getattr(options, field) for name, (_, field) in _OPTIONS.items()}
     if options.cache_mode is not None:
         mode = f"CU_JIT_CACHE_OPTION_{CACHE_MODES[options.cache_mode]}"
-        given[option.CU_JIT_CACHE_MODE] = getattr(driver.CUjit_cacheMode, mode)
+        values["CU_JIT_CACHE_MODE"] = getattr(driver.CUjit_cacheMode, mode)
     if options.fallback is not None:
         strategy = f"CU_PREFER_{FALLBACKS[options.fallback]}"
-        given[option.CU_JIT_FALLBACK_STRATEGY] = getattr(driver.CUjit_fallback, strategy)
+        values["CU_JIT_FALLBACK_STRATEGY"] = getattr(driver.CUjit_fallback, strategy)
     if options.target is not None:
-        given[option.CU_JIT_TARGET] = _target(driver, options)
-    return {name: value for name, value in given.items() if value is not None}
+        values["CU_JIT_TARGET"] = _target(driver, options.target)
+    return {
+        getattr(driver.CUjit_option, name): int(value) if isinstance(value, bool) else value
+        for name, value in values.items()
+        if value is not None and value is not False
+    }
 
 
 @contextmanager
@@ -121,7 +118,7 @@ def option_refusals(options: DriverOptions, logs: Logs) -> Iterator[None]:
         named = _NOT_PASSED.search(str(error))
         if not named:
             raise
-        flag = _FLAGS.get(named[1], named[1])
+        flag, _ = _OPTIONS.get(named[1], (named[1], ""))
         raise RequestError(
             f"the installed CUDA bindings do not pass {named[1]} to the driver",
             hint="update them, or use 'cudarun link --linker nvjitlink'",
@@ -131,10 +128,10 @@ def option_refusals(options: DriverOptions, logs: Logs) -> Iterator[None]:
         if not options or error.cuda is None or error.cuda[1] not in _OPTION_REFUSED:
             raise
         named = _NOT_SUPPORTED.search(logs.error)
-        if named and named[1] in _FLAGS:
-            flag = _FLAGS[named[1]]
+        if named and named[1] in _OPTIONS:
+            flag, _ = _OPTIONS[named[1]]
             raise RequestError(named[2], cuda=error.cuda, option=flag) from None
-        given = ", ".join(_FLAGS[option.name] for option in options)
+        given = ", ".join(_OPTIONS[option.name][0] for option in options)
         refused = RequestError(error.what, cuda=error.cuda, log=logs.error or error.log)
         raise refused.like(error).of(option=given) from None
 
@@ -144,23 +141,22 @@ _OPTION_REFUSED = (1, 801)
 _NOT_SUPPORTED = re.compile(r"(CU_JIT_\w+) is not supported: (.+)")
 # cuda-bindings convert the values of options to C by a table of their own, which lacks some.
 _NOT_PASSED = re.compile(r"Unsupported attribute: (CU_JIT_\w+)")
-_FLAGS = {
-    "CU_JIT_MAX_REGISTERS": "--max-registers",
-    "CU_JIT_THREADS_PER_BLOCK": "--threads-per-block",
-    "CU_JIT_OPTIMIZATION_LEVEL": "-O",
-    "CU_JIT_GENERATE_LINE_INFO": "--lineinfo",
-    "CU_JIT_GENERATE_DEBUG_INFO": "--debug",
-    "CU_JIT_POSITION_INDEPENDENT_CODE": "--position-independent",
-    "CU_JIT_LOG_VERBOSE": "--verbose",
-    "CU_JIT_CACHE_MODE": "--cache-mode",
-    "CU_JIT_FALLBACK_STRATEGY": "--fallback",
-    "CU_JIT_TARGET": "--target",
+_OPTIONS = {
+    "CU_JIT_MAX_REGISTERS": ("--max-registers", "max_registers"),
+    "CU_JIT_THREADS_PER_BLOCK": ("--threads-per-block", "threads_per_block"),
+    "CU_JIT_OPTIMIZATION_LEVEL": ("-O", "optimization"),
+    "CU_JIT_GENERATE_LINE_INFO": ("--lineinfo", "line_info"),
+    "CU_JIT_GENERATE_DEBUG_INFO": ("--debug", "debug"),
+    "CU_JIT_POSITION_INDEPENDENT_CODE": ("--position-independent", "position_independent"),
+    "CU_JIT_LOG_VERBOSE": ("--verbose", "verbose"),
+    "CU_JIT_CACHE_MODE": ("--cache-mode", "cache_mode"),
+    "CU_JIT_FALLBACK_STRATEGY": ("--fallback", "fallback"),
+    "CU_JIT_TARGET": ("--target", "target"),
 }
+"""The option of the command line, and the field of `JitOptions`, of each ``CUjit_option``."""
 
 
-def _target(driver: Driver, options: JitOptions) -> cuda.CUjit_target:
-    wanted = options.target
-    assert wanted is not None
+def _target(driver: Driver, wanted: Architecture) -> cuda.CUjit_target:
     name = f"CU_TARGET_COMPUTE_{wanted.number}{wanted.suffix.upper()}"
     found: cuda.CUjit_target | None = getattr(driver.CUjit_target, name, None)
     if found is None:

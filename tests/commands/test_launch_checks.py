@@ -124,6 +124,7 @@ READS = """.version 8.0
         ("", "f32[1]:ones", (), None),
         ("add.f32 %f0, %f0, %f2;", "f32[1]:ones", (), "note: shared and local memory is NaN until"),
         ("add.f32 %f0, %f0, %f2;", "f32[1]:ones", ("--detect", "uninit"), None),
+        ("add.f32 %f0, %f0, %f2;", "f32[1]:ones", ("--buffer", "e=f32[0]"), "note: shared and"),
     ],
 )
 def test_a_note_explains_nan(

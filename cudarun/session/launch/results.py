@@ -209,7 +209,7 @@ def initializer_note(
     for check in results.checks:
         has_nan = any((each.got == "nan") != (each.expected == "nan") for each in check.first)
         for each in results.buffers if has_nan else ():
-            if each.never_written == math.prod(each.shape) and each.name in unset:
+            if each.never_written and each.never_written == math.prod(each.shape):
                 return (
                     f"{each.name} has no initializer, and the kernel did not write it: an input "
                     f"needs one, such as '{each.name}={unset[each.name]}:ones'"

@@ -13,7 +13,7 @@ _SUFFIXES = ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")
 
 # What each part may import of ours, beside itself. A name covers what lies below it. The leaves
 # `cudarun` (the version), `cudarun.bindings`, `cudarun.collection`, `cudarun.errors`,
-# `cudarun.machine`, `cudarun.processors`, `cudarun.records` and `cudarun.terminal` are open to all.
+# `cudarun.machine`, `cudarun.options`, `cudarun.processors`, `cudarun.records` and `cudarun.terminal` are open to all.
 MAY_IMPORT = {
     "": {"api"},
     "api": {
@@ -24,7 +24,7 @@ MAY_IMPORT = {
         "report",
         "session.driver.drivers",
         "session.image.image",
-        "session.launch.request",
+        "session.launch.step_request",
         "session.launch.verified_runs",
         "session.workers.pool",
         "session.workers.service",
@@ -73,6 +73,7 @@ MAY_IMPORT = {
     "machine": set(),
     "processors": set(),
     "records": set(),
+    "options": set(),
     "parameters": set(),
     "rank_test": set(),
     "result_cache": set(),
@@ -86,6 +87,7 @@ LEAVES = {
     "collection",
     "errors",
     "machine",
+    "options",
     "processors",
     "records",
     "terminal",

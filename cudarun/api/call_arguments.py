@@ -10,7 +10,7 @@ from cudarun.api.values import ArrayFile
 from cudarun.arguments.grammar import parse_argument
 from cudarun.arguments.scanner import SYMBOL
 from cudarun.arguments.values import Argument, Buffer, FileBuffer, Member, StructValue, Value
-from cudarun.session.launch.request import BufferExpectation
+from cudarun.session.launch.step_request import BufferExpectation
 
 NAME = "array"
 """The name of an array in texts."""

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cudarun.commands.declaration import CaseForm, F, OptionGroup, OptionScope, Values, option
+from cudarun.commands.declaration import F, Values, option
 from cudarun.commands.numbers import size
 from cudarun.commands.options import stack
+from cudarun.options import CaseForm, OptionGroup, OptionScope
 from cudarun.writing import FileUse
 
 if TYPE_CHECKING:

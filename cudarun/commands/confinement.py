@@ -13,7 +13,7 @@ from cudarun.commands.declaration import Option, Values
 from cudarun.commands.files import argument_paths, option_paths
 from cudarun.errors import RequestError
 from cudarun.session.image.triton import files_beside
-from cudarun.session.launch.request import on_device
+from cudarun.session.launch.step_request import on_device
 
 if TYPE_CHECKING:
     from cudarun.session.driver.selection import Selector

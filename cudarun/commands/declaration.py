@@ -1,126 +1,34 @@
 """Declaration of options: click's, with the facts that other parts of cudarun need.
 
 Where an option is allowed, its TOML in a spec and its effect on early workers are declared with the
-option, so that there is no second list of options.
+option, so that there is no second list of options. Those of requests are declared by their fields.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from enum import Enum, auto
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
+from cudarun.commands.numbers import not_negative, whole
+from cudarun.errors import RequestError
+from cudarun.options import REPEATED, CaseForm, EarlyEffect, OptionGroup, OptionScope, option_fields
 from cudarun.writing import FileUse
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
 
 Values: TypeAlias = dict[str, Any]
 """The values of a command's parameters by name, as click passes them."""
 
 
-class OptionScope(Enum):
-    """The scope of an option of ``launch``, which decides where it is allowed."""
-
-    CASE = auto()
-    """One launch: a key in a case of a spec; refused with ``--spec``. It describes the launch of
-    one kernel: its name, geometry, arguments, and what is expected of them."""
-    OVERRIDE = auto()
-    """One launch: a key in a case of a spec; with ``--spec`` it replaces the key of all cases."""
-    RUN = auto()
-    """The whole run: allowed with ``--spec``, and no key, because cases cannot differ in it."""
-    SINGLE = auto()
-    """A launch from the command line only: it replaces the ordinary launch, or its worker, or
-    writes a spec. Neither a key nor allowed with ``--spec``."""
-
-
-class CaseForm(Enum):
-    """The TOML form of an option in a case of a spec."""
-
-    FLAG = auto()
-    """A boolean."""
-    VALUE = auto()
-    """A number or a string."""
-    EXTENT = auto()
-    """A number or an expression as a text, or a list of up to three."""
-    COUNT = auto()
-    """A number, or an expression as a text."""
-    WORDS = auto()
-    """Comma-separated words, or a list of words."""
-    TEXTS = auto()
-    """A string, or a list of strings for a repeatable option."""
-    PAIRS = auto()
-    """A list of two names, or of strings of the form ``A,B`` for several pairs."""
-    EXPRESSIONS = auto()
-    """Texts that can contain paths, in ``load(…)``."""
-    NAMED_EXPRESSIONS = auto()
-    """Strings of the form ``NAME=EXPR``, likewise."""
-    PATHS = auto()
-    """Strings that are paths."""
-    NAMED_PATHS = auto()
-    """Strings of the form ``NAME=PATH``."""
-    KERNEL = auto()
-    """A string of the form ``IMAGE:KERNEL``, ``IMAGE`` or ``:KERNEL``."""
-    EXPECTATIONS = auto()
-    """Strings of the form ``NAME=@PATH`` or ``NAME=PATH:FUNCTION``."""
-    SETTINGS = auto()
-    """Strings of the form ``NAME=VALUE``, whose values can contain paths."""
-    NAMED_SIZES = auto()
-    """Strings of the form ``NAME=SIZE``."""
-
-
-JOINED = frozenset({CaseForm.EXTENT, CaseForm.WORDS})
-"""Forms whose lists are joined by commas to one value."""
-REPEATED = frozenset(
-    {
-        CaseForm.TEXTS,
-        CaseForm.PAIRS,
-        CaseForm.EXPRESSIONS,
-        CaseForm.NAMED_EXPRESSIONS,
-        CaseForm.PATHS,
-        CaseForm.NAMED_PATHS,
-        CaseForm.EXPECTATIONS,
-        CaseForm.SETTINGS,
-        CaseForm.NAMED_SIZES,
-    }
-)
-"""Forms whose lists repeat the option for each item."""
-
-
-class EarlyEffect(Enum):
-    """The effect of an option on workers that start before the command line is parsed."""
-
-    NONE = "none"
-    DEVICES = "devices"
-    """The option names the devices."""
-    TOGETHER = "together"
-    """All devices share one worker."""
-    NO_WORKER = "no worker"
-    """No worker is needed, or another kind of worker."""
-
-
 _PATHS = {"FILE": "file", "EXE": "file", "DIR": "dir"}
 """The kind of path that the value of an option is, by its metavar."""
-
-
-class OptionGroup(Enum):
-    """A group of options in the help of ``launch``; the groups stand in this order."""
-
-    FIRST = "First launch"
-    """The only ones that ``--help`` shows; ``--help-all`` shows the others, too."""
-    ATTRIBUTES = "Launch attributes"
-    ARGUMENTS = "Arguments"
-    PROGRAMS = "Programs"
-    CHECKS = "Checks"
-    OUTPUT = "Output"
-    SPECS = "Spec files"
-    TIMING = "Timing"
-    COMPILING = "Compiling"
-    CONTEXTS = "Devices and contexts"
 
 
 class Option(click.Option):
@@ -185,3 +93,76 @@ class Option(click.Option):
 def option(*names: str, **attributes: Any) -> Callable[[F], F]:
     """Decorate a function as `click.option` does, with an `Option`."""
     return click.option(*names, cls=Option, **attributes)
+
+
+def options_of(kind: Any, **more: Mapping[str, Any]) -> dict[str, Callable[[F], F]]:
+    """Return the decorators of the options that the fields of a request declare, by their values.
+
+    Args:
+        kind: The request.
+        more: Facts for all of its options, and of single ones by the name of their values, that
+            fields do not have: functions of this package.
+    """
+    found: dict[str, Callable[[F], F]] = {}
+    shared = more.pop("shared", {})
+    for field in option_fields(kind):
+        names, facts = field.metadata["option"]
+        dest = value_name(field)
+        attributes = {**shared, **facts, **more.get(dest, {})}
+        if (bounds := attributes.pop("bounds", None)) is not None:
+            attributes["type"] = whole(*bounds)
+        if (choices := attributes.pop("choices", None)) is not None:
+            attributes["type"] = click.Choice(choices)
+        if attributes.pop("is_number", False):
+            attributes["type"] = not_negative
+        attributes["is_flag"] = attributes.get("form") is CaseForm.FLAG
+        attributes["multiple"] = attributes.get("form") in REPEATED
+        default = attributes.pop("without", None if field.default is MISSING else field.default)
+        if default is not None and default is not False and default != ():
+            attributes |= {"default": default, "show_default": True}
+        found[dest] = option(*names, *() if dest in names else (dest,), **attributes)
+    return found
+
+
+def value_name(field: Field[Any]) -> str:
+    """Return the name of an option's value: the one without dashes, or the field's."""
+    names, _ = field.metadata["option"]
+    return next((name for name in names if not name.startswith("-")), field.name)
+
+
+def filled(kind: type[R], values: Values, **own: Any) -> R:
+    """Return a request with the values of its options.
+
+    Args:
+        kind: The request.
+        values: The values of all options.
+        own: The fields that are no options, or whose values are not those of the command line.
+
+    Raises:
+        RequestError: An expression does not parse.
+    """
+    found: dict[str, Any] = {}
+    for field in fields(kind):  # type: ignore[arg-type]
+        if field.name in own:
+            continue
+        if (inner := field.metadata.get("options")) is not None:
+            found[field.name] = filled(inner, values)
+        elif "option" in field.metadata:
+            found[field.name] = _parsed(field, values[value_name(field)])
+    return kind(**found, **own)
+
+
+def _parsed(field: Field[Any], value: Any) -> Any:
+    """Return the value of a field: of an extent or a number, an expression."""
+    names, facts = field.metadata["option"]
+    form = facts.get("form")
+    if value is None or form not in (CaseForm.EXTENT, CaseForm.COUNT):
+        return value
+    from cudarun.arguments.dimensions import parse_count, parse_extent, parse_size
+
+    is_size = facts.get("metavar") == "BYTES"
+    parse = parse_extent if form is CaseForm.EXTENT else parse_size if is_size else parse_count
+    try:
+        return parse(value)
+    except RequestError as error:
+        raise error.of(option=names[0]) from None

@@ -14,14 +14,7 @@ from click.core import ParameterSource
 from cudarun.commands import completion
 from cudarun.commands.command_group import is_image_name
 from cudarun.commands.compile_options import compilation, compile_options
-from cudarun.commands.declaration import (
-    EarlyEffect,
-    Option,
-    OptionGroup,
-    OptionScope,
-    Values,
-    option,
-)
+from cudarun.commands.declaration import Option, Values, option
 from cudarun.commands.launch_options import engine_options, launch_options
 from cudarun.commands.options import (
     context_options,
@@ -34,6 +27,7 @@ from cudarun.commands.options import (
 from cudarun.commands.output import chosen_renderer
 from cudarun.commands.steps import STEPS, LaunchCommand, step_values
 from cudarun.errors import RequestError
+from cudarun.options import EarlyEffect, OptionGroup, OptionScope
 from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import shown
 from cudarun.session.driver.selection import ALL, Selector

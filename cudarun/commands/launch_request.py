@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cudarun.commands.baseline_request import baseline_values
-from cudarun.commands.declaration import Values
-from cudarun.commands.launch_options import SHOW_KINDS, WARMUP
+from cudarun.commands.declaration import Values, filled
 from cudarun.commands.python_functions import check_function
 from cudarun.errors import CudarunError, RequestError
 from cudarun.session.driver.selection import ALL
@@ -22,19 +21,23 @@ from cudarun.session.image.image import Image
 from cudarun.session.image.triton import TritonKernel, read_triton
 from cudarun.session.launch.outputs import check_format
 from cudarun.session.launch.request import (
+    WARMUP,
     BaselineLaunch,
-    BufferExpectation,
     Detection,
     FunctionRun,
+    Program,
+    ProgramOptions,
+    Timing,
+)
+from cudarun.session.launch.step_request import (
+    SHOW_KINDS,
+    BufferExpectation,
     GeometryRequest,
     LaunchStep,
     Preferences,
-    Program,
-    ProgramOptions,
     Save,
     Show,
     Swap,
-    Timing,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 V = TypeVar("V")
+N = TypeVar("N", BufferExpectation, Save, Show)
 
 
 def program_request(
@@ -173,7 +177,16 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
         expanded_arguments = triton_arguments(triton, image, arguments, geometry.grid)
         arguments, names = expanded_arguments.arguments, expanded_arguments.names
         constants = expanded_arguments.constants
-    return LaunchStep(
+    preferences = filled(Preferences, values)
+    if triton is not None:
+        preferences = replace(preferences, programmatic=triton.programmatic)
+
+    def renamed_buffer(request: N) -> N:
+        return replace(request, name=aliases.get(request.name, request.name))
+
+    return filled(
+        LaunchStep,
+        values,
         image=image,
         kernel=kernel,
         geometry=geometry,
@@ -186,31 +199,17 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
         ),
         lets=lets,
         expectations=tuple(
-            replace(each, name=aliases.get(each.name, each.name))
-            for each in (_expectation(text, directory) for text in values["expects"])
+            renamed_buffer(_expectation(text, directory)) for text in values["expects"]
         ),
-        saves=tuple(
-            replace(each, name=aliases.get(each.name, each.name))
-            for each in (_save(text, where, directory) for text in values["saves"])
-        ),
+        saves=tuple(renamed_buffer(_save(text, where, directory)) for text in values["saves"]),
+        shows=tuple(map(renamed_buffer, map(_show, values["shows"]))),
         tolerance=Tolerance(values["rtol"], values["atol"], values["equal_nan"]),
-        passing=values["passing"],
-        shows=tuple(
-            replace(each, name=aliases.get(each.name, each.name))
-            for each in map(_show, values["shows"])
-        ),
-        preferences=Preferences(
-            values["carveout"],
-            values["func_cache"],
-            programmatic=triton is not None and triton.programmatic,
-        ),
+        preferences=preferences,
         directory=directory,
-        allow_type_mismatch=values["allow_type_mismatch"],
         parameter_names=names,
         constants=constants,
         settings=_parsed_all(parse_setting, "--set", values["settings"]),
         buffers=_parsed_all(parse_buffer, "--buffer", values["buffers"]),
-        times=values["times"],
         swaps=_parsed_all(_swap, "--swap", values["swaps"]),
     )
 
@@ -222,21 +221,15 @@ def _options(values: Values, where: Target) -> ProgramOptions:
         RequestError: An option is invalid, or two cannot be combined.
     """
     seed = values["seed"]
-    return ProgramOptions(
+    return filled(
+        ProgramOptions,
+        values,
         seed=int.from_bytes(os.urandom(4), "little") if seed == "random" else seed,
-        priority=values["priority"],
-        force=values["force"],
         functions=FunctionRun(values["python"], values["expect_timeout"] or None),
         check_strength=values["check_strength"] or "off",
         timing=_timing(values),
-        profile=values["profile"],
         detection=_detection(values, where),
-        reference=values["reference"],
-        graph=values["graph"],
-        seeds=values["seeds"],
-        stateless=values["stateless"],
-        engine=values["engine"],
-        cpu_threads=values["cpu_threads"],
+        baseline=None,
     )
 
 
@@ -286,18 +279,12 @@ def geometry_request(values: Values) -> GeometryRequest:
     Raises:
         RequestError: One does not parse, or they cannot be combined.
     """
-    from cudarun.arguments.dimensions import parse_extent, parse_size
-
-    grid, block, threads, cluster = (
-        _parsed(parse_extent, f"--{name}", values[name])
-        for name in ("grid", "block", "threads", "cluster")
-    )
-    if grid and threads:
+    geometry = filled(GeometryRequest, values)
+    if geometry.grid and geometry.threads:
         raise RequestError(
             "--grid and --threads cannot be combined: each sets the total size"
         ).naming("--grid", "--threads")
-    shared_bytes = _parsed(parse_size, "--smem", values["smem"])
-    return GeometryRequest(block, grid, threads, shared_bytes, values["cooperative"], cluster)
+    return geometry
 
 
 def _triton_geometry(values: Values, triton: TritonKernel) -> GeometryRequest:
@@ -318,7 +305,7 @@ def _detection(values: Values, where: Target) -> Detection:
     if prove and "race" not in values["detect"]:
         raise RequestError("requires the race detector", hint="add --detect race", option="--prove")
     limit = _timeout(values, where) if prove else None
-    detection = Detection(values["detect"], values["stats"], prove, limit)
+    detection = filled(Detection, values, limit=limit)
     if detection and values["repeat"] is not None:
         option = "--detect" if detection.detect else "--stats"
         raise RequestError(
@@ -342,14 +329,10 @@ def _timing(values: Values) -> Timing | None:
         raise RequestError(
             "--profile and --repeat cannot be combined: --profile makes a single launch"
         ).naming("--profile", "--repeat")
-    from cudarun.arguments.dimensions import parse_count
-
-    return Timing(
-        repeat=repeat,
+    return filled(
+        Timing,
+        values,
         warmup=WARMUP if warmup is None else warmup,
-        hot=values["hot"],
-        nbytes=_parsed(parse_count, "--bytes", values["nbytes"]),
-        flops=_parsed(parse_count, "--flops", values["flops"]),
         input_sets=_input_sets(values),
     )
 
@@ -378,14 +361,6 @@ def _parsed_all(parse: Callable[[V], T], option: str, texts: Iterable[V]) -> tup
     """Parse the texts of a repeatable option."""
     try:
         return tuple(map(parse, texts))
-    except RequestError as error:
-        raise error.of(option=option) from None
-
-
-def _parsed(parse: Callable[[str], T], option: str, text: str | None) -> T | None:
-    """Parse the text of an option, if it is given."""
-    try:
-        return None if text is None else parse(text)
     except RequestError as error:
         raise error.of(option=option) from None
 

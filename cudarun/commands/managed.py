@@ -26,7 +26,8 @@ from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import GeometryRequest, LaunchStep, Program
+from cudarun.session.launch.request import Program
+from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 from cudarun.session.managed.parent import managed, start_worker
 from cudarun.session.managed.request import ManagedLaunch, ManagedRequest, parse_view
 from cudarun.session.workers.pool import WorkerPool

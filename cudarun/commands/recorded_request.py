@@ -6,7 +6,8 @@ from cudarun.commands.declaration import Values
 from cudarun.commands.inputs import read_input
 from cudarun.errors import RequestError
 from cudarun.session.driver.target import Target
-from cudarun.session.launch.request import GeometryRequest, LaunchStep, Program
+from cudarun.session.launch.request import Program
+from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 from cudarun.session.recording.manifest import Manifest
 
 

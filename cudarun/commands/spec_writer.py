@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 from click.core import ParameterSource
 
-from cudarun.commands.declaration import CaseForm, Option
+from cudarun.commands.declaration import Option
 from cudarun.commands.files import relocated_path
 from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText
 from cudarun.commands.spec_text import STEPS as SPEC_STEPS
@@ -20,6 +20,7 @@ from cudarun.commands.spec_words import (
 from cudarun.commands.steps import STEPS
 from cudarun.commands.text_files import read_text
 from cudarun.errors import RequestError
+from cudarun.options import CaseForm
 from cudarun.session.launch.request import Program
 from cudarun.toml_text import spec_lines
 from cudarun.writing import FileUse, OutputFile, is_special, whole_file

@@ -12,20 +12,14 @@ import pytest
 
 from cudarun.api.options import LaunchKeywords, LoadKeywords
 from cudarun.commands import launch, load, spec_writer
-from cudarun.commands.declaration import (
-    JOINED,
-    REPEATED,
-    CaseForm,
-    EarlyEffect,
-    Option,
-    OptionScope,
-)
+from cudarun.commands.declaration import Option
 from cudarun.commands.spec_words import (
     OPTIONS,
     words,
     words_of,
 )
 from cudarun.errors import RequestError
+from cudarun.options import JOINED, REPEATED, CaseForm, EarlyEffect, OptionScope
 from cudarun.writing import FileUse
 from tests.imports import PACKAGE, modules, syntax_tree
 from tests.support import command_tree

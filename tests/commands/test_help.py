@@ -8,7 +8,8 @@ import click
 import pytest
 
 from cudarun.commands import launch
-from cudarun.commands.declaration import Option, OptionGroup
+from cudarun.commands.declaration import Option
+from cudarun.options import OptionGroup
 from tests.support import command_tree
 
 if TYPE_CHECKING:

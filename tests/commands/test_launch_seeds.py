@@ -14,7 +14,8 @@ from cudarun.images.reader import read_image
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import GeometryRequest, LaunchStep, Program, ProgramOptions
+from cudarun.session.launch.request import Program, ProgramOptions
+from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 from cudarun.session.launch.steps import load_libraries
 from cudarun.session.launch.verified_runs import run_verified
 from cudarun.session.load.library import Library

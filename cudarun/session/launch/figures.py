@@ -10,7 +10,7 @@ from cudarun.arguments.types import StructType, innermost
 from cudarun.errors import RequestError
 from cudarun.model.figures import Figure
 from cudarun.session.launch.pictures import brightness, is_image
-from cudarun.session.launch.request import Show
+from cudarun.session.launch.step_request import Show
 
 _BINS = 16
 _COLUMNS = 80  # of an image

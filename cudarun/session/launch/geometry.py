@@ -14,7 +14,7 @@ from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.values import Buffer
 from cudarun.errors import RequestError
 from cudarun.records import dataclass
-from cudarun.session.launch.request import Geometry, GeometryRequest
+from cudarun.session.launch.step_request import Geometry, GeometryRequest
 from cudarun.session.load.request import Extent
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from cudarun.errors import DeviceFailed, RequestError
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.refusals import explain_refusal
-from cudarun.session.launch.request import Geometry, LaunchStep, Preferences
+from cudarun.session.launch.step_request import Geometry, LaunchStep, Preferences
 from cudarun.session.load.library import Kernel
 from cudarun.session.load.request import Extent
 from cudarun.session.workers.session import Session

@@ -10,7 +10,7 @@ from cudarun.arguments.parameter_table import Suggest
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.values import Argument
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import GeometryRequest, LaunchStep
+from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 
 if TYPE_CHECKING:
     from cudarun.arguments.expressions import Expression

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import IO, TYPE_CHECKING, Any
 
 from cudarun.errors import RequestError
-from cudarun.session.launch.request import Save
+from cudarun.session.launch.step_request import Save
 from cudarun.writing import OutputFile, check_outputs, whole_file
 
 if TYPE_CHECKING:  # `check_savable` runs in the parent, which does not import numpy

@@ -22,8 +22,9 @@ if TYPE_CHECKING:  # imports here delay the start of the workers
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
     from cudarun.session.launch.reference import ReferenceBuffers
-    from cudarun.session.launch.request import LaunchStep, Program
+    from cudarun.session.launch.request import Program
     from cudarun.session.launch.step_binding import StepBinder
+    from cudarun.session.launch.step_request import LaunchStep
     from cudarun.session.launch.steps import Libraries
     from cudarun.session.workers.answer import Answer
     from cudarun.session.workers.devices import DeviceWorkers

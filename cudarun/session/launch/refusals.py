@@ -7,7 +7,7 @@ from math import prod
 
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
-from cudarun.session.launch.request import Geometry
+from cudarun.session.launch.step_request import Geometry
 from cudarun.session.load.library import Kernel
 from cudarun.session.load.request import Extent
 

@@ -2,101 +2,89 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import MISSING, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from cudarun.options import CaseForm, OptionGroup, OptionScope, fields_of_group, option_field
 from cudarun.records import dataclass
 from cudarun.session.driver.selection import Selector
-from cudarun.session.load.request import Extent
+from cudarun.session.launch.step_request import INT_MAX, LaunchStep
+from cudarun.writing import FileUse
 
 if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar
-    from cudarun.arguments.constants import CompiledConstant
     from cudarun.arguments.expressions import Expression
-    from cudarun.arguments.grammar import Argument
-    from cudarun.arguments.statements import Check, Let
-    from cudarun.arguments.tolerance import Tolerance
     from cudarun.session.image.image import Image
 
-
-@dataclass(frozen=True, slots=True)
-class GeometryRequest:
-    """The launch geometry as requested: integer expressions over the arguments, or nothing.
-
-    Attributes:
-        block: The threads of a block.
-        grid: The blocks of the grid.
-        threads: The total number of threads, in place of ``grid``.
-        shared_bytes: The dynamic shared memory of a block.
-        cooperative: Require all blocks to be resident, so that they can synchronize.
-        cluster: The blocks of a cluster; ``None`` for the kernel's own.
-    """
-
-    block: tuple[Expression, ...] | None = None
-    grid: tuple[Expression, ...] | None = None
-    threads: tuple[Expression, ...] | None = None
-    shared_bytes: Expression | None = None
-    cooperative: bool = False
-    cluster: tuple[Expression, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Geometry:
-    """The geometry of a launch of a kernel with its arguments.
-
-    Attributes:
-        grid: The blocks of the grid.
-        block: The threads of a block.
-        threads: The requested number of threads, from which the grid was computed, rounding up.
-        shared_bytes: The dynamic shared memory of a block.
-        cooperative: Require all blocks to be resident, so that they can synchronize.
-        cluster: The blocks of a cluster; ``None`` for the kernel's own.
-        notes: Notes on it, each a line.
-    """
-
-    grid: Extent
-    block: Extent
-    threads: Extent | None = None
-    shared_bytes: int = 0
-    cooperative: bool = False
-    cluster: Extent | None = None
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Preferences:
-    """Preferences that do not change results. ``None`` is the driver's default.
-
-    Attributes:
-        carveout: The percentage of shared memory in a multiprocessor's unified L1 memory.
-        cache_config: ``cuKernelSetCacheConfig``: ``none``, ``shared``, ``l1`` or ``equal``.
-        programmatic: The launch may overlap with the kernel before it in the stream.
-    """
-
-    carveout: int | None = None
-    cache_config: str | None = None
-    programmatic: bool = False
+WARMUP = 10
+"""Warm-up runs before the timed ones."""
+MAX_SEEDS = 10_000
+"""The most runs of ``--seeds``: the results of all of them are in the report."""
+MAX_INPUT_SETS = 1000
+"""The most sets of ``--input-sets``: each is a copy of all inputs on the device."""
+CheckStrength: TypeAlias = Literal["off", "warn", "fail"]
+"""``--check-strength``: what happens where checks would pass whatever the kernel did."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """The timing of a kernel: ``--repeat``.
+    """The timing of a kernel: ``--repeat``."""
 
-    Attributes:
-        repeat: The number of timed runs.
-        warmup: The number of warm-up runs.
-        hot: Do not flush the L2 cache between runs.
-        nbytes: The bytes that one run moves, an expression over the integer arguments.
-        flops: The floating-point operations of one run, likewise.
-        input_sets: The number of sets of inputs that take turns.
-    """
-
-    repeat: int
-    warmup: int
-    hot: bool = False
-    nbytes: Expression | None = None
-    flops: Expression | None = None
-    input_sets: int = 1
+    repeat: int = option_field(
+        "--repeat",
+        default=MISSING,
+        group=OptionGroup.TIMING,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.VALUE,
+        bounds=(1, INT_MAX),
+        metavar="N",
+        help="Time N runs with events; inputs are restored and L2 is flushed before each run.",
+    )
+    warmup: int = option_field(
+        "--warmup",
+        default=WARMUP,
+        group=OptionGroup.TIMING,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.VALUE,
+        bounds=(0, INT_MAX),
+        metavar="N",
+        help="Number of warm-up runs before --repeat.  [default: 10]",
+        without=None,
+    )
+    input_sets: int = option_field(
+        "--input-sets",
+        default=1,
+        group=OptionGroup.TIMING,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.VALUE,
+        bounds=(1, MAX_INPUT_SETS),
+        metavar="N",
+        help="Alternate between N sets of inputs in the runs of --repeat, of the seeds --seed, "
+        "--seed + 1, …, and check the last run of each.",
+    )
+    hot: bool = option_field(
+        "--hot",
+        default=False,
+        group=OptionGroup.TIMING,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.FLAG,
+        help="Do not flush L2 between the runs of --repeat.",
+    )
+    nbytes: Expression | None = option_field(
+        "--bytes",
+        group=OptionGroup.TIMING,
+        scope=OptionScope.CASE,
+        form=CaseForm.COUNT,
+        metavar="EXPR",
+        help="Bytes transferred per run, such as 12*n; --repeat then reports GB/s.",
+    )
+    flops: Expression | None = option_field(
+        "--flops",
+        group=OptionGroup.TIMING,
+        scope=OptionScope.CASE,
+        form=CaseForm.COUNT,
+        metavar="EXPR",
+        help="Floating-point operations per run, such as 2*m*n*k; --repeat then reports GFLOP/s.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,65 +92,41 @@ class Detection:
     """The detectors of a launch; false without any.
 
     Attributes:
-        detect: The detectors: ``race``, ``uninit``, ``sync``.
-        stats: Count instructions and accesses.
-        prove: Launch again without each synchronizing instruction.
-        limit: The time limit of each such launch in seconds; ``None`` for the default.
+        limit: The time limit of each launch of ``prove`` in seconds; ``None`` for the default.
     """
 
-    detect: tuple[str, ...] = ()
-    stats: bool = False
-    prove: bool = False
+    detect: tuple[str, ...] = option_field(
+        "--detect",
+        default=(),
+        group=OptionGroup.FIRST,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.WORDS,
+        metavar="WORDS",
+        help="On cpu, detect data races (race), uninitialized reads (uninit), synchronization "
+        "errors (sync), or all.",
+    )
+    prove: bool = option_field(
+        "--prove",
+        default=False,
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.FLAG,
+        help="With --detect race, launch again without each barrier, fence and atomic, and "
+        "report for which a race is found.",
+    )
+    stats: bool = option_field(
+        "--stats",
+        default=False,
+        group=OptionGroup.OUTPUT,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.FLAG,
+        help="On cpu, count instructions, divergent branches, bytes per memory space and bank "
+        "conflicts.",
+    )
     limit: float | None = None
 
     def __bool__(self) -> bool:
         return self.stats or bool(self.detect)
-
-
-def on_device(path: str, device: str) -> str:
-    """Return a path with the label of a device for ``{device}``."""
-    return path.replace("{device}", device.replace(":", "-"))
-
-
-@dataclass(frozen=True, slots=True)
-class Save:
-    """``--save NAME=PATH``; ``{device}`` in the path is replaced by the device's label."""
-
-    name: str
-    path: str
-
-    def path_on(self, device: str) -> str:
-        """Return the path for one device."""
-        return on_device(self.path, device)
-
-
-@dataclass(frozen=True, slots=True)
-class Show:
-    """``--show NAME=KIND``: a buffer displayed in the terminal."""
-
-    name: str
-    kind: Literal["hist", "image", "plot"]
-
-
-CheckStrength: TypeAlias = Literal["off", "warn", "fail"]
-"""``--check-strength``: what happens where checks would pass whatever the kernel did."""
-
-
-@dataclass(frozen=True, slots=True)
-class BufferExpectation:
-    """``--expect NAME=@FILE`` or ``--expect NAME=FILE.py:FUNCTION``: the expected buffer.
-
-    Attributes:
-        name: The buffer.
-        path: The ``.npy`` file, or the file of the function; absolute.
-        function: The function; ``None`` for an array in a file.
-        source: The right side as given.
-    """
-
-    name: str
-    path: str
-    function: str | None
-    source: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,19 +138,26 @@ class FunctionRun:
         timeout: The time limit of a call in seconds; ``None`` for none.
     """
 
-    python: str | None = None
-    timeout: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Swap:
-    """``--swap A,B``: two buffers that exchange their names after each launch of a step."""
-
-    first: str
-    second: str
-
-    def __str__(self) -> str:
-        return f"{self.first},{self.second}"
+    python: str | None = option_field(
+        "--python",
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.RUN,
+        of_result=True,
+        metavar="EXE",
+        help="Run the functions of --expect with this Python interpreter.",
+    )
+    timeout: float | None = option_field(
+        "--expect-timeout",
+        "expect_timeout",
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.VALUE,
+        is_number=True,
+        metavar="SECONDS",
+        without=300.0,
+        help="Time limit of a function of --expect in seconds, for which --timeout does not "
+        "count; 0 for no limit.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,104 +174,130 @@ class BaselineLaunch:
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchStep:
-    """A kernel to launch, and what is requested of the buffers after it.
-
-    Attributes:
-        expectations: The buffers that are compared with an array.
-        lets: The names of ``--let``; in checks and prints they are replaced already.
-        directory: The base of relative paths in arguments and expressions.
-        allow_type_mismatch: Accept buffers whose elements do not match the kernel's C++ types.
-        parameter_names: The names of the parameters that the image lacks, from Triton.
-        constants: The values that Triton compiled into the kernel.
-        settings: The variables of the image that are written before the launch.
-        buffers: The buffers that are not arguments.
-        times: The number of launches of this step, one after the other.
-        swaps: The buffers that exchange their names after each of them.
-    """
-
-    image: Image
-    kernel: str | None
-    geometry: GeometryRequest
-    tolerance: Tolerance
-    arguments: tuple[Argument, ...] = ()
-    checks: tuple[Check, ...] = ()
-    prints: tuple[Expression, ...] = ()
-    saves: tuple[Save, ...] = ()
-    shows: tuple[Show, ...] = ()
-    expectations: tuple[BufferExpectation, ...] = ()
-    lets: tuple[Let, ...] = ()
-    passing: Literal["array", "buffer"] = "array"
-    preferences: Preferences = Preferences()
-    directory: Path = Path()
-    allow_type_mismatch: bool = False
-    parameter_names: tuple[str, ...] = ()
-    constants: tuple[CompiledConstant, ...] = ()
-    settings: tuple[Argument, ...] = ()
-    buffers: tuple[Argument, ...] = ()
-    times: int = 1
-    swaps: tuple[Swap, ...] = ()
-
-    def without_outputs(self) -> LaunchStep:
-        """Return a step that only checks."""
-        return replace(self, prints=(), shows=(), saves=())
-
-    def without_results(self) -> LaunchStep:
-        """Return a step after which no option reads a buffer."""
-        return replace(self.without_outputs(), checks=(), expectations=(), lets=())
-
-    @property
-    def reads_results(self) -> bool:
-        """True if an option reads buffers after this step."""
-        return bool(self.checks or self.prints or self.saves or self.shows or self.expectations)
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        """The expressions of checks and prints."""
-        return (*(check.expression for check in self.checks), *self.prints)
-
-
-@dataclass(frozen=True, slots=True)
 class ProgramOptions:
     """The options of a whole program.
 
     Attributes:
-        seed: The seed of random numbers.
-        priority: The stream's priority; lower numbers run first.
-        force: Replace existing files.
-        functions: The way to run the functions of ``--expect``.
-        check_strength: The treatment of checks that prove nothing.
         timing: The timing; ``None`` for one run with wall-clock time.
-        profile: Launch for profilers: no guard zones, no copies that are not requested.
-        detection: The detectors.
-        reference: The device with which the results of the others are compared.
-        graph: Launch the steps as one CUDA graph.
-        seeds: The number of verified runs, each with the inputs of another seed.
-        stateless: Compare the results before and after launches with other inputs.
         copies: The existing file that every buffer is copied to after the last step.
-        baseline: The launch with whose results and times those of this one are compared.
         digests: Report a digest of every buffer after the last step.
         engine: The engine of emulated devices; ``None`` for that of the environment.
-        cpu_threads: The most threads of its compiled code; ``None`` for that of the environment.
     """
 
-    seed: int = 0
-    priority: int | None = None
-    force: bool = False
-    functions: FunctionRun = FunctionRun()
-    check_strength: CheckStrength = "off"
-    timing: Timing | None = None
-    profile: bool = False
-    detection: Detection = Detection()
-    reference: Selector | None = None
-    graph: bool = False
-    seeds: int = 1
-    stateless: bool = False
+    priority: int | None = option_field(
+        "--priority",
+        group=OptionGroup.ATTRIBUTES,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.VALUE,
+        bounds=(-INT_MAX, INT_MAX),
+        metavar="N",
+        help="Launch in a stream with this priority; 0 is the lowest, negative numbers are higher.",
+    )
+    check_strength: CheckStrength = option_field(
+        "--check-strength",
+        default="off",
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.VALUE,
+        choices=("off", "warn", "fail"),
+        help="Report checks that also pass with the outputs replaced by zeros or their inputs.  "
+        "[default: off; warn in specs]",
+        without=None,
+    )
+    seeds: int = option_field(
+        "--seeds",
+        default=1,
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.VALUE,
+        bounds=(1, MAX_SEEDS),
+        metavar="N",
+        help="Check N runs with fresh inputs, of the seeds --seed, --seed + 1, …; variables of "
+        "the image are restored before each run.",
+    )
+    stateless: bool = option_field(
+        "--stateless",
+        default=False,
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.FLAG,
+        help="Launch the same inputs again after others, without restoring variables of the "
+        "image, and fail if the results differ.",
+    )
+    functions: FunctionRun = fields_of_group(FunctionRun)
+    reference: Selector | None = option_field(
+        "--reference",
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.VALUE,
+        metavar="DEVICE",
+        help="Also launch on this reference device, cpu or another GPU, and compare all buffers.",
+    )
+    baseline: BaselineLaunch | None = option_field(
+        "--baseline",
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.KERNEL,
+        file=FileUse.INPUT,
+        metavar="FILE[:KERNEL]",
+        help="Make the same launch with another kernel, and compare all buffers; with --repeat, "
+        "compare the times by a rank test. ':KERNEL' is another kernel of the same image.",
+    )
+    force: bool = option_field(
+        "--force",
+        default=False,
+        group=OptionGroup.OUTPUT,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.FLAG,
+        help="Allow --save and --junit to overwrite existing files.",
+    )
+    seed: int = option_field(
+        "--seed",
+        default=0,
+        group=OptionGroup.ARGUMENTS,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.VALUE,
+        metavar="N",
+        help="Seed for random initializers: a number, or random to choose one and print it.",
+    )
+    detection: Detection = fields_of_group(Detection)
+    timing: Timing | None = fields_of_group(Timing, default=None)
+    profile: bool = option_field(
+        "--profile",
+        default=False,
+        group=OptionGroup.TIMING,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.FLAG,
+        help="Launch once for a profiler, without guard zones and copies of unused outputs.",
+    )
+    graph: bool = option_field(
+        "--graph",
+        default=False,
+        group=OptionGroup.PROGRAMS,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.FLAG,
+        help="Capture all launches as a CUDA graph, and launch that.",
+    )
+    engine: str | None = option_field(
+        "--cpu-engine",
+        group=OptionGroup.CONTEXTS,
+        scope=OptionScope.RUN,
+        of_result=True,
+        choices=("auto", "interpret", "compile"),
+        help="On cpu, interpret kernels, compile them (requires cudarun[fast]), or compile those"
+        " for which it pays (auto).  [env var: CUDARUN_CPU_ENGINE; default: auto]",
+    )
+    cpu_threads: int | None = option_field(
+        "--cpu-threads",
+        group=OptionGroup.CONTEXTS,
+        scope=OptionScope.RUN,
+        of_result=True,
+        metavar="N",
+        help="On cpu, run the blocks of compiled kernels in up to N threads.  [env var: "
+        "CUDARUN_CPU_THREADS; default: the number of cores]",
+    )
     copies: str | None = None
-    baseline: BaselineLaunch | None = None
     digests: bool = False
-    engine: str | None = None
-    cpu_threads: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.figures import figure
 from cudarun.session.launch.outputs import save, takes_parts
-from cudarun.session.launch.request import LaunchStep, Program, ProgramOptions, Save
+from cudarun.session.launch.request import Program, ProgramOptions
+from cudarun.session.launch.step_request import LaunchStep, Save
 from cudarun.session.launch.steps import BoundStep, all_scalars
 from cudarun.session.workers.session import Session
 

@@ -17,7 +17,7 @@ from cudarun.session.launch.recorded.memory import (
     recorded_buffers,
     with_recorded_variables,
 )
-from cudarun.session.launch.request import Geometry, LaunchStep
+from cudarun.session.launch.step_request import Geometry, LaunchStep
 from cudarun.session.launch.swaps import resolve_swaps
 from cudarun.session.launch.variable_addresses import completed
 from cudarun.session.launch.variables import (

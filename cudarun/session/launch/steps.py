@@ -15,8 +15,9 @@ from cudarun.images.kinds import CONTAINERS, identify
 from cudarun.records import dataclass, derived
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.buffers import Buffers, Values
-from cudarun.session.launch.request import LaunchStep, Program
+from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_binding import KernelSource, StepArguments, StepBinder
+from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.launch.variable_addresses import element_address
 from cudarun.session.load.library import Kernel, Library, load_image
 from cudarun.session.load.request import JitOptions

@@ -9,7 +9,7 @@ from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.values import AddressOf, ObjectValue
 from cudarun.errors import RequestError
-from cudarun.session.launch.request import LaunchStep
+from cudarun.session.launch.step_request import LaunchStep
 
 
 def resolve_swaps(step: LaunchStep, binding: Binding, scope: Scope) -> tuple[tuple[str, str], ...]:

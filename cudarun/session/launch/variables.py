@@ -38,7 +38,7 @@ from cudarun.images.facts import VariableFacts
 from cudarun.model.launch import MemoryRow
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
-from cudarun.session.launch.request import LaunchStep
+from cudarun.session.launch.step_request import LaunchStep
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*")
 

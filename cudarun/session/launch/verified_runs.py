@@ -18,7 +18,8 @@ from cudarun.session.driver.devices import Device
 from cudarun.session.launch.baseline import BaselineLaunches
 from cudarun.session.launch.launches import Launches
 from cudarun.session.launch.reference import ReferenceBuffers
-from cudarun.session.launch.request import LaunchStep, Program
+from cudarun.session.launch.request import Program
+from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.launch.steps import Libraries
 from cudarun.session.launch.worker import run_on
 from cudarun.session.workers.session import Session

@@ -18,14 +18,8 @@ from cudarun.model.runs import BaselineResult, SpeedResult
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import (
-    BaselineLaunch,
-    GeometryRequest,
-    LaunchStep,
-    Program,
-    ProgramOptions,
-    Timing,
-)
+from cudarun.session.launch.request import BaselineLaunch, Program, ProgramOptions, Timing
+from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 from cudarun.session.launch.steps import load_libraries
 from cudarun.session.launch.verified_runs import run_verified
 from cudarun.session.workers.session import Session

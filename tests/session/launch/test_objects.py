@@ -20,14 +20,8 @@ from cudarun.model.launch import LaunchResult
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import (
-    GeometryRequest,
-    LaunchStep,
-    Program,
-    ProgramOptions,
-    Save,
-    Timing,
-)
+from cudarun.session.launch.request import Program, ProgramOptions, Timing
+from cudarun.session.launch.step_request import GeometryRequest, LaunchStep, Save
 from cudarun.session.launch.steps import load_libraries
 from cudarun.session.launch.worker import run_on
 from cudarun.session.workers.session import Session

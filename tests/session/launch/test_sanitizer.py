@@ -25,15 +25,9 @@ from cudarun.model.launch import DeviceOutcome, LaunchReport
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import (
-    BufferExpectation,
-    FunctionRun,
-    GeometryRequest,
-    LaunchStep,
-    Program,
-    ProgramOptions,
-)
+from cudarun.session.launch.request import FunctionRun, Program, ProgramOptions
 from cudarun.session.launch.sanitizer import PROGRAM, find_sanitizer, sanitize
+from cudarun.session.launch.step_request import BufferExpectation, GeometryRequest, LaunchStep
 from tests.support.processes import PATIENCE, marked, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]

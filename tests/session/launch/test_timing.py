@@ -28,13 +28,8 @@ from cudarun.session.driver.transfers import Transfers
 from cudarun.session.image.image import Image
 from cudarun.session.launch import buffers
 from cudarun.session.launch.initialization import BufferInitializer
-from cudarun.session.launch.request import (
-    GeometryRequest,
-    LaunchStep,
-    Program,
-    ProgramOptions,
-    Timing,
-)
+from cudarun.session.launch.request import Program, ProgramOptions, Timing
+from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 from cudarun.session.launch.steps import load_libraries
 from cudarun.session.launch.timing import summary
 from cudarun.session.launch.worker import run_on

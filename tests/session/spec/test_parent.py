@@ -11,7 +11,8 @@ from cudarun.model.spec import CaseReport
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import GeometryRequest, LaunchStep, Program
+from cudarun.session.launch.request import Program
+from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 from cudarun.session.spec.case import Case, Expected
 from cudarun.session.spec.parent import DeviceRun
 from cudarun.session.workers.answer import Answer

@@ -23,7 +23,8 @@ from cudarun.session.driver.fill_pattern import without_common_pattern
 from cudarun.session.launch.expected import function_call
 from cudarun.session.launch.expected.function_process import call_function
 from cudarun.session.launch.reference import struct_members
-from cudarun.session.launch.request import BufferExpectation, FunctionRun, LaunchStep
+from cudarun.session.launch.request import FunctionRun
+from cudarun.session.launch.step_request import BufferExpectation, LaunchStep
 from cudarun.session.workers.session import Session
 from cudarun.session.workers.shared_file import SharedFile
 

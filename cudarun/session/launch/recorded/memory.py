@@ -19,7 +19,7 @@ from cudarun.images.facts import VariableFacts
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.session.launch.recorded.moved_variables import MovedVariables
-from cudarun.session.launch.request import LaunchStep
+from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.launch.variables import ImageVariable, VariableUse
 from cudarun.session.recording.archive import Recording
 from cudarun.session.recording.manifest import Manifest, RecordedRange

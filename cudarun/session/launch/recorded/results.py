@@ -14,7 +14,7 @@ from cudarun.model.checks import CheckResult
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.recorded.memory import RecordedSpec
 from cudarun.session.launch.recorded.moved_variables import MovedVariables
-from cudarun.session.launch.request import LaunchStep
+from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.recording.archive import RecordedContents
 from cudarun.session.recording.manifest import RecordedRange
 

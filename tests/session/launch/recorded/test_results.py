@@ -16,7 +16,7 @@ from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.recorded.memory import recorded_buffers
 from cudarun.session.launch.recorded.moved_variables import MovedVariables
 from cudarun.session.launch.recorded.results import compare_recorded, tolerance_note
-from cudarun.session.launch.request import LaunchStep
+from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.recording.archive import RecordingWriter
 from cudarun.session.recording.manifest import Manifest, RecordedRange
 from tests.support.stub_driver import PTX

@@ -1,0 +1,138 @@
+"""Options of the command line as fields of the requests that they fill.
+
+The metadata of a field has all facts of its option: the command line, the keys of a spec and the
+keywords of the Python API come from it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from enum import Enum, auto
+from typing import Any
+
+
+class OptionScope(Enum):
+    """The scope of an option of ``launch``, which decides where it is allowed."""
+
+    CASE = auto()
+    """One launch: a key in a case of a spec; refused with ``--spec``. It describes the launch of
+    one kernel: its name, geometry, arguments, and what is expected of them."""
+    OVERRIDE = auto()
+    """One launch: a key in a case of a spec; with ``--spec`` it replaces the key of all cases."""
+    RUN = auto()
+    """The whole run: allowed with ``--spec``, and no key, because cases cannot differ in it."""
+    SINGLE = auto()
+    """A launch from the command line only: it replaces the ordinary launch, or its worker, or
+    writes a spec. Neither a key nor allowed with ``--spec``."""
+
+
+class CaseForm(Enum):
+    """The TOML form of an option in a case of a spec."""
+
+    FLAG = auto()
+    """A boolean."""
+    VALUE = auto()
+    """A number or a string."""
+    EXTENT = auto()
+    """A number or an expression as a text, or a list of up to three."""
+    COUNT = auto()
+    """A number, or an expression as a text."""
+    WORDS = auto()
+    """Comma-separated words, or a list of words."""
+    TEXTS = auto()
+    """A string, or a list of strings for a repeatable option."""
+    PAIRS = auto()
+    """A list of two names, or of strings of the form ``A,B`` for several pairs."""
+    EXPRESSIONS = auto()
+    """Texts that can contain paths, in ``load(…)``."""
+    NAMED_EXPRESSIONS = auto()
+    """Strings of the form ``NAME=EXPR``, likewise."""
+    PATHS = auto()
+    """Strings that are paths."""
+    NAMED_PATHS = auto()
+    """Strings of the form ``NAME=PATH``."""
+    KERNEL = auto()
+    """A string of the form ``IMAGE:KERNEL``, ``IMAGE`` or ``:KERNEL``."""
+    EXPECTATIONS = auto()
+    """Strings of the form ``NAME=@PATH`` or ``NAME=PATH:FUNCTION``."""
+    SETTINGS = auto()
+    """Strings of the form ``NAME=VALUE``, whose values can contain paths."""
+    NAMED_SIZES = auto()
+    """Strings of the form ``NAME=SIZE``."""
+
+
+JOINED = frozenset({CaseForm.EXTENT, CaseForm.WORDS})
+"""Forms whose lists are joined by commas to one value."""
+REPEATED = frozenset(
+    {
+        CaseForm.TEXTS,
+        CaseForm.PAIRS,
+        CaseForm.EXPRESSIONS,
+        CaseForm.NAMED_EXPRESSIONS,
+        CaseForm.PATHS,
+        CaseForm.NAMED_PATHS,
+        CaseForm.EXPECTATIONS,
+        CaseForm.SETTINGS,
+        CaseForm.NAMED_SIZES,
+    }
+)
+"""Forms whose lists repeat the option for each item."""
+
+
+class EarlyEffect(Enum):
+    """The effect of an option on workers that start before the command line is parsed."""
+
+    NONE = "none"
+    DEVICES = "devices"
+    """The option names the devices."""
+    TOGETHER = "together"
+    """All devices share one worker."""
+    NO_WORKER = "no worker"
+    """No worker is needed, or another kind of worker."""
+
+
+class OptionGroup(Enum):
+    """A group of options in the help of ``launch``; the groups stand in this order."""
+
+    FIRST = "First launch"
+    """The only ones that ``--help`` shows; ``--help-all`` shows the others, too."""
+    ATTRIBUTES = "Launch attributes"
+    ARGUMENTS = "Arguments"
+    PROGRAMS = "Programs"
+    CHECKS = "Checks"
+    OUTPUT = "Output"
+    SPECS = "Spec files"
+    TIMING = "Timing"
+    COMPILING = "Compiling"
+    CONTEXTS = "Devices and contexts"
+
+
+def option_field(*names: str, default: Any = None, **facts: Any) -> Any:
+    """Return a field of a request that an option fills.
+
+    Args:
+        names: The option's names, and that of its value where it is not the field's.
+        default: The value without the option.
+        facts: The facts of the option, as for `cudarun.commands.declaration.Option`. The bounds of
+            a whole number are ``bounds``, all values are ``choices``, ``is_number`` is a
+            nonnegative number, and ``without`` the option's default where it is not the field's.
+    """
+    metadata = {"option": (names, facts)}
+    if default is dataclasses.MISSING:
+        return dataclasses.field(metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def fields_of_group(kind: Any, **default: None) -> Any:
+    """Return a field that is a request with options of its own; by default that without any."""
+    return dataclasses.field(default=None if default else kind(), metadata={"options": kind})
+
+
+def option_fields(kind: Any) -> Iterator[dataclasses.Field[Any]]:
+    """Yield the fields of options of a request, and those of the requests in it."""
+    for each in dataclasses.fields(kind):
+        if "options" in each.metadata:
+            yield from option_fields(each.metadata["options"])
+        elif "option" in each.metadata:
+            yield each

@@ -1,0 +1,353 @@
+"""The request of one launch: a step of a program, whose fields are filled by options."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from cudarun.options import CaseForm, OptionGroup, OptionScope, fields_of_group, option_field
+from cudarun.records import dataclass
+from cudarun.session.driver.contexts import CACHE_CONFIGS
+from cudarun.session.load.request import Extent
+from cudarun.writing import FileUse
+
+if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar
+    from cudarun.arguments.constants import CompiledConstant
+    from cudarun.arguments.expressions import Expression
+    from cudarun.arguments.grammar import Argument
+    from cudarun.arguments.statements import Check, Let
+    from cudarun.arguments.tolerance import Tolerance
+    from cudarun.session.image.image import Image
+
+INT_MAX = (1 << 31) - 1
+SHOW_KINDS = ("hist", "image", "plot")
+"""The forms of ``--show``."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeometryRequest:
+    """The launch geometry as requested: integer expressions over the arguments, or nothing."""
+
+    threads: tuple[Expression, ...] | None = option_field(
+        "--threads",
+        group=OptionGroup.FIRST,
+        scope=OptionScope.CASE,
+        form=CaseForm.EXTENT,
+        metavar="X[,Y[,Z]]",
+        help="Total number of threads, such as 1000, 64x64 or an expression over integer "
+        "arguments: n or w,h. The grid size is computed, rounded up.",
+    )
+    grid: tuple[Expression, ...] | None = option_field(
+        "--grid",
+        group=OptionGroup.FIRST,
+        scope=OptionScope.CASE,
+        form=CaseForm.EXTENT,
+        metavar="X[,Y[,Z]]",
+        help="Grid size in blocks, such as 4, 4x2 or '(n+255)//256'.  [default: 1 with --block]",
+    )
+    block: tuple[Expression, ...] | None = option_field(
+        "--block",
+        group=OptionGroup.FIRST,
+        scope=OptionScope.CASE,
+        form=CaseForm.EXTENT,
+        metavar="X[,Y[,Z]]",
+        help="Block size in threads.  [default: the kernel's .reqntid; otherwise up to 256, "
+        "16x16 or 8x8x4 with --threads, 1 with --grid]",
+    )
+    shared_bytes: Expression | None = option_field(
+        "--smem",
+        "smem",
+        group=OptionGroup.FIRST,
+        scope=OptionScope.CASE,
+        form=CaseForm.COUNT,
+        metavar="BYTES",
+        help="Dynamic shared memory per block in bytes, such as 48Ki or '4*n'.  [default: 0]",
+    )
+    cooperative: bool = option_field(
+        "--cooperative",
+        default=False,
+        group=OptionGroup.ATTRIBUTES,
+        scope=OptionScope.CASE,
+        form=CaseForm.FLAG,
+        help="Make a cooperative launch: all blocks are resident, and the grid can synchronize.",
+    )
+    cluster: tuple[Expression, ...] | None = option_field(
+        "--cluster",
+        group=OptionGroup.ATTRIBUTES,
+        scope=OptionScope.CASE,
+        form=CaseForm.EXTENT,
+        metavar="X[,Y[,Z]]",
+        help="Cluster size in blocks.  [default: the kernel's own]",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """The geometry of a launch of a kernel with its arguments.
+
+    Attributes:
+        grid: The blocks of the grid.
+        block: The threads of a block.
+        threads: The requested number of threads, from which the grid was computed, rounding up.
+        shared_bytes: The dynamic shared memory of a block.
+        cooperative: Require all blocks to be resident, so that they can synchronize.
+        cluster: The blocks of a cluster; ``None`` for the kernel's own.
+        notes: Notes on it, each a line.
+    """
+
+    grid: Extent
+    block: Extent
+    threads: Extent | None = None
+    shared_bytes: int = 0
+    cooperative: bool = False
+    cluster: Extent | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """Preferences that do not change results. ``None`` is the driver's default.
+
+    Attributes:
+        cache_config: ``cuKernelSetCacheConfig``: ``none``, ``shared``, ``l1`` or ``equal``.
+        programmatic: The launch may overlap with the kernel before it in the stream.
+    """
+
+    carveout: int | None = option_field(
+        "--carveout",
+        group=OptionGroup.ATTRIBUTES,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.VALUE,
+        bounds=(0, 100),
+        metavar="PERCENT",
+        help="Set the preferred shared memory carveout, 0–100 % of the maximum.",
+    )
+    cache_config: str | None = option_field(
+        "--func-cache",
+        "func_cache",
+        group=OptionGroup.ATTRIBUTES,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.VALUE,
+        choices=CACHE_CONFIGS,
+        help="Prefer shared memory or L1 for this kernel.",
+    )
+    programmatic: bool = False
+
+
+def on_device(path: str, device: str) -> str:
+    """Return a path with the label of a device for ``{device}``."""
+    return path.replace("{device}", device.replace(":", "-"))
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """``--save NAME=PATH``; ``{device}`` in the path is replaced by the device's label."""
+
+    name: str
+    path: str
+
+    def path_on(self, device: str) -> str:
+        """Return the path for one device."""
+        return on_device(self.path, device)
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """``--show NAME=KIND``: a buffer displayed in the terminal."""
+
+    name: str
+    kind: Literal["hist", "image", "plot"]
+
+
+@dataclass(frozen=True, slots=True)
+class BufferExpectation:
+    """``--expect NAME=@FILE`` or ``--expect NAME=FILE.py:FUNCTION``: the expected buffer.
+
+    Attributes:
+        name: The buffer.
+        path: The ``.npy`` file, or the file of the function; absolute.
+        function: The function; ``None`` for an array in a file.
+        source: The right side as given.
+    """
+
+    name: str
+    path: str
+    function: str | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """``--swap A,B``: two buffers that exchange their names after each launch of a step."""
+
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return f"{self.first},{self.second}"
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchStep:
+    """A kernel to launch, and what is requested of the buffers after it.
+
+    Attributes:
+        lets: The names of ``--let``; in checks and prints they are replaced already.
+        directory: The base of relative paths in arguments and expressions.
+        parameter_names: The names of the parameters that the image lacks, from Triton.
+        constants: The values that Triton compiled into the kernel.
+    """
+
+    image: Image
+    tolerance: Tolerance
+    kernel: str | None = option_field(
+        "-k",
+        "--kernel",
+        group=OptionGroup.FIRST,
+        scope=OptionScope.CASE,
+        form=CaseForm.VALUE,
+        metavar="NAME",
+        help="Mangled, demangled or bare kernel name; optional if the image has one kernel. For "
+        "a .cu, 'ns::f<float, 4>' instantiates a template.",
+    )
+    geometry: GeometryRequest = fields_of_group(GeometryRequest)
+    preferences: Preferences = fields_of_group(Preferences)
+    arguments: tuple[Argument, ...] = ()
+    allow_type_mismatch: bool = option_field(
+        "--allow-type-mismatch",
+        default=False,
+        group=OptionGroup.ARGUMENTS,
+        scope=OptionScope.OVERRIDE,
+        form=CaseForm.FLAG,
+        help="Accept buffers whose element type differs from the kernel's in size or kind.",
+    )
+    buffers: tuple[Argument, ...] = option_field(
+        "--buffer",
+        default=(),
+        group=OptionGroup.ARGUMENTS,
+        scope=OptionScope.CASE,
+        form=CaseForm.SETTINGS,
+        metavar="NAME=VALUE",
+        help="Allocate a buffer that is not a parameter, such as 'a=f32[n]:iota'; &a and &a[128]"
+        " are its addresses; repeatable.",
+    )
+    settings: tuple[Argument, ...] = option_field(
+        "--set",
+        default=(),
+        group=OptionGroup.ARGUMENTS,
+        scope=OptionScope.CASE,
+        form=CaseForm.SETTINGS,
+        metavar="NAME=VALUE",
+        help="Write a variable of the image before the launch: __constant__, __device__ or "
+        "__managed__, such as 'coef=f32[5]:[1,2,3,2,1]' or ns::scale=2; repeatable.",
+    )
+    passing: Literal["array", "buffer"] = option_field(
+        "--params",
+        default="array",
+        group=OptionGroup.ARGUMENTS,
+        scope=OptionScope.CASE,
+        form=CaseForm.VALUE,
+        choices=("array", "buffer"),
+        help="Pass parameters through kernelParams (array) or packed in "
+        "CU_LAUNCH_PARAM_BUFFER_POINTER (buffer).",
+    )
+    checks: tuple[Check, ...] = option_field(
+        "--check",
+        default=(),
+        group=OptionGroup.FIRST,
+        scope=OptionScope.CASE,
+        form=CaseForm.EXPRESSIONS,
+        metavar="EXPR",
+        help="Check an expression after the launch, such as 'y == 2*x, rtol=1e-3'; repeatable.",
+    )
+    expectations: tuple[BufferExpectation, ...] = option_field(
+        "--expect",
+        "expects",
+        default=(),
+        group=OptionGroup.FIRST,
+        scope=OptionScope.CASE,
+        form=CaseForm.EXPECTATIONS,
+        file=FileUse.INPUT,
+        metavar="NAME=EXPECTED",
+        help="Compare a buffer with @FILE.npy or with the result of FILE.py:FUNCTION; repeatable.",
+    )
+    lets: tuple[Let, ...] = option_field(
+        "--let",
+        default=(),
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.CASE,
+        form=CaseForm.NAMED_EXPRESSIONS,
+        metavar="NAME=EXPR",
+        help="Define a name for an expression, for use in --check and --print; repeatable.",
+    )
+    prints: tuple[Expression, ...] = option_field(
+        "--print",
+        default=(),
+        group=OptionGroup.FIRST,
+        scope=OptionScope.CASE,
+        form=CaseForm.EXPRESSIONS,
+        metavar="EXPR",
+        help="Print the value of an expression; repeatable.",
+    )
+    shows: tuple[Show, ...] = option_field(
+        "--show",
+        default=(),
+        group=OptionGroup.OUTPUT,
+        scope=OptionScope.CASE,
+        form=CaseForm.TEXTS,
+        metavar="NAME=KIND",
+        help="Show a buffer as hist, image, plot; repeatable.",
+    )
+    saves: tuple[Save, ...] = option_field(
+        "--save",
+        default=(),
+        group=OptionGroup.OUTPUT,
+        scope=OptionScope.CASE,
+        form=CaseForm.NAMED_PATHS,
+        file=FileUse.OUTPUT,
+        metavar="NAME=PATH",
+        help="Write a buffer to PATH (.npy, .bin, .csv, .png); {device} in PATH is replaced by "
+        "the device; repeatable.",
+    )
+    times: int = option_field(
+        "--times",
+        default=1,
+        group=OptionGroup.PROGRAMS,
+        scope=OptionScope.CASE,
+        form=CaseForm.VALUE,
+        bounds=(1, INT_MAX),
+        metavar="N",
+        help="Launch the kernel N times, one after the other.",
+    )
+    swaps: tuple[Swap, ...] = option_field(
+        "--swap",
+        default=(),
+        group=OptionGroup.PROGRAMS,
+        scope=OptionScope.CASE,
+        form=CaseForm.PAIRS,
+        metavar="A,B",
+        help="Exchange the names of two buffers after each launch of the step, as a host program"
+        " swaps pointers; repeatable.",
+    )
+    directory: Path = Path()
+    parameter_names: tuple[str, ...] = ()
+    constants: tuple[CompiledConstant, ...] = ()
+
+    def without_outputs(self) -> LaunchStep:
+        """Return a step that only checks."""
+        return replace(self, prints=(), shows=(), saves=())
+
+    def without_results(self) -> LaunchStep:
+        """Return a step after which no option reads a buffer."""
+        return replace(self.without_outputs(), checks=(), expectations=(), lets=())
+
+    @property
+    def reads_results(self) -> bool:
+        """True if an option reads buffers after this step."""
+        return bool(self.checks or self.prints or self.saves or self.shows or self.expectations)
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The expressions of checks and prints."""
+        return (*(check.expression for check in self.checks), *self.prints)

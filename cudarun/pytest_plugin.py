@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from cudarun.api.functions import ImageSource
-    from cudarun.api.options import LaunchKeywords, LoadKeywords
+    from cudarun.api.keywords import LaunchKeywords, LoadKeywords
     from cudarun.api.results import LaunchOutputs, LoadedImages
 
 _OPTION = "--cudarun-device"

@@ -13,7 +13,8 @@ _SUFFIXES = ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")
 
 # What each part may import of ours, beside itself. A name covers what lies below it. The leaves
 # `cudarun` (the version), `cudarun.bindings`, `cudarun.collection`, `cudarun.errors`,
-# `cudarun.machine`, `cudarun.options`, `cudarun.processors`, `cudarun.records` and `cudarun.terminal` are open to all.
+# `cudarun.machine`, `cudarun.options`, `cudarun.processors`, `cudarun.records` and
+# `cudarun.terminal` are open to all.
 MAY_IMPORT = {
     "": {"api"},
     "api": {

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cudarun.api.calls import answer_to
 from cudarun.api.failures import failure_of
-from cudarun.api.options import LaunchKeywords, LoadKeywords, named_values, option_values
+from cudarun.api.keywords import LaunchKeywords, LoadKeywords
+from cudarun.api.options import named_values, option_values
 from cudarun.api.results import LaunchOutputs, LoadedImages, as_given, mapped, parameters
 from cudarun.api.values import ZIP_MAGIC, ArgumentValue, ArrayFiles
 

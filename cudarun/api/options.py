@@ -1,4 +1,4 @@
-"""The options of the Python API: those of the command line, as keywords.
+"""The keywords of a call as values of the options of a command.
 
 A keyword is the option's name with underscores; ``shared`` is another name of ``smem``.
 """
@@ -8,107 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any
 
-from cudarun.api.values import ArgumentValue, ArrayFiles
-
-Path: TypeAlias = str | os.PathLike[str]
-Extent: TypeAlias = int | str | Sequence[int | str]
-"""A size along up to three axes: ``1000``, ``(64, 64)``, or an expression: ``"n"``."""
-
-
-class CompileKeywords(TypedDict, total=False):
-    """Options of CUDA source and of reading images."""
-
-    compiler: Literal["auto", "nvrtc", "nvcc"]
-    include: Path | Sequence[Path]
-    define: str | Sequence[str]
-    std: str
-    compile_option: str | Sequence[str]
-    max_image: int
-
-
-class ContextKeywords(TypedDict, total=False):
-    """Options of the context."""
-
-    context: Literal["primary", "new"]
-    ctx_flags: str | Sequence[str]
-    limit: Mapping[str, int | str]
-    cache_config: str
-
-
-class LaunchKeywords(CompileKeywords, ContextKeywords, total=False):
-    """Options of `cudarun.launch`: those of one launch of the command line."""
-
-    threads: Extent
-    grid: Extent
-    block: Extent
-    cluster: Extent
-    smem: int | str
-    shared: int | str
-    cooperative: bool
-    carveout: int
-    func_cache: str
-    priority: int
-    buffer: Mapping[str, ArgumentValue]
-    set: Mapping[str, ArgumentValue]
-    params: Literal["array", "buffer"]
-    allow_type_mismatch: bool
-    seed: int | Literal["random"]
-    seeds: int
-    stateless: bool
-    check: str | Sequence[str]
-    expect: Mapping[str, ArgumentValue]
-    let: Mapping[str, str]
-    check_strength: Literal["off", "warn", "fail"]
-    reference: str | int
-    baseline: str
-    baseline_threads: Extent
-    baseline_grid: Extent
-    baseline_block: Extent
-    baseline_smem: int | str
-    rtol: float
-    atol: float
-    equal_nan: bool
-    python: Path
-    expect_timeout: float
-    cpu_engine: Literal["auto", "interpret", "compile"]
-    cpu_threads: int
-    detect: str | Sequence[str]
-    prove: bool
-    stats: bool
-    repeat: int
-    warmup: int
-    input_sets: int
-    hot: bool
-    bytes: int | str
-    flops: int | str
-    profile: bool
-    times: int
-    swap: tuple[str, str] | Sequence[tuple[str, str]]
-    graph: bool
-    dry_run: bool
-
-
-class LoadKeywords(CompileKeywords, ContextKeywords, total=False):
-    """Options of `cudarun.load`."""
-
-    kernel: str
-    via: Literal["library", "module", "both"]
-    lazy: bool
-    block: Extent
-    smem: int | str
-    shared: int | str
-    optimize: int
-    max_registers: int
-    threads_per_block: int
-    lineinfo: bool
-    debug: bool
-    target: str
-    cache_mode: str
-    fallback: str
-    position_independent: bool
-
+from cudarun.api.values import ArrayFiles
 
 _NAMES = {"shared": "smem"}
 """The other names of keywords."""

@@ -6,7 +6,7 @@ import re
 import shlex
 
 from cudarun.api.call_arguments import NAME
-from cudarun.api.options import LaunchKeywords, LoadKeywords
+from cudarun.api.keywords import LaunchKeywords, LoadKeywords
 from cudarun.session.image.image import IN_MEMORY
 
 _KEYWORDS = {

@@ -46,6 +46,8 @@ class Option(click.Option):
         of_spec: It concerns the run of a spec, so that it is refused without ``--spec``.
         of_result: It can change the result of a case of a spec, though it is no key.
         of_step: Each step of a program has its own; other options are of the whole program.
+        is_keyword: It is a keyword of the Python API; by default one that a case of a spec has, and
+            of other commands one that concerns a device.
         attributes: Arguments of `click.Option`.
     """
 
@@ -62,6 +64,7 @@ class Option(click.Option):
         of_spec: bool = False,
         of_result: bool = False,
         of_step: bool = False,
+        is_keyword: bool | None = None,
         **attributes: Any,
     ) -> None:
         super().__init__(names, **attributes)
@@ -74,6 +77,9 @@ class Option(click.Option):
         self.of_spec = of_spec
         self.of_result = of_result
         self.of_step = of_step
+        self.is_keyword = is_keyword
+        if is_keyword is None:
+            self.is_keyword = form is not None or (of_device and scope is None)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete a value; of a file or a folder, the shell does."""
@@ -115,7 +121,8 @@ def options_of(kind: Any, **more: Mapping[str, Any]) -> dict[str, Callable[[F], 
             attributes["type"] = click.Choice(choices)
         if attributes.pop("is_number", False):
             attributes["type"] = not_negative
-        attributes["is_flag"] = attributes.get("form") is CaseForm.FLAG
+        if attributes.get("form") is CaseForm.FLAG:
+            attributes["is_flag"] = True
         attributes["multiple"] = attributes.get("form") in REPEATED
         default = attributes.pop("without", None if field.default is MISSING else field.default)
         if default is not None and default is not False and default != ():

@@ -89,6 +89,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     scope=OptionScope.SINGLE,
     early=EarlyEffect.NO_WORKER,
     is_flag=True,
+    is_keyword=True,
     help="Print the parameter table and stop; requires no GPU.",
 )
 @option(

@@ -62,6 +62,7 @@ _WAYS: dict[str, tuple[Via, ...]] = {
     "--kernel",
     shell_complete=completion.kernels,
     metavar="NAME",
+    is_keyword=True,
     help="Load or inspect only this kernel, and only the parts of a file that contain it.",
 )
 @click.option("--offline", is_flag=True, help="Inspect the files without a driver.")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cudarun.api import functions
-from cudarun.api.options import LaunchKeywords
+from cudarun.api.keywords import LaunchKeywords
 from tests.support.processes import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "python.md"

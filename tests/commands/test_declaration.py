@@ -10,9 +10,10 @@ from typing import Any
 import click
 import pytest
 
-from cudarun.api.options import LaunchKeywords, LoadKeywords
+from cudarun.api.keywords import LaunchKeywords
 from cudarun.commands import launch, load, spec_writer
 from cudarun.commands.declaration import Option
+from cudarun.commands.keywords import keyword_of
 from cudarun.commands.spec_words import (
     OPTIONS,
     words,
@@ -23,6 +24,7 @@ from cudarun.options import JOINED, REPEATED, CaseForm, EarlyEffect, OptionScope
 from cudarun.writing import FileUse
 from tests.imports import PACKAGE, modules, syntax_tree
 from tests.support import command_tree
+from tools import generate_api_keywords
 
 ROOT = next(command_tree.contexts())
 LAUNCH = [each for each in launch.command.params if isinstance(each, click.Option)]
@@ -272,26 +274,15 @@ def parsed(argv: list[str]) -> dict[str, Any]:
 
 # --- the keywords of the Python API ---------------------------------------------------------------
 
-PARAMETERS = {"device", "timeout", "kernel"}
-"""Options that are parameters of `cudarun.launch` by themselves."""
-TERMINAL = {"print", "show", "save", "force"}
-"""Options for what a program does with the arrays."""
 
-
-SYNONYMS = {"shared"}
-
-
-def keyword(option: click.Option) -> str:
-    """The keyword of an option: its name with underscores."""
-    return option.opts[-1].removeprefix("--").replace("-", "_")
-
-
-def test_keywords_of_the_python_api_are_options() -> None:
-    of_load = [each for each in load.command.params if isinstance(each, click.Option)]
-    assert {*map(keyword, LAUNCH)} >= LaunchKeywords.__optional_keys__ - SYNONYMS
-    assert {*map(keyword, of_load)} >= LoadKeywords.__optional_keys__ - SYNONYMS
+def test_keywords_of_the_python_api_are_up_to_date() -> None:
+    stale = generate_api_keywords.TARGET.read_text() != generate_api_keywords.module()
+    assert not stale, "run python -m tools.generate_api_keywords"
 
 
 def test_every_key_of_a_case_is_a_keyword_of_the_python_api() -> None:
-    keys = {*map(keyword, IN_CASES)}
-    assert keys - LaunchKeywords.__optional_keys__ == PARAMETERS | TERMINAL
+    """Those for what a program does with the arrays are not."""
+    keys = {*map(keyword_of, IN_CASES)}
+    parameters = {"device", "timeout", "kernel"}
+    terminal = {"print", "show", "save", "force"}
+    assert keys - LaunchKeywords.__optional_keys__ == parameters | terminal

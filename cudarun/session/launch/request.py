@@ -144,6 +144,7 @@ class FunctionRun:
         scope=OptionScope.RUN,
         of_result=True,
         metavar="EXE",
+        is_keyword=True,
         help="Run the functions of --expect with this Python interpreter.",
     )
     timeout: float | None = option_field(
@@ -249,6 +250,7 @@ class ProgramOptions:
         group=OptionGroup.OUTPUT,
         scope=OptionScope.OVERRIDE,
         form=CaseForm.FLAG,
+        is_keyword=False,
         help="Allow --save and --junit to overwrite existing files.",
     )
     seed: int = option_field(
@@ -284,6 +286,7 @@ class ProgramOptions:
         scope=OptionScope.RUN,
         of_result=True,
         choices=("auto", "interpret", "compile"),
+        is_keyword=True,
         help="On cpu, interpret kernels, compile them (requires cudarun[fast]), or compile those"
         " for which it pays (auto).  [env var: CUDARUN_CPU_ENGINE; default: auto]",
     )
@@ -293,6 +296,7 @@ class ProgramOptions:
         scope=OptionScope.RUN,
         of_result=True,
         metavar="N",
+        is_keyword=True,
         help="On cpu, run the blocks of compiled kernels in up to N threads.  [env var: "
         "CUDARUN_CPU_THREADS; default: the number of cores]",
     )

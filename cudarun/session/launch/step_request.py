@@ -288,6 +288,7 @@ class LaunchStep:
         scope=OptionScope.CASE,
         form=CaseForm.EXPRESSIONS,
         metavar="EXPR",
+        is_keyword=False,
         help="Print the value of an expression; repeatable.",
     )
     shows: tuple[Show, ...] = option_field(
@@ -297,6 +298,7 @@ class LaunchStep:
         scope=OptionScope.CASE,
         form=CaseForm.TEXTS,
         metavar="NAME=KIND",
+        is_keyword=False,
         help="Show a buffer as hist, image, plot; repeatable.",
     )
     saves: tuple[Save, ...] = option_field(
@@ -307,6 +309,7 @@ class LaunchStep:
         form=CaseForm.NAMED_PATHS,
         file=FileUse.OUTPUT,
         metavar="NAME=PATH",
+        is_keyword=False,
         help="Write a buffer to PATH (.npy, .bin, .csv, .png); {device} in PATH is replaced by "
         "the device; repeatable.",
     )

@@ -107,13 +107,17 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "machine": {"code", "faults", "memory", "numerics", "program", "words"},
         "isa": {"code", "machine", "numerics", "words"},
         "decode": {"code", "isa", "machine", "numerics", "program", "words"},
+        "engine_run": {"machine"},
         "compiled": {
-            *("code", "decode", "faults", "isa", "machine", "memory", "numerics", "program"),
+            *("code", "decode", "engine_run", "faults", "isa", "machine", "memory", "numerics"),
+            "program",
         },
         "known_kernels": {"code"},
         "costs": set(),
-        "tiers": {"code", "compiled", "costs", "known_kernels", "machine", "memory"},
-        "engines": {"compiled", "machine", "tiers"},
+        "tiers": {
+            *("code", "compiled", "costs", "engine_run", "known_kernels", "machine", "memory"),
+        },
+        "engines": {"compiled", "engine_run", "machine", "tiers"},
         "execution": {"engines", "faults", "machine", "memory", "program"},
         "detectors": {
             "code",

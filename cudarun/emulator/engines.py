@@ -11,19 +11,10 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib.util import find_spec
 
+from cudarun.emulator.engine_run import COMPILE, INTERPRET, EngineRun, Interpreter
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NOBODY
-from cudarun.emulator.tiers import (
-    COMPILE,
-    INTERPRET,
-    MUCH_MEMORY,
-    PROCESS_TIERS,
-    Interpret,
-    Tiers,
-    is_copied,
-    noted,
-    order_reason,
-)
+from cudarun.emulator.tiers import MUCH_MEMORY, PROCESS_TIERS, Tiers, is_copied, order_reason
 from cudarun.processors import available_cores
 from cudarun.records import dataclass
 
@@ -157,14 +148,14 @@ class Engines:
         return cls(mode or AUTO, wanted or None, is_default=not mode)
 
     def run(
-        self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
+        self, launch: Launch, on_progress: Callable[[float], object], interpreter: Interpreter
     ) -> None:
         """Run a launch.
 
         Args:
             launch: The launch.
             on_progress: Called from time to time with the completed part, from 0 to 1.
-            interpret: The interpreter.
+            interpreter: The interpreter.
 
         Raises:
             DeviceFault: The kernel did something that ends a kernel on hardware.
@@ -172,32 +163,20 @@ class Engines:
         """
         self.has_refused = False
         self.notes.pop(launch.kernel.name, None)
+        run = EngineRun(launch, on_progress, interpreter, self.threads, partial(self._note, launch))
         reason = "" if self.mode == INTERPRET else _unsuitable(launch)
         if self.mode == AUTO and launch.observer.detectors and not is_copied(launch):
             reason = reason or MUCH_MEMORY
-        if self.mode == COMPILE and not (reason and launch.observer.detectors):
-            self._compile(launch, on_progress, interpret, reason)
-        elif self.mode == INTERPRET or reason:  # detectors have findings with either engine
-            self._note(launch, INTERPRET, reason)
-            interpret(launch, on_progress)
+        if self.mode == COMPILE:
+            self._compile(run, reason)
+        elif self.mode == INTERPRET or reason:
+            run.interpret_whole(reason)
         else:
-            self._choose(launch, on_progress, interpret)
+            self.tiers.of(launch).run(run)
 
-    def _choose(
-        self, launch: Launch, on_progress: Callable[[float], object], interpret: Interpret
-    ) -> None:
-        """Interpret a launch until compiled code pays."""
-        note = partial(self._note, launch)
-        self.tiers.of(launch).run(launch, on_progress, interpret, self.threads, note)
-
-    def _compile(
-        self,
-        launch: Launch,
-        on_progress: Callable[[float], object],
-        interpret: Interpret,
-        reason: str,
-    ) -> None:
+    def _compile(self, run: EngineRun, reason: str) -> None:
         """Compile and run a launch."""
+        launch = run.launch
         if not reason:
             from cudarun.emulator.compiled.engine import compilation_of  # slow to import
 
@@ -205,27 +184,24 @@ class Engines:
             with launch.compiling():
                 compilation = compilation_of(launch, in_order=in_order)
                 if compilation.kernel is None and not compilation.reason:
-                    on_progress(0.0)
+                    run.on_progress(0.0)
                     compilation.complete()
             reason = compilation.reason
             if compilation.is_unobservable:
-                self._note(launch, INTERPRET, reason)
-                interpret(launch, on_progress)
+                run.interpret_whole(reason)
                 return
             if not reason and launch.observer.detectors:
-                self._note(launch, COMPILE)
-                again = noted(interpret, partial(self._note, launch))
-                compilation.run_observed(launch, on_progress, again)
+                compilation.run_observed(run)
                 return
             if not reason:
                 order = "" if launch.is_serial else compilation.visible_order
-                self._note(launch, COMPILE, order_reason(order))
-                compilation.run(launch, on_progress, interpret, threads=self.threads)
+                run.note(COMPILE, order_reason(order))
+                compilation.run(run)
                 return
         self.has_refused = True
         raise NotCompiled(launch.kernel.name, reason)
 
-    def _note(self, launch: Launch, engine: str, reason: str = "") -> None:
+    def _note(self, launch: Launch, engine: str, reason: str) -> None:
         name = launch.kernel.name
         self.notes[name] = EngineNote(name, engine, reason, self.is_default)
 

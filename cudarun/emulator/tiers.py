@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.costs import Clock, Costs
+from cudarun.emulator.engine_run import COMPILE, INTERPRET, SUSPECTED, EngineRun
 from cudarun.emulator.known_kernels import is_known, remember
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.memory import snapshot
@@ -37,9 +38,6 @@ ORDER = "results can depend on the order of warps"
 MUCH_MEMORY = "copying its memory for detectors takes long"
 """The reason of launches with detectors that cannot be repeated."""
 
-SUSPECTED = "compiled code found operations that detectors may report"
-"""The reason of launches that are repeated by the interpreter and its detectors."""
-
 SHORT = "it takes less time than compiling"
 """The reason of ``auto`` for a launch that compiled code would not make shorter."""
 
@@ -47,14 +45,6 @@ _RUNNING = "all its blocks were running before it was known to take longer than 
 _FOUND = "the detectors had findings before the compiled code was ready"
 _CHANGED = "its last blocks were running, and had changed memory, before it was compiled"
 _UNFINISHED = "the launch ended before the kernel was compiled"
-
-INTERPRET, COMPILE = "interpret", "compile"
-
-Note = Callable[[str, str], object]
-"""``note(engine, reason)`` notes the engine of a launch, and why: also of one that fails."""
-
-Interpret = Callable[[Launch, Callable[[float], object]], int]
-"""``interpret(launch, on_progress)`` returns the first block that it has not run."""
 
 
 class KernelTier:
@@ -91,47 +81,28 @@ class KernelTier:
         """Return whether it is that of a kernel."""
         return self._function is function
 
-    def run(
-        self,
-        launch: Launch,
-        on_progress: Callable[[float], object],
-        interpret: Interpret,
-        threads: int,
-        note: Note,
-    ) -> None:
+    def run(self, run: EngineRun) -> None:
         """Run a launch.
-
-        Args:
-            launch: The launch.
-            on_progress: Called from time to time with the completed part, from 0 to 1.
-            interpret: The interpreter.
-            threads: The most threads that run compiled code.
-            note: Notes the engine.
 
         Raises:
             DeviceFault: The kernel did something that ends a kernel on hardware.
         """
+        launch, first = run.launch, 0
         if launch.observer.detectors:
-            self._run_observed(launch, on_progress, interpret, note)
+            self._run_observed(run)
             return
-        first = 0
         if self.reason or not self.hands_over(launch, 0, 0):
-            first = self._interpret(launch, on_progress, interpret, note)
+            first = self._interpret(run)
         if first < launch.blocks:
             assert self._compilation is not None
             some = f"the first {first} of {launch.blocks} blocks were interpreted" if first else ""
             order = order_reason(self._compilation.visible_order) if self._shows_order else ""
-            note(COMPILE, "; ".join(filter(None, [some, order])))
-            self._compilation.run(launch, on_progress, interpret, first, threads)
+            run.note(COMPILE, "; ".join(filter(None, [some, order])))
+            self._compilation.run(run, first)
 
-    def _interpret(
-        self,
-        launch: Launch,
-        on_progress: Callable[[float], object],
-        interpret: Interpret,
-        note: Note,
-    ) -> int:
+    def _interpret(self, run: EngineRun) -> int:
         """Interpret a launch until compiled code can take over; return the first block for it."""
+        launch = run.launch
         clock = self._clock(launch)
         started = clock()
         decision = _Decision(self, launch, clock, self._saved(launch))
@@ -140,13 +111,13 @@ class KernelTier:
             launch.batch_size = decision.batch_size
         has_ended = False
         try:
-            first = interpret(launch, on_progress)
+            first = run.interpret()
             has_ended = True
         finally:
             elapsed = clock() - started
             self._seconds += elapsed
             self._launches += 1
-            note(INTERPRET, self.reason or self._why_interpreted(launch, elapsed, has_ended))
+            run.note(INTERPRET, self.reason or self._why_interpreted(launch, elapsed, has_ended))
         if not decision.begins_again:
             return first
         decision.restore()
@@ -186,33 +157,22 @@ class KernelTier:
         is_late = compilation is None and elapsed >= self._pays_from()
         return _RUNNING if is_late else SHORT
 
-    def _run_observed(
-        self,
-        launch: Launch,
-        on_progress: Callable[[float], object],
-        interpret: Interpret,
-        note: Note,
-    ) -> None:
-        """Run a launch with detectors: compiled code begins with its first block.
-
-        See `run`.
-        """
+    def _run_observed(self, run: EngineRun) -> None:
+        """Run a launch with detectors: compiled code begins with its first block."""
         if self.reason:
-            note(INTERPRET, self.reason)
-            interpret(launch, on_progress)
+            run.interpret_whole(self.reason)
             return
+        launch = run.launch
         restore = snapshot(launch.memories, launch.config.heap)
         if not self.hands_over(launch, 0, 0):
-            if self._interpret(launch, on_progress, interpret, note) == launch.blocks:
+            if self._interpret(run) == launch.blocks:
                 return
             restore()
             launch.begin_again()
             launch.observer.ended(launch)
             launch.observer.launched(launch)
         assert self._compilation is not None
-        note(COMPILE, "")
-        again = noted(interpret, note)
-        if not self._compilation.run_observed(launch, on_progress, again, restore):
+        if not self._compilation.run_observed(run, restore):
             self.reason = SUSPECTED
 
     def _clock(self, launch: Launch) -> Clock:
@@ -306,16 +266,6 @@ class KernelTier:
 def order_reason(visible_order: str) -> str:
     """Return the reason that the note of a compiled kernel has if its order can be seen."""
     return f"{ORDER} ({visible_order})" if visible_order else ""
-
-
-def noted(interpret: Interpret, note: Note) -> Interpret:
-    """Return the interpreter for launches that compiled code has run in vain for detectors."""
-
-    def again(launch: Launch, on_progress: Callable[[float], object]) -> int:
-        note(INTERPRET, SUSPECTED)
-        return interpret(launch, on_progress)
-
-    return again
 
 
 def is_copied(launch: Launch, most: int = _SAVED_BYTES) -> bool:

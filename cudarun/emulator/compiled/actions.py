@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.accesses import AccessCode
+from cudarun.emulator.compiled.access.atomics import AtomicRules
 from cudarun.emulator.compiled.access.barrier_objects import BarrierObjects
 from cudarun.emulator.compiled.access.bulk_copies import BulkCopies
 from cudarun.emulator.compiled.access.clusters import ClusterOperations
@@ -155,7 +156,7 @@ def action_rules(
     return {
         MemoryLoad: accesses.load,
         MemoryStore: accesses.store,
-        Atomic: accesses.atomic,
+        Atomic: AtomicRules(code, registers, accesses).atomic,
         AsynchronousCopy: copies.copy,
         NoEffect: _nothing,
         Fence: _nothing,

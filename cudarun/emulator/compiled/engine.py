@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import FunctionCode
@@ -14,6 +14,7 @@ from cudarun.emulator.compiled.kernels import CompiledKernel, KernelModule
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.observation import Suspicion, Unobservable
 from cudarun.emulator.compiled.repetition import Repetition
+from cudarun.emulator.engine_run import COMPILE, SUSPECTED, EngineRun
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NOBODY
@@ -104,66 +105,47 @@ class KernelCompilation:
                 self.kernel = CompiledKernel(self._module, data)
         return self.kernel is not None
 
-    def run_observed(
-        self,
-        launch: Launch,
-        on_progress: Callable[[float], object],
-        interpret: Callable[[Launch, Callable[[float], object]], object],
-        restore: Callable[[], None] | None = None,
-    ) -> bool:
+    def run_observed(self, run: EngineRun, restore: Callable[[], None] | None = None) -> bool:
         """Run a launch with detectors; interpret it if they may have findings, or after a fault.
 
         Args:
-            launch: The launch.
-            on_progress: Called from time to time with the completed part, from 0 to 1.
-            interpret: The interpreter.
+            run: The launch.
             restore: Restores the memory before the launch; by default it is saved.
 
         Returns:
             Whether compiled code has run it, and there are no findings.
         """
         assert self.kernel is not None
+        launch = run.launch
+        run.note(COMPILE, "")
         restore = restore or snapshot(launch.memories, launch.config.heap)
         observer, launch.observer = launch.observer, NOBODY
         try:
-            run_blocks(self.kernel, launch, on_progress, 0, 1)
+            run_blocks(self.kernel, launch, run.on_progress, 0, 1)
             return True
         except (DeviceFault, Suspicion):
             restore()
             launch.begin_again()
         finally:
             launch.observer = observer
-        interpret(launch, on_progress)
+        run.interpret_whole(SUSPECTED)
         return False
 
-    def run(
-        self,
-        launch: Launch,
-        on_progress: Callable[[float], object],
-        interpret: Callable[[Launch, Callable[[float], object]], object],
-        first: int = 0,
-        threads: int = 1,
-    ) -> None:
+    def run(self, run: EngineRun, first: int = 0) -> None:
         """Run the blocks of a launch from the one with the number ``first`` on.
-
-        Args:
-            launch: The launch.
-            on_progress: Called from time to time with the completed part, from 0 to 1.
-            interpret: The interpreter, which repeats launches that fault.
-            first: The number of the first block.
-            threads: The most threads to run blocks at the same time, where blocks are independent.
 
         Raises:
             DeviceFault: A thread caused a fault, or there is a deadlock.
         """
         assert self.kernel is not None
+        launch = run.launch
         if not first:
             launch.repetition = Repetition.of(launch, has_assertions=self.kernel.has_assertions)
         try:
-            run_blocks(self.kernel, launch, on_progress, first, threads)
+            run_blocks(self.kernel, launch, run.on_progress, first, run.threads)
         except DeviceFault:
             if launch.repetition is not None:
-                print_to_stderr(launch.repetition.run(partial(interpret, launch, on_progress)))
+                print_to_stderr(launch.repetition.run(run.interpret))
             raise
 
 

@@ -17,14 +17,14 @@ from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import WarpState
 from cudarun.emulator.compiled.state.memory import field, store_field
-from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
 from cudarun.emulator.compiled.state.sites import pass_sources
 from cudarun.emulator.compiled.warps import LANES, shuffle_pattern
 from cudarun.emulator.machine.passing import following_blocks
 from cudarun.emulator.machine.warps import Shuffle, WarpAction
 
 
-class SyncChecks:
+class SyncChecks(InstructionRules):
     """The code of the checks.
 
     Args:
@@ -34,8 +34,7 @@ class SyncChecks:
     """
 
     def __init__(self, code: CodeBuilder, registers: WarpRegisters, function: FunctionCode) -> None:
-        self._code = code
-        self._registers = registers
+        super().__init__(code, registers)
         following = following_blocks(function).values()
         self._marked = {index for each in following for index in (each.reads, each.accesses)}
 
@@ -66,7 +65,7 @@ class SyncChecks:
         self.members(mask, members)
         if isinstance(action, Shuffle):
             b, c = (self._registers.source(use) for use in operation.sources[1:3])
-            other, in_range = shuffle_pattern(code, action.words["mode"], b, c)
+            other, in_range = shuffle_pattern(code, action, b, c)
             alive = code.broadcast("i32", field(code, "%state", WarpState.ALIVE, "i32"))
             place = code.binary("and", other, splat("i32", WIDTH - 1))
             partners = code.binary("lshr", code.binary("and", members, alive), place)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cudarun.emulator.code import Action, ConstantUse
 from cudarun.emulator.compiled.lanes.lowering import lane_type
+from cudarun.emulator.compiled.lanes.tracing import TracedArray
 from cudarun.emulator.compiled.lanes.vectors import (
     WIDTH,
     CodeBuilder,
@@ -37,7 +40,7 @@ class WarpOperations(InstructionRules):
         assert isinstance(action, Shuffle)
         value, b, c, *_ = self._sources(operation)
         bits = code.bitcast(value, "i32")
-        other, in_range = shuffle_pattern(code, action.words["mode"], b, c)
+        other, in_range = shuffle_pattern(code, action, b, c)
         place = code.select(in_range, other, LANES)
         place = code.binary("and", place, splat("i32", WIDTH - 1))
         present = code.binary("lshr", code.broadcast("i32", mask), place)
@@ -143,25 +146,15 @@ class WarpOperations(InstructionRules):
 
 
 def shuffle_pattern(
-    code: CodeBuilder, mode: str, b: LaneVector, c: LaneVector
+    code: CodeBuilder, action: Shuffle, b: LaneVector, c: LaneVector
 ) -> tuple[LaneVector, LaneVector]:
     """Return the lane that each lane of a shuffle names, and whether it is in range."""
-    low = splat("i32", 31)
-    amount, limit = code.binary("and", b, low), code.binary("and", c, low)
-    segment = code.binary("and", code.binary("lshr", c, splat("i32", 8)), low)
-    inverted = code.binary("xor", segment, _ALL)
-    lowest = code.binary("and", LANES, segment)
-    highest = code.binary("or", lowest, code.binary("and", limit, inverted))
-    if mode == "up":
-        other = code.binary("sub", LANES, amount)
-        return other, code.compare("sge", other, highest)
-    if mode == "down":
-        other = code.binary("add", LANES, amount)
-    elif mode == "bfly":
-        other = code.binary("xor", LANES, amount)
-    else:
-        other = code.binary("or", lowest, code.binary("and", amount, inverted))
-    return other, code.compare("sle", other, highest)
+    kind = np.dtype(np.int32)
+    amount, limits = (TracedArray.of(code, each, kind, (WIDTH,)) for each in (b, c))
+    lanes = np.arange(WIDTH, dtype=kind)
+    pattern: Any = action._pattern(lanes, amount & 31, limits & 31, limits >> 8 & 31)
+    other, in_range = pattern
+    return other.read(), in_range.read()
 
 
 def _define_permute(module: ModuleText) -> None:
@@ -178,5 +171,4 @@ def _define_permute(module: ModuleText) -> None:
         f"call {kind} {gather}(<32 x ptr> {pointers}, i32 4, {true}, {kind} poison)"
     )
     code.line(f"ret {kind} {found}")
-    head = f"define internal {kind} @permute({kind} %value, {kind} %place) #0 {{"
-    module.define("permute", "\n".join([head, *code.lines, "}"]))
+    code.define(f"{kind} @permute({kind} %value, {kind} %place)", "internal")

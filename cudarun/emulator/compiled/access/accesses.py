@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cudarun.emulator.code import Action
-from cudarun.emulator.compiled.access.atomics import AtomicFunctions, concurrent_function
 from cudarun.emulator.compiled.access.clusters import OWN_RANK, in_cluster
 from cudarun.emulator.compiled.lanes.lowering import LaneType, lane_type
 from cudarun.emulator.compiled.lanes.operators import Untraceable, cast
@@ -23,7 +22,6 @@ from cudarun.emulator.compiled.state.memory import (
     MemoryFunctions,
     cache_entry,
     field,
-    pointer_to,
 )
 from cudarun.emulator.compiled.state.patterns import AddressPattern, HalfPlaces, is_zero
 from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
@@ -35,7 +33,6 @@ from cudarun.emulator.compiled.state.sites import (
     take_results,
 )
 from cudarun.emulator.machine.access import Access
-from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 from cudarun.emulator.numerics.arrays import Arrays
 
@@ -99,7 +96,6 @@ class AccessCode(InstructionRules):
         self.sites = sites
         self._in_cluster = in_cluster
         self.memory = memory
-        self._atomics = AtomicFunctions(code.module)
         self.block = 0
 
     # --- instructions ----------------------------------------------------------------------------
@@ -180,46 +176,6 @@ class AccessCode(InstructionRules):
 
         patterns = PatternAccess(row)
         self.access(operation, [access], sources, mask, fast, patterns=patterns)
-
-    def atomic(self, operation: Action, mask: str) -> None:
-        """Compile ``atom`` and ``red``."""
-        action = operation.action
-        assert isinstance(action, Atomic)
-        if action.dtype.kind == "V":  # of 128 bits
-            self.call(operation, mask)
-            return
-        (access,) = action.accesses
-        width = 8 * action.dtype.itemsize
-        kinds = tuple(map(lane_type, operation.destinations))
-        sources = self._sources(operation)
-        operands = 1 + (action.operation == "cas")
-        name, concurrent = self._atomics.name_of(action), ""
-        if concurrent_function(action) is not None:
-            concurrent = f", i32 {field(self._code, '%ctx', layout.CONCURRENT, 'i32')}"
-        given = [
-            self._code.bitcast(value, f"i{width}")
-            for value in sources[1 : 1 + operands * action.count]
-        ]
-
-        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
-            (place,) = places
-            code, found = self._code, []
-            for number in range(action.count):
-                ahead = number * action.dtype.itemsize
-                host = pointer_to(code, place.host, ahead) if ahead else place.host
-                mine = given[number * operands : (number + 1) * operands]
-                arguments = ", ".join(value.typed for value in (place.offsets, *mine))
-                rest = f"@{name}(ptr {host}, {arguments}, i32 {mask}{concurrent})"
-                if action.wanted:
-                    found.append(code.vector(f"call {mine[0].type} {rest}", f"i{width}"))
-                else:
-                    code.line(f"call void {rest}")
-                self.memory.update(code, place, mask, width, ahead)
-            return [
-                code.bitcast(old, each.element) for old, each in zip(found, kinds, strict=False)
-            ]
-
-        self._finish(operation, self.access(operation, [access], sources, mask, fast))
 
     def call(self, operation: Action, mask: str) -> None:
         """Compile an instruction that the caller executes."""

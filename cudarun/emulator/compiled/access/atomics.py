@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from cudarun.emulator.code import Action
+from cudarun.emulator.compiled.access.access_rules import AccessRules
 from cudarun.emulator.compiled.access.reductions import Reduction, is_of_global_memory, reduction_of
-from cudarun.emulator.compiled.lanes.lowering import LaneType, lower
+from cudarun.emulator.compiled.lanes.lowering import lane_type, traced
 from cudarun.emulator.compiled.lanes.vectors import (
     WIDTH,
     CodeBuilder,
     LaneVector,
-    ModuleText,
+    element_of,
     splat,
     vector_type,
 )
-from cudarun.emulator.compiled.state.memory import pointer_to
+from cudarun.emulator.compiled.state import layout
+from cudarun.emulator.compiled.state.memory import CheckedPlace, field, pointer_to
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import TypeKind
@@ -44,20 +47,56 @@ def concurrent_function(action: Atomic) -> str | None:
     return f"{_name(action)}.one"
 
 
-class AtomicFunctions:
-    """The functions of a module that execute atomic operations."""
+class AtomicRules(AccessRules):
+    """The code of atomic operations, and the functions that execute them."""
 
-    def __init__(self, module: ModuleText) -> None:
-        self._module = module
+    def atomic(self, operation: Action, mask: str) -> None:
+        """Compile ``atom`` and ``red``."""
+        code, action = self._code, operation.action
+        assert isinstance(action, Atomic)
+        if action.dtype.kind == "V":  # of 128 bits
+            self._accesses.call(operation, mask)
+            return
+        (access,) = action.accesses
+        width = 8 * action.dtype.itemsize
+        kinds = tuple(map(lane_type, operation.destinations))
+        sources = self._sources(operation)
+        operands = 1 + (action.operation == "cas")
+        name, concurrent = self._function(action), ""
+        if concurrent_function(action) is not None:
+            concurrent = f", i32 {field(code, '%ctx', layout.CONCURRENT, 'i32')}"
+        given = [
+            code.bitcast(value, f"i{width}") for value in sources[1 : 1 + operands * action.count]
+        ]
 
-    def name_of(self, action: Atomic) -> str:
+        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+            (place,) = places
+            found = []
+            for number in range(action.count):
+                ahead = number * action.dtype.itemsize
+                host = pointer_to(code, place.host, ahead) if ahead else place.host
+                mine = given[number * operands : (number + 1) * operands]
+                arguments = ", ".join(value.typed for value in (place.offsets, *mine))
+                rest = f"@{name}(ptr {host}, {arguments}, i32 {mask}{concurrent})"
+                if action.wanted:
+                    found.append(code.vector(f"call {mine[0].type} {rest}", f"i{width}"))
+                else:
+                    code.line(f"call void {rest}")
+                self._accesses.memory.update(code, place, mask, width, ahead)
+            return [
+                code.bitcast(old, each.element) for old, each in zip(found, kinds, strict=False)
+            ]
+
+        self._finish(operation, self._accesses.access(operation, [access], sources, mask, fast))
+
+    def _function(self, action: Atomic) -> str:
         """Return the name of a function, defined when first asked for.
 
         Raises:
             Untraceable: The operation cannot be traced.
         """
         name = _name(action)
-        if not self._module.defines(name):
+        if not self._code.module.defines(name):
             self._define(name, action)
         return name
 
@@ -74,24 +113,20 @@ class AtomicFunctions:
         def combine(held: Array, value: Array, result: Array) -> None:
             np.copyto(result, action.combine(held, value), casting="unsafe")
 
-        lane = LaneType(action.dtype)
-        text = lower(self._module, f"{name}.lane", combine, [lane, lane], [lane], width=1)
-        self._module.define(f"{name}.lane", text)
         values = []
         for each in (old, b):
             one = code.scalar(f"insertelement <1 x {kind}> poison, {kind} {each}, i32 0")
-            values.append(code.bitcast(LaneVector(one, kind, 1), lane.element))
-        result = f"<1 x {lane.element}>"
-        arguments = ", ".join(value.typed for value in values)
-        found = code.vector(f"call {result} @{name}.lane({arguments})", lane.element, 1)
+            values.append(code.bitcast(LaneVector(one, kind, 1), element_of(action.dtype)))
+        kinds = [action.dtype] * 2
+        found = traced(code, f"{name}.lane", combine, kinds, action.dtype, values)
         return code.scalar(f"extractelement {code.bitcast(found, kind).typed}, i32 0")
 
     def _define(self, name: str, action: Atomic) -> None:
         """Define a function: lane after lane, those of a whole warp without a search for them."""
         width = 8 * action.dtype.itemsize
         element, kind = f"i{width}", vector_type(f"i{width}")
-        code = CodeBuilder(self._module)
-        self._module.declare("declare i32 @llvm.cttz.i32(i32, i1)")
+        code = CodeBuilder(self._code.module)
+        self._code.module.declare("declare i32 @llvm.cttz.i32(i32, i1)")
         code.label("entry")
         given = [("%a", "%offsets", vector_type("i64"), "i64"), ("%b.at", "%b", kind, element)]
         if action.operation == "cas":
@@ -133,13 +168,10 @@ class AtomicFunctions:
         if action.wanted:
             result = f"ret {kind} {code.scalar(f'load {kind}, ptr %old.at, align 64')}"
         code.line(result)
-        second = f", {kind} %c" if action.operation == "cas" else ""
-        head = (
-            f"define internal {kind if action.wanted else 'void'} @{name}"
-            f"(ptr %host, {vector_type('i64')} %offsets, {kind} %b{second}, i32 %mask"
-            f"{', i32 %concurrent' if concurrent_function(action) else ''}) noinline"
-        )
-        self._module.define(name, "\n".join([head + " #0 {", *code.lines, "}"]))
+        offsets, more = vector_type("i64"), f", {kind} %c" * (action.operation == "cas")
+        more += f", i32 %mask{', i32 %concurrent' * (concurrent_function(action) is not None)}"
+        result = kind if action.wanted else "void"
+        code.define(f"{result} @{name}(ptr %host, {offsets} %offsets, {kind} %b{more})")
 
     def _lane(
         self,
@@ -168,7 +200,7 @@ class AtomicFunctions:
         element = f"i{8 * action.dtype.itemsize}"
         one = concurrent_function(action)
         if one is not None:
-            if not self._module.defines(one):
+            if not self._code.module.defines(one):
                 self._define_one(one, name, action)
             code.line(f"call void @{one}(ptr {memory}, {element} {operands[0]}, i32 %concurrent)")
             return ""
@@ -198,7 +230,7 @@ class AtomicFunctions:
         identity = splat(element, reduction.identity)
         chosen = code.select(code.from_mask("%mask"), LaneVector("%b", element), identity)
         function = f"@llvm.vector.reduce.{reduction.vector_operation}.v{WIDTH}{element}"
-        self._module.declare(f"declare {element} {function}({kind})")
+        self._code.module.declare(f"declare {element} {function}({kind})")
         operand = code.scalar(f"call {element} {function}({chosen.typed})")
         self._execute(code, name, action, pointer_to(code, "%host", offset), [operand])
         code.line("br label %done")
@@ -208,7 +240,7 @@ class AtomicFunctions:
         reduction = reduction_of(action)
         assert reduction is not None
         element = f"i{reduction.width}"
-        code = CodeBuilder(self._module)
+        code = CodeBuilder(self._code.module)
         code.label("entry")
         code.line("%alone = icmp eq i32 %concurrent, 0")
         code.line("br i1 %alone, label %plain, label %atomic")
@@ -223,5 +255,4 @@ class AtomicFunctions:
             f"atomicrmw {reduction.operation} ptr %at, {element} %operand monotonic, align {size}"
         )
         code.line("ret void")
-        head = f"define void @{one}(ptr %at, {element} %operand, i32 %concurrent)"
-        self._module.define(one, "\n".join([head + " #0 {", *code.lines, "}"]))
+        code.define(f"void @{one}(ptr %at, {element} %operand, i32 %concurrent)", "")

@@ -204,11 +204,7 @@ class ShadowFunctions:
         code.line(f"store {found.typed}, ptr %shadow, align 8")
         suspect(code, nonzero(code, conflicts), HALF)
         code.line("ret void")
-        self._module.define(
-            name,
-            f"define internal void @{name}(ptr %ctx, ptr %shadow, {kind} %stamps) noinline #0 {{\n"
-            + "\n".join([*code.lines, "}"]),
-        )
+        code.define(f"void @{name}(ptr %ctx, ptr %shadow, {kind} %stamps)")
 
     def read_uniform(self, code: CodeBuilder, shadow: str, stamp: str, units: int) -> None:
         """Record that all lanes of a half read the same units."""
@@ -226,11 +222,7 @@ class ShadowFunctions:
         code.line(f"store {found.typed}, ptr %shadow, align 8")
         suspect(code, nonzero(code, conflicts), units)
         code.line("ret void")
-        self._module.define(
-            name,
-            f"define internal void @{name}(ptr %ctx, ptr %shadow, i64 %stamp) noinline #0 {{\n"
-            + "\n".join([*code.lines, "}"]),
-        )
+        code.define(f"void @{name}(ptr %ctx, ptr %shadow, i64 %stamp)")
 
     # --- all accesses ----------------------------------------------------------------------------
 
@@ -293,11 +285,8 @@ class ShadowFunctions:
             code.line(f"call void {scatter}({many.typed}, {target}, {again.typed})")
         code.line(f"ret i32 {shared}" if kind == WRITE else "ret void")
         more = f", ptr %host, {vector_type(f'i{width}')} %value" if kind == WRITE else ""
-        self._module.define(
-            name,
-            f"define internal {result} @{name}(ptr %ctx, ptr %shadow, {words} %offsets, i32 %mask, "
-            f"i64 %stamp{more}) noinline #0 {{\n" + "\n".join([*code.lines, "}"]),
-        )
+        accesses = f"{words} %offsets, i32 %mask, i64 %stamp{more}"
+        code.define(f"{result} @{name}(ptr %ctx, ptr %shadow, {accesses})")
 
     def _checked(
         self, code: CodeBuilder, held: LaneVector, stamps: LaneVector, kind: int, width: int

@@ -11,9 +11,8 @@ from cudarun.emulator.code import BlockCode, ConstantUse, Use
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, splat
 from cudarun.emulator.compiled.native.functions import call, two_words
-from cudarun.emulator.compiled.state.layout import WarpState
 from cudarun.emulator.compiled.state.memory import pointer_to
-from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
 from cudarun.emulator.compiled.state.sites import pass_sources
 from cudarun.emulator.machine.barriers import BarrierWait
 from cudarun.emulator.machine.threads import WARP
@@ -35,7 +34,7 @@ def _is_plain(block: BlockCode) -> bool:
     return is_zero and waits
 
 
-class CountedBarriers:
+class CountedBarriers(InstructionRules):
     """The barriers of a block in ``step``.
 
     Lanes with the result of a reduction continue at an entry beyond the basic blocks.
@@ -50,8 +49,7 @@ class CountedBarriers:
     def __init__(
         self, code: CodeBuilder, registers: WarpRegisters, barriers: list[BlockCode], first: int
     ) -> None:
-        self._code = code
-        self._registers = registers
+        super().__init__(code, registers)
         self._barriers = barriers
         self.are_used = are_counted(barriers)
         reductions = [block for block in barriers if _reduces(block)] if self.are_used else []
@@ -109,7 +107,7 @@ class CountedBarriers:
             return "0"
         return self._code.to_mask(self._code.binary("and", wrong, self._registers.mask))
 
-    def continue_with_results(self, state: WarpState, schedule: LaneSchedule) -> None:
+    def continue_with_results(self, schedule: LaneSchedule) -> None:
         """Add the entries at which lanes get the results of reductions."""
         code = self._code
         for block in self._barriers:
@@ -126,7 +124,7 @@ class CountedBarriers:
                 code.vector(
                     f"load {_WORDS}, ptr {pointer_to(code, '%state', offset)}, align 4", "i32"
                 )
-                for offset in map(state.mask, ("barrier_held", "barrier_total"))
+                for offset in map(schedule.state.mask, ("barrier_held", "barrier_total"))
             )
             value = held
             if operation == "and":

@@ -12,7 +12,7 @@ from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, splat
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field
-from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
 from cudarun.emulator.compiled.state.sites import (
     CallbackSite,
     CallbackSites,
@@ -22,7 +22,7 @@ from cudarun.emulator.compiled.state.sites import (
 from cudarun.emulator.machine.control import Branch, IndexedBranch, Trap
 
 
-class BlockEnds:
+class BlockEnds(InstructionRules):
     """The code of the ends of blocks that lanes leave at once.
 
     Args:
@@ -30,7 +30,6 @@ class BlockEnds:
         registers: The registers.
         sites: Takes the places that call back.
         schedule: The lanes that can run.
-        has_frames: Whether functions are called that are not inlined.
 
     Attributes:
         rules: Adds the code of each kind, for the active lanes.
@@ -42,14 +41,10 @@ class BlockEnds:
         registers: WarpRegisters,
         sites: CallbackSites,
         schedule: LaneSchedule,
-        *,
-        has_frames: bool,
     ) -> None:
-        self._code = code
-        self._registers = registers
+        super().__init__(code, registers)
         self._sites = sites
         self._schedule = schedule
-        self._has_frames = has_frames
         self.rules: Mapping[type[Terminator], Rule] = {
             Branch: self._branch,
             IndexedBranch: self._indexed_branch,
@@ -122,7 +117,7 @@ class BlockEnds:
         assert isinstance(check, StackCheck)
         limit = field(code, "%ctx", layout.LOCAL_BYTES, "i64")
         needed = str(check.needed)
-        if self._has_frames:
+        if self._schedule.frames is not None:
             needed = code.scalar(f"add i64 {code.scalar('load i64, ptr %STACK')}, {needed}")
         self._fail_unless(code.scalar(f"icmp ule i64 {needed}, {limit}"), block, mask)
         self._schedule.proceed(check.target, block.index, mask)

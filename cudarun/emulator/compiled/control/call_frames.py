@@ -22,9 +22,9 @@ from cudarun.emulator.compiled.control.schedule import LaneSchedule
 from cudarun.emulator.compiled.control.waits import Rule
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
 from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.layout import FrameLayout, WarpState
+from cudarun.emulator.compiled.state.layout import FrameLayout
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
-from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
 
 
 def room_of(registers: WarpRegisters, slot: int) -> int:
@@ -42,7 +42,7 @@ def frame_layout(function: FunctionCode, registers: WarpRegisters) -> FrameLayou
     return FrameLayout(first_outlined_block(function), len(function.blocks), least, saved)
 
 
-class CallFrames:
+class CallFrames(InstructionRules):
     """The code of calls, of returns, and of the end of frames.
 
     Args:
@@ -50,7 +50,6 @@ class CallFrames:
         registers: The registers.
         function: The function.
         frames: The layout of the frames.
-        state: The layout of the warp's state.
         schedule: Selects the lanes that run next.
     """
 
@@ -60,14 +59,11 @@ class CallFrames:
         registers: WarpRegisters,
         function: FunctionCode,
         frames: FrameLayout,
-        state: WarpState,
         schedule: LaneSchedule,
     ) -> None:
-        self._code = code
-        self._registers = registers
+        super().__init__(code, registers)
         self._calls = outlined_calls(function)
         self._frames = frames
-        self._state = state
         self._schedule = schedule
         self._others = {"PENDING": FrameLayout.PENDING}  # the lanes that wait meanwhile
         if schedule.yields:
@@ -93,7 +89,7 @@ class CallFrames:
         code = self._code
         store_field(code, "%frames", FrameLayout.TOP, "ptr", frame)
         code.line(f"store ptr {frame}, ptr %FRAME")
-        masks = self._frames.pending(0) if is_called else self._state.pending(0)
+        masks = self._frames.pending(0) if is_called else self._schedule.state.pending(0)
         pointer = pointer_to(code, frame if is_called else "%state", masks)
         code.line(f"store ptr {pointer}, ptr %MASKS")
 

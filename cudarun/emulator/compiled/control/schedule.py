@@ -35,7 +35,7 @@ class LaneSchedule:
         state: The layout of the warp's state.
         loops: The cost of a jump back to each loop that may wait for other threads, by its block.
         frames: The layout of the frames of calls; ``None`` if there are none.
-        snapshot: The registers of lanes that yield, or wait for others; ``None`` if there are none.
+        snapshot: The registers of lanes that yield, or wait for others.
         yields: Whether lanes yield in a loop. In the frame of a call they cannot: its registers are
             not saved.
         inline: Whether functions are in line where blocks end: not in large kernels.
@@ -47,16 +47,16 @@ class LaneSchedule:
         state: WarpState,
         loops: dict[int, int],
         frames: FrameLayout | None,
-        snapshot: Snapshot | None,
+        snapshot: Snapshot,
         *,
         yields: bool,
         inline: bool,
     ) -> None:
         self._code = code
-        self._state = state
+        self.state = state
         self._loops = loops
-        self._frames = frames
-        self._snapshot = snapshot
+        self.frames = frames
+        self.snapshot = snapshot
         self.yields = yields
         self._inline = inline
 
@@ -67,15 +67,14 @@ class LaneSchedule:
         code = self._code
         for name in ("MASK", "PENDING", "BUDGET"):
             code.line(f"%{name} = alloca i32")
-        code.line(f"%HIDDEN = getelementptr i8, ptr %state, i64 {self._state.HIDDEN}")
+        code.line(f"%HIDDEN = getelementptr i8, ptr %state, i64 {self.state.HIDDEN}")
         code.line("store i32 0, ptr %MASK")
         code.line(f"store i32 {_BUDGET}, ptr %BUDGET")
-        if self._snapshot is not None:
-            self._snapshot.declare()
+        self.snapshot.declare()
 
     def enter(self, blocks: Iterable[int]) -> None:
         """Find the lanes that can run, which wait to run some blocks, or which have yielded."""
-        code, state = self._code, self._state
+        code, state = self._code, self.state
         pending = "0"
         for block in blocks:
             mask = field(code, "%state", state.pending(block), "i32")
@@ -89,14 +88,14 @@ class LaneSchedule:
     def begin(self) -> None:
         """Run the first lanes: of a warp that has yielded, those whose turn it is."""
         code = self._code
-        if self._snapshot is None or not self.yields:
+        if not self.yields:
             code.line("br label %dispatch")
             return
         first = code.scalar("icmp eq i32 %yielded, 0")
         code.line(f"br i1 {first}, label %dispatch, label %resume")
         code.label("resume")
         code.line("store i32 0, ptr %yielded.at, align 4")
-        self._snapshot.restore("%yielded")
+        self.snapshot.restore("%yielded")
         code.line("store i32 1, ptr %RESUMES")
         code.line("br label %restore.lanes")
 
@@ -104,23 +103,20 @@ class LaneSchedule:
 
     def dispatch(self) -> None:
         """Run the lowest block with waiting lanes."""
-        code, state, count = self._code, self._state, self._state.blocks
+        code, state, count = self._code, self.state, self.state.blocks
         code.label("dispatch")
-        if self._snapshot is None:
-            code.line("br label %select")
-        else:
-            if self.yields:
-                self._show()
-            self._snapshot.define(yields=self.yields)
+        if self.yields:
+            self._show()
+        self.snapshot.define(yields=self.yields)
         code.label("select")
         left = code.scalar("load i32, ptr %PENDING")
         none = code.scalar(f"icmp eq i32 {left}, 0")
         start = "0"
-        if self._frames is None:
+        if self.frames is None:
             masks = pointer_to(code, "%state", state.pending(0))
         else:
             masks, start = code.scalar("load ptr, ptr %MASKS"), code.scalar("load i32, ptr %START")
-        idle = "leave" if self._frames is None else "idle"
+        idle = "leave" if self.frames is None else "idle"
         code.line(f"br i1 {none}, label %{idle}, label %search")
         code.label("search")
         entered = self._take("take_lanes", f"ptr {masks}, i32 {start}, i32 {left}", left, "PENDING")
@@ -151,27 +147,25 @@ class LaneSchedule:
     def _show(self) -> None:
         """Let hidden lanes be dispatched again if no others can run."""
         code = self._code
-        assert self._snapshot is not None
         none = code.scalar(f"icmp eq i32 {code.scalar('load i32, ptr %PENDING')}, 0")
         code.line(f"br i1 {none}, label %show, label %shown")
         code.label("show")
         hidden = code.scalar("load i32, ptr %HIDDEN")
         code.line(f"store i32 {hidden}, ptr %PENDING")
         code.line("store i32 0, ptr %HIDDEN")
-        self._snapshot.restore(hidden)
+        self.snapshot.restore(hidden)
         code.line("br label %shown")
         code.label("shown")
 
     def _yield(self) -> None:
         """Save the lanes that can run, but for hidden ones, which are saved, and leave."""
         code = self._code
-        assert self._snapshot is not None
         code.label("yield")
         pending, hidden = (code.scalar(f"load i32, ptr {n}") for n in ("%PENDING", "%HIDDEN"))
         both = code.scalar(f"or i32 {pending}, {hidden}")
-        store_field(code, "%state", self._state.YIELDED, "i32", both)
+        store_field(code, "%state", self.state.YIELDED, "i32", both)
         code.line("store i32 0, ptr %HIDDEN")
-        self._snapshot.save(pending, leaves=True)
+        self.snapshot.save(pending, leaves=True)
         code.label("leaving")
         code.line("br label %save")
 
@@ -184,8 +178,8 @@ class LaneSchedule:
 
     def _masks(self, block: int) -> str:
         """Return the pointer to the masks of the lanes that can run blocks of a function."""
-        if self._frames is None or block < self._frames.first:
-            return pointer_to(self._code, "%state", self._state.pending(0))
+        if self.frames is None or block < self.frames.first:
+            return pointer_to(self._code, "%state", self.state.pending(0))
         return self._code.scalar("load ptr, ptr %MASKS")
 
     def release(self, lanes: str) -> None:
@@ -243,11 +237,10 @@ class LaneSchedule:
     def _yield_to(self, origin: int, targets: _Lanes) -> None:
         """Let the active lanes yield at a jump back, and wait to run some blocks."""
         polled = next(each for each in targets if each <= origin)
-        store_field(self._code, "%state", self._state.POLLED, "i32", str(polled))
+        store_field(self._code, "%state", self.state.POLLED, "i32", str(polled))
         for target, lanes in targets.items():
             self.wait(target, lanes)
-        assert self._snapshot is not None
-        self._snapshot.drop(origin, targets)
+        self.snapshot.drop(origin, targets)
         self._code.line("br label %yield")
 
     def polls(self, targets: Iterable[int], origin: int) -> bool:
@@ -267,7 +260,7 @@ class LaneSchedule:
         answer, on = call(code, "i32", "tick", given, inline=self._inline), code.fresh("on")
         cases = [f"i32 {layout.FAULT}, label %fault"]
         yields = code.fresh("preempted")
-        is_called = self._frames is not None and origin >= self._frames.first
+        is_called = self.frames is not None and origin >= self.frames.first
         if targets and not is_called:
             cases.append(f"i32 {layout.PREEMPT}, label %{yields}")
         code.line(f"switch i32 {answer}, label %{on} [ {' '.join(cases)} ]")

@@ -8,13 +8,12 @@ from cudarun.emulator.code import BlockCode, Terminator
 from cudarun.emulator.compiled.access.shadow import count_synchronization
 from cudarun.emulator.compiled.control.barriers import CountedBarriers
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
-from cudarun.emulator.compiled.control.snapshot import Snapshot
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, splat
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.products.groups import WarpgroupCode
-from cudarun.emulator.compiled.state.layout import MEETS, WarpState
+from cudarun.emulator.compiled.state.layout import MEETS
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
-from cudarun.emulator.compiled.state.registers import WarpRegisters
+from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
 from cudarun.emulator.compiled.state.sites import pass_sources
 from cudarun.emulator.compiled.sync_checks import SyncChecks
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
@@ -77,7 +76,7 @@ class WaitPoints:
         }
 
 
-class WarpWaits:
+class WarpWaits(InstructionRules):
     """The code of the waits.
 
     Args:
@@ -86,9 +85,7 @@ class WarpWaits:
         points: Where lanes wait.
         counted: The barriers, if they are counted by their numbers.
         groups: The waits of warpgroups.
-        state: The layout of the warp's state.
         schedule: Selects the lanes that run next.
-        snapshot: The registers of waiting lanes.
         fail: Adds the code that raises the fault of a terminator.
         is_observed: Whether accesses are recorded for detectors.
         checks: Checks lanes for synchronization errors; ``None`` without this detector.
@@ -101,22 +98,19 @@ class WarpWaits:
         points: WaitPoints,
         counted: CountedBarriers,
         groups: WarpgroupCode,
-        state: WarpState,
         schedule: LaneSchedule,
-        snapshot: Snapshot | None,
         fail: Rule,
         *,
         is_observed: bool,
         checks: SyncChecks | None,
     ) -> None:
-        self._code = code
-        self._registers = registers
+        super().__init__(code, registers)
         self._points = points
         self._counted = counted
         self._groups = groups
-        self._state = state
+        self._state = schedule.state
+        self._snapshot = schedule.snapshot
         self._schedule = schedule
-        self._snapshot = snapshot
         self._fail = fail
         self._is_observed = is_observed
         self._checks = checks
@@ -151,7 +145,6 @@ class WarpWaits:
         code.label(some)
         parked = field(code, "%state", state.parked(block.index), "i32")
         here = code.scalar(f"or i32 {arrived}, {parked}")
-        assert self._snapshot is not None
         self._snapshot.restore_operand(block.sync_mask, parked)
         members = code.bitcast(self._registers.source(block.sync_mask), "i32")
         absent = code.scalar(f"and i32 {alive}, {code.scalar(f'xor i32 {here}, -1')}")
@@ -226,7 +219,6 @@ class WarpWaits:
         if self._parks:
             lanes = call(code, "i32", "unpark", "ptr %state")
             self._schedule.release(lanes)
-            assert self._snapshot is not None
             self._snapshot.restore(lanes)
         if self._points.warp_barriers:
             self._schedule.release(call(code, "i32", "release_warp", "ptr %ctx, ptr %state"))

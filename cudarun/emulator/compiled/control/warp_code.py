@@ -179,10 +179,8 @@ class WarpCode:
         if self.is_large:
             repeated = self._accesses if observed is None else None
             self._shared = SharedOperations(self._code, self._registers, repeated, self._values)
-        snapshot = None
-        if is_partial:
-            aside = dict(self._saved(every & ~waiting))
-            snapshot = Snapshot(self._code, self._registers, function.blocks, self._needed, aside)
+        aside = dict(self._saved(every & ~waiting))
+        snapshot = Snapshot(self._code, self._registers, function.blocks, self._needed, aside)
         self._schedule = LaneSchedule(
             self._code,
             self.state,
@@ -193,22 +191,14 @@ class WarpCode:
             inline=not self.is_large,
         )
         self._calls = self._call_frames()
-        ends = BlockEnds(
-            self._code,
-            self._registers,
-            self.sites,
-            self._schedule,
-            has_frames=self.frames is not None,
-        )
+        ends = BlockEnds(self._code, self._registers, self.sites, self._schedule)
         self._waits = WarpWaits(
             self._code,
             self._registers,
             self.points,
             self.counted,
             self.groups,
-            self.state,
             self._schedule,
-            snapshot,
             ends.fail,
             is_observed=observed is not None,
             checks=checks,
@@ -242,7 +232,7 @@ class WarpCode:
         if ends and (self.points.synchronizing or self.points.warp_barriers):
             raise Untraceable("exit in a recursive function")
         self._registers.has_frames = True
-        return CallFrames(self._code, self._registers, function, frames, self.state, self._schedule)
+        return CallFrames(self._code, self._registers, function, frames, self._schedule)
 
     @property
     def facts(self) -> KernelFacts:
@@ -273,13 +263,12 @@ class WarpCode:
         self._waits.look()
         if not self.is_large:
             self._registers.needed = self._waiting
-        self.counted.continue_with_results(self.state, self._schedule)
+        self.counted.continue_with_results(self._schedule)
         if self._calls:
             self._calls.end()
         self._leave()
         quick = self.is_large and len(self.function.blocks) > _MOST_OPTIMIZED
-        head = f"define internal i32 @step({_PARAMETERS}) noinline {'optnone ' * quick}#0 {{"
-        code.module.define("step", "\n".join([head, *code.lines, "}"]))
+        code.define(f"i32 @step({_PARAMETERS})", f"internal noinline{' optnone' * quick}")
         if self._shared is not None:
             self._shared.define()
 

@@ -138,6 +138,33 @@ def lower(
     return "\n".join([head, *code.lines, "}"])
 
 
+def traced(
+    code: CodeBuilder,
+    name: str,
+    function: Callable[..., object],
+    sources: Sequence[np.dtype[Any]],
+    result: np.dtype[Any],
+    arguments: Sequence[LaneVector],
+) -> LaneVector:
+    """Call a function over elements of vectors, which is traced once per module.
+
+    Args:
+        code: Where the call goes.
+        name: The name of the LLVM function.
+        function: The function.
+        sources: The types of its sources.
+        result: That of its result.
+        arguments: The vectors.
+    """
+    count = arguments[0].count
+    if not code.module.defines(name):
+        kinds = [LaneType(each) for each in sources]
+        text = lower(code.module, name, function, kinds, [LaneType(result)], width=count)
+        code.module.define(name, text)
+    given, element = ", ".join(each.typed for each in arguments), element_of(result)
+    return code.vector(f"call {vector_type(element, count)} @{name}({given})", element, count)
+
+
 def returned(code: CodeBuilder, results: Sequence[LaneVector]) -> str:
     """Return results from a function in code; return the type of the function's result."""
     if len(results) == 1:

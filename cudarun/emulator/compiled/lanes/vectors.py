@@ -186,6 +186,13 @@ class CodeBuilder:
         self.numbers.append(NumberParameter(kind, value, role))
         return f"%n{len(self.numbers) - 1}"
 
+    def define(self, head: str, attributes: str = "internal noinline") -> None:
+        """Define a function with this code; the head is its type, its name and its parameters."""
+        name = head.partition("@")[2].partition("(")[0]
+        linkage, _, inlining = attributes.partition(" ")
+        first = " ".join(filter(None, ["define", linkage, head, inlining, "#0 {"]))
+        self.module.define(name, "\n".join([first, *self.lines, "}"]))
+
     # --- instructions ----------------------------------------------------------------------------
 
     def line(self, text: str) -> None:

@@ -12,9 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.compiled.lanes.lowering import LaneType, lower
+from cudarun.emulator.compiled.lanes.lowering import traced
 from cudarun.emulator.compiled.lanes.permutations import counted, permuted
-from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, splat, vector_type
+from cudarun.emulator.compiled.lanes.vectors import (
+    CodeBuilder,
+    LaneVector,
+    element_of,
+    splat,
+    vector_type,
+)
 from cudarun.emulator.machine.matrices import numbers
 from cudarun.emulator.numerics.formats import element
 from cudarun.emulator.numerics.products import NOTHING
@@ -66,13 +72,10 @@ def greater(code: CodeBuilder, a: LaneVector, b: LaneVector) -> LaneVector:
 def floats(code: CodeBuilder, words: LaneVector, ptx_type: Type) -> list[LaneVector]:
     """Return the elements of words as f32."""
     name = f"numbers.{ptx_type.name}.{words.count}"
-    if not code.module.defines(name):
 
-        def convert(a: Array, d: Array) -> None:
-            np.copyto(d, numbers(a, ptx_type).astype(np.float32))
+    def convert(a: Array, d: Array) -> None:
+        np.copyto(d, numbers(a, ptx_type).astype(np.float32))
 
-        types = [LaneType(ptx_type.dtype)], [LaneType(np.dtype(np.float32))]
-        code.module.define(name, lower(code.module, name, convert, *types, width=words.count))
     found = []
     for place in range(32 // ptx_type.bits):
         bits = words
@@ -81,9 +84,8 @@ def floats(code: CodeBuilder, words: LaneVector, ptx_type: Type) -> list[LaneVec
             bits = code.binary("lshr", words, shift)
         if ptx_type.bits < 32:
             bits = code.cast("trunc", bits, f"i{ptx_type.bits}")
-        given = code.bitcast(bits, LaneType(ptx_type.dtype).element)
-        kind = vector_type("float", words.count)
-        found.append(code.vector(f"call {kind} @{name}({given.typed})", "float", words.count))
+        given = code.bitcast(bits, element_of(ptx_type.dtype))
+        found.append(traced(code, name, convert, [ptx_type.dtype], np.dtype(np.float32), [given]))
     return found
 
 

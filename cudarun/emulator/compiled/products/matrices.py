@@ -147,8 +147,7 @@ def _define(module: ModuleText, operation: Action, sources: list[LaneVector]) ->
         ],
     )
     parameters = ", ".join(f"{value.type} %r{n}" for n, value in enumerate(sources))
-    head = f"define internal {result} @{name}({parameters}) noinline #0 {{"
-    module.define(name, "\n".join([head, *code.lines, "}"]))
+    code.define(f"{result} @{name}({parameters})")
     return name
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.compiled.lanes.lowering import LaneType, lower
+from cudarun.emulator.compiled.lanes.lowering import traced
 from cudarun.emulator.compiled.lanes.permutations import counted
 from cudarun.emulator.compiled.lanes.vectors import (
     CodeBuilder,
     LaneVector,
     ModuleText,
     splat,
-    vector_type,
 )
 from cudarun.emulator.compiled.products.elements import load, load_single, scaled, store
 from cudarun.emulator.compiled.products.shapes import MatrixShape
@@ -64,8 +63,7 @@ def define_exact_column(module: ModuleText, shape: MatrixShape) -> str:
         c = code.cast("fpext", single, "double")
     store(code, result, "%d", "0")
     code.line("ret void")
-    head = f"define internal void @{name}(ptr %a, ptr %b, ptr %c, ptr %d) noinline #0 {{"
-    module.define(name, "\n".join([head, *code.lines, "}"]))
+    code.define(f"void @{name}(ptr %a, ptr %b, ptr %c, ptr %d)")
     return name
 
 
@@ -85,17 +83,12 @@ def rounded(code: CodeBuilder, shape: MatrixShape, exact: LaneVector) -> LaneVec
     target, rows = shape.types["d"], shape.rows
     shortens = shape.by_warpgroup and shape.has_eight_bits and target.name == "f32"
     name = f"rounded.{target.name}.{rows}.{int(shortens)}"
-    if not code.module.defines(name):
 
-        def function(total: Array, d: Array) -> None:
-            result = rounded_sum(total, target.name)
-            np.copyto(d, shortened(result) if shortens else result)
+    def function(total: Array, d: Array) -> None:
+        result = rounded_sum(total, target.name)
+        np.copyto(d, shortened(result) if shortens else result)
 
-        double, narrow = LaneType(np.dtype(np.float64)), LaneType(target.dtype)
-        text = lower(code.module, name, function, [double], [narrow], width=rows)
-        code.module.define(name, text)
-    kind = vector_type(shape.result, rows)
-    return code.vector(f"call {kind} @{name}({exact.typed})", shape.result, rows)
+    return traced(code, name, function, [np.dtype(np.float64)], target.dtype, [exact])
 
 
 def _exponents(code: CodeBuilder, values: LaneVector, least: int) -> LaneVector:

@@ -45,8 +45,7 @@ def define_selection(module: ModuleText, shape: MatrixShape) -> str:
             word = code.binary("or", word, moved)
         store(code, word, "%words", scaled(code, number, rows))
     code.line("ret void")
-    head = f"define internal void @{name}(ptr %column, ptr %places, ptr %words) noinline #0 {{"
-    module.define(name, "\n".join([head, *code.lines, "}"]))
+    code.define(f"void @{name}(ptr %column, ptr %places, ptr %words)")
     return name
 
 
@@ -72,5 +71,4 @@ def _define_places(module: ModuleText, name: str, shape: MatrixShape) -> None:
             place = code.binary("mul", unit, splat("i32", size, rows))
             store(code, place, "%places", str((2 * chunk + which) * rows))
     code.line("ret void")
-    head = f"define internal void @{name}(ptr %metadata, ptr %places) noinline #0 {{"
-    module.define(name, "\n".join([head, *code.lines, "}"]))
+    code.define(f"void @{name}(ptr %metadata, ptr %places)")

@@ -12,14 +12,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.compiled.lanes.lowering import LaneType, lower
+from cudarun.emulator.compiled.lanes.lowering import traced
 from cudarun.emulator.compiled.lanes.permutations import counted
 from cudarun.emulator.compiled.lanes.vectors import (
     CodeBuilder,
     LaneVector,
     ModuleText,
     splat,
-    vector_type,
 )
 from cudarun.emulator.compiled.products.elements import (
     WORDS_AT_ONCE,
@@ -68,9 +67,7 @@ def define_product(module: ModuleText, shape: MatrixShape) -> str:
     else:
         _columns(code, shape)
     code.line("ret void")
-    parameters = "ptr %a, ptr %b, ptr %c, ptr %d, ptr %metadata"
-    head = f"define internal void @{name}({parameters}) noinline #0 {{"
-    module.define(name, "\n".join([head, *code.lines, "}"]))
+    code.define(f"void @{name}(ptr %a, ptr %b, ptr %c, ptr %d, ptr %metadata)")
     return name
 
 
@@ -286,33 +283,24 @@ def _with_addend(
     """Add C to a sum."""
     target, rows = shape.types["d"], shape.rows
     name = f"with.addend.{target.name}.{rows}"
-    if not code.module.defines(name):
 
-        def added(result: Array, c: Array, d: Array) -> None:
-            np.copyto(d, with_addend(result, c, target.name))
+    def added(result: Array, c: Array, d: Array) -> None:
+        np.copyto(d, with_addend(result, c, target.name))
 
-        kinds = LaneType(target.dtype), LaneType(np.dtype(np.float32))
-        text = lower(code.module, name, added, kinds, kinds[:1], width=rows)
-        code.module.define(name, text)
-    kind = vector_type(shape.result, rows)
-    return code.vector(f"call {kind} @{name}({total.typed}, {c.typed})", shape.result, rows)
+    kinds = target.dtype, np.dtype(np.float32)
+    return traced(code, name, added, kinds, target.dtype, [total, c])
 
 
 def _chains(code: CodeBuilder, shape: MatrixShape) -> None:
     """Compute f64 by consecutive fused multiply-adds along k."""
-    rows, name = shape.rows, f"chained.{shape.rows}"
-    if not code.module.defines(name):
-        double = LaneType(np.dtype(np.float64))
-        text = lower(code.module, name, chained_f64, [double] * 3, [double], width=rows)
-        code.module.define(name, text)
+    rows, name, double = shape.rows, f"chained.{shape.rows}", np.dtype(np.float64)
     with counted(code, shape.columns) as column:
         place = scaled(code, column, rows)
         total = load(code, "%c", "double", place, rows)
         for k in range(shape.depth):
             a = load(code, "%a", "double", str(k * rows), rows)
             b = load_single(code, "%b", "double", scaled(code, column, shape.depth, k), rows)
-            given = ", ".join(value.typed for value in (a, b, total))
-            total = code.vector(f"call {total.type} @{name}({given})", "double", rows)
+            total = traced(code, name, chained_f64, [double] * 3, double, [a, b, total])
         store(code, total, "%d", place)
 
 

@@ -182,8 +182,7 @@ def define_warp_product(module: ModuleText, action: MultiplyAsync, sources: int)
     code.line(f"call void @{product}(ptr %a, ptr %b, ptr %c, ptr %d, ptr {metadata})")
     _pass_results(code, shape, registers, sources)
     code.line("ret i1 true")
-    head = f"define internal i1 @{name}(ptr %ctx, ptr %scratch, i32 %warp) noinline #0 {{"
-    module.define(name, "\n".join([head, *code.lines, "}"]))
+    code.define(f"i1 @{name}(ptr %ctx, ptr %scratch, i32 %warp)")
     return name
 
 

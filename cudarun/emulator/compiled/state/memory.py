@@ -199,8 +199,7 @@ class MemoryFunctions:
             halves.append(code.vector(text, f"i{width}", HALF))
         both = code.shuffle(halves[0], range(WIDTH), halves[1])
         code.line(f"ret {both.typed}")
-        head = f"define internal {kind} @{name}(ptr %host, {_OFFSETS} %offsets, i32 %mask) noinline"
-        self._module.define(name, "\n".join([head + " #0 {", *code.lines, "}"]))
+        code.define(f"{kind} @{name}(ptr %host, {_OFFSETS} %offsets, i32 %mask)")
         self._define_half_load(f"half.{name}", width)
 
     def _define_half_load(self, name: str, width: int) -> None:
@@ -241,8 +240,7 @@ class MemoryFunctions:
         given = f"<16 x ptr> {pointers}, i32 1, {active.typed}, {kind} zeroinitializer"
         found = code.vector(f"call {kind} {intrinsic}({given})", element, HALF)
         code.line(f"ret {found.typed}")
-        head = f"define internal {kind} @{name}(ptr %host, <16 x i64> %offsets, i16 %mask) noinline"
-        self._module.define(name, "\n".join([head + " #0 {", *code.lines, "}"]))
+        code.define(f"{kind} @{name}(ptr %host, <16 x i64> %offsets, i16 %mask)")
 
     def _define_store(self, name: str, width: int) -> None:
         element, kind = f"i{width}", vector_type(f"i{width}")
@@ -263,11 +261,7 @@ class MemoryFunctions:
             f"call void {scatter}({kind} %value, <32 x ptr> {pointers}, i32 1, {active.typed})"
         )
         code.line("ret void")
-        head = (
-            f"define internal void @{name}"
-            f"(ptr %host, {_OFFSETS} %offsets, {kind} %value, i32 %mask) noinline"
-        )
-        self._module.define(name, "\n".join([head + " #0 {", *code.lines, "}"]))
+        code.define(f"void @{name}(ptr %host, {_OFFSETS} %offsets, {kind} %value, i32 %mask)")
 
 
 def contiguous(code: CodeBuilder, count: int, size: int, mask: str) -> tuple[str, str]:

@@ -123,9 +123,9 @@ class _Grids:
             try:
                 self._engines.run(launch, on_progress, _run)
                 launch.running = None  # its registers and shared memory are not kept
-                observer.exited(launch)
+                observer.ran(launch)
             except DeviceFault:
-                observer.exited(launch)
+                observer.ran(launch)
                 raise
             finally:
                 launch.children.release(memory)

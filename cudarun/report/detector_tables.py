@@ -41,6 +41,8 @@ _VERBS = {
     "arrival": "reached",
     "skip": "skipped",
     "use": "used",
+    "asynchronous load": "read asynchronously",
+    "asynchronous store": "written asynchronously",
 }
 
 
@@ -82,6 +84,8 @@ def _show_finding(finding: LaunchFinding, others: Sequence[LaunchFinding], out: 
         function = "" if place.function == finding.kernel else f" in {place.function}"
         where = _where(f"{place.source}{function}" if place.source else None, place)
         print_line(out, f"    {where}")
+    if finding.kind == "race" and finding.problem:
+        print_line(out, f"  {finding.problem}")
     if others:
         what = _MORE[len(finding.places)][len(others) > 1]
         print_line(out, f"  and {len(others)} more {what} at these source lines")

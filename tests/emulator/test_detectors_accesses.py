@@ -52,7 +52,7 @@ KINDS: dict[str, set[AccessKind]] = {
     "cp.reduce.async.bulk.tensor": {READ, ATOMIC},
     "cp.async.mbarrier.arrive": {MBARRIER},
     "mbarrier.init": {WRITE},
-    "mbarrier.inval": {WRITE},
+    "mbarrier.inval": {MBARRIER},
     "mbarrier.expect_tx": {MBARRIER},
     "mbarrier.complete_tx": {MBARRIER},
     "mbarrier.arrive": {MBARRIER},

@@ -109,7 +109,7 @@ class DetectorObserver(Observer):
         self._replacements = {}
         self._invalid = InvalidAccesses(goes_on=bool(self._detect))
 
-    def exited(self, launch: Launch) -> None:
+    def ran(self, launch: Launch) -> None:
         """Raise the fault of an invalid access after which the launch has gone on."""
         if self._invalid.fault is not None:
             raise self._invalid.fault
@@ -195,11 +195,6 @@ class DetectorObserver(Observer):
         for detector in self._detectors:
             detector.warps_synchronize(batch, lanes, masks)
 
-    def warpgroups_synchronize(self, batch: Batch, lanes: Lanes) -> None:
-        """See `Observer`."""
-        for detector in self._detectors:
-            detector.warpgroups_synchronize(batch, lanes)
-
     def clusters_arrive(self, batch: Batch, lanes: Lanes) -> None:
         """See `Observer`."""
         for detector in self._detectors:
@@ -209,6 +204,16 @@ class DetectorObserver(Observer):
         """See `Observer`."""
         for detector in self._detectors:
             detector.clusters_synchronize(batch, lanes)
+
+    def lanes_exited(self, batch: Batch, lanes: Lanes) -> None:
+        """See `Observer`."""
+        for detector in self._detectors:
+            detector.lanes_exited(batch, lanes)
+
+    def phase_completed(self, batch: Batch, place: int) -> None:
+        """See `Observer`."""
+        for detector in self._detectors:
+            detector.phase_completed(batch, place)
 
     def stack_grows(self, batch: Batch, lanes: Lanes, start: Array, size: Array | int) -> None:
         """See `Observer`."""

@@ -20,9 +20,10 @@ _KINDS = ("sync", "race", "uninit")  # the first ones can cause the others
 class AccessSite:
     """One access by one thread: the instruction and the thread.
 
-    ``access`` is ``"load"``, ``"store"`` or ``"atomic operation"``; or ``"use"`` of an undefined
-    value. Of an instruction that synchronizes it is ``"arrival"`` or ``"skip"``, ``lanes`` are
-    those of the thread's warp that did so, and ``members`` is their member mask.
+    ``access`` is ``"load"``, ``"store"`` or ``"atomic operation"``, after ``"asynchronous "`` if
+    the instruction only issues it; or ``"use"`` of an undefined value. Of an instruction that
+    synchronizes it is ``"arrival"`` or ``"skip"``, ``lanes`` are those of the thread's warp that
+    did so, and ``members`` is their member mask.
     """
 
     access: str
@@ -63,7 +64,8 @@ class DetectorFinding:
         memory: The memory of the first occurrence; ``None`` for a synchronization error.
         places: The earlier access and the later one; of an uninitialized read of memory only that.
         count: Number of occurrences at these instructions.
-        problem: The synchronization error.
+        problem: The synchronization error; of a race with an asynchronous operation or the end of a
+            block, what is missing.
     """
 
     kind: Kind

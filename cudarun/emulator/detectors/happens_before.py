@@ -9,24 +9,31 @@ ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.detectors.agents import (
+    BULK_READS,
+    BULK_WRITES,
+    COPIES,
+    FIRST_AGENT,
+    of_thread,
+)
 from cudarun.emulator.detectors.groups import distinct, groups
 from cudarun.emulator.detectors.vector_clocks import (
     BLOCK,
     NOTHING,
     THREAD,
+    VISIBLE,
     WARP,
     LogicalClock,
     VectorClock,
 )
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.threads import WARP as WARP_SIZE
-from cudarun.emulator.machine.threads import WARPGROUP
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
@@ -65,6 +72,11 @@ class HappensBefore:
         self._of_warps: Array | None = None  # per warp of its block
         self._clock = np.zeros(lanes, dtype=np.intp)
         self._clocks = [NOTHING]
+        # per lane, what it knows of its own agents, and whether that is not in its clock
+        self._completed = {
+            kind: np.zeros(lanes, dtype=np.int64) for kind in (COPIES, BULK_READS, BULK_WRITES)
+        }
+        self._has_news: npt.NDArray[np.bool_] | None = None
         self.has_block_fences = False
         self._fenced = {level: np.zeros(lanes, dtype=np.int64) for level in ("block", "grid")}
         self._last_fences: dict[str, tuple[Array, Array, Array]] = {}
@@ -82,6 +94,9 @@ class HappensBefore:
         self._of_lanes = self._of_warps = None
         self._clock[:] = 0
         self._clocks = [NOTHING]
+        self._has_news = None
+        for array in self._completed.values():
+            array[:] = 0
 
     # --- barriers --------------------------------------------------------------------------------
 
@@ -143,16 +158,6 @@ class HappensBefore:
                 best = np.maximum.reduceat(array[lanes], starts, axis=0)
                 array[lanes] = np.repeat(best, lengths, axis=0)
         self._share_clocks(lanes, warp)
-
-    def warpgroups_synchronize(self, lanes: Lanes) -> None:
-        """Order lanes of whole warpgroups after their asynchronous operations."""
-        members = lane_sets.indices(lanes)
-        group = self.batch.threads.slot_of[members] // WARP_SIZE
-        block = self.batch.threads.block_of[members]
-        group = (group - block * self.warps) // (WARPGROUP // WARP_SIZE) + block * self.warps
-        for number in np.unique(group):
-            here = members[group == number]
-            self._synchronize_warps(here, np.full(len(here), self.logical_clock.now), here)
 
     def _synchronize_groups(self, lanes: Indices, warp: Array, masks: Array, whole: Array) -> None:
         """Order groups of lanes smaller than warps, with a timestamp per lane."""
@@ -219,6 +224,12 @@ class HappensBefore:
         before and after the fence.
         """
         fenced, by_warp, by_block = self._fences_of(level)
+        return self._clock_of(lanes, fenced, by_warp, by_block)
+
+    def _clock_of(
+        self, lanes: Indices, fenced: Array, by_warp: Array, by_block: Array
+    ) -> VectorClock:
+        """Return the join of the clocks of lanes up to the fences of each, its warp and block."""
         slot, warp = self.batch.threads.block_of[lanes], self._in_block[lanes] // WARP_SIZE
         thread = self.thread[lanes]
         block = thread // self.threads
@@ -241,9 +252,64 @@ class HappensBefore:
         result = VectorClock.latest(
             *_without_covered(np.concatenate(keys), np.concatenate(known), self._whole(lanes), own)
         )
+        return result.joined(self._joined(lanes))
+
+    def _joined(self, lanes: Indices) -> VectorClock:
+        """Return the join of the clocks of lanes, with what they know of their own agents."""
+        result = NOTHING
         for index in distinct(self._clock[lanes]):
             result = result.joined(self._clocks[index])
+        if self._has_news is not None:
+            some = lanes[self._has_news[lanes]]
+            if len(some):
+                kinds, numbers = [*self._completed], self.thread[some]
+                keys = np.concatenate([of_thread(kind, numbers) for kind in kinds])
+                known = np.concatenate([self._completed[kind][some] for kind in kinds])
+                result = result.joined(VectorClock.latest(THREAD + keys, known))
         return result
+
+    # --- asynchronous operations -----------------------------------------------------------------
+
+    def complete(self, lanes: Indices, kind: int, timestamps: Array) -> None:
+        """Order lanes after the operations of their own agents up to some timestamps."""
+        if self._has_news is None:
+            self._has_news = np.zeros(len(self.thread), dtype=np.bool_)
+        known = self._completed[kind]
+        known[lanes] = np.maximum(known[lanes], timestamps)
+        self._has_news[lanes] = True
+
+    def make_visible(self, lanes: Lanes, spaces: Collection[str]) -> None:
+        """Record a fence: the async proxy sees what happens before, for threads after it."""
+        members = lane_sets.indices(lanes)
+        room = self.batch.threads.room
+        never, now = np.array(_NEVER), np.array(self.logical_clock.now)
+        fences = (
+            np.broadcast_to(now, len(self.thread)),
+            np.broadcast_to(never, (room, self.warps)),
+            np.broadcast_to(never, room),
+        )
+        for _, positions in groups(self.batch.threads.block_of[members]):
+            here = members[positions]
+            self.acquire(here, self._clock_of(here, *fences).made_visible(spaces))
+
+    def invisible(self, lanes: Indices, words: Array, space: str) -> npt.NDArray[np.bool_]:
+        """Return per lane whether no fence has made an access visible to the async proxy."""
+        known = self._known_by_clock(lanes, words & _THREAD_MASK, VISIBLE[space])
+        result: npt.NDArray[np.bool_] = words >> THREAD_BITS > known
+        return result
+
+    def has_heard_of(self, lanes: Indices, blocks: Array) -> npt.NDArray[np.bool_]:
+        """Return per lane whether anything in another block happens before its next access."""
+        found = np.zeros(len(lanes), dtype=np.bool_)
+        for index, members in groups(self._clock[lanes]):
+            for block, those in groups(blocks[members]):
+                found[members[those]] = self._clocks[index].knows_block(block, self.threads)
+        return found
+
+    def representatives(self, lanes: Indices) -> list[int]:
+        """Return one of each lanes that know the same of other blocks."""
+        found: list[int] = lanes[np.unique(self._clock[lanes], return_index=True)[1]].tolist()
+        return found
 
     def _whole(self, lanes: Indices) -> int | None:
         """Return the block in the grid that consists of these lanes."""
@@ -278,7 +344,7 @@ class HappensBefore:
             of: The group of each lane.
             to: The lanes that get the joined clock of a single group; by default all.
         """
-        if len(self._clocks) == 1:
+        if len(self._clocks) == 1 and self._has_news is None:
             return
         self._forget_unused_clocks()
         members = lane_sets.indices(lanes)
@@ -287,12 +353,14 @@ class HappensBefore:
         pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
         group = pairs // room
         several = set(group[1:][group[1:] == group[:-1]].tolist())
+        if self._has_news is not None:
+            several |= set(of[self._has_news[members]].tolist())
         for number, positions in groups(of) if several else ():
             if number in several:
-                joined = NOTHING
-                for index in distinct(self._clock[members[positions]]):
-                    joined = joined.joined(self._clocks[index])
-                self._clock[members[positions] if to is None else to] = self._number(joined)
+                after = members[positions] if to is None else to
+                self._clock[after] = self._number(self._joined(members[positions]))
+                if self._has_news is not None:
+                    self._has_news[after] = False
 
     def _number(self, clock: VectorClock) -> int:
         self._clocks.append(clock)
@@ -323,6 +391,9 @@ class HappensBefore:
             known = np.where(here[rest], self._known_here(lanes[rest], others[rest]), 0)
             if len(self._clocks) > 1:
                 known = np.maximum(known, self._known_by_clock(lanes[rest], others[rest]))
+            for kind, completed in self._completed.items() if self._has_news is not None else ():
+                mine = of_thread(kind, own[rest]) == others[rest]
+                known = np.where(mine, np.maximum(known, completed[lanes[rest]]), known)
             ordered[rest] = timestamps[rest] <= known
         result: npt.NDArray[np.bool_] = ~ordered
         return result
@@ -341,12 +412,13 @@ class HappensBefore:
             known = np.maximum(known, self._of_warps[lanes, warp])
         return known
 
-    def _known_by_clock(self, lanes: Indices, others: Array) -> Array:
-        """Return the timestamps for threads in the lanes' vector clocks."""
+    def _known_by_clock(self, lanes: Indices, others: Array, of: int = 0) -> Array:
+        """Return the timestamps for threads or agents in the lanes' vector clocks."""
         known = np.zeros(len(lanes), dtype=np.int64)
         blocks = others // self.threads
         warps = blocks * self.warps + others % self.threads // WARP_SIZE
-        keys = np.stack([THREAD + others, WARP + warps, BLOCK + blocks])
+        keys = np.stack([THREAD + others, WARP + warps, BLOCK + blocks]) + of
+        keys[1:, others >= FIRST_AGENT] = -1
         for number, members in groups(self._clock[lanes]):
             known[members] = self._clocks[number].get(keys[:, members]).max(axis=0)
         return known

@@ -5,17 +5,18 @@ An observed launch binds these instead of the actions of the program, which stay
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.emulator.detectors.vector_clocks import VISIBLE
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, MemoryAction, Piece
 from cudarun.emulator.machine.observer import Observer
-from cudarun.emulator.machine.transfers import Fence
-from cudarun.emulator.machine.warpgroups import WaitGroup
+from cudarun.emulator.machine.transfers import Fence, NoEffect
+from cudarun.emulator.machine.warpgroups import NothingPending
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
@@ -35,8 +36,28 @@ class Detector(Observer):
     def refused(self, access: Access, active: Active, addresses: Array) -> None:
         """Handle an access of active lanes of which at least one is invalid."""
 
+    def issued(self, action: MemoryAction, active: Active, sources: Arrays) -> None:
+        """Handle the start of an action that accesses memory, at once or by an agent."""
+
     def executed(self, action: MemoryAction, sources: Arrays) -> None:
         """Handle the end of an action that accessed memory."""
+
+    def committed(self, active: Active, queue: str) -> None:
+        """Handle the end of a group of operations in a queue of each lane (`agents.Groups`)."""
+
+    def awaited(self, active: Active, queue: str, pending: int | None, *, reads: bool) -> None:
+        """Handle a wait for groups of a queue.
+
+        Args:
+            active: The lanes that wait.
+            queue: The queue.
+            pending: The most groups that may be incomplete; ``None`` for a wait for all
+                operations, in groups or not.
+            reads: Whether lanes only wait until the sources have been read.
+        """
+
+    def made_visible(self, active: Active, spaces: Collection[str]) -> None:
+        """Handle a fence between the accesses of the generic and of the async proxy."""
 
     def fence(self, active: Active, scope: str) -> None:
         """Handle a fence of active lanes."""
@@ -135,10 +156,10 @@ def instrumented(
     action = operation.action
     if isinstance(action, Fence):
         return _fence(action, to)
-    if isinstance(action, WaitGroup):
-        return _wait_group(to)
-    run = action
-    if isinstance(action, MemoryAction):
+    run: ActionFunction = action
+    if isinstance(action, NoEffect | NothingPending):
+        run = _ordering(action, to)
+    elif isinstance(action, MemoryAction):
         run = _instrumented_accesses(action, operation.site, to, invalid)
     if isinstance(action, WarpAction) and action.waits_for:
         run = _synchronizing(run, to, action, operation.site)
@@ -153,6 +174,8 @@ def _instrumented_accesses(
     )
 
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
+        for detector in to:
+            detector.issued(action, active, sources)
         instrumented_action(active, sources, destinations)
         if invalid.fault is not None:
             invalid.check_work(active)
@@ -173,7 +196,7 @@ def _synchronizing(
     def run_synchronized(active: Active, sources: Arrays, destinations: Arrays) -> None:
         for detector in to:
             detector.collective(action, site, active, sources)
-            if action.waits_for != "mask":  # shuffles and votes are no memory barriers
+            if action.waits_for == "warp":  # shuffles and votes are no memory barriers
                 detector.warps_synchronize(active.batch, active.lanes, None)
         run(active, sources, destinations)
         for detector in to if action.is_joint else ():
@@ -182,12 +205,28 @@ def _synchronizing(
     return run_synchronized
 
 
-def _wait_group(to: Sequence[Detector]) -> ActionFunction:
+def _ordering(action: NoEffect | NothingPending, to: Sequence[Detector]) -> ActionFunction:
+    """Return an instruction that only orders others, or does nothing."""
+    words = action.words
+    queue = "wgmma" if isinstance(action, NothingPending) else "cp.async"
+    queue = "bulk" if "bulk" in words else queue
+    pending = next(iter(words.constants.values()), None)
+
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
         for detector in to:
-            detector.warpgroups_synchronize(active.batch, active.lanes)
+            if "commit_group" in words:
+                detector.committed(active, queue)
+            else:
+                detector.awaited(active, queue, pending, reads=bool(words.get("read")))
 
-    return run
+    def run_fence(active: Active, sources: Arrays, destinations: Arrays) -> None:
+        space = words["space"].partition("::")[0]
+        for detector in to:
+            detector.made_visible(active, (space,) if space else tuple(VISIBLE))
+
+    if "proxy" in words and "async" in words:
+        return run_fence
+    return action if {"commit_group", "wait_group", "wait_all"}.isdisjoint(words) else run
 
 
 def _fence(action: Fence, to: Sequence[Detector]) -> ActionFunction:

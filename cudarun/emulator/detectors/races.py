@@ -10,31 +10,33 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.detectors.conflicts import NARROW, Conflict, Conflicts
-from cudarun.emulator.detectors.findings import (
-    AccessedBytes,
-    AccessSite,
-    DetectorFinding,
-    FindingTable,
-    shared_bytes,
+from cudarun.emulator.detectors.agents import (
+    FIRST_AGENT,
+    Agents,
+    Groups,
+    agents_of_queue,
+    is_generic,
 )
+from cudarun.emulator.detectors.conflicts import NARROW, Conflict, Conflicts
+from cudarun.emulator.detectors.findings import FindingTable
 from cudarun.emulator.detectors.footprints import Footprint, footprints
 from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.happens_before import THREAD_BITS, HappensBefore
 from cudarun.emulator.detectors.instrumentation import Detector
+from cudarun.emulator.detectors.lifetimes import EXITED, SharedLifetimes
+from cudarun.emulator.detectors.race_reports import RaceReporter
 from cudarun.emulator.detectors.releases import ReleasedClocks
 from cudarun.emulator.detectors.shadow import Shadow, threads
-from cudarun.emulator.detectors.vector_clocks import LogicalClock
+from cudarun.emulator.detectors.vector_clocks import LogicalClock, VectorClock
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Access, MemoryAction, Section
-from cudarun.emulator.machine.threads import place_of_thread
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Section
 from cudarun.emulator.machine.transfers import MemoryStore, split
 from cudarun.emulator.memory import Allocation
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.active import Active
@@ -106,6 +108,11 @@ class RaceDetector(Detector):
         self._shadows: dict[Allocation | Section, Shadow] = {}
         self._releases = ReleasedClocks()
         self._overwritten: list[_Overwritten] = []
+        self._agents = Agents()
+        self._has_agents = False
+        self._reporter = RaceReporter(launch, findings, self._logical_clock, self._agents)
+        self._groups: dict[Batch, Groups] = {}
+        self._lifetimes: dict[Batch, SharedLifetimes] = {}
         self._conflicts = Conflicts(launch.functions)
         self._checks_strong = findings.baseline is not None  # atomic accesses among each other
         self._lost: list[tuple[_UnitAccess, Indices]] = []
@@ -116,6 +123,13 @@ class RaceDetector(Detector):
         """Clear the shadow of shared memory for new blocks."""
         if batch not in self._orders:
             self._orders[batch] = HappensBefore(batch, self._logical_clock)
+            self._groups[batch] = Groups(batch.lanes)
+            if self._launch.cluster_blocks > 1:
+                self._lifetimes[batch] = SharedLifetimes(batch, self._orders[batch])
+        self._groups[batch].begin()
+        if batch in self._lifetimes:
+            self._lifetimes[batch].begin()
+            self._logical_clock.next(0)  # the start of the blocks
         self._orders[batch].begin(first_block)
         shadow = self._shadows.get(batch.section("shared"))
         if shadow is not None:
@@ -137,10 +151,6 @@ class RaceDetector(Detector):
         """See `Observer`."""
         self._orders[batch].warps_synchronize(lanes, masks)
 
-    def warpgroups_synchronize(self, batch: Batch, lanes: Lanes) -> None:
-        """See `Observer`."""
-        self._orders[batch].warpgroups_synchronize(lanes)
-
     def clusters_arrive(self, batch: Batch, lanes: Lanes) -> None:
         """See `Observer`."""
         self._orders[batch].clusters_arrive(lanes)
@@ -153,6 +163,39 @@ class RaceDetector(Detector):
         """See `Detector`."""
         self._orders[active.batch].fence(active.lanes, scope)
 
+    # --- asynchronous operations -----------------------------------------------------------------
+
+    def issued(self, action: MemoryAction, active: Active, sources: Arrays) -> None:
+        """See `Detector`."""
+        self._agents.issue(action, active, sources)
+
+    def committed(self, active: Active, queue: str) -> None:
+        """See `Detector`."""
+        self._groups[active.batch].commit(queue, active.lanes, self._logical_clock.now)
+
+    def awaited(self, active: Active, queue: str, pending: int | None, *, reads: bool) -> None:
+        """See `Detector`."""
+        order, lanes = self._orders[active.batch], lane_sets.indices(active.lanes)
+        committed = self._groups[active.batch]
+        if pending is None:
+            committed.commit(queue, lanes, self._logical_clock.now)
+        completed = committed.completed(queue, lanes, pending or 0)
+        if queue == "wgmma":
+            agents = self._agents.of_warpgroups(active, order.thread[lanes])
+            for _, members in groups(agents):
+                clock = VectorClock.latest(agents[members], completed[members])
+                order.acquire(lanes[members], clock)
+        for kind in agents_of_queue(queue, reads=reads):
+            order.complete(lanes, kind, completed)
+
+    def phase_completed(self, batch: Batch, place: int) -> None:
+        """See `Observer`."""
+        self._releases.complete_phase(place, self._orders[batch])
+
+    def made_visible(self, active: Active, spaces: Collection[str]) -> None:
+        """See `Detector`."""
+        self._orders[active.batch].make_visible(active.lanes, spaces)
+
     # --- accesses --------------------------------------------------------------------------------
 
     def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
@@ -160,7 +203,14 @@ class RaceDetector(Detector):
         order, lanes = self._orders[active.batch], active.lanes
         number = self._logical_clock.site_number(site, access)
         self._checks_strong |= access.scope in NARROW or access.order == "volatile"
-        words = order.numbers[lanes] | (self._logical_clock.next(number) << THREAD_BITS)
+        numbers = order.numbers[lanes]
+        if access.agent:
+            numbers = self._agents.of(access, active, numbers)
+            self._has_agents = True
+        words = numbers | (self._logical_clock.next(number) << THREAD_BITS)
+        agents = np.zeros(0, dtype=np.int64)
+        if access.kind is AccessKind.MBARRIER:
+            agents = self._agents.completing(active, numbers)
         if access.order in ("release", "acq_rel"):
             order.fence(active.lanes, access.scope)
         for part in footprints(access, active, addresses):
@@ -169,16 +219,22 @@ class RaceDetector(Detector):
             rows = part.positions
             here = lanes if rows is None else lane_sets.of(lane_sets.pick(lanes, rows))
             theirs = words if rows is None else words[rows]
-            if access.strong:
+            if access.strong and not access.agent:
                 self._releases.acquire(access, part, order, lane_sets.indices(here))
+            if part.space == "shared" and active.batch in self._lifetimes:
+                lifetimes = self._lifetimes[active.batch]
+                wrong = lifetimes.accessed(lane_sets.indices(here), part.offsets, theirs)
+                for problem, those in wrong.items():
+                    self._reporter.lifetimes(theirs[those], problem, part.offsets[those])
             shadow = self._shadow(part, access.bytes)
             for place, units in enumerate(shadow.units(part.offsets, access.bytes)):
                 step = _UnitAccess(
                     access, site, part.region, shadow, rows, here, theirs, units, place
                 )
                 self._check(step, order)
-            if access.strong:
-                self._releases.release(access, part, order, lane_sets.indices(here))
+            if access.strong and not access.agent:
+                mine = agents if rows is None or not len(agents) else agents[rows]
+                self._releases.release(access, part, order, lane_sets.indices(here), mine)
 
     def _shadow(self, part: Footprint, size: int) -> Shadow:
         shadow = self._shadows.get(part.region)
@@ -193,10 +249,19 @@ class RaceDetector(Detector):
         plain_write = access.writes and not access.strong
         recorded = shadow.writes[units]
         chosen = self._unordered(step, order, recorded)
-        if len(chosen) and plain_write:
-            before = step.bytes_at(chosen)
-            self._overwritten.append(_Overwritten(step, chosen, recorded[chosen], before))
-        elif len(chosen):
+        if not access.writes and not is_generic(access):
+            self._check_visible(step, order, recorded, chosen)
+            if shadow.strong is not None:
+                self._check_visible(step, order, shadow.strong[0][units], chosen)
+        if len(chosen) and plain_write and not access.agent:
+            of_agents = threads(recorded[chosen]) >= FIRST_AGENT
+            by_threads, chosen = chosen[~of_agents], chosen[of_agents]
+            if len(by_threads):
+                before = step.bytes_at(by_threads)
+                self._overwritten.append(
+                    _Overwritten(step, by_threads, recorded[by_threads], before)
+                )
+        if len(chosen):
             self._report(step, chosen, recorded[chosen])
         if access.writes:
             self._check_pairs(step, order, shadow.reads)
@@ -211,6 +276,18 @@ class RaceDetector(Detector):
         lost = shadow.note(units, step.words, strong=access.writes)
         if len(lost) and access.scope in NARROW and shadow.strong is not None and access.writes:
             self._report_pairs(step, lost, shadow.strong[0][units[lost]])
+
+    def _check_visible(
+        self, step: _UnitAccess, order: HappensBefore, recorded: Array, known: Indices
+    ) -> None:
+        """Check that the async proxy sees the writes that happen before a read by it."""
+        for number, those in groups(self._logical_clock.site_numbers(recorded >> THREAD_BITS)):
+            if is_generic(self._logical_clock.site(number)[1]):
+                those = np.setdiff1d(those[recorded[those] != 0], known)
+                lanes = lane_sets.pick(step.lanes, those)
+                those = those[order.invisible(lanes, recorded[those], step.space)]
+                if len(those):
+                    self._report(step, those, recorded[those], "no fence.proxy.async between them")
 
     def _check_pairs(
         self, step: _UnitAccess, order: HappensBefore, pair: tuple[Array, Array]
@@ -260,10 +337,13 @@ class RaceDetector(Detector):
         """Return the lanes with an access of another thread that does not happen before."""
         if isinstance(step.region, Section) and self._launch.cluster_blocks == 1:
             # Only threads of its block can access it.
-            suspects = (recorded >> THREAD_BITS > order.of_block[step.lanes]).nonzero()[0]
+            later = recorded >> THREAD_BITS > order.of_block[step.lanes]
+            if self._has_agents:
+                later |= threads(recorded) >= FIRST_AGENT
+            suspects = later.nonzero()[0]
         else:
             suspects = recorded.nonzero()[0]
-        if len(suspects):
+        if len(suspects) and not step.access.agent:
             others = threads(recorded[suspects]) != threads(step.words[suspects])
             suspects = suspects[others]
         if len(suspects):
@@ -293,33 +373,19 @@ class RaceDetector(Detector):
 
     # --- findings --------------------------------------------------------------------------------
 
-    def _report(self, step: _UnitAccess, chosen: Indices, recorded: Array) -> None:
+    def _report(
+        self, step: _UnitAccess, chosen: Indices, recorded: Array, problem: str = ""
+    ) -> None:
         """Report races of lanes with the accesses in shadow memory."""
-        numbers = self._logical_clock.site_numbers(recorded >> THREAD_BITS)
-        for number, those in groups(numbers):
-            site, access = self._logical_clock.site(number)
-            sites = (site, step.site)
-            if self._findings.known("race", sites, len(those)):
-                continue
-            row = int(chosen[those[0]])
-            earlier = int(recorded[those[0]]) & _THREAD
-            later = int(step.words[row]) & _THREAD
-            places = (
-                AccessSite(access.kind.value, site, *place_of_thread(self._launch, earlier)),
-                AccessSite(
-                    step.access.kind.value, step.site, *place_of_thread(self._launch, later)
-                ),
-            )
-            name = self._launch.kernel.name
-            memory = self._memory(step, row)
-            self._findings.add(DetectorFinding("race", name, memory, places, len(those)))
+        memory = step.region, step.shadow.first_bytes(step.units[chosen]), step.shadow.unit
+        at = step.site, step.access
+        self._reporter.pairs(recorded, step.words[chosen], at, memory, problem)
 
-    def _memory(self, step: _UnitAccess, row: int) -> AccessedBytes:
-        first, size = int(step.shadow.first_bytes(step.units[row])), step.shadow.unit
-        if isinstance(step.region, Section):
-            return shared_bytes(self._launch, first, size)
-        region = step.region
-        return AccessedBytes("global", region.base + first, size, region.label, first)
+    def lanes_exited(self, batch: Batch, lanes: Lanes) -> None:
+        """See `Observer`."""
+        if batch in self._lifetimes:
+            found = self._lifetimes[batch].exited(lane_sets.indices(lanes))
+            self._reporter.lifetimes(found[0], EXITED, found[1])
 
 
 def _stored(action: MemoryStore, sources: Arrays, rows: Indices) -> Array:

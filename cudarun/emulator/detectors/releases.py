@@ -4,7 +4,8 @@ A thread releases its accesses before a fence by an atomic or volatile write aft
 ``.release`` the fence is part of the write. An atomic or volatile read of the address acquires
 them; a fence after the read is not required, because many kernels that are considered correct have
 none. An atomic operation adds to the released clocks, a store replaces them (PTX manual 8.7,
-release and acquire patterns).
+release and acquire patterns). At an ``mbarrier`` object a thread acquires what has been released in
+the phases that are complete.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.detectors.groups import groups
-from cudarun.emulator.detectors.vector_clocks import VectorClock
+from cudarun.emulator.detectors.vector_clocks import NOTHING, VectorClock
 from cudarun.emulator.machine.access import Access, AccessKind, Section
 from cudarun.emulator.numerics.arrays import Array
 
@@ -37,23 +38,38 @@ class ReleasedClocks:
     def __init__(self) -> None:
         self._clocks: dict[int, dict[int, VectorClock]] = {}
         self._sorted: Array | None = None  # the addresses; None after a change
+        self._phases: dict[int, tuple[VectorClock, VectorClock]] = {}  # incomplete, complete
 
     def acquire(
         self, access: Access, part: Footprint, order: HappensBefore, lanes: Indices
     ) -> None:
         """Acquire the clocks released at the addresses that lanes read."""
-        if not self._clocks or not _acquires(access):
+        if not (self._clocks or self._phases) or not _acquires(access):
             return
         keys = self._keys_of(part, order, lanes)
+        for key, members in groups(keys) if self._phases else ():
+            if key in self._phases:
+                order.acquire(lanes[members], self._phases[key][1])
         found = self._released(keys)
         for key, members in groups(keys[found]):
             self._acquire(key, order, lanes[found[members]])
 
     def release(
-        self, access: Access, part: Footprint, order: HappensBefore, lanes: Indices
+        self, access: Access, part: Footprint, order: HappensBefore, lanes: Indices, agents: Array
     ) -> None:
-        """Release the clocks of lanes that write atomically or volatile."""
+        """Release the clocks of lanes that write atomically or volatile.
+
+        Args:
+            access: The access.
+            part: Its memory.
+            order: The order of the lanes.
+            lanes: The lanes.
+            agents: At an ``mbarrier`` object, the agents whose operations are complete for it.
+        """
         if not access.writes:
+            return
+        if access.kind is AccessKind.MBARRIER:
+            self._release_in_phase(part, order, lanes, agents)
             return
         releasing = order.has_fenced(lanes, "block")
         replaces = not access.reads and bool(self._clocks)
@@ -72,6 +88,26 @@ class ReleasedClocks:
             if _acquires(access) and len(writers) > 1:  # the instruction serializes them
                 self._acquire(key, order, lanes[members])
 
+    def _release_in_phase(
+        self, part: Footprint, order: HappensBefore, lanes: Indices, agents: Array
+    ) -> None:
+        releasing = order.has_fenced(lanes, "block")
+        for key, members in groups(self._keys_of(part, order, lanes)):
+            incomplete, complete = self._phases.get(key, (NOTHING, NOTHING))
+            here = lanes[members[releasing[members]]]
+            if len(here):
+                incomplete = incomplete.joined(order.released_clock(here, "block"))
+            if len(agents):
+                times = np.full(len(members), order.logical_clock.now)
+                incomplete = incomplete.joined(VectorClock.latest(agents[members], times))
+            self._phases[key] = incomplete, complete
+
+    def complete_phase(self, place: int, order: HappensBefore) -> None:
+        """Let the next waits at an ``mbarrier`` object acquire what has been released there."""
+        (key,) = self._keys(np.array([place]), order)
+        incomplete, complete = self._phases.get(int(key), (NOTHING, NOTHING))
+        self._phases[int(key)] = NOTHING, complete.joined(incomplete)
+
     def _released(self, keys: Array) -> Indices:
         """Return the positions of the addresses at which something is released."""
         if not self._clocks:
@@ -87,9 +123,13 @@ class ReleasedClocks:
         """Return a number for each address."""
         if not isinstance(part.region, Section):
             return part.offsets + part.region.base
+        return self._keys(part.offsets, order)
+
+    def _keys(self, places: Array, order: HappensBefore) -> Array:
+        """Return a number for each place in shared memory."""
         stride = order.batch.launch.shared_stride
-        owner = part.offsets // stride + order.thread[0] // order.threads
-        keys: Array = -1 - (owner << _SHARED_KEYS | part.offsets % stride)
+        owner = places // stride + order.thread[0] // order.threads
+        keys: Array = -1 - (owner << _SHARED_KEYS | places % stride)
         return keys
 
     def _acquire(self, key: int, order: HappensBefore, lanes: Indices) -> None:

@@ -9,10 +9,12 @@ synchronize with most others.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.emulator.machine.threads import WARP as WARP_SIZE
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.access import Access
 
 
-# Kinds of keys in a clock: the index of a thread, of a warp, of a block in the grid.
+# Kinds of keys in a clock: the index of a thread or an agent, of a warp, of a block in the grid. A
+# key of what a fence has made visible to the async proxy is above the number for its space.
 THREAD, WARP, BLOCK = 0, 1 << 40, 1 << 41
+VISIBLE = {"shared": 1 << 42, "global": 1 << 43}
 
 
 class LogicalClock:
@@ -88,6 +92,22 @@ class VectorClock:
         places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         found: Array = np.where(self._keys[places] == keys, self._timestamps[places], 0)
         return found
+
+    def made_visible(self, spaces: Iterable[str]) -> VectorClock:
+        """Return the clock of what the async proxy sees after a fence."""
+        known = np.searchsorted(self._keys, VISIBLE["shared"])
+        keys = [self._keys[:known] + VISIBLE[space] for space in spaces]
+        times = np.tile(self._timestamps[:known], len(keys))
+        return VectorClock.latest(np.concatenate(keys), times)
+
+    def knows_block(self, block: int, threads: int) -> bool:
+        """Return whether there is a timestamp of a thread, a warp or the whole of a block."""
+        warps = -(-threads // WARP_SIZE)
+        for kind, first, count in ((THREAD, threads, threads), (WARP, warps, warps), (BLOCK, 1, 1)):
+            start = kind + block * first
+            if np.searchsorted(self._keys, start) < np.searchsorted(self._keys, start + count):
+                return True
+        return False
 
     def covers(self, other: VectorClock) -> bool:
         """Return whether no timestamp of the other clock is later."""

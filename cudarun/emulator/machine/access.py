@@ -127,6 +127,9 @@ class Access:
         reads: True if memory is read and the value is used.
         writes: True if memory is written.
         swaps: True of a compare-and-swap operation.
+        agent: What makes the access at some time after its issue: ``"cp.async"``, ``"bulk read"``
+            or ``"bulk write"`` of a bulk group, ``"mbarrier"`` or ``"st.async"`` if it completes at
+            an object, ``"wgmma"``; empty if the thread makes it.
     """
 
     def __init__(
@@ -151,8 +154,14 @@ class Access:
         self.reads = kind is not AccessKind.WRITE
         self.writes = kind is not AccessKind.READ
         self.swaps = False
+        self.agent = ""
         self._shift = dtype.itemsize.bit_length() - 1
         self._window = WINDOWS.get(self.space, 0)  # 0 where addresses are generic
+
+    def by(self, agent: str) -> Self:
+        """Let the access be one of an agent."""
+        self.agent = agent
+        return self
 
     @property
     def strong(self) -> bool:

@@ -328,6 +328,7 @@ class Batch:
         """End the active lanes."""
         self.alive[active.lanes] = False
         self.living -= active.count
+        self.observer.lanes_exited(self, active.lanes)
         self.active = None
         self.recheck()
 

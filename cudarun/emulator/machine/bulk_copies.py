@@ -52,6 +52,10 @@ class BulkTransfer(BarrierChange):
         self.reports = True
         self.accesses += (object_access(words, space, address, order="acq_rel"),)
 
+    def objects(self, sources: Arrays) -> Array:
+        """Return the addresses of the objects."""
+        return sources[-1]
+
     def complete(self, active: Active, objects: Array, to: Array, sizes: Array) -> None:
         """Complete bytes on an object for each active lane.
 
@@ -73,14 +77,19 @@ class BulkCopy(BulkTransfer):
     def __init__(self, words: Words) -> None:
         to = words.get("to") or "global"
         origin = words.get("source") or "global"
+        agents = ("mbarrier", "mbarrier") if words.get("to") else ("bulk write", "bulk read")
         self.accesses = (
-            self._writing(words, to, words.offsets[0]),
-            Access(origin, _WORD, 2, AccessKind.READ, words.offsets[1]),
+            self._writing(words, to, words.offsets[0]).by(agents[0]),
+            Access(origin, _WORD, 2, AccessKind.READ, words.offsets[1]).by(agents[1]),
         )
         if words.get("to"):
             self.report_to(words, to, 2)
         self.multicast = "mask" in words.given
         self.within_cluster = self.reports and origin.startswith("shared")
+
+    def objects(self, sources: Arrays) -> Array:
+        """Return the addresses of the objects."""
+        return sources[3]
 
     def _writing(self, words: Words, to: str, offset: int) -> Access:
         return ClusterAccess(to, _WORD, 2, AccessKind.WRITE, offset)
@@ -205,7 +214,9 @@ class AsyncStore(BulkTransfer):
         ptx_type = words.type
         space = words.space
         self.accesses = (
-            ClusterAccess(space, ptx_type.dtype, self.count, AccessKind.WRITE, words.offsets[0]),
+            ClusterAccess(space, ptx_type.dtype, self.count, AccessKind.WRITE, words.offsets[0]).by(
+                "st.async"
+            ),
         )
         self.report_to(words, space, 1)
 
@@ -234,7 +245,7 @@ class AsyncReduction(BulkTransfer):
                 words.offsets[0],
                 order=words["sem"],
                 scope=words["scope"],
-            ),
+            ).by("st.async"),
         )
         self.report_to(words, words.space, 1)
 

@@ -88,40 +88,34 @@ class BarrierChange(MemoryAction):
         """Apply ``counts`` and ``owed`` bytes, one per active lane; return the objects before."""
         states = np.zeros(active.count, dtype=np.uint64)
         for view, index, positions in self.accesses[-1].locate(active, addresses):
-            if active.count == 1:
-                place = int(index[0])
-                states, view[place] = self._turns(
-                    active, int(view[place]), np.zeros(1, np.intp), counts, owed
-                )
-                continue
             rows = np.arange(active.count) if positions is None else positions
-            if len(rows) == 1:
-                place = int(index[0])
-                states[rows], view[place] = self._turns(
-                    active, int(view[place]), rows, counts[rows], owed[rows]
-                )
-                continue
             order = np.argsort(index, kind="stable")
             starts = np.flatnonzero(np.diff(index[order], prepend=-1))
-            for run in np.split(order, starts[1:]):
+            for run in np.split(order, starts[1:]) if len(order) > 1 else [order]:
                 lanes = rows[run]
                 place = int(index[run[0]])
-                states[lanes], view[place] = self._turns(
+                states[lanes], view[place], completes = self._turns(
                     active, int(view[place]), lanes, counts[lanes], owed[lanes]
                 )
+                if completes:
+                    active.batch.observer.phase_completed(active.batch, place * _WORD.itemsize)
         return states
 
     def _turns(
         self, active: Active, word: int, lanes: Array, counts: Array, owed: Array
-    ) -> tuple[Array, int]:
-        """Return the states that lanes get from one object in turn, and its final value."""
+    ) -> tuple[Array, int, bool]:
+        """Return the states that lanes get from one object in turn, and its final value.
+
+        The last result is whether a phase of it is complete.
+        """
         expected, pending, bytes_owed, phase = fields(word)
         total = int(counts.sum())
         if 0 < total <= pending and self.arrives and not self.drops and not owed.any():
             before = np.cumsum(counts) - counts
             states = np.uint64(word) - (before.astype(np.uint64) << np.uint64(PENDING))
-            return states, after(expected, pending - total, bytes_owed, phase)
-        states = np.zeros(len(lanes), dtype=np.uint64)
+            found = after(expected, pending - total, bytes_owed, phase)
+            return states, found, found >> PHASE != phase
+        states, completes = np.zeros(len(lanes), dtype=np.uint64), False
         for turn, (count, more) in enumerate(zip(counts.tolist(), owed.tolist(), strict=True)):
             states[turn] = word
             expected, pending, bytes_owed, phase = fields(word)
@@ -130,7 +124,8 @@ class BarrierChange(MemoryAction):
                 raise active.fault(_FAILED, what, int(lanes[turn]))
             remaining = expected - count if self.drops else expected
             word = after(remaining, pending - count, bytes_owed + more, phase)
-        return states, word
+            completes |= word >> PHASE != phase
+        return states, word, completes
 
 
 class Arrive(BarrierChange):

@@ -41,7 +41,7 @@ class Observer:
     def launched(self, launch: Launch) -> None:
         """Handle the start of a launch."""
 
-    def exited(self, launch: Launch) -> None:
+    def ran(self, launch: Launch) -> None:
         """Handle the exit of all threads, or a fault.
 
         Raises:
@@ -88,14 +88,17 @@ class Observer:
     def warps_synchronize(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
         """Handle the synchronization of lanes by member masks, or of whole warps."""
 
-    def warpgroups_synchronize(self, batch: Batch, lanes: Lanes) -> None:
-        """Handle the completion of asynchronous operations of whole warpgroups."""
-
     def clusters_arrive(self, batch: Batch, lanes: Lanes) -> None:
         """Handle the arrival of lanes at the barrier of their cluster."""
 
     def clusters_synchronize(self, batch: Batch, lanes: Lanes) -> None:
         """Handle the end of a wait of lanes for the barrier of their cluster."""
+
+    def lanes_exited(self, batch: Batch, lanes: Lanes) -> None:
+        """Handle the exit of lanes."""
+
+    def phase_completed(self, batch: Batch, place: int) -> None:
+        """Handle the end of a phase of an ``mbarrier`` object, by its place in shared memory."""
 
     # --- local memory ----------------------------------------------------------------------------
 

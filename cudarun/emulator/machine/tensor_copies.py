@@ -136,11 +136,23 @@ class TensorLoad(_OfTensor, BulkTransfer):
         self.offset = words.offsets[0]
         super().__init__(
             words,
-            ClusterAccess(to, _WORD, 2, AccessKind.WRITE, 0),
-            Access("global", _WORD, 2, AccessKind.READ, 0),
-            *(Access("global", np.dtype(f"u{unit}"), 1, AccessKind.READ, 0) for unit in _UNITS),
+            *(
+                access.by("mbarrier")
+                for access in (
+                    ClusterAccess(to, _WORD, 2, AccessKind.WRITE, 0),
+                    Access("global", _WORD, 2, AccessKind.READ, 0),
+                    *(
+                        Access("global", np.dtype(f"u{unit}"), 1, AccessKind.READ, 0)
+                        for unit in _UNITS
+                    ),
+                )
+            ),
         )
         self.report_to(words, to, 1)
+
+    def objects(self, sources: Arrays) -> Array:
+        """Return the addresses of the objects."""
+        return sources[2 + self.rank]
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Copy the boxes, then complete their bytes."""
@@ -217,7 +229,9 @@ class TensorStore(_OfTensor):
     def __init__(self, words: Words) -> None:
         self.offset = words.offsets[0]
         super().__init__(
-            words, Access(words["source"], _WORD, 2, AccessKind.READ, 0), *self._writing()
+            words,
+            Access(words["source"], _WORD, 2, AccessKind.READ, 0).by("bulk read"),
+            *(access.by("bulk write") for access in self._writing()),
         )
 
     def _writing(self) -> tuple[Access, ...]:

@@ -65,9 +65,10 @@ class AsynchronousCopy(MemoryAction):
         self.count = self.size // unit.itemsize
         to, start = words.offsets
         self.accesses = (
-            Access("shared", unit, self.count, AccessKind.WRITE, to),
-            Access("global", unit, self.count, AccessKind.READ, start),
-            Access("global", np.dtype(np.uint8), 1, AccessKind.READ, start),  # where it is partial
+            Access("shared", unit, self.count, AccessKind.WRITE, to).by("cp.async"),
+            Access("global", unit, self.count, AccessKind.READ, start).by("cp.async"),
+            # where it is partial
+            Access("global", np.dtype(np.uint8), 1, AccessKind.READ, start).by("cp.async"),
         )
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:

@@ -136,7 +136,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         constants = words.constants
         self.negated = [constants.get(f"imm-scale-{name}") == -1 for name in "ab"]
         self.transposed = [constants.get(f"imm-trans-{name}") == 1 for name in "ab"]
-        self.accesses = (Access("shared", np.dtype(np.uint64), 2, AccessKind.READ, 0),)
+        self.accesses = (Access("shared", np.dtype(np.uint64), 2, AccessKind.READ, 0).by("wgmma"),)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Multiply the matrices of all warpgroups."""

@@ -1,0 +1,176 @@
+"""Asynchronous operations as agents: numbers beside those of threads, and groups of copies.
+
+An operation reads its source and writes its destination at any time from its issue to its
+completion. Until a thread knows of the completion, the accesses are those of another thread: the
+agent. The agents of a thread are its ``cp.async`` copies, and the reads and the writes of its bulk
+groups, which complete in the order of their issue. Others complete by the phases of an ``mbarrier``
+object, or in the groups of a warpgroup.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.bulk_copies import BulkTransfer
+from cudarun.emulator.machine.mbarriers import ArriveAfterCopies
+from cudarun.emulator.machine.spaces import RANK_SHIFT
+from cudarun.emulator.machine.threads import WARPGROUP
+from cudarun.emulator.numerics.arrays import Array, Arrays
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.access import MemoryAction
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.lanes import Indices, Lanes
+
+
+FIRST_AGENT = 1 << 31
+"""The first number of an agent; those of threads are below it."""
+
+COPIES, BULK_READS, BULK_WRITES, NUMBERED = (FIRST_AGENT | kind << 29 for kind in range(4))
+"""The first numbers of the agents of threads, and of the others."""
+
+_OF_THREADS = {"cp.async": COPIES, "bulk read": BULK_READS, "bulk write": BULK_WRITES}
+_QUEUES = {"cp.async": (COPIES,), "bulk": (BULK_READS, BULK_WRITES), "wgmma": ()}
+_INDEX = (1 << 29) - 1
+_MOST_GROUPS = 32  # that a wait leaves pending
+
+
+def is_generic(access: Access) -> bool:
+    """Return whether an access goes through the generic proxy."""
+    return access.agent in ("", "cp.async", "st.async")
+
+
+def of_thread(kind: int, threads: Array) -> Array:
+    """Return the agents of threads, by the first number of their kind."""
+    found: Array = kind | threads & _INDEX
+    return found
+
+
+class Agents:
+    """The agents of a launch."""
+
+    def __init__(self) -> None:
+        self._action: MemoryAction | None = None
+        self._numbers: dict[tuple[int, ...], int] = {}
+        self._keys: list[tuple[int, ...]] = []
+        self._issuers: dict[int, int] = {}  # of agents with a number, the last one
+        self._of_lanes: dict[int, int] = {}  # of the action
+
+    def issue(self, action: MemoryAction, active: Active, sources: Arrays) -> None:
+        """Note the action that makes the next accesses."""
+        self._action = action
+        self._of_lanes.clear()
+        if isinstance(action, BulkTransfer) and action.reports:
+            offset = action.accesses[-1].offset
+            objects = action.objects(sources).astype(np.int64) + offset & (1 << RANK_SHIFT) - 1
+            threads, size = active.batch.threads.number(0), active.batch.threads.threads
+            for place, object_ in enumerate(objects.tolist()):
+                lane = active.lane(place)
+                key = (threads + lane) // size, object_
+                self._of_lanes[lane] = self._numbered(key, threads + lane)
+
+    def of(self, access: Access, active: Active, threads: Array) -> Array:
+        """Return the agents that make an access of the active lanes.
+
+        Args:
+            access: The access, with an agent.
+            active: The lanes.
+            threads: Their threads in the grid.
+        """
+        kind = _OF_THREADS.get(access.agent)
+        if kind is not None:
+            return of_thread(kind, threads)
+        if access.agent == "wgmma":
+            return self.of_warpgroups(active, threads)
+        return self._of_active(active)
+
+    def of_warpgroups(self, active: Active, threads: Array) -> Array:
+        """Return the agents of the warpgroups of the active lanes."""
+        size = active.batch.threads.threads
+        groups, place = np.unique(threads - threads % size % WARPGROUP, return_inverse=True)
+        found = [
+            self._numbered((first // size, -1 - first % size), first) for first in groups.tolist()
+        ]
+        return np.array(found, dtype=np.int64)[place]
+
+    def completing(self, active: Active, threads: Array) -> Array:
+        """Return the agents whose operations the action completes at ``mbarrier`` objects.
+
+        It is a copy, or ``cp.async.mbarrier.arrive``.
+        """
+        if isinstance(self._action, ArriveAfterCopies):
+            return of_thread(COPIES, threads)
+        return self._of_active(active) if self._of_lanes else np.zeros(0, dtype=np.int64)
+
+    def _of_active(self, active: Active) -> Array:
+        lanes, place = np.unique(lane_sets.indices(active.lanes), return_inverse=True)
+        return np.array([self._of_lanes[lane] for lane in lanes.tolist()], dtype=np.int64)[place]
+
+    def _numbered(self, key: tuple[int, ...], issuer: int) -> int:
+        number = self._numbers.setdefault(key, len(self._keys))
+        if number == len(self._keys):
+            self._keys.append(key)
+        self._issuers[number] = issuer
+        return NUMBERED | number
+
+    def issuer(self, number: int) -> int:
+        """Return the thread that issued the last operation of an agent; or the thread itself."""
+        if number < NUMBERED:
+            return number & _INDEX if number >= FIRST_AGENT else number
+        return self._issuers[number & _INDEX]
+
+    def object_of(self, number: int) -> int:
+        """Return the address of the ``mbarrier`` object in the shared memory of its block."""
+        return self._keys[number & _INDEX][1]
+
+
+class Groups:
+    """The committed groups of asynchronous operations of the lanes of a batch.
+
+    Args:
+        lanes: The number of lanes.
+    """
+
+    def __init__(self, lanes: int) -> None:
+        self._lanes = lanes
+        self._ends: dict[str, Array] = {}  # per lane the timestamps of the last commits
+
+    def begin(self) -> None:
+        """Forget the groups of other blocks."""
+        self._ends.clear()
+
+    def commit(self, queue: str, lanes: Lanes, now: int) -> None:
+        """Note that lanes commit a group."""
+        ends = self._ends.get(queue)
+        if ends is None:
+            ends = self._ends[queue] = np.zeros((self._lanes, _MOST_GROUPS), dtype=np.int64)
+        ends[lanes, 1:] = ends[lanes, :-1].copy()
+        ends[lanes, 0] = now
+
+    def completed(self, queue: str, lanes: Indices, pending: int) -> Array:
+        """Return up to which timestamps operations are complete after a wait.
+
+        Args:
+            queue: ``"cp.async"``, ``"bulk"`` or ``"wgmma"``.
+            lanes: The lanes that wait.
+            pending: The most groups that may be incomplete.
+        """
+        ends = self._ends.get(queue)
+        if ends is None or pending >= _MOST_GROUPS:
+            return np.zeros(len(lanes), dtype=np.int64)
+        found: Array = ends[lanes, pending]
+        return found
+
+
+def agents_of_queue(queue: str, *, reads: bool) -> tuple[int, ...]:
+    """Return the kinds of agents of threads that a wait for groups completes.
+
+    Args:
+        queue: ``"cp.async"``, ``"bulk"`` or ``"wgmma"``.
+        reads: Whether it only waits until the sources have been read.
+    """
+    return _QUEUES[queue][:1] if reads else _QUEUES[queue]

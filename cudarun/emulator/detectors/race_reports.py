@@ -1,0 +1,126 @@
+"""The findings of the race detector: where the accesses are, and what is missing between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudarun.emulator.detectors.agents import FIRST_AGENT, Agents
+from cudarun.emulator.detectors.findings import (
+    AccessedBytes,
+    AccessSite,
+    DetectorFinding,
+    FindingTable,
+    shared_bytes,
+)
+from cudarun.emulator.detectors.groups import groups
+from cudarun.emulator.detectors.happens_before import THREAD_BITS
+from cudarun.emulator.detectors.vector_clocks import LogicalClock
+from cudarun.emulator.machine.access import Access, Section
+from cudarun.emulator.machine.threads import place_of_thread
+from cudarun.emulator.numerics.arrays import Array
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import Site
+    from cudarun.emulator.machine.launch import Launch
+    from cudarun.emulator.memory import Allocation
+
+
+_THREAD = (1 << THREAD_BITS) - 1
+_WAITS = {
+    "cp.async": "cp.async.wait_group of the copying thread",
+    "bulk read": "cp.async.bulk.wait_group.read of the copying thread",
+    "bulk write": "cp.async.bulk.wait_group of the copying thread",
+    "mbarrier": "wait on the mbarrier",
+    "st.async": "wait on the mbarrier",
+    "wgmma": "wgmma.wait_group",
+}
+
+
+class RaceReporter:
+    """Adds races to the findings of a launch.
+
+    Args:
+        launch: The launch.
+        findings: The findings.
+        clock: The instructions of timestamps.
+        agents: The asynchronous operations.
+    """
+
+    def __init__(
+        self, launch: Launch, findings: FindingTable, clock: LogicalClock, agents: Agents
+    ) -> None:
+        self._launch = launch
+        self._findings = findings
+        self._clock = clock
+        self._agents = agents
+
+    def pairs(
+        self,
+        earlier: Array,
+        later: Array,
+        at: tuple[Site, Access],
+        memory: tuple[Allocation | Section, Array, int],
+        problem: str = "",
+    ) -> None:
+        """Report races.
+
+        Args:
+            earlier: The earlier accesses: the timestamp and the thread of each.
+            later: The later ones.
+            at: The instruction of the later ones.
+            memory: The region, the first byte of each pair in it, and the number of bytes.
+            problem: What is missing; by default it depends on the accesses.
+        """
+        site, access = at
+        for number, those in groups(self._clock.site_numbers(earlier >> THREAD_BITS)):
+            first_site, first_access = self._clock.site(number)
+            one, other = int(earlier[those[0]]), int(later[those[0]])
+            missing = problem or self._missing(first_access, one, access)
+            if self._findings.known("race", (first_site, site), len(those), missing):
+                continue
+            places = self._place(first_access, first_site, one), self._place(access, site, other)
+            region, offsets, size = memory
+            bytes_ = self._bytes(region, int(offsets[those[0]]), size)
+            self._add(bytes_, places, len(those), missing)
+
+    def lifetimes(self, words: Array, problem: str, offsets: Array) -> None:
+        """Report accesses to shared memory of blocks that may not be there.
+
+        Args:
+            words: The accesses: the timestamp and the thread of each.
+            problem: What is missing.
+            offsets: The first byte of each in the section of shared memory.
+        """
+        for number, those in groups(self._clock.site_numbers(words >> THREAD_BITS)):
+            site, access = self._clock.site(number)
+            if not self._findings.known("race", (site,), len(those), problem):
+                place = self._place(access, site, int(words[those[0]]))
+                memory = shared_bytes(self._launch, int(offsets[those[0]]), access.bytes)
+                self._add(memory, (place,), len(those), problem)
+
+    def _add(
+        self, memory: AccessedBytes, places: tuple[AccessSite, ...], count: int, problem: str
+    ) -> None:
+        name = self._launch.kernel.name
+        self._findings.add(DetectorFinding("race", name, memory, places, count, problem))
+
+    def _place(self, access: Access, site: Site, word: int) -> AccessSite:
+        thread = self._agents.issuer(word & _THREAD)
+        what = f"asynchronous {access.kind.value}" if access.agent else access.kind.value
+        return AccessSite(what, site, *place_of_thread(self._launch, thread))
+
+    def _missing(self, earlier: Access, word: int, later: Access) -> str:
+        """Return what would have ordered an asynchronous operation and another access."""
+        agent = word & _THREAD
+        if agent < FIRST_AGENT:
+            return "no barrier between the first and the issue of the second" * bool(later.agent)
+        wait = _WAITS[earlier.agent]
+        if earlier.agent in ("mbarrier", "st.async"):
+            at = shared_bytes(self._launch, self._agents.object_of(agent), 8)
+            wait += f" at {at.name.removeprefix('variable ')} + {at.offset}"
+        return f"no {wait} before the {'issue of the second' if later.agent else later.kind.value}"
+
+    def _bytes(self, region: Allocation | Section, first: int, size: int) -> AccessedBytes:
+        if isinstance(region, Section):
+            return shared_bytes(self._launch, first, size)
+        return AccessedBytes("global", region.base + first, size, region.label, first)

@@ -1,8 +1,8 @@
 """Texels that share elements in memory: blocks of 4 by 4 texels, and channels of 10 bits.
 
-The layout of the blocks BC1 to BC5 is that of the Khronos Data Format Specification; `machine.bptc`
-has that of BC6H and BC7. Between both ends of a block an H200 (``tests/golden``) computes in
-integers, with weights that differ by format, and from the nearer end.
+The layout of the blocks BC1 to BC5 is that of the Khronos Data Format Specification;
+`machine.textures.bptc` has that of BC6H and BC7. Between both ends of a block an H200
+(``tests/golden``) computes in integers, from the nearer end, with weights that differ by format.
 """
 
 from __future__ import annotations

@@ -56,3 +56,14 @@ class Parameter:
     def label(self) -> str:
         """The displayed name: the parameter's own, or ``p0``, ``p1``, …."""
         return self.name or f"p{self.index}"
+
+
+def parameter_base(architecture: int) -> int:
+    """Return the address in the constant bank where ptxas puts the first parameter.
+
+    Alignments are those of addresses; offsets count from there.
+
+    Args:
+        architecture: The number of the target, such as 90.
+    """
+    return 0x380 if architecture >= 100 else 0x210 if architecture >= 90 else 0x160

@@ -17,7 +17,7 @@ from cudarun.images.facts import (
     VariableFacts,
 )
 from cudarun.images.kinds import ImageKind
-from cudarun.parameters import Parameter
+from cudarun.parameters import Parameter, parameter_base
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import SHORT, lazy_module
 from cudarun.ptx.tree import (
@@ -73,7 +73,11 @@ def ptx_facts(module: Module) -> ImageFacts:
     """Return the facts of a parsed module."""
     return ImageFacts(
         kind=ImageKind.PTX,
-        kernels=tuple(_kernel(f) for f in module.functions if f.is_entry and f.body is not None),
+        kernels=tuple(
+            _kernel(f, module.targets[0])
+            for f in module.functions
+            if f.is_entry and f.body is not None
+        ),
         variables=tuple(map(_variable, filter(_is_addressable, module.variables))),
         unnamed=tuple(map(_variable, filter(_is_unnamed, module.variables))),
         targets=module.targets[:1],  # what follows are options: debug, texmode_independent
@@ -93,28 +97,34 @@ def _externs(module: Module) -> Iterator[str]:
             yield variable.name
 
 
-def layout(function: Function) -> tuple[Parameter, ...]:
-    """Return the parameters of a kernel at their offsets, aligned by type or ``.align``."""
+def layout(function: Function, target: str) -> tuple[Parameter, ...]:
+    """Return the parameters of a kernel at their offsets, aligned by type or ``.align``.
+
+    Args:
+        function: The kernel.
+        target: The target of the PTX.
+    """
     types = parameter_types(demangle(function.name))
     if types is None or len(types) != len(function.parameters):
         types = tuple(map(_type_text, function.parameters))
     parameters = []
-    end = 0
+    base = parameter_base(int("".join(filter(str.isdigit, target))))
+    end = base
     for index, declared in enumerate(function.parameters):
         alignment = _alignment(declared)
         offset = -(-end // alignment) * alignment
         size = _size(declared)
         own_name = None if declared.name == f"{function.name}_param_{index}" else declared.name
-        parameters.append(Parameter(index, offset, size, alignment, types[index], own_name))
+        parameters.append(Parameter(index, offset - base, size, alignment, types[index], own_name))
         end = offset + size
     return tuple(parameters)
 
 
-def _kernel(function: Function) -> KernelFacts:
+def _kernel(function: Function, target: str) -> KernelFacts:
     threads = function.directives.get("maxntid")
     return KernelFacts(
         name=function.name,
-        parameters=layout(function),
+        parameters=layout(function, target),
         max_threads=prod(threads) if threads else None,
         required_block=_extent(function, "reqntid"),
         required_cluster=_extent(function, "reqnctapercluster"),

@@ -147,6 +147,44 @@ def test_one_packed_buffer(cuda, function, out):
     assert cells(cuda, out)[:4] == [7, 7, 0, 0]
 
 
+def test_parameters_are_aligned_from_where_ptxas_puts_the_first(cuda, out):
+    """A target of compute capability 9.0 has it at 0x210, which is aligned to 16."""
+    text = b"""
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry aligned(
+    .param .align 64 .b8 map[64], .param .u32 number,
+    .param .align 32 .b8 part[32], .param .u64 out)
+{
+    .reg .u64 %out, %at; .reg .u32 %x, %y, %z;
+    ld.param.u64 %out, [out];
+    ld.param.u32 %x, [map+60];
+    ld.param.u32 %y, [part];
+    mov.b64 %at, map;
+    cvta.param.u64 %at, %at;
+    cvt.u32.u64 %z, %at;
+    and.b32 %z, %z, 63;
+    st.global.v4.u32 [%out], {%x, %y, %z, %z};
+    ret;
+}
+\0"""
+    module = cuda.cuModuleLoadData(text)
+    aligned = cuda.cuModuleGetFunction(module, b"aligned")
+    assert [cuda.cuFuncGetParamInfo(aligned, index) for index in range(4)] == [
+        (48, 64),
+        (112, 4),
+        (144, 32),
+        (176, 8),
+    ]
+    packed = struct.pack("<108xI32xI28xQ", 7, 9, int(out))
+    buffer = ctypes.create_string_buffer(packed, len(packed))
+    words, _count = extra(buffer, len(packed))
+    cuda.cuLaunchKernel(aligned, 1, 1, 1, 1, 1, 1, 0, 0, 0, ctypes.addressof(words))
+    cuda.cuCtxSynchronize()
+    assert cells(cuda, out)[:4] == [7, 9, 0, 0]
+
+
 def test_both_at_once_are_refused(cuda, function, out):
     buffer = ctypes.create_string_buffer(16)
     words, _count = extra(buffer, 16)

@@ -51,6 +51,13 @@ def test_only_the_target_itself_is_one():
 
 
 class TestParameters:
+    @pytest.mark.parametrize(("target", "offset"), [("sm_89", 32), ("sm_90", 48), ("sm_120", 64)])
+    def test_alignments_are_those_of_addresses(self, target, offset):
+        text = f".version 8.7\n.target {target}\n.address_size 64\n"
+        text += ".visible .entry k(.param .u32 n, .param .align 64 .b8 map[128]) {ret;}"
+        (only,) = read_ptx(text.encode(), "x.ptx").kernels
+        assert [p.offset for p in only.parameters] == [0, offset]
+
     def test_each_is_aligned_as_it_asks(self):
         layout = kernel(
             ".param .u8 a, .param .u64 b, .param .b8 c, .param .align 16 .b8 d[20],"

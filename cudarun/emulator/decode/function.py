@@ -42,6 +42,7 @@ from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.program import VariableCode
+from cudarun.parameters import parameter_base
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic
 from cudarun.ptx.lines import SourceLines
@@ -124,10 +125,11 @@ class FunctionDecoder:
 
     def _declare_parameters(self, scope: NameScope) -> None:
         if self.function.is_entry:
-            layout = VariableLayout()
+            base = parameter_base(90)
+            layout = VariableLayout(base)
             for variable in self._sound(self.function.parameters):
                 size = size_of(variable)
-                offset = layout.place(size, alignment_of(variable))
+                offset = layout.place(size, alignment_of(variable)) - base
                 scope.names[variable.name] = ParameterName(None, offset, size)
                 self.parameter_offsets.append((offset, size))
             return

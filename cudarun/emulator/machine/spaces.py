@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.numerics.arrays import Arrays
+from cudarun.parameters import parameter_base
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -26,7 +27,7 @@ CODE_WINDOW = 0x40_0000_0000
 WINDOWS_END = 0x100_0000_0000
 
 WINDOWS = {
-    "param": PARAMETER_WINDOW,
+    "param": PARAMETER_WINDOW + parameter_base(90),
     "local": LOCAL_WINDOW,
     "shared": SHARED_WINDOW,
     "shared::cta": SHARED_WINDOW,

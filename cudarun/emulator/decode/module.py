@@ -25,20 +25,7 @@ from cudarun.records import dataclass
 _CODE_STEP = 16
 _MOST_THREADS = 1024
 _MOST_REGISTERS = 255  # of a thread
-_KNOWN_DIRECTIVES = frozenset(
-    {
-        "maxntid",
-        "reqntid",
-        "minnctapersm",
-        "maxnctapersm",
-        "maxnreg",
-        "noreturn",
-        "maxclusterrank",
-        "explicitcluster",
-        "reqnctapercluster",
-    }
-)
-
+_UNIMPLEMENTED = frozenset({"abi_preserve", "abi_preserve_control", "blocksareclusters"})
 _DYNAMIC_ALIGNMENT = 16  # of dynamic shared memory, at least: an H200 has it for any alignment
 _SHAREABLE = frozenset({"extern", "weak", "common"})  # may be defined elsewhere
 
@@ -232,7 +219,7 @@ class ModuleDecoder:
         code = decoder.decode()
         self._order_shared(function.position.line)
         for directive in function.directives:
-            if directive not in _KNOWN_DIRECTIVES:
+            if directive in _UNIMPLEMENTED:
                 message = str(Unimplemented(f"directive .{directive}"))
                 decoder.diagnostics.append(PtxDiagnostic(function.position, message))
         code.base = self._blocks

@@ -106,45 +106,21 @@ def illegal_atomic(opcode: str, words: tuple[str, ...]) -> str | None:
     return None
 
 
+def _fences(head: str, action: type) -> Iterator[InstructionForm]:
+    for sem, part in (("acquire", "cluster"), ("release", "cta")):
+        yield form(f"{head}.sem.restrict.scope", action=action, sem=sem, scope="cluster",
+                   restrict=f"sync_restrict::shared::{part}")  # fmt: skip
+
+
 FORMS: tuple[InstructionForm, ...] = (
     *_rows(),
     form("membar.level", action=Fence, level="cta gl sys"),
-    form(
-        "fence{.sem}.scope",
-        action=Fence,
-        sem="sc acq_rel acquire release",
-        scope=_WHERE["scope"],
-    ),
-    form(
-        "fence.sem.restrict.scope",
-        action=Fence,
-        sem="acquire",
-        scope="cluster",
-        restrict="sync_restrict::shared::cluster",
-    ),
-    form(
-        "fence.sem.restrict.scope",
-        action=Fence,
-        sem="release",
-        scope="cluster",
-        restrict="sync_restrict::shared::cta",
-    ),
-    form(
-        "fence.proxy.async::generic.sem.restrict.scope",
-        action=NoEffect,
-        sem="acquire",
-        scope="cluster",
-        restrict="sync_restrict::shared::cluster",
-    ),
-    form(
-        "fence.proxy.async::generic.sem.restrict.scope",
-        action=NoEffect,
-        sem="release",
-        scope="cluster",
-        restrict="sync_restrict::shared::cta",
-    ),
+    form("fence{.sem}.scope", action=Fence, sem="sc acq_rel acquire release",
+         scope=_WHERE["scope"]),
+    *_fences("fence", Fence),
+    *_fences("fence.proxy.async::generic", NoEffect),
     form("membar.proxy.alias", action=NoEffect),
     form("fence.mbarrier_init.sem.scope", action=Fence, sem="release", scope="cluster"),
     form("fence.proxy.alias", action=NoEffect),
     form("fence.proxy.async{.space}", action=NoEffect, space="global shared::cta shared::cluster"),
-)
+)  # fmt: skip

@@ -6,6 +6,8 @@ the words that the compiler of CUDA 13.0 makes; nothing reads them.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from cudarun.emulator.isa.approximations import of_unit
@@ -14,7 +16,7 @@ from cudarun.emulator.isa.move import copy
 from cudarun.emulator.machine.transfers import NoEffect
 from cudarun.emulator.numerics import special_functions as unit
 from cudarun.emulator.numerics.arrays import Array
-from cudarun.emulator.numerics.temporaries import Function
+from cudarun.emulator.numerics.temporaries import Function, result_of
 from cudarun.emulator.words import Words
 
 _FIRST = {
@@ -38,15 +40,15 @@ def _priorities(words: Words) -> int:
 def _fractional(words: Words) -> Function:
     kind = _FRACTIONAL + _priorities(words)
 
-    def policy(*arguments: Array) -> None:
-        *fraction, d = arguments
-        amount: Array | np.uint64 = np.uint64(15)
+    def policy(*fraction: Array) -> Array:
+        amount: Any = np.uint64(15)
         if fraction:
             sixteenths = np.nan_to_num(fraction[0] * _FRACTIONS, nan=0.0)
             amount = np.clip(sixteenths, 0, 2.0**32 - 256).astype(np.uint64) & np.uint64(15)
-        np.copyto(d, np.uint64(kind << _KIND) | amount << np.uint64(_AMOUNT))
+        found: Array = np.uint64(kind << _KIND) | amount << np.uint64(_AMOUNT)
+        return found
 
-    return policy
+    return result_of(policy)
 
 
 def _range(words: Words) -> Function:
@@ -56,7 +58,7 @@ def _range(words: Words) -> Function:
     """
     kind, offset = _RANGE + _priorities(words), np.uint64(words.offsets[0] & ((1 << 64) - 1))
 
-    def policy(a: Array, primary: Array, total: Array, d: Array) -> None:
+    def policy(a: Array, primary: Array, total: Array) -> Array:
         size = of_unit(unit.logarithm, np.maximum(total, 1).astype(np.float32))
         shift = np.maximum(np.ceil(size).astype(np.int64) - 7, _LEAST_SHIFT).astype(np.uint64)
         start = a.astype(np.uint64) + offset
@@ -66,9 +68,9 @@ def _range(words: Words) -> Function:
         found = np.uint64(kind << _KIND) | (shift - np.uint64(_LEAST_SHIFT)) << np.uint64(_AMOUNT)
         found = found | (start >> shift & np.uint64(_BLOCKS)) << np.uint64(_START)
         found = found | count << np.uint64(_COUNT)
-        np.copyto(d, np.where(total == 0, np.uint64(_RANGE << _KIND), found))
+        return np.where(total == 0, np.uint64(_RANGE << _KIND), found)
 
-    return policy
+    return result_of(policy)
 
 
 FORMS: tuple[InstructionForm, ...] = (

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.bulk_copies import read_chunks, write_chunks
 from cudarun.emulator.machine.tensor_boxes import CHUNK
-from cudarun.emulator.machine.tensor_maps import BYTES
+from cudarun.emulator.machine.tensor_maps import BYTES, FieldPart, field_parts
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.transfers import Fence
 from cudarun.emulator.machine.warps import WarpAction
@@ -99,7 +99,7 @@ class ReplaceField(MemoryAction):
 
     def __init__(self, words: Words) -> None:
         word, offset = np.dtype(np.uint32), words.offsets[0]
-        self.parts = _parts(words["field"], words.constants.get("place", 0))
+        self.parts = field_parts(words["field"], words.constants.get("place", 0))
         self.constant = words.constants.get("n")
         if words["field"] == "elemtype":
             self.parts, self.constant = _element_type(words.constants["n"])
@@ -125,59 +125,12 @@ class ReplaceField(MemoryAction):
             self.accesses[1].store(active, at, new)
 
 
-class FieldPart(NamedTuple):
-    """Bits of a field in one word of a map.
-
-    Attributes:
-        word: The word.
-        start: Its first bit there.
-        bits: The number of bits.
-        less: What is subtracted from the value.
-        skipped: The lowest bits of the value, which are elsewhere or nowhere.
-    """
-
-    word: int
-    start: int
-    bits: int
-    less: int = 0
-    skipped: int = 0
-
-
-_ELEMENT = FieldPart(2, 7, 4)
-_FIELDS = {
-    "global_address": (FieldPart(0, 0, 32), FieldPart(1, 0, 32, skipped=32)),
-    "rank": (FieldPart(2, 4, 3),),
-    "elemtype": (_ELEMENT,),
-    "interleave_layout": (FieldPart(2, 11, 2),),
-    "swizzle_mode": (FieldPart(2, 13, 2),),
-    "fill_mode": (FieldPart(2, 15, 1),),
-}
-
-
-def _parts(field: str, place: int) -> tuple[FieldPart, ...]:
-    """Return the parts of a field; ``place`` is the dimension, where there is one."""
-    match field:
-        case "box_dim":
-            return (FieldPart(13, 24, 8, 1) if place == 0 else FieldPart(14, 8 * place - 8, 8, 1),)
-        case "global_dim":
-            return (FieldPart(8 + place, 0, 32, 1),)
-        case "element_stride":
-            return (FieldPart(13, 3 * place, 3, 1),)
-        case "global_stride":
-            low, high = (
-                FieldPart(3 + place, 0, 32, skipped=4),
-                FieldPart(7, 4 * place, 4, skipped=36),
-            )
-            return (low, high)
-    return _FIELDS[field]
-
-
 def _element_type(number: int) -> tuple[tuple[FieldPart, ...], int]:
     """Return the parts and the value of a type, by the manual's number of it.
 
     TF32 sets a bit that no other type clears.
     """
-    tf32 = {11: 0x17, 12: 0x18}
+    tf32, parts = {11: 0x17, 12: 0x18}, field_parts("elemtype", 0)
     if number in tf32:
-        return (_ELEMENT, FieldPart(2, 16, 1, skipped=4)), tf32[number]
-    return (_ELEMENT,), number
+        return (*parts, FieldPart(2, 16, 1, skipped=4)), tf32[number]
+    return parts, number

@@ -1,22 +1,9 @@
 """Tensor maps, the 128-byte descriptors of tensor memory access (PTX manual 5.5).
 
 The manual calls them opaque. The layout is that of the driver of CUDA 13.0 for compute capability
-9.0, derived from recordings: ``tests/golden/tensor_maps.py``. By 32-bit word:
-
-======  ===========================================================================================
-0, 1    global address
-2       bit 0: im2col; from bit 4: rank - 1; 7: type; 11: interleave; 13: swizzle; 15: fill with
-        NaN; 16: TF32; 17: L2 promotion
-3 to 6  strides of dimensions 1 to 4, divided by 16; word 7 has four further bits of each
-8 to 12 sizes of the dimensions, minus 1
-13      from bit 0: element strides minus 1, three bits each; from bit 24: elements of the box, or
-        channels, minus 1
-14      tile: box sizes of dimensions 1 to 4, minus 1, eight bits each; im2col: the lower corner,
-        and from bit 16 the upper one
-15      im2col: pixels minus 1
-16      bytes in shared memory, of which hardware makes no use
-18      bytes after which the swizzle pattern repeats
-======  ===========================================================================================
+9.0, derived from recordings: ``tests/golden/tensor_maps.py``. It consists of the fields of
+`field_parts`; the bytes in shared memory, of which hardware makes no use, in word 16; and the bytes
+after which the swizzle pattern repeats in word 18.
 """
 
 from __future__ import annotations
@@ -24,6 +11,7 @@ from __future__ import annotations
 import struct
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 from cudarun.records import dataclass
 
@@ -43,7 +31,7 @@ _NUMBERS = {code: number for number, code in enumerate(_CODES[:_TF32])}
 _CORNER_BITS = {3: 16, 4: 8, 5: 5}
 _PATTERNS = (16, 256, 512, 1024)
 _MAPS_KEPT = 64
-_MOST_DIM = (1 << 31) - 1  # minus 1
+_MOST_DIM = 1 << 31
 _WORDS = struct.Struct("<32I")
 
 
@@ -119,34 +107,30 @@ class TensorMap:
     def encode(self) -> bytes:
         """Return the 128 bytes."""
         words = [0] * 32
-        words[0], words[1] = self.address & 0xFFFF_FFFF, self.address >> 32
-        words[2] = (
-            int(self.im2col)
-            | (self.rank - 1) << 4
-            | _CODES[self.type] << 7
-            | self.interleave << 11
-            | self.swizzle << 13
-            | int(self.fill) << 15
-            | int(self.tf32) << 16
-            | self.promotion << 17
-        )
-        for place, stride in enumerate(self.strides):
-            words[3 + place] = stride >> 4 & 0xFFFF_FFFF
-            words[7] |= stride >> 36 << 4 * place
-        for place, dim in enumerate(self.dims):
-            words[8 + place] = dim - 1
-        for place, step in enumerate(self.steps):
-            words[13] |= step - 1 << 3 * place
-        words[13] |= self.box[0] - 1 << 24
-        if self.im2col:
-            bits = _CORNER_BITS[self.rank]
-            for start, corner in ((0, self.lower), (16, self.upper)):
-                for place, value in enumerate(corner):
-                    words[14] |= (value & (1 << bits) - 1) << start + bits * place
-            words[15] = self.pixels - 1
-        else:
-            for place, side in enumerate(self.box[1:]):
-                words[14] |= side - 1 << 8 * place
+        fields: dict[str, tuple[int, ...]] = {
+            "global_address": (self.address,),
+            "im2col": (self.im2col,),
+            "rank": (self.rank - 1,),
+            "elemtype": (_CODES[self.type],),
+            "interleave_layout": (self.interleave,),
+            "swizzle_mode": (self.swizzle,),
+            "fill_mode": (self.fill,),
+            "tf32": (self.tf32,),
+            "promotion": (self.promotion,),
+            "global_stride": self.strides,
+            "global_dim": self.dims,
+            "element_stride": self.steps,
+            "box_dim": self.box,
+            f"lower_{self.rank}": self.lower,
+            f"upper_{self.rank}": self.upper,
+            "pixels": (self.pixels,),
+        }
+        for name, values in fields.items():
+            for place, value in enumerate(values):
+                for part in field_parts(name, place):
+                    words[part.word] |= (
+                        value - part.less >> part.skipped & part.most
+                    ) << part.start
         words[16] = self.shared_bytes
         words[18] = _PATTERNS[self.swizzle]
         return _WORDS.pack(*words)
@@ -156,41 +140,102 @@ class TensorMap:
 def decode(data: bytes) -> TensorMap | None:
     """Return the map in 128 bytes; ``None`` if hardware does not take it."""
     words = _WORDS.unpack(data)
-    flags = words[2]
-    rank, code, swizzle = (flags >> 4 & 7) + 1, flags >> 7 & 15, flags >> 13 & 3
-    im2col = bool(flags & 1)
+
+    def field(name: str, place: int = 0) -> int:
+        return sum(
+            ((words[part.word] >> part.start & part.most) << part.skipped) + part.less
+            for part in field_parts(name, place)
+        )
+
+    def fields(name: str, count: int) -> tuple[int, ...]:
+        return tuple(field(name, place) for place in range(count))
+
+    rank, code, im2col = field("rank") + 1, field("elemtype"), bool(field("im2col"))
     if rank > MOST_RANKS or code not in _NUMBERS or (im2col and rank not in _CORNER_BITS):
         return None
-    if any(words[8 + place] > _MOST_DIM for place in range(rank)):
+    dims = fields("global_dim", rank)
+    if max(dims) > _MOST_DIM:
         return None
-    box: tuple[int, ...] = ((words[13] >> 24) + 1,)
-    lower: tuple[int, ...] = ()
-    upper: tuple[int, ...] = ()
-    if im2col:
-        bits = _CORNER_BITS[rank]
-        lower = tuple(signed(words[14] >> bits * place, bits) for place in range(rank - 2))
-        upper = tuple(signed(words[14] >> 16 + bits * place, bits) for place in range(rank - 2))
-    else:
-        box += tuple((words[14] >> 8 * place & 255) + 1 for place in range(rank - 1))
+    corners = [
+        tuple(signed(value, _CORNER_BITS[rank]) for value in fields(f"{which}_{rank}", rank - 2))
+        for which in (("lower", "upper") if im2col else ())
+    ]
     return TensorMap(
-        type=_TF32_OF.get(code, _NUMBERS[code]) if flags >> 16 & 1 else _NUMBERS[code],
-        address=words[0] | words[1] << 32,
-        dims=tuple(words[8 + place] + 1 for place in range(rank)),
-        strides=tuple(
-            (words[3 + place] | (words[7] >> 4 * place & 15) << 32) << 4
-            for place in range(rank - 1)
-        ),
-        steps=tuple((words[13] >> 3 * place & 7) + 1 for place in range(rank)),
-        box=box,
-        interleave=flags >> 11 & 3,
-        swizzle=swizzle,
-        promotion=flags >> 17 & 3,
-        fill=bool(flags >> 15 & 1),
+        type=_TF32_OF.get(code, _NUMBERS[code]) if field("tf32") else _NUMBERS[code],
+        address=field("global_address"),
+        dims=dims,
+        strides=fields("global_stride", rank - 1),
+        steps=fields("element_stride", rank),
+        box=fields("box_dim", 1 if im2col else rank),
+        interleave=field("interleave_layout"),
+        swizzle=field("swizzle_mode"),
+        promotion=field("promotion"),
+        fill=bool(field("fill_mode")),
         im2col=im2col,
-        lower=lower,
-        upper=upper,
-        pixels=(words[15] & 1023) + 1,
+        lower=corners[0] if im2col else (),
+        upper=corners[1] if im2col else (),
+        pixels=field("pixels"),
     )
+
+
+class FieldPart(NamedTuple):
+    """Bits of a field in one word of a map.
+
+    Attributes:
+        word: The word.
+        start: Its first bit there.
+        bits: The number of bits.
+        less: What is subtracted from the value.
+        skipped: The lowest bits of the value, which are elsewhere or nowhere.
+    """
+
+    word: int
+    start: int
+    bits: int
+    less: int = 0
+    skipped: int = 0
+
+    @property
+    def most(self) -> int:
+        """The largest number in these bits."""
+        return (1 << self.bits) - 1
+
+
+_FIELDS = {
+    "global_address": (FieldPart(0, 0, 32), FieldPart(1, 0, 32, skipped=32)),
+    "im2col": (FieldPart(2, 0, 1),),
+    "rank": (FieldPart(2, 4, 3),),
+    "elemtype": (FieldPart(2, 7, 4),),
+    "interleave_layout": (FieldPart(2, 11, 2),),
+    "swizzle_mode": (FieldPart(2, 13, 2),),
+    "fill_mode": (FieldPart(2, 15, 1),),
+    "tf32": (FieldPart(2, 16, 1),),
+    "promotion": (FieldPart(2, 17, 2),),
+    "pixels": (FieldPart(15, 0, 10, 1),),
+}
+
+
+def field_parts(name: str, place: int) -> tuple[FieldPart, ...]:
+    """Return the parts of a field, by the name that it has in ``tensormap.replace`` if it has one.
+
+    Args:
+        name: The name; of the corners of im2col, with the rank.
+        place: The dimension, where there is one.
+    """
+    match name.split("_"):
+        case "box", "dim":
+            return (FieldPart(13, 24, 8, 1) if place == 0 else FieldPart(14, 8 * place - 8, 8, 1),)
+        case "global", "dim":
+            return (FieldPart(8 + place, 0, 32, 1),)
+        case "element", "stride":
+            return (FieldPart(13, 3 * place, 3, 1),)
+        case "global", "stride":
+            low, high = FieldPart(3 + place, 0, 32, 0, 4), FieldPart(7, 4 * place, 4, 0, 36)
+            return low, high
+        case "lower" | "upper" as which, rank:
+            bits = _CORNER_BITS[int(rank)]
+            return (FieldPart(14, (0 if which == "lower" else 16) + bits * place, bits),)
+    return _FIELDS[name]
 
 
 def signed(value: int, bits: int) -> int:

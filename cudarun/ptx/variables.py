@@ -11,14 +11,7 @@ from cudarun.ptx.constants import constant, starts_constant
 from cudarun.ptx.instructions import InstructionRules
 from cudarun.ptx.lexer import TokenKind
 from cudarun.ptx.quick import quick_numbers
-from cudarun.ptx.tree import (
-    TYPE_BYTES,
-    Float,
-    Integer,
-    Position,
-    SymbolValue,
-    Variable,
-)
+from cudarun.ptx.tree import TYPE_BYTES, Float, Integer, Position, SymbolValue, Variable
 
 STATE_SPACES = frozenset({"reg", "const", "global", "local", "param", "shared", "sreg", "tex"})
 """The words that begin the declaration of a variable (manual 5.1)."""

@@ -358,10 +358,7 @@ def _check_argument(
 
 
 def _argument_slot(
-    context: ControlContext,
-    operand: tree.Operand,
-    formal: tree.Variable | None,
-    operands: Operands,
+    context: ControlContext, operand: tree.Operand, formal: tree.Variable | None, operands: Operands
 ) -> int:
     """Return the caller's slot of an argument; a constant gets a new one."""
     slot = _slot(operand, operands)

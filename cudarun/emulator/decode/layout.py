@@ -48,9 +48,7 @@ def variable_code(variable: tree.Variable) -> VariableCode:
     for index, value in enumerate(given):
         offset = index * width
         if isinstance(value, tree.SymbolValue):
-            relocations.append(
-                Relocation(offset, value.name, value.offset, width, value.mask),
-            )
+            relocations.append(Relocation(offset, value.name, value.offset, width, value.mask))
         else:
             data[offset : offset + width] = constant_bytes(value, variable.type)
     return VariableCode(

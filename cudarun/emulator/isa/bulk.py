@@ -6,12 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cudarun.emulator.isa.form import InstructionForm, form
-from cudarun.emulator.machine.bulk_copies import (
-    AsyncReduction,
-    AsyncStore,
-    BulkCopy,
-    BulkReduction,
-)
+from cudarun.emulator.machine.bulk_copies import AsyncReduction, AsyncStore, BulkCopy, BulkReduction
 from cudarun.emulator.machine.tensor_map_actions import PrefetchBulk
 from cudarun.emulator.machine.transfers import NoEffect
 

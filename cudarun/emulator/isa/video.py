@@ -59,14 +59,8 @@ def _chosen(a: Array, b: Array, count: int, kind: str, selector: str) -> Array:
 
 
 # The default selectors, by the number of parts.
-_DEFAULTS = {
-    2: (("a", "h10"), ("b", "h32")),
-    4: (("a", "b3210"), ("b", "b7654")),
-}
-_MASKS = {
-    2: "h0 h1 h10",
-    4: "b0 b1 b10 b2 b20 b21 b210 b3 b30 b31 b310 b32 b320 b321 b3210",
-}
+_DEFAULTS = {2: (("a", "h10"), ("b", "h32")), 4: (("a", "b3210"), ("b", "b7654"))}
+_MASKS = {2: "h0 h1 h10", 4: "b0 b1 b10 b2 b20 b21 b210 b3 b30 b31 b310 b32 b320 b321 b3210"}
 _SELECTORS = {2: "hxy", 4: "bxyzw"}  # x, y, … are from 0 to 3, or to 7
 
 

@@ -18,15 +18,8 @@ import numpy.typing as npt
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.clusters import other_blocks
 from cudarun.emulator.machine.lanes import Indices
-from cudarun.emulator.machine.spaces import (
-    NO_PARAMETER,
-    NULL_BYTES,
-    PARAMETER_WINDOW,
-    WINDOW_BYTES,
-    WINDOWS,
-    WINDOWS_END,
-)
-from cudarun.emulator.memory import Allocation
+from cudarun.emulator.machine.report import describe_address, describe_offset
+from cudarun.emulator.machine.spaces import PARAMETER_WINDOW, WINDOW_BYTES, WINDOWS, WINDOWS_END
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.records import dataclass
 
@@ -394,46 +387,9 @@ class Access:
         """Describe an address that is not accessible, and its distance from one that is."""
         section = self._section(active, address)
         if section is not None:
-            return self._beyond_section(section, address - self.first_address(section))
-        if address < NULL_BYTES:
-            return "is a null pointer" if address == 0 else f"is a null pointer plus {address}"
-        for memory in active.batch.launch.memories:
-            held = memory.find(address)
-            if held is not None:
-                over = address + self.bytes - held.end
-                return f"reaches {over} bytes past the end of {_name(held)}"
-            freed = memory.find_freed(address)
-            if freed is not None:
-                return (
-                    f"is in freed memory: offset {address - freed.base} of {freed.size} bytes at "
-                    f"{freed.base:#x} ({freed.label})"
-                )
-        return self._nearest(active, address)
-
-    def _beyond_section(self, section: Section, offset: int) -> str:
-        if offset < 0:
-            return f"is {-offset} bytes before the {section.size} bytes of {section.name} memory"
-        if offset < section.size:
-            over = offset + self.bytes - section.size
-            return f"reaches {over} bytes past the {section.size} bytes of {section.name} memory"
-        if offset >= NO_PARAMETER // 2:
-            return "is outside of the variable"
-        past = _past(offset - section.size)
-        return f"is {past} the {section.size} bytes of {section.name} memory"
-
-    def _nearest(self, active: Active, address: int) -> str:
-        best: tuple[int, str] | None = None
-        launch = active.batch.launch
-        unused = launch.unused_variables
-        for memory in launch.memories:
-            before, after = memory.neighbors(address, unused)
-            if before is not None:
-                text = f"is {_past(address - before.end)} the end of {_name(before)}"
-                best = min(best or (1 << 64, ""), (address - before.end, text))
-            if after is not None:
-                text = f"is {after.base - address} bytes before {_name(after)}"
-                best = min(best or (1 << 64, ""), (after.base - address, text))
-        return best[1] if best is not None else "is not in any allocation; no memory is allocated"
+            offset = address - self.first_address(section)
+            return describe_offset(section.name, section.size, offset, self.bytes)
+        return describe_address(active.batch.launch, address, self.bytes)
 
 
 _UNITS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
@@ -479,14 +435,6 @@ class MemoryAction(ABC):
         other = copy.copy(self)
         other.accesses = tuple(map(stand_in, self.accesses))
         return other
-
-
-def _past(distance: int) -> str:
-    return f"{distance} bytes past" if distance else "just past"
-
-
-def _name(allocation: Allocation) -> str:
-    return f"{allocation.size} bytes at {allocation.base:#x} ({allocation.label})"
 
 
 def section_window(address: int) -> str | None:

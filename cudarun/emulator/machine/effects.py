@@ -8,12 +8,7 @@ from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import AsyncReduction, BulkReduction
 from cudarun.emulator.machine.system import free, malloc, vprintf
 from cudarun.emulator.machine.tensor_copies import TensorReduction
-from cudarun.emulator.machine.transfers import (
-    AsynchronousCopy,
-    MemoryLoad,
-    MemoryStore,
-    NoEffect,
-)
+from cudarun.emulator.machine.transfers import AsynchronousCopy, MemoryLoad, MemoryStore, NoEffect
 from cudarun.emulator.machine.warps import WarpAction
 
 _OWN = frozenset({"shared", "local", "param"})

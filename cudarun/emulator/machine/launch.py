@@ -49,10 +49,7 @@ _SHARED_UNIT = 128  # bytes in which shared memory is allocated
 _LARGEST_ID = (1 << 64) - 1
 
 # Where the reserved shared memory of a block is on an H200 with the driver of CUDA 13.0.
-_RESERVED_SHARED = {
-    "%reserved_smem_offset_end": 288,
-    "%reserved_smem_offset_cap": RESERVED_SHARED,
-}
+_RESERVED_SHARED = {"%reserved_smem_offset_end": 288, "%reserved_smem_offset_cap": RESERVED_SHARED}
 
 
 class RepeatedLaunch(Protocol):

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.lanes import Lanes
+from cudarun.emulator.machine.spaces import NO_PARAMETER, NULL_BYTES
 from cudarun.emulator.machine.threads import place_of_thread
+from cudarun.emulator.memory import Allocation
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
@@ -54,6 +56,52 @@ def _callers(active: Active, lane: int) -> Iterable[str]:
         if site is not None:
             source = f" ({site.source})" if site.source else ""
             yield f"called from {function.name}, PTX line {site.line}{source}"
+
+
+def describe_address(launch: Launch, address: int, size: int) -> str:
+    """Describe a global address where an access is invalid, and its distance from valid ones."""
+    if address < NULL_BYTES:
+        return "is a null pointer" if address == 0 else f"is a null pointer plus {address}"
+    nearest: list[tuple[int, str]] = []
+    unused = launch.unused_variables
+    for memory in launch.memories:
+        allocation = memory.find(address)
+        if allocation is not None:
+            over = address + size - allocation.end
+            return f"reaches {over} bytes past the end of {_name(allocation)}"
+        freed = memory.find_freed(address)
+        if freed is not None:
+            return (
+                f"is in freed memory: offset {address - freed.base} of {freed.size} bytes at "
+                f"{freed.base:#x} ({freed.label})"
+            )
+        before, after = memory.neighbors(address, unused)
+        if before is not None:
+            past = address - before.end
+            nearest.append((past, f"is {_past(past)} the end of {_name(before)}"))
+        if after is not None:
+            left = after.base - address
+            nearest.append((left, f"is {left} bytes before {_name(after)}"))
+    return min(nearest, default=(0, "is not in any allocation; no memory is allocated"))[1]
+
+
+def describe_offset(space: str, extent: int, offset: int, size: int) -> str:
+    """Describe an invalid offset in memory of a space, which has so many bytes."""
+    if offset < 0:
+        return f"is {-offset} bytes before the {extent} bytes of {space} memory"
+    if offset < extent:
+        return f"reaches {offset + size - extent} bytes past the {extent} bytes of {space} memory"
+    if offset >= NO_PARAMETER // 2:
+        return "is outside of the variable"
+    return f"is {_past(offset - extent)} the {extent} bytes of {space} memory"
+
+
+def _past(distance: int) -> str:
+    return f"{distance} bytes past" if distance else "just past"
+
+
+def _name(allocation: Allocation) -> str:
+    return f"{allocation.size} bytes at {allocation.base:#x} ({allocation.label})"
 
 
 def describe_deadlock(batch: Batch) -> DeviceFault:

@@ -96,11 +96,9 @@ class Surface:
     def size(self, axis: int, levels: Array | None = None) -> int:
         """Return the width, height or depth; layers are the last axis that the geometry has."""
         slices, rows, columns = self.extent
-        sizes = {
-            "1d": (columns, 0, 0),
-            "2d": (columns, rows, 0),
-            "a1d": (columns, slices, 0),
-        }.get(self.geometry, (columns, rows, slices))
+        sizes = {"1d": (columns, 0, 0), "2d": (columns, rows, 0), "a1d": (columns, slices, 0)}.get(
+            self.geometry, (columns, rows, slices)
+        )
         return sizes[axis]
 
     def places(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -48,6 +48,7 @@ from cudarun.ptx.errors import PtxDiagnostic
 from cudarun.ptx.lines import SourceLines
 from cudarun.records import dataclass
 
+_UNIMPLEMENTED = frozenset({"abi_preserve", "abi_preserve_control", "blocksareclusters"})
 _WHOLE_WARP = ConstantUse(np.array([0xFFFFFFFF], dtype=np.uint32))
 
 
@@ -69,6 +70,25 @@ class ModuleNames:
     kinds: InstructionKinds
 
 
+@dataclass(slots=True)
+class DecodedFunction:
+    """A decoded function.
+
+    Attributes:
+        function: The function; its body is not kept.
+        code: The code.
+        parameter_offsets: The offset and size of each parameter of a kernel.
+        diagnostics: The errors in it.
+        unimplemented: The places with something that the emulated device does not implement.
+    """
+
+    function: tree.Function
+    code: FunctionCode = field(init=False)
+    parameter_offsets: list[tuple[int, int]] = field(default_factory=list)
+    diagnostics: list[PtxDiagnostic] = field(default_factory=list)
+    unimplemented: list[PtxDiagnostic] = field(default_factory=list)
+
+
 _Item = tuple[tree.Label | tree.Instruction, NameScope, str | None]
 """A label or an instruction, its scope, and the CUDA source line of its place."""
 
@@ -76,26 +96,34 @@ _Item = tuple[tree.Label | tree.Instruction, NameScope, str | None]
 class FunctionDecoder:
     """Decodes one function.
 
-    Errors are collected in ``diagnostics``, and in ``unimplemented`` each place with something that
-    the emulated device does not implement.
+    Args:
+        names: The names of its module.
+        function: The function with its body.
+        decoded: Gets the code, without blocks if something is wrong or unimplemented.
     """
 
-    def __init__(self, names: ModuleNames, function: tree.Function) -> None:
+    def __init__(
+        self, names: ModuleNames, function: tree.Function, decoded: DecodedFunction
+    ) -> None:
         self.names = names
         self.function = function
-        self.diagnostics: list[PtxDiagnostic] = []
-        self.unimplemented: list[PtxDiagnostic] = []
+        self.diagnostics = decoded.diagnostics
+        self.unimplemented = decoded.unimplemented
+        self.parameter_offsets = decoded.parameter_offsets
         self.declarations = Declarations(function, names.shared)
         self.builder = BlockBuilder()
-        self.code = FunctionCode(function.name, self.declarations.slots)
+        self.code = decoded.code = FunctionCode(function.name, self.declarations.slots)
         self.control = ControlContext(function, self.code, self.declarations, names.functions)
-        self.parameter_offsets: list[tuple[int, int]] = []
         self._source: str | None = None
         self._labels_used: set[str] = set()
         self._region: tuple[RegisterUse, int] | None = None
 
-    def decode(self) -> FunctionCode:
-        """Return the function's code, without blocks if something is wrong or unimplemented."""
+    def decode(self) -> None:
+        """Decode the function."""
+        for directive in self.function.directives:
+            if directive in _UNIMPLEMENTED:
+                what = f"directive .{directive}"
+                self._complain(self.function.position, str(Unimplemented(what)))
         scope = NameScope(self.names.scope)
         self._declare_parameters(scope)
         body = self.function.body or ()
@@ -112,14 +140,13 @@ class FunctionDecoder:
                 self.builder.label(label.number)
         self._close_region()
         if self.diagnostics or self.unimplemented:
-            return self.code
+            return
         self.code.blocks = self.builder.finish(self._leave)
         self.code.local_bytes = self.declarations.local.size
         self.code.unused_registers = self.declarations.unused
         if "debug" not in self.names.module.targets:
             contract(self.code)
         analyze(self.code)
-        return self.code
 
     # --- declarations ----------------------------------------------------------------------------
 

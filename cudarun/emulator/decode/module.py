@@ -8,7 +8,7 @@ from math import prod
 
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.decode.call_graph import CallGraph
-from cudarun.emulator.decode.function import FunctionDecoder, ModuleNames
+from cudarun.emulator.decode.function import DecodedFunction, FunctionDecoder, ModuleNames
 from cudarun.emulator.decode.kinds import InstructionKinds
 from cudarun.emulator.decode.layout import VariableLayout, variable_code
 from cudarun.emulator.decode.operands import OperandMismatch, Unimplemented
@@ -20,12 +20,10 @@ from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.lines import SourceLines
-from cudarun.records import dataclass
 
 _CODE_STEP = 16
 _MOST_THREADS = 1024
 _MOST_REGISTERS = 255  # of a thread
-_UNIMPLEMENTED = frozenset({"abi_preserve", "abi_preserve_control", "blocksareclusters"})
 _DYNAMIC_ALIGNMENT = 16  # of dynamic shared memory, at least: an H200 has it for any alignment
 _SHAREABLE = frozenset({"extern", "weak", "common"})  # may be defined elsewhere
 
@@ -36,25 +34,6 @@ ReadBody = Callable[[tree.Function], tree.Function]
 
 def _whole(function: tree.Function) -> tree.Function:
     return function
-
-
-@dataclass(frozen=True, slots=True)
-class DecodedFunction:
-    """A decoded function.
-
-    Attributes:
-        function: The function; its body is not kept.
-        code: The code.
-        parameter_offsets: The offset and size of each parameter of a kernel.
-        diagnostics: The errors in it.
-        unimplemented: The places with something that the emulated device does not implement.
-    """
-
-    function: tree.Function
-    code: FunctionCode
-    parameter_offsets: tuple[tuple[int, int], ...]
-    diagnostics: tuple[PtxDiagnostic, ...]
-    unimplemented: tuple[PtxDiagnostic, ...]
 
 
 class ModuleDecoder:
@@ -215,22 +194,12 @@ class ModuleDecoder:
     # --- functions -------------------------------------------------------------------------------
 
     def _decode(self, function: tree.Function) -> DecodedFunction:
-        decoder = FunctionDecoder(self._names, self._read(function))
-        code = decoder.decode()
+        decoded = DecodedFunction(function)
+        FunctionDecoder(self._names, self._read(function), decoded).decode()
         self._order_shared(function.position.line)
-        for directive in function.directives:
-            if directive in _UNIMPLEMENTED:
-                message = str(Unimplemented(f"directive .{directive}"))
-                decoder.diagnostics.append(PtxDiagnostic(function.position, message))
+        code = decoded.code
         code.base = self._blocks
         self._blocks += len(code.blocks)
-        decoded = DecodedFunction(
-            function,
-            code,
-            tuple(decoder.parameter_offsets),
-            tuple(decoder.diagnostics),
-            tuple(decoder.unimplemented),
-        )
         self._every.append(decoded)
         self._decoded[function.name] = decoded
         self.program.code[function.name] = code
@@ -267,7 +236,7 @@ class ModuleDecoder:
         missing = chain.from_iterable(each.unimplemented for each in parts)
         return KernelCode(
             name=function.name,
-            parameters=offsets,
+            parameters=tuple(offsets),
             parameter_bytes=max((offset + size for offset, size in offsets), default=0),
             static_shared=static,
             local_bytes=own.local_bytes if stack is None else stack,

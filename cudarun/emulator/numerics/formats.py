@@ -5,19 +5,16 @@ f16 values are numpy's ``float16``; arrays of bf16 and of the 8-bit formats hold
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.arrays import Array
-from cudarun.emulator.numerics.native import any_of, contiguous, is_traced
+from cudarun.emulator.numerics.native import any_of
 from cudarun.emulator.numerics.types import Type
 
 _SMALLEST = {"f16": np.float32(2.0**-14), "bf16": np.float32(2.0**-126)}  # that is normal
 _NAN = {"f16": 0x7FFF, "bf16": 0x7FFF}
 _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
-_NAMES = {"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}  # of ml_dtypes
 _LAYOUT = {"e4m3": (3, 7), "e5m2": (2, 15)}  # the bits of the fraction, the exponent's bias
 
 
@@ -31,10 +28,7 @@ def to_f32(a: Array, number_format: str) -> Array:
     if number_format == "bf16":
         return np.left_shift(a.astype(np.uint32), np.uint32(16)).view(np.float32)
     if number_format in _LAYOUT:
-        if is_traced(a):
-            return _widened(a, number_format)
-        values: Array = contiguous(a).view(_eight_bits(number_format)).astype(np.float32)
-        return values
+        return _widened(a, number_format)
     return a.astype(np.float32)
 
 
@@ -117,22 +111,12 @@ def to_tf32(a: Array, mode: str) -> Array:
 def to_eight_bits(a: Array, number_format: str) -> Array:
     """Round f32 to nearest in an 8-bit format, saturating to the largest finite value."""
     largest = _LARGEST[number_format]
-    clamped = np.clip(a, -largest, largest)
-    if is_traced(a):
-        return np.where(np.isnan(a), np.uint8(0x7F), _narrowed(clamped, number_format))
-    bits: Array = clamped.astype(_eight_bits(number_format)).view(np.uint8)
+    bits = _narrowed(np.clip(a, -largest, largest), number_format)
     return np.where(np.isnan(a), np.uint8(0x7F), bits)
 
 
-def _eight_bits(number_format: str) -> np.dtype[Any]:
-    import ml_dtypes  # few kernels need it, and it takes as long as five modules of ours
-
-    kind: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _NAMES[number_format]))
-    return kind
-
-
 def _widened(a: Array, number_format: str) -> Array:
-    """Convert 8-bit formats by their bits, as `to_f32` does."""
+    """Convert 8-bit formats by their bits."""
     fraction, bias = _LAYOUT[number_format]
     size = a & np.uint8(0x7F)
     scaled = np.left_shift(size.astype(np.uint32), np.uint32(23 - fraction)).view(np.float32)
@@ -146,7 +130,7 @@ def _widened(a: Array, number_format: str) -> Array:
 
 
 def _narrowed(a: Array, number_format: str) -> Array:
-    """Round f32 numbers in the range of an 8-bit format by their bits, as `to_eight_bits` does."""
+    """Round f32 numbers in the range of an 8-bit format by their bits."""
     fraction, bias = _LAYOUT[number_format]
     scaled = np.abs(a.astype(np.float64)) * 2.0 ** (bias - 1023)  # with the exponent of the format
     bits = scaled.view(np.uint64)

@@ -155,6 +155,13 @@ def test_readers_of_a_quotient(body: str, expected: int) -> None:
     assert fused(body, "f32") == expected
 
 
+def test_an_ignored_destination_changes_no_constant_factor() -> None:
+    """The factor that changes is kept in the register of the product."""
+    body = "mul t, a, 0f3F000000; mov.b32 %r, 1; ld.shared.v2.f32 {a, _}, [s]; add d, t, c;"
+    text = f".shared .align 8 .b8 s[8]; {body}"
+    assert fused(text, "f32") == fused(text.replace("{a, _}", "{u, _}"), "f32") == 1
+
+
 @pytest.mark.parametrize("kind", ["f32", "f16", "f16x2", "bf16x2"])
 @pytest.mark.parametrize(
     ("body", "expected"),

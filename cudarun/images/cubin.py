@@ -228,10 +228,10 @@ def _records_in(section: ElfSection) -> Iterator[tuple[int, bytes]]:
             yield attribute, data[at - 2 : at]
 
 
-def _by_symbol(elf: Elf, wanted: Attribute) -> dict[int, int]:
+def _by_symbol(elf: Elf, attribute: Attribute) -> dict[int, int]:
     """Return a number of each function, by the index of its symbol."""
     records = _records(elf, ".nv.info")
-    return dict(struct.unpack("<II", value) for kind, value in records if kind == wanted)
+    return dict(struct.unpack("<II", value) for kind, value in records if kind == attribute)
 
 
 def _stacks(elf: Elf) -> dict[int, int]:

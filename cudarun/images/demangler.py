@@ -167,14 +167,14 @@ def _after_last(text: str, character: str) -> int:
     return max(_top_level(text, character), default=-1) + 1
 
 
-def _top_level(text: str, wanted: str) -> Iterator[int]:
+def _top_level(text: str, sought: str) -> Iterator[int]:
     """Return the index of ``wanted`` outside all brackets.
 
     ``<`` and ``>`` are brackets except in operators: ``->``, ``((4)>(2))``.
     """
     open_brackets: list[str] = []
     for index, character in enumerate(text):
-        if character == wanted and not open_brackets:
+        if character == sought and not open_brackets:
             yield index
         if character in "<([{":
             open_brackets.append(character)

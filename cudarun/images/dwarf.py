@@ -72,7 +72,7 @@ class Dwarf:
         """
         self._reads.left = max(0, self._reads.left) + _READS_OF_TYPES
         text = name.encode(errors="surrogateescape")
-        with _damage_found():
+        with _unusable_if_damaged():
             for unit in self._units(text):
                 if unit.cu_offset not in self._functions:
                     self._functions[unit.cu_offset] = self._index(unit)
@@ -87,7 +87,7 @@ class Dwarf:
         Raises:
             UnusableDwarf: A child cannot be read.
         """
-        with _damage_found():
+        with _unusable_if_damaged():
             position, depth = parent.offset + parent.size, 0
             while parent.has_children:
                 die = self._read(parent, position)
@@ -107,7 +107,7 @@ class Dwarf:
         Raises:
             UnusableDwarf: There is none.
         """
-        with _damage_found():
+        with _unusable_if_damaged():
             holder = _holder(die, attribute)
             return None if holder is None else holder.get_DIE_from_attribute(attribute)
 
@@ -117,7 +117,7 @@ class Dwarf:
         Raises:
             UnusableDwarf: It is not printable text.
         """
-        with _damage_found():
+        with _unusable_if_damaged():
             holder = _holder(die, "DW_AT_name")
             if holder is None:
                 return None
@@ -136,7 +136,7 @@ class Dwarf:
         attribute = member.attributes.get("DW_AT_data_member_location")
         if attribute is None or isinstance(attribute.value, int):
             return count(member, "DW_AT_data_member_location")
-        with _damage_found():
+        with _unusable_if_damaged():
             operation, *operands = attribute.value
             if operation != DW_OP_name2opcode["DW_OP_plus_uconst"]:
                 return None
@@ -273,7 +273,7 @@ class _CountedStream(io.BytesIO):
 
 
 @contextmanager
-def _damage_found() -> Iterator[None]:
+def _unusable_if_damaged() -> Iterator[None]:
     """Turn the errors of pyelftools into one."""
     try:
         yield

@@ -132,10 +132,10 @@ def _kernel(function: Function, target: str) -> KernelFacts:
 
 
 def _extent(function: Function, directive: str) -> Extent | None:
-    given = function.directives.get(directive)
-    if not given:
+    values = function.directives.get(directive)
+    if not values:
         return None
-    x, y, z = (*given, 1, 1)[:3]
+    x, y, z = (*values, 1, 1)[:3]
     return x, y, z
 
 

@@ -24,13 +24,13 @@ def references(text: str, kernel: str, names: Collection[str]) -> set[str]:
     """
     if not names:
         return set()
-    wanted = re.compile(rf"(?<![\w$%.])(?:{'|'.join(map(re.escape, names))})(?![\w$])")
+    names_in_text = re.compile(rf"(?<![\w$%.])(?:{'|'.join(map(re.escape, names))})(?![\w$])")
     found: set[str] = set()
     seen = {kernel}
     waiting = [_body(text, rf"\.entry\s+{re.escape(kernel)}(?![\w$])")]
     while waiting:
         body = waiting.pop()
-        found |= set(wanted.findall(body))
+        found |= set(names_in_text.findall(body))
         called = set(_CALL.findall(body)) - seen
         seen |= called
         waiting += [

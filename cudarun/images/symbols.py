@@ -56,9 +56,9 @@ def link_symbols(data: Data, origin: str, architecture: int) -> tuple[LinkSymbol
 def _symbols(data: Data, origin: str, architecture: int) -> Iterator[LinkSymbol]:
     kind = identify(data)
     if kind is ImageKind.PTX:
-        yield from _of_ptx(bytes(data))
+        yield from _ptx_symbols(bytes(data))
     elif kind is ImageKind.CUBIN:
-        yield from _of_cubin(data, origin)
+        yield from _cubin_symbols(data, origin)
     elif kind in CONTAINERS:
         for fatbin in fatbins_in(data, origin):
             entry = best_entry(architecture, read_entries(fatbin, origin))
@@ -66,7 +66,7 @@ def _symbols(data: Data, origin: str, architecture: int) -> Iterator[LinkSymbol]
                 yield from _symbols(entry.content(origin), origin, architecture)
 
 
-def _of_ptx(data: bytes) -> Iterator[LinkSymbol]:
+def _ptx_symbols(data: bytes) -> Iterator[LinkSymbol]:
     """Return the symbols that the text declares; undefined ones only if they are used."""
     text = ptx_text(data)
     mentions = Counter(_NAME.findall(text))
@@ -79,7 +79,7 @@ _NAME = re.compile(r"[\w$%]+")
 
 
 def _declared(module: Module) -> Iterator[LinkSymbol]:
-    yield from _of_functions(module)
+    yield from _function_symbols(module)
     for variable in module.variables:
         role = _ROLES.get(variable.linkage or "")
         if role is not None and not (role == "wanted" and variable.space == "shared"):
@@ -95,7 +95,7 @@ _ROLES: dict[str, Role] = {
 }
 
 
-def _of_functions(module: Module) -> Iterator[LinkSymbol]:
+def _function_symbols(module: Module) -> Iterator[LinkSymbol]:
     defined = {function.name for function in module.functions if function.body is not None}
     for function in module.functions:
         if function.body is None:
@@ -107,7 +107,7 @@ def _of_functions(module: Module) -> Iterator[LinkSymbol]:
             yield LinkSymbol(function.name, role, function.position.line)
 
 
-def _of_cubin(data: Data, origin: str) -> Iterator[LinkSymbol]:
+def _cubin_symbols(data: Data, origin: str) -> Iterator[LinkSymbol]:
     from cudarun.images.cubin import linkable
     from cudarun.images.elf import read_elf
 

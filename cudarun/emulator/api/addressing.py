@@ -38,7 +38,7 @@ def cuPointerGetAttributes(
     address = handle_value(ptr)
     values = _attributes(address)
     if values is None:
-        values = pointer_attributes.of_nothing(address)
+        values = pointer_attributes.unknown_attributes(address)
     found = [values.get(int(attribute)) for attribute in attributes[:numAttributes]]
     return [0 if value is None else value for value in found]
 
@@ -49,9 +49,9 @@ def _attributes(address: int) -> pointer_attributes.Values | None:
     if mapped is not None:
         context = process.stack.top
         ordinal = -1 if context is None else context.device.ordinal
-        return pointer_attributes.of_mapping(*mapped, address, ordinal)
+        return pointer_attributes.mapping_attributes(*mapped, address, ordinal)
     buffer = process.allocations.find(address)
-    return None if buffer is None else pointer_attributes.of_allocation(buffer, address)
+    return None if buffer is None else pointer_attributes.allocation_attributes(buffer, address)
 
 
 @enqueue()

@@ -85,12 +85,12 @@ class _Copy:
     """A copy of a box of bytes; a rectangle is a box of one slice.
 
     Attributes:
-        given: The structure of the bindings.
+        structure: The structure of the bindings.
         shape: Slices, rows and bytes per row.
         has_slices: Whether the structure has the fields of three dimensions.
     """
 
-    given: Any
+    structure: Any
     shape: tuple[int, int, int]
     has_slices: bool
 
@@ -98,11 +98,11 @@ class _Copy:
         """Return a field of one side; those of a third dimension are 0 in a rectangle."""
         if name in ("Z", "Height", "LOD") and not self.has_slices:
             return 0
-        return getattr(self.given, side + name)
+        return getattr(self.structure, side + name)
 
     def detached(self) -> _Copy:
         """Return the same copy, which later changes of the structure do not affect."""
-        return _Copy(copied(self.given), self.shape, self.has_slices)
+        return _Copy(copied(self.structure), self.shape, self.has_slices)
 
 
 def _rectangle(copy: CUDA_MEMCPY2D) -> _Copy:
@@ -125,7 +125,7 @@ def _copy(copy: _Copy) -> None:
 def _side(copy: _Copy, side: str, *, to_write: bool = True) -> Bytes:
     """Return one side of a copy as an array of slices, rows and bytes."""
     try:
-        kind = enum_field(copy.given, f"{side}MemoryType")
+        kind = enum_field(copy.structure, f"{side}MemoryType")
     except ValueError:  # the bindings make an enum of it
         raise Refusal("INVALID_VALUE", f"{side}MemoryType is not set") from None
     x, y, z = (copy.field(side, name) for name in ("XInBytes", "Y", "Z"))

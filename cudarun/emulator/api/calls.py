@@ -174,13 +174,13 @@ class CallTypes:
 
 
 def _converted(conversions: Conversions, args: Args, named: Named) -> tuple[Args, Named]:
-    given = list(args)
+    converted = list(args)
     for at, name, convert in conversions:
-        if at < len(given):
-            given[at] = convert(given[at])
+        if at < len(converted):
+            converted[at] = convert(converted[at])
         elif name in named:
             named[name] = convert(named[name])
-    return tuple(given), named
+    return tuple(converted), named
 
 
 def generated(
@@ -202,9 +202,9 @@ def generated(
     )
 
     def body(*args: object, **named: object) -> object:
-        given = signature.bind(*args, **named)
-        given.apply_defaults()
-        return work(*given.args)
+        bound = signature.bind(*args, **named)
+        bound.apply_defaults()
+        return work(*bound.args)
 
     body.__dict__["__signature__"] = signature
     annotations = {each.name: known[each.annotation] for each in signature.parameters.values()}

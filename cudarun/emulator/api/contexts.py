@@ -67,8 +67,8 @@ def cuDevicePrimaryCtxSetFlags(dev: PrimaryContextHandle, flags: int) -> None:
 @call(of_current=False)
 def cuCtxCreate(ctxCreateParams: Any, flags: SupportsInt, dev: Handle = None) -> CUcontext:
     """Create a context and push it; with two arguments they are ``(flags, dev)``, as in CUDA 12."""
-    given = (ctxCreateParams, flags, dev) if dev is not None else (None, ctxCreateParams, flags)
-    parameters, flag_bits, device = given
+    arguments = (ctxCreateParams, flags, dev) if dev is not None else (None, ctxCreateParams, flags)
+    parameters, flag_bits, device = arguments
     if parameters is not None:
         raise Refusal("NOT_SUPPORTED", "CUctxCreateParams is not supported; pass None")
     context = Context(process.device(device), process.handles, checked_flags(int(flag_bits)))
@@ -139,17 +139,17 @@ def cuCtxSetFlags(flags: int) -> None:
 @query()
 def cuCtxGetApiVersion(ctx: Handle) -> int:
     """Return the API version of a context, or of the current one if ``ctx`` is null."""
-    _given_or_current(ctx)
+    _context_or_current(ctx)
     return API_VERSION
 
 
 @query()
 def cuCtxGetId(ctx: Handle) -> int:
     """Return a number that is unique among all contexts of this process."""
-    return _given_or_current(ctx).id
+    return _context_or_current(ctx).id
 
 
-def _given_or_current(ctx: Handle) -> Context:
+def _context_or_current(ctx: Handle) -> Context:
     if not handle_value(ctx):
         return process.current()
     context = process.context(ctx)

@@ -67,7 +67,7 @@ def any_bytes(pointer: HostPointer, size: int, *, to_write: bool = False) -> Byt
     return bytes_anywhere(memory, address, size, to_write=to_write)
 
 
-def given_host_bytes(data: HostPointer, size: int, *, to_write: bool = False) -> Bytes:
+def host_pointer_bytes(data: HostPointer, size: int, *, to_write: bool = False) -> Bytes:
     """Return memory that is given as the host's; as on a GPU, it may be that of a device."""
     address = address_of(data)
     if address == 0 and size:
@@ -95,7 +95,7 @@ def array_bytes(handle: Handle, offset: int, size: int, *, to_write: bool = Fals
 MEMORY: dict[str, Callable[..., Bytes]] = {
     "device": device_bytes,
     "memory": any_bytes,
-    "host": given_host_bytes,
+    "host": host_pointer_bytes,
     "array": array_bytes,
 }
 

@@ -121,9 +121,9 @@ def cuDeviceGetByPCIBusId(pciBusId: bytes) -> CUdevice:
     match = _PCI_BUS_ID.fullmatch(text)
     if match is None:
         raise Refusal("INVALID_VALUE", f"'{text}' is not a PCI bus id")
-    wanted = tuple(int(part or "0", 16) for part in match.groups())
+    address = tuple(int(part or "0", 16) for part in match.groups())
     for device in process.devices:
-        if wanted == (*device.pci, 0):
+        if address == (*device.pci, 0):
             return CUdevice(device.ordinal)
     raise Refusal("INVALID_DEVICE", f"no device has the PCI bus id {text}")
 

@@ -42,16 +42,16 @@ from cudarun.emulator.host.streams import record_operation, wait_operation
 Nodes = Sequence[CUgraphNode] | None
 
 
-def nodes_of(given: Nodes, count: int) -> list[Node]:
+def nodes_of(handles: Nodes, count: int) -> list[Node]:
     """Return the first ``count`` nodes of a list."""
-    nodes = list(given or ())
+    nodes = list(handles or ())
     if count > len(nodes):
         raise RuntimeError(f"List is too small: {len(nodes)} < {count}")
     return [node_of(node) for node in nodes[:count]]
 
 
-def _add(graph: Graph, given: Nodes, count: int, operation: Operation) -> CUgraphNode:
-    return CUgraphNode(graph.add(operation, nodes_of(given, count)).handle)
+def _add(graph: Graph, dependencies: Nodes, count: int, operation: Operation) -> CUgraphNode:
+    return CUgraphNode(graph.add(operation, nodes_of(dependencies, count)).handle)
 
 
 @call()
@@ -65,26 +65,26 @@ def cuGraphAddKernelNode(
     return _add(hGraph, dependencies, numDependencies, kernel_from(nodeParams))
 
 
-def kernel_from(given: CUDA_KERNEL_NODE_PARAMS | None) -> KernelOperation:
+def kernel_from(structure: CUDA_KERNEL_NODE_PARAMS | None) -> KernelOperation:
     """Return the launch that a structure describes; `Refusal` if it is invalid."""
-    if given is None:
+    if structure is None:
         raise Refusal("INVALID_VALUE", "nodeParams is null")
     geometry = LaunchGeometry(
-        (given.gridDimX, given.gridDimY, given.gridDimZ),
-        (given.blockDimX, given.blockDimY, given.blockDimZ),
-        given.sharedMemBytes,
+        (structure.gridDimX, structure.gridDimY, structure.gridDimZ),
+        (structure.blockDimX, structure.blockDimY, structure.blockDimZ),
+        structure.sharedMemBytes,
     )
-    function = _function(given)
+    function = _function(structure)
     check(function, geometry)
-    return kernel_operation(process, function, geometry, given.kernelParams, given.extra)
+    return kernel_operation(process, function, geometry, structure.kernelParams, structure.extra)
 
 
-def _function(given: CUDA_KERNEL_NODE_PARAMS) -> LoadedFunction:
+def _function(structure: CUDA_KERNEL_NODE_PARAMS) -> LoadedFunction:
     """Return the function, or that of a kernel in the context."""
-    if not handle_value(given.func) and handle_value(given.kern):
-        kernel = process.handles.get(handle_value(given.kern), LibraryKernel)
-        return kernel.function(_context(given.ctx))
-    return process.handles.get(handle_value(given.func), LoadedFunction)
+    if not handle_value(structure.func) and handle_value(structure.kern):
+        kernel = process.handles.get(handle_value(structure.kern), LibraryKernel)
+        return kernel.function(_context(structure.ctx))
+    return process.handles.get(handle_value(structure.func), LoadedFunction)
 
 
 def _context(ctx: Handle) -> Context:

@@ -55,8 +55,8 @@ class _LinkState(ContextObject):
             )
         number = next(self.numbers)
         try:
-            given = LinkInput(name or f"input file {number}", ptx_text(image))
-            self.linker.add(given)
+            link_input = LinkInput(name or f"input file {number}", ptx_text(image))
+            self.linker.add(link_input)
         except NotLoadable as refusal:
             self.options.append("error", refusal.words)
             raise

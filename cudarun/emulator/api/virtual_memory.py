@@ -105,20 +105,20 @@ def cuMemUnmap(ptr: int, size: int) -> None:
 @call(waits=True)
 def cuMemSetAccess(ptr: int, size: int, desc: Sequence[CUmemAccessDesc], count: int) -> None:
     """Permit devices to access mapped memory, or forbid it; read-only access is unsupported."""
-    given = [(_permitted(each.location), each.flags) for each in list(desc or ())[:count]]
-    if not given:
+    accesses = [(_device_of_access(each.location), each.flags) for each in list(desc or ())[:count]]
+    if not accesses:
         raise Refusal("INVALID_VALUE", "desc is empty")
-    for _, flags in given:
+    for _, flags in accesses:
         if flags not in (_READ_WRITE, _NONE):
             raise Refusal("NOT_SUPPORTED", "the emulated device does not support read-only memory")
-    for device, flags in given:
+    for device, flags in accesses:
         process.virtual.set_access(ptr, size, device.ordinal, permitted=flags == _READ_WRITE)
 
 
 @call()
 def cuMemGetAccess(location: CUmemLocation, ptr: int) -> int:
     """Return the ``CUmemAccess_flags`` of a device for an address; none of other allocations."""
-    device = _place(location)
+    device = _device_at(location)
     if process.allocations.find(ptr) is not None:
         return int(_NONE)
     permitted = device.ordinal in process.virtual.mapping_at(ptr).devices
@@ -156,18 +156,18 @@ def _device(prop: Any) -> EmulatedDevice:
     pinned = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
     if prop is None or int(prop.type) != int(pinned):
         raise Refusal("INVALID_VALUE", "the type is not CU_MEM_ALLOCATION_TYPE_PINNED")
-    return _place(prop.location)
+    return _device_at(prop.location)
 
 
-def _permitted(location: Any) -> EmulatedDevice:
+def _device_of_access(location: Any) -> EmulatedDevice:
     """Return the device of a ``CUmemAccessDesc``."""
     is_device = int(location.type) not in _OF_HOST
     if is_device and not 0 <= location.id < len(process.devices):
         raise Refusal("INVALID_VALUE", f"device {location.id} does not exist")
-    return _place(location)
+    return _device_at(location)
 
 
-def _place(location: Any) -> EmulatedDevice:
+def _device_at(location: Any) -> EmulatedDevice:
     if int(location.type) in _OF_HOST:
         words = "the emulated device supports virtual memory management of device memory only"
         raise Refusal("NOT_SUPPORTED", words)

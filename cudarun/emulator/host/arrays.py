@@ -377,9 +377,9 @@ def _check(shape: ArrayShape) -> None:
         most.append(_ALTERNATE)
     elif shape.flags & GATHER:
         most = [_MOST_OF_GATHERS]
-    wanted = sizes[: len(most[0])]
-    if min(wanted) < 1 or not any(
-        all(size <= limit for size, limit in zip(wanted, limits, strict=True)) for limits in most
+    used = sizes[: len(most[0])]
+    if min(used) < 1 or not any(
+        all(size <= limit for size, limit in zip(used, limits, strict=True)) for limits in most
     ):
         text = f"width {shape.width}, height {shape.height}, depth {shape.depth}"
         raise Refusal("INVALID_VALUE", f"unsupported array size: {text}")

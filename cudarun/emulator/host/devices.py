@@ -168,10 +168,10 @@ class EmulatedDevice:
         number = int(attribute)
         if not 1 <= number <= _NEWEST_ATTRIBUTE:
             raise Refusal("INVALID_VALUE", f"{number} is not a CUdevice_attribute")
-        return self._place.get(number, _VALUES.get(number, 0))
+        return self._pci_attributes.get(number, _VALUES.get(number, 0))
 
     @property
-    def _place(self) -> dict[int, int]:
+    def _pci_attributes(self) -> dict[int, int]:
         domain, bus, device = self.pci
         return {
             _number("PCI_DOMAIN_ID"): domain,

@@ -78,7 +78,7 @@ class LinkInput:
         self.module = lazy.module
         self.items = tuple(_items(text, self.module))
         self._uses = Counter(t.text for t in tokenize(text) if t.kind is TokenKind.NAME)
-        if any(self.wanted()):
+        if any(self.undefined_symbols()):
             for function in self.module.functions:
                 lazy.read(function)  # raises its syntax errors
         else:
@@ -89,12 +89,12 @@ class LinkInput:
         for item in self.items:
             yield from item.symbols
 
-    def wanted(self) -> Iterator[DeclaredSymbol]:
+    def undefined_symbols(self) -> Iterator[DeclaredSymbol]:
         """Yield the symbols that it uses and does not define."""
-        own = {symbol.name for symbol in self.symbols() if symbol.defined}
+        defined = {symbol.name for symbol in self.symbols() if symbol.defined}
         for symbol in self.symbols():
             used = self._uses[symbol.name] > 1  # more than in its declaration
-            if used and symbol.name not in own and symbol.name not in SYSTEM_FUNCTIONS:
+            if used and symbol.name not in defined and symbol.name not in SYSTEM_FUNCTIONS:
                 yield symbol
 
 
@@ -155,7 +155,7 @@ class Linker:
         self._inputs: list[LinkInput] = []
         self._definitions: dict[str, tuple[LinkInput, DeclaredSymbol]] = {}
 
-    def add(self, given: LinkInput) -> None:
+    def add(self, link_input: LinkInput) -> None:
         """Add an input.
 
         Raises:
@@ -163,28 +163,28 @@ class Linker:
         """
         new: dict[str, tuple[LinkInput, DeclaredSymbol]] = {}
         errors = []
-        for symbol in given.symbols():
+        for symbol in link_input.symbols():
             if not symbol.defined or symbol.is_local:
                 continue
             other = self._definitions.get(symbol.name)
             if other is None or _overrides(symbol, other[1]):
-                new[symbol.name] = (given, symbol)
+                new[symbol.name] = (link_input, symbol)
             elif symbol.linkage not in _WEAK:
                 errors.append(
-                    f"error   : Multiple definition of '{symbol.name}' in '{given.name}', "
+                    f"error   : Multiple definition of '{symbol.name}' in '{link_input.name}', "
                     f"first defined in '{other[0].name}'"
                 )
         if errors:
             raise LinkError("\n".join(errors))
-        self._inputs.append(given)
+        self._inputs.append(link_input)
         self._definitions |= new
 
     def undefined(self) -> list[str]:
         """Return nvlink's messages for undefined symbols, one line each."""
         complaints = dict.fromkeys(
-            f"error   : Undefined reference to '{symbol.name}' in '{given.name}'"
-            for given in self._inputs
-            for symbol in given.wanted()
+            f"error   : Undefined reference to '{symbol.name}' in '{link_input.name}'"
+            for link_input in self._inputs
+            for symbol in link_input.undefined_symbols()
             if symbol.name not in self._definitions
         )
         return list(complaints)
@@ -206,8 +206,8 @@ class Linker:
         return text
 
     def _lines(self) -> Iterator[str]:
-        names = ", ".join(given.name for given in self._inputs)
-        version = max(given.module.version for given in self._inputs)
+        names = ", ".join(link_input.name for link_input in self._inputs)
+        version = max(link_input.module.version for link_input in self._inputs)
         first = self._inputs[0].module
         yield f"// linked by cudarun from {' '.join(names.split())}\n"
         yield f".version {version[0]}.{version[1]}\n"
@@ -226,8 +226,8 @@ class Linker:
         rest: list[str] = []
         renames = self._renames()
         file_offset = 0
-        for given, renamed in zip(self._inputs, renames, strict=True):
-            for item in given.items:
+        for link_input, renamed in zip(self._inputs, renames, strict=True):
+            for item in link_input.items:
                 if item.opening in _HEADER or item.opening == ".section":
                     continue
                 symbol = item.symbols[0] if item.symbols else None
@@ -239,9 +239,9 @@ class Linker:
                 elif not symbol.defined:
                     if symbol.is_function:
                         declarations.setdefault(renamed.get(symbol.name, symbol.name), text)
-                elif self._is_kept(given, item.symbols):
+                elif self._is_kept(link_input, item.symbols):
                     (rest if symbol.is_function else variables).append(text)
-            file_offset += max(given.module.files, default=0)
+            file_offset += max(link_input.module.files, default=0)
         return files, list(declarations.values()), variables, rest
 
     def _linkage(self, symbol: DeclaredSymbol | None) -> str:
@@ -250,10 +250,10 @@ class Linker:
             return "extern"
         return self._definitions[symbol.name][1].linkage
 
-    def _is_kept(self, given: LinkInput, symbols: Iterable[DeclaredSymbol]) -> bool:
+    def _is_kept(self, link_input: LinkInput, symbols: Iterable[DeclaredSymbol]) -> bool:
         """Return whether these definitions are the ones that are kept."""
         return any(
-            symbol.is_local or self._definitions[symbol.name] == (given, symbol)
+            symbol.is_local or self._definitions[symbol.name] == (link_input, symbol)
             for symbol in symbols
         )
 
@@ -261,8 +261,8 @@ class Linker:
         """Return new names, per input, for local names that another input uses too."""
         taken = set(self._definitions)
         renames = []
-        for number, given in enumerate(self._inputs, start=1):
-            local = {symbol.name for symbol in given.symbols() if symbol.is_local}
+        for number, link_input in enumerate(self._inputs, start=1):
+            local = {symbol.name for symbol in link_input.symbols() if symbol.is_local}
             renames.append({name: f"{name}${number}" for name in sorted(local & taken)})
             taken |= local
         return renames

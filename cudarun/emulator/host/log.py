@@ -59,13 +59,13 @@ class ErrorLog:
 
         ``None`` if not even the newest message fits.
         """
-        wanted = [entry.text.encode() for entry in self._entries if entry.number >= number]
+        newer = [entry.text.encode() for entry in self._entries if entry.number >= number]
         lost = bool(self._entries) and number < self._entries[0].number
-        if not lost and sum(map(len, wanted)) <= limit:
-            return b"".join(wanted)
+        if not lost and sum(map(len, newer)) <= limit:
+            return b"".join(newer)
         room = limit - len(_TRUNCATED)
         kept: list[bytes] = []
-        for text in reversed(wanted):
+        for text in reversed(newer):
             if room < len(text):
                 break
             room -= len(text)

@@ -53,17 +53,17 @@ class FunctionAttributes:
     Args:
         code: The kernel.
         architecture: The target of its PTX, ``80`` for ``sm_80``.
-        beneath: The attributes of the library's kernel, which apply where none is set here.
+        of_kernel: The attributes of the library's kernel, which apply where none is set here.
     """
 
     def __init__(
-        self, code: KernelCode, architecture: int, beneath: FunctionAttributes | None = None
+        self, code: KernelCode, architecture: int, of_kernel: FunctionAttributes | None = None
     ) -> None:
         self._set: dict[Attribute, int] = {}
-        self._beneath = beneath
+        self._of_kernel = of_kernel
         # As on a GPU, .reqntid does not lower the maximum number of threads.
         threads = code.max_threads if code.required_block is None else _MOST_THREADS
-        self._own: dict[Attribute, int] = {
+        self._defaults: dict[Attribute, int] = {
             Attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: threads,
             Attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: code.static_shared,
             Attribute.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: code.const_bytes,
@@ -84,9 +84,9 @@ class FunctionAttributes:
         attribute = _known(attribute)
         if attribute in self._set:
             return self._set[attribute]
-        if self._beneath is not None:
-            return self._beneath.get(attribute)
-        return self._own.get(attribute, 0)
+        if self._of_kernel is not None:
+            return self._of_kernel.get(attribute)
+        return self._defaults.get(attribute, 0)
 
     def set(self, attribute: Attribute, value: int) -> None:
         """Set a value.
@@ -191,8 +191,8 @@ class LoadedModule(ContextObject):
 
     def _attributes(self, name: str, code: KernelCode) -> FunctionAttributes:
         kernel = self._kernel(name)
-        beneath = kernel.attributes(self.context.device.ordinal) if kernel else None
-        return FunctionAttributes(code, self.compiled.architecture, beneath)
+        of_kernel = kernel.attributes(self.context.device.ordinal) if kernel else None
+        return FunctionAttributes(code, self.compiled.architecture, of_kernel)
 
     @property
     def program(self) -> ModuleCode:
@@ -220,7 +220,7 @@ class LoadedModule(ContextObject):
         function = self._functions.get(name)
         if function is None:
             code = kernel_code(self.compiled, name, self.options)
-            self._variables.place()
+            self._variables.allocate()
             attributes, kernel = self._attributes(name, code), self._kernel(name)
             function = self._functions[name] = LoadedFunction(self, code, attributes, kernel)
         return function
@@ -249,11 +249,11 @@ class ModuleVariables:
     ) -> None:
         self._program = program
         self._memory, self._host_memory = memory, host_memory
-        self._placed: list[tuple[Memory, int]] = []
+        self._allocations: list[tuple[Memory, int]] = []
         self.addresses = dict(library.managed) if library else {}
-        self.place()
+        self.allocate()
 
-    def place(self) -> None:
+    def allocate(self) -> None:
         """Allocate and initialize the variables that are new, as those of a compiled function.
 
         Raises:
@@ -266,32 +266,32 @@ class ModuleVariables:
         new = [each for each in variables.values() if each.name not in self.addresses]
         try:
             for variable in new:
-                self._place(variable, self._host_memory if variable.managed else self._memory)
+                self._allocate(variable, self._host_memory if variable.managed else self._memory)
             for variable in new:
                 self._fill(variable, self._host_memory if variable.managed else self._memory)
         except (OutOfMemory, Refusal):
             self.release()
             raise
 
-    def _place(self, variable: VariableCode, memory: Memory) -> None:
+    def _allocate(self, variable: VariableCode, memory: Memory) -> None:
         address = memory.allocate(
             max(variable.size, 1),
             alignment=variable.alignment,
             label=f"variable {variable.name}",
         )
-        self._placed.append((memory, address))
+        self._allocations.append((memory, address))
         self.addresses[variable.name] = address
 
     def _fill(self, variable: VariableCode, memory: Memory) -> None:
         contents = bytearray(variable.initial)
-        for place in variable.relocations:
-            value = self._target(place.symbol) + place.addend
-            if place.mask is not None:
-                shift = (place.mask & -place.mask).bit_length() - 1
-                value = (value & place.mask) >> shift
-            value &= (1 << 8 * place.width) - 1
-            contents[place.offset : place.offset + place.width] = value.to_bytes(
-                place.width, "little"
+        for relocation in variable.relocations:
+            value = self._target(relocation.symbol) + relocation.addend
+            if relocation.mask is not None:
+                shift = (relocation.mask & -relocation.mask).bit_length() - 1
+                value = (value & relocation.mask) >> shift
+            value &= (1 << 8 * relocation.width) - 1
+            contents[relocation.offset : relocation.offset + relocation.width] = value.to_bytes(
+                relocation.width, "little"
             )
         memory.bytes_at(self.addresses[variable.name], len(contents))[:] = memoryview(contents)
 
@@ -313,9 +313,9 @@ class ModuleVariables:
 
     def release(self) -> None:
         """Free the memory."""
-        for memory, address in self._placed:
+        for memory, address in self._allocations:
             memory.free(address)
-        self._placed.clear()
+        self._allocations.clear()
 
 
 class LibraryKernel:

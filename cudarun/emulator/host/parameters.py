@@ -90,11 +90,11 @@ def _pointed_to(code: KernelCode, address: int) -> Iterator[bytes]:
         yield ctypes.string_at(pointer, size)
 
 
-def _values(given: tuple[Any, ...]) -> list[tuple[Any, Any]]:
+def _values(pair: tuple[Any, ...]) -> list[tuple[Any, Any]]:
     """Yield the tuple form as pairs of a value and a ctype."""
-    if len(given) != 2 or not all(isinstance(part, tuple) for part in given):
+    if len(pair) != 2 or not all(isinstance(part, tuple) for part in pair):
         raise TypeError("Argument 'kernelParams' is not a pair of tuples: values and ctypes")
-    values, kinds = given
+    values, kinds = pair
     if len(values) != len(kinds):
         raise TypeError("Argument 'kernelParams' has tuples with different length")
     return list(zip(values, kinds, strict=True))
@@ -158,5 +158,5 @@ def _packed_buffer(code: KernelCode, extra: int) -> bytes:
             f"{code.name} has parameters, but extra contains no buffer pointer or size",
         )
     # The driver accepts a buffer that is too small; here missing bytes are 0.
-    given = min(size, code.parameter_bytes)
-    return ctypes.string_at(buffer, given).ljust(code.parameter_bytes, b"\0")
+    present = min(size, code.parameter_bytes)
+    return ctypes.string_at(buffer, present).ljust(code.parameter_bytes, b"\0")

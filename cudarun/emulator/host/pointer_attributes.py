@@ -24,7 +24,7 @@ _OF_ALL = {
 _READ_WRITE = 3  # CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
 
 
-def of_allocation(buffer: DriverAllocation, address: int) -> Values:
+def allocation_attributes(buffer: DriverAllocation, address: int) -> Values:
     """Return the attributes of an address in an allocation or a registration."""
     pool = 0 if buffer.pool is None else buffer.pool.handle
     return _values(
@@ -44,7 +44,9 @@ def of_allocation(buffer: DriverAllocation, address: int) -> Values:
     )
 
 
-def of_mapping(reservation: Reservation, mapping: Mapping, address: int, ordinal: int) -> Values:
+def mapping_attributes(
+    reservation: Reservation, mapping: Mapping, address: int, ordinal: int
+) -> Values:
     """Return the attributes of a mapped address for a device.
 
     The range is the whole reservation; there is a device address once the device has access.
@@ -67,7 +69,7 @@ def of_mapping(reservation: Reservation, mapping: Mapping, address: int, ordinal
     )
 
 
-def of_nothing(address: int) -> Values:
+def unknown_attributes(address: int) -> Values:
     """Return what ``cuPointerGetAttributes`` reports for memory unknown to CUDA."""
     return _values(
         CONTEXT=CUcontext(0),

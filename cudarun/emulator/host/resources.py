@@ -30,15 +30,15 @@ _STRUCTURES: dict[type, tuple[int, tuple[str, ...]]] = {
 }
 
 
-def copied(given: T) -> T:
+def copied(structure: T) -> T:
     """Return a copy of a structure.
 
     Raises:
         Refusal: An enumeration has no value that it may have.
     """
-    made: Any = type(given)()
-    size, enumerations = _STRUCTURES[type(given)]
-    ctypes.memmove(made.getPtr(), given.getPtr(), size)  # type: ignore[attr-defined]
+    made: Any = type(structure)()
+    size, enumerations = _STRUCTURES[type(structure)]
+    ctypes.memmove(made.getPtr(), structure.getPtr(), size)  # type: ignore[attr-defined]
     try:
         for field in enumerations:
             enum_field(made, field)

@@ -97,9 +97,9 @@ def replace_address(found: CUtensorMap, address: int) -> None:
 
 def _first(name: str, values: Numbers, count: int) -> tuple[int, ...]:
     """Return the first values of an array, which must be there even if none are needed."""
-    given = tuple(values or ())
-    _demand(bool(given) and len(given) >= count, f"{name} has {len(given)} values, not {count}")
-    return tuple(map(int, given[:count]))
+    every = tuple(values or ())
+    _demand(bool(every) and len(every) >= count, f"{name} has {len(every)} values, not {count}")
+    return tuple(map(int, every[:count]))
 
 
 def _descriptor(tensor: TensorMap) -> CUtensorMap:

@@ -141,8 +141,8 @@ def _of_arrays(
         _check_packed(texel, shape, description)
 
     def texels() -> tuple[Texels, ...] | None:
-        found = [array.texels(texel) for array in levels]
-        return None if any(one is None for one in found) else tuple(filter(None, found))
+        every = [array.texels(texel) for array in levels]
+        return None if any(one is None for one in every) else tuple(filter(None, every))
 
     cube = "cube" in shape.geometry
     per = FACES if cube else 1
@@ -234,17 +234,17 @@ class _TextureMemory:
         if address % _ALIGNMENT:
             raise Refusal("INVALID_VALUE", f"{address:#x} is not a multiple of {_ALIGNMENT}")
         memory = process.memory_at(address)
-        held = memory.find(address) if memory is not None else None
-        if not isinstance(held, Allocation):
+        allocation = memory.find(address) if memory is not None else None
+        if not isinstance(allocation, Allocation):
             raise Refusal("INVALID_VALUE", f"{address:#x} is not device memory")
-        self._held, self._start = held, address - held.base
+        self._allocation, self._start = allocation, address - allocation.base
         self._texel, self._pitch = texel, pitch
 
     def texels(self) -> tuple[Texels, ...] | None:
         """Return all texels up to the end of the allocation; ``None`` once it has been freed."""
-        if not self._held.live:
+        if not self._allocation.live:
             return None
-        return (self._texel.texels(self._held.bytes[self._start :], self._pitch),)
+        return (self._texel.texels(self._allocation.bytes[self._start :], self._pitch),)
 
 
 # --- how they are read ---------------------------------------------------------------------------
@@ -280,8 +280,8 @@ def _sampler(description: CUDA_TEXTURE_DESC, texel: TexelFormat, *, cube: bool) 
     flags = _checked_flags(description, cube=cube)
     normalized, promoted = bool(flags & CU_TRSF_NORMALIZED_COORDINATES), _promoted(flags, texel)
     linear = description.filterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
-    between = description.mipmapFilterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
-    if (linear or between) and not promoted and texel.dtype.kind != "f":
+    between_levels = description.mipmapFilterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
+    if (linear or between_levels) and not promoted and texel.dtype.kind != "f":
         raise Refusal(
             "NOT_SUPPORTED",
             "CU_TR_FILTER_MODE_LINEAR requires floating-point or normalized integer texels",
@@ -291,7 +291,7 @@ def _sampler(description: CUDA_TEXTURE_DESC, texel: TexelFormat, *, cube: bool) 
     return Sampler(
         (modes[0], modes[1], modes[2]),
         linear=linear,
-        between=between,
+        between=between_levels,
         normalized=normalized,
         seamless=bool(flags & CU_TRSF_SEAMLESS_CUBEMAP),
         bias=min(max(bias, -_MOST_BIAS - 1), _MOST_BIAS),

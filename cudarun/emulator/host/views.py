@@ -46,12 +46,12 @@ def viewed(
     Raises:
         Refusal: The view does not match the array.
     """
-    found = _view_format(view.format)
-    if found.bytes != texel.bytes:
-        raise Refusal("INVALID_VALUE", f"{view.format.name} has {found.bytes} bytes per texel")
-    if found.packing and texel.format != Format.CU_AD_FORMAT_UNSIGNED_INT32:
+    shown = _view_format(view.format)
+    if shown.bytes != texel.bytes:
+        raise Refusal("INVALID_VALUE", f"{view.format.name} has {shown.bytes} bytes per texel")
+    if shown.packing and texel.format != Format.CU_AD_FORMAT_UNSIGNED_INT32:
         raise Refusal("INVALID_VALUE", f"{view.format.name} of {texel.format.name}")
-    side = found.side
+    side = shown.side
     shape = ArrayShape(shape.width * side, shape.height * side, shape.depth, shape.flags)
     if (view.width, view.height, view.depth) != (shape.width, shape.height, shape.depth):
         extent = f"width {view.width}, height {view.height}, depth {view.depth}"
@@ -64,16 +64,16 @@ def viewed(
     if start > end or end >= (shape.depth if layered else 1):
         raise Refusal("INVALID_VALUE", f"a view of the layers {start} to {end}")
     first = min(first, levels - 1)
-    return View(found, shape, slice(first, last + 1), start, end - start + 1)
+    return View(shown, shape, slice(first, last + 1), start, end - start + 1)
 
 
-def _view_format(given: ViewFormat) -> TexelFormat:
+def _view_format(view_format: ViewFormat) -> TexelFormat:
     """Return the format of texels, ``4X8`` with four channels of 8 bits.
 
     Raises:
         Refusal: It is not one.
     """
-    kind, _, layout = given.name.removeprefix("CU_RES_VIEW_FORMAT_").partition("_")
+    kind, _, layout = view_format.name.removeprefix("CU_RES_VIEW_FORMAT_").partition("_")
     if kind == "NONE":
         raise Refusal("INVALID_VALUE", "the view has no format")
     if kind in _BLOCKS:

@@ -253,10 +253,10 @@ def pool_properties(properties: Any) -> CUmemPoolProps:
     return made
 
 
-def location(given: Any) -> Any:
+def location(structure: Any) -> Any:
     """Return the driver's form of a ``cudaMemLocation``; the device of CUDA 12 as it is."""
-    if not hasattr(given, "type"):
-        return given
+    if not hasattr(structure, "type"):
+        return structure
     made = CUmemLocation()
-    made.type, made.id = CUmemLocationType(int(given.type)), given.id
+    made.type, made.id = CUmemLocationType(int(structure.type)), structure.id
     return made

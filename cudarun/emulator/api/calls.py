@@ -84,7 +84,7 @@ def _driver_call(
 ) -> Callable[..., Answer]:
     name, types = body.__name__, CallTypes(body)
 
-    def carried_out(args: Args, named: Named) -> object:
+    def perform(args: Args, named: Named) -> object:
         if not before_init and not process.initialized:
             raise Refusal("NOT_INITIALIZED")
         process.captures.admit(during_capture, process.stack.top)
@@ -105,7 +105,7 @@ def _driver_call(
         args, named = types.with_integers(args, named)
         with process.lock:
             try:
-                return types.answer(CUresult.CUDA_SUCCESS, carried_out(args, named))
+                return types.answer(CUresult.CUDA_SUCCESS, perform(args, named))
             except Refusal as refusal:
                 problem = refusal
             except (OutOfMemory, MemoryError) as error:  # of the device, or of this machine

@@ -1,6 +1,7 @@
 """Driver API, sections 6.13 and 6.17: memory and unified addressing."""
 
 import ctypes
+import mmap
 
 import numpy as np
 import pytest
@@ -263,6 +264,19 @@ def test_registered_memory(cuda, context, ptx):
     cuda.cuMemHostUnregister(address)
     assert cuda.result("cuMemHostUnregister", address) == "HOST_MEMORY_NOT_REGISTERED"
     assert cuda.result("cuMemHostGetDevicePointer", address, 0) == "INVALID_VALUE"
+
+
+def test_memory_around_a_registered_part(cuda, context):
+    data = np.frombuffer(mmap.mmap(-1, 4 * mmap.PAGESIZE), np.uint8)
+    address = data.ctypes.data
+    cuda.cuMemHostRegister(address + mmap.PAGESIZE, mmap.PAGESIZE, 0)
+    whole = cuda.result("cuMemHostRegister", address, data.nbytes, 0)
+    assert whole == "HOST_MEMORY_ALREADY_REGISTERED"
+    cuda.cuMemHostRegister(address, mmap.PAGESIZE, 0)
+    cuda.cuMemHostUnregister(address)
+    cuda.cuMemHostUnregister(address + mmap.PAGESIZE)
+    cuda.cuMemHostRegister(address, data.nbytes, 0)
+    cuda.cuMemHostUnregister(address)
 
 
 # --- what is known of an address -----------------------------------------------------------------

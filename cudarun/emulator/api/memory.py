@@ -165,13 +165,13 @@ def cuMemHostRegister(p: HostPointer, bytesize: int, Flags: int) -> None:
             "INVALID_VALUE",
             "the pointer is null, the size is 0 or CU_MEMHOSTREGISTER flags are unknown",
         )
-    for place in (address, address + bytesize - 1):
-        found = process.allocations.find(place)
-        if found is not None and found.kind is AllocationKind.REGISTERED:
-            words = f"part of the range at {address:#x} is registered"
-            raise Refusal("HOST_MEMORY_ALREADY_REGISTERED", words)
-        if found is not None or process.virtual.is_reserved(place):
-            raise Refusal("INVALID_VALUE", f"{place:#x} is not memory of the program's own")
+    buffer = process.allocations.find(address, bytesize)
+    if buffer is not None and buffer.kind is AllocationKind.REGISTERED:
+        words = f"part of the range at {address:#x} is registered"
+        raise Refusal("HOST_MEMORY_ALREADY_REGISTERED", words)
+    is_reserved = any(map(process.virtual.is_reserved, (address, address + bytesize - 1)))
+    if buffer is not None or is_reserved:
+        raise Refusal("INVALID_VALUE", f"{address:#x} is not memory of the program's own")
     memory = process.register(address, bytesize, AllocationKind.REGISTERED.value)
     process.allocations.add(
         DriverAllocation(address, bytesize, AllocationKind.REGISTERED, context, memory, Flags)

@@ -6,7 +6,7 @@ are in `emulator.memory`; here is what the driver records about them.
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
+from bisect import bisect_left, insort
 from dataclasses import field
 from enum import Enum
 
@@ -73,9 +73,9 @@ class DriverAllocations:
         buffer.context.own(buffer.address, lambda: self._end(buffer))
         return buffer
 
-    def find(self, address: int) -> DriverAllocation | None:
-        """Return the allocation that contains an address."""
-        index = bisect_right(self._addresses, address) - 1
+    def find(self, address: int, size: int = 1) -> DriverAllocation | None:
+        """Return the allocation that contains an address, or the last one in a range."""
+        index = bisect_left(self._addresses, address + size) - 1
         if index < 0:
             return None
         buffer = self._by_address[self._addresses[index]]

@@ -10,6 +10,7 @@ from cudarun.decoding import InvalidDocument, decode
 from cudarun.errors import RequestError
 from cudarun.model.compare import CaseTimings, ComparedCase, SpeedVerdict
 from cudarun.rank_test import TimeRatio, time_ratio
+from cudarun.records import derived
 
 
 def timings_of(document: Any, origin: str) -> list[CaseTimings]:
@@ -79,16 +80,14 @@ def _pairs(
 
 def _compared(old: CaseTimings, new: CaseTimings, threshold: float) -> ComparedCase:
     found = time_ratio(old.samples, new.samples)
-    return ComparedCase(
+    return derived(
+        ComparedCase,
+        found,
         case=old.case,
         device=old.device if old.device == new.device else f"{old.device} → {new.device}",
         old=median(old.samples),
         new=median(new.samples),
         runs=(len(old.samples), len(new.samples)),
-        ratio=found.ratio,
-        low=found.low,
-        high=found.high,
-        p_value=found.p_value,
         verdict=_verdict(found, threshold),
         differences=tuple(
             f"{name} {text} → {new.work[name]}"

@@ -21,7 +21,7 @@ SESSION = ROOT / "cudarun" / "session"
 TARGET = SESSION / "driver" / "protocol.pyi"
 
 _LINE = 100 + len("\n")
-_DRIVERS = {"driver", "_driver", "_onlooker"}  # what the session's code calls a `Driver`
+_DRIVERS = {"driver", "_driver", "_untraced"}  # what the session's code calls a `Driver`
 _CALL = re.compile(r"cu[A-Z]")
 _TYPE = re.compile(r"CU[a-z]|CUDA_|cuuint")
 _HANDLE = re.compile(r"\b\w+Handle\b")  # of a kind of object

@@ -45,16 +45,14 @@ def show_file(file: FileReport, out: Console) -> None:
         return
     if len(file.parts) > len(file.summary):
         _show_parts(file, out)
-    told_of: dict[str, list[tuple[PartReport, KernelReport]]] = {}
+    by_name: dict[str, list[tuple[PartReport, KernelReport]]] = {}
     for part in file.parts:
-        for told in part.kernels:
-            told_of.setdefault(told.name, []).append((part, told))
+        for of_part in part.kernels:
+            by_name.setdefault(of_part.name, []).append((part, of_part))
     for kernel in file.kernels:
-        mine = told_of.get(kernel.name)
-        if mine:
-            uses = [_Fact(part.target, _uses(told) or part.kind) for part, told in mine]
-        else:
-            uses = [_Fact("uses", _uses(kernel))]
+        parts = by_name.get(kernel.name, ())
+        uses = [_Fact(part.target, _uses(of_part) or part.kind) for part, of_part in parts]
+        uses = uses or [_Fact("uses", _uses(kernel))]
         _show_kernel(kernel, [_parameters(kernel), *uses, *_block(kernel)], out)
     _show_no_kernels(file.kernels, out)
     show_variables(file.variables, out)
@@ -84,10 +82,10 @@ def show_variables(variables: Sequence[VariableReport], out: Console) -> None:
         "type": [v.type or "" for v in shown],
         "address": ["" if v.address is None else hex(v.address) for v in shown],
     }
-    told = {name: cells for name, cells in columns.items() if any(cells)}
+    columns = {name: cells for name, cells in columns.items() if any(cells)}
     if shown:
-        rows = FittingTable(*told)
-        for cells in zip(*told.values(), strict=True):
+        rows = FittingTable(*columns)
+        for cells in zip(*columns.values(), strict=True):
             rows.add_row(*cells)
         lines = None if out.is_terminal else rows.plain_lines(out.width)
         if lines is None:
@@ -164,10 +162,10 @@ def _uses(kernel: KernelReport) -> str:
         ("B const", kernel.const_bytes),
         ("B local", kernel.local_bytes),
     )
-    told = ", ".join(f"{count} {what}" for what, count in counts if count is not None)
+    known = ", ".join(f"{count} {what}" for what, count in counts if count is not None)
     made_of = f"; of compute_{kernel.ptx_version}" if kernel.ptx_version else ""
     lazily = "; not loaded yet" if kernel.is_loaded is False else ""
-    return f"{told}{made_of}{lazily}"
+    return f"{known}{made_of}{lazily}"
 
 
 def _block(kernel: KernelReport) -> Iterator[_Fact]:

@@ -39,8 +39,8 @@ class StatusLine:
 
     def update(self, workers: Sequence[tuple[str, WorkerProgress]]) -> None:
         """Show the progress of one of them, and the thread states that any has reported."""
-        for label, told in workers:
-            self._note(label, told.read()[0].partition("\n")[2])
+        for label, worker in workers:
+            self._note(label, worker.read()[0].partition("\n")[2])
         if not self._is_terminal:
             return
         now = time.monotonic()
@@ -49,8 +49,8 @@ class StatusLine:
         seconds = now - self._started
         if seconds < _PATIENCE:
             return
-        label, told = workers[int(seconds) % len(workers)]
-        what, done = told.read()
+        label, worker = workers[int(seconds) % len(workers)]
+        what, done = worker.read()
         from cudarun.report.folding import columns  # a worker is started sooner without it
 
         width = columns(self._out) - 1

@@ -39,7 +39,7 @@ def show_contexts(target: Target, display: ProgressDisplay | None = None) -> Con
             label = label_of(devices)
             start = partial(_bare_session, devices, target.trace)
             spec = WorkerSpec(start, f"on {label}", capture=True, verbose=target.verbose)
-            answer = pool.call(spec, partial(_look, target.context), target.timeout, display)
+            answer = pool.call(spec, partial(_inspect, target.context), target.timeout, display)
             error = answer.error.at(device=label) if answer.error else None
             outcomes.append(ContextOutcome(label, answer.value, error))
     return ContextsReport(tuple(outcomes))
@@ -55,7 +55,7 @@ def _bare_session(devices: Devices, trace: bool, progress: Progress) -> BareSess
     return BareSession(Target(devices, trace=trace), devices, progress=progress)
 
 
-def _look(options: ContextOptions, session: BareSession) -> ContextInfo:
+def _inspect(options: ContextOptions, session: BareSession) -> ContextInfo:
     driver, [device] = session.driver, session.devices
     flags, active = driver.cuDevicePrimaryCtxGetState(device.handle)
     before = int(driver.cuCtxGetCurrent())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cudarun.errors import CudarunError, OutOfTime, RequestError
 from cudarun.model.contexts import ScriptReport, StepReport
+from cudarun.records import derived
 from cudarun.session.contexts.script import Script, Step
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
@@ -126,10 +127,9 @@ class ScriptWorker:
             before = time.monotonic()
             self._ask(_labels)
             self._deadline += time.monotonic() - before
-        return StepReport(
-            number=step.number, line=step.line, thread=step.thread, text=step.text, call="",
-            result="", code=None, value=None, expected=None, verdict="ok", milliseconds=None,
-            reason=None, stacks=(), floating=(),
+        return derived(
+            StepReport, step, call="", result="", code=None, value=None, expected=None,
+            verdict="ok", milliseconds=None, reason=None, stacks=(), floating=(),
         )  # fmt: skip
 
     def _reason(self, answer: Answer[Any]) -> CudarunError:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from cudarun.arguments.packing import BufferSpec
 from cudarun.model.check_lines import failure_lines
 from cudarun.model.contexts import StackEntry, StepReport, ThreadStack, Verdict
+from cudarun.records import derived
 from cudarun.session.contexts.answers import CallAnswer, NotRun, NotSupported
 from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.contexts.image import builtin_image
@@ -106,8 +107,8 @@ class ScriptRunner:
         self.driver = session.driver
         self.devices = session.devices
         # Inspection of the stacks is not part of the script, so it is not traced.
-        self._onlooker = Driver(DriverChoice(self.driver.module, self.driver.traits))
-        self._contexts = ScriptContexts(self._onlooker, self.devices)
+        self._untraced = Driver(DriverChoice(self.driver.module, self.driver.traits))
+        self._contexts = ScriptContexts(self._untraced, self.devices)
         ready = {name: session.prepared(image) for name, image in images.items()}
         self._steps = Steps(
             self.driver, self._contexts, {BUILTIN: builtin_image(), **ready}, trace=trace
@@ -128,7 +129,7 @@ class ScriptRunner:
         try:
             answer = thread.call(lambda: method(**step.operands))
             self._faulted = self._faulted or int(answer.result) in FAULTS
-            self._look_at_all(thread, step if answer.succeeded else None)
+            self._inspect_stacks(thread, step if answer.succeeded else None)
             if answer.succeeded and step.label is not None:
                 self._steps.keep(step.label, answer.value)
             verdict = self._verdict(step, answer)
@@ -175,13 +176,11 @@ class ScriptRunner:
             for thread in self._threads.values()
         )
         mismatches = failure_lines(answer.check) if answer and answer.check else ()
-        held = {handle for thread in self._threads.values() for handle in thread.stack}
-        floating = [handle for handle in self._contexts.alive_handles() if handle not in held]
-        return StepReport(
-            number=step.number,
-            line=step.line,
-            thread=step.thread,
-            text=step.text,
+        on_stacks = {handle for thread in self._threads.values() for handle in thread.stack}
+        floating = [handle for handle in self._contexts.alive_handles() if handle not in on_stacks]
+        return derived(
+            StepReport,
+            step,
             call=answer.call if answer else "",
             result=answer.result.name if answer else "",
             code=int(answer.result) if answer else None,
@@ -199,13 +198,13 @@ class ScriptRunner:
 
     # --- stacks ---
 
-    def _look_at_all(self, active: ScriptThread, step: Step | None) -> None:
+    def _inspect_stacks(self, active: ScriptThread, step: Step | None) -> None:
         """Inspect every thread's stack, in that thread; ``step`` has succeeded on ``active``."""
         for thread in self._threads.values():
             own = step if thread is active else None
-            thread.stack = thread.call(partial(self._look, thread.stack, own))
+            thread.stack = thread.call(partial(self._inspect_stack, thread.stack, own))
 
-    def _look(self, before: list[int], own: Step | None) -> list[int]:
+    def _inspect_stack(self, before: list[int], own: Step | None) -> list[int]:
         """Return the thread's contexts, the current one last, by popping and pushing them back.
 
         A destroyed context can be popped but not pushed back, and after a fault any call may
@@ -216,7 +215,7 @@ class ScriptRunner:
             before: The stack at the last inspection.
             own: The step that has just succeeded on this thread; ``None`` if it ran on another.
         """
-        driver = self._onlooker
+        driver = self._untraced
         popped: list[int] = []
         while True:
             _, context = driver.attempt("cuCtxGetCurrent")
@@ -232,7 +231,7 @@ class ScriptRunner:
         return below + [handle for handle in reversed(popped) if self._push_back(handle)]
 
     def _push_back(self, handle: int) -> bool:
-        driver = self._onlooker
+        driver = self._untraced
         result, *_ = driver.attempt("cuCtxPushCurrent", driver.CUcontext(handle))
         return int(result) == 0
 

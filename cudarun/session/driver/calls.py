@@ -59,7 +59,7 @@ class Driver(DriverCalls):
         self.version = 0  # cuDriverGetVersion, e.g. 13000; known once the session is initialized
         self._call = self._traced if trace else _untraced
         self._log: DriverLog | None = None
-        self._said = ""  # the driver's log of the last failed call
+        self._last_log = ""  # the driver's log of the last failed call
 
     if not TYPE_CHECKING:  # for a type checker it has the calls of `DriverCalls`
 
@@ -95,7 +95,7 @@ class Driver(DriverCalls):
                 hint=f"{_DOCTOR}; -d cpu selects the emulated device",
             ) from error
         if answer[0] not in (_SUCCESS, _NOT_READY) and self.version >= _LOGS_SINCE:
-            self._said = self._read_log(name)
+            self._last_log = self._read_log(name)
         return answer
 
     def failure(self, name: str, result: IntEnum) -> CudarunError:
@@ -113,7 +113,7 @@ class Driver(DriverCalls):
         status, text = self.module.cuGetErrorString(result)
         words = text.decode() if int(status) == 0 else "unknown error"
         cuda = result.name, number
-        return kind(words, hint=hint, cuda=cuda, log=self._said or None, operation=name)
+        return kind(words, hint=hint, cuda=cuda, log=self._last_log or None, operation=name)
 
     def _read_log(self, name: str) -> str:
         """Return the driver's log entries since the last failed call."""

@@ -69,9 +69,9 @@ def _entries(text: str, call: str) -> list[str]:
         elif returning is None:
             of_threads.setdefault(start["thread"], []).append(message)
         else:
-            said = of_threads.pop(start["thread"], [])
-            named += said if _is(returning[1], call) else []
-    return [*named, *(message for said in of_threads.values() for message in said)]
+            messages = of_threads.pop(start["thread"], [])
+            named += messages if _is(returning[1], call) else []
+    return [*named, *(message for messages in of_threads.values() for message in messages)]
 
 
 def _is(entry_point: str, call: str) -> bool:

@@ -84,7 +84,7 @@ def _report(
     for _ in range(ADDRESS_ATTEMPTS):
         if not any(isinstance(answer.error, AddressOccupied) for answer in answers):
             break
-        workers.replace(fresh=True, held=recorded)
+        workers.replace(fresh=True, free=recorded)
         answers = workers.run(job)
     from cudarun.model.launch import DeviceOutcome
 
@@ -134,12 +134,12 @@ class KernelJob(Job[T]):
         from cudarun.session.launch.steps import load_libraries
 
         session.driver.traits.compile_on_demand()
-        if held := recorded_addresses(self.program):
+        if addresses := recorded_addresses(self.program):
             from cudarun.session.launch.recorded.fixed_addresses import (
                 reserve,  # few launches are recorded
             )
 
-            reserve(session, held)
+            reserve(session, addresses)
         self._libraries = load_libraries(session, self.program)
 
     def on(self, device: Device) -> T:

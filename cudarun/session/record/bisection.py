@@ -153,7 +153,7 @@ def _searched(request: Program, workers: DeviceWorkers) -> SearchedPages:
                 return answer.unwrap()
             if isinstance(error, AddressOccupied) and attempts:
                 attempts -= 1
-                workers.replace(fresh=True, held=recorded_addresses(request))
+                workers.replace(fresh=True, free=recorded_addresses(request))
                 continue
             if not answers.read() or not _is_failure_of_replay(error):
                 raise error

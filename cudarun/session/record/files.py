@@ -6,21 +6,19 @@ import os
 
 from cudarun.images.demangler import demangle
 from cudarun.model.record import RecordedFile
+from cudarun.records import derived
 from cudarun.session.recording.manifest import Manifest
 
 
 def recorded_file(path: str, manifest: Manifest, *, has_ptx: bool) -> RecordedFile:
     """Return the facts of a recording."""
-    return RecordedFile(
+    return derived(
+        RecordedFile,
+        manifest,
+        manifest.origin,
         path=path,
-        kernel=manifest.kernel,
         demangled=demangle(manifest.kernel),
-        ordinal=manifest.origin.ordinal,
-        grid=manifest.grid,
-        block=manifest.block,
         ranges=len(manifest.memory),
-        memory_bytes=manifest.memory_bytes,
         file_bytes=os.path.getsize(path),
         has_ptx=has_ptx,
-        status=manifest.status,
     )

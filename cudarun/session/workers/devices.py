@@ -129,19 +129,19 @@ class DeviceWorkers:
             self._display = display
             display.end()
 
-    def replace(self, *, fresh: bool = False, held: Sequence[tuple[int, int]] = ()) -> None:
+    def replace(self, *, fresh: bool = False, free: Sequence[tuple[int, int]] = ()) -> None:
         """End the workers, which may be unusable, and start others.
 
         Args:
             fresh: Start new interpreters, whose memory has other addresses.
-            held: Addresses and sizes that their drivers must not use for themselves.
+            free: Addresses and sizes that their drivers must not use for themselves.
         """
         from cudarun.session.workers.fresh_worker import start_fresh  # few runs need it
 
         for worker in self._workers:
             self._pool.discard(worker)
         self._workers = [
-            self._pool.acquire(spec, start_fresh(held) if fresh else None) for spec in self._specs
+            self._pool.acquire(spec, start_fresh(free) if fresh else None) for spec in self._specs
         ]
 
     def _without_guesses(self, answers: list[Answer[T]]) -> list[Answer[T]]:

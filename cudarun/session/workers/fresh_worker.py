@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cudarun.session.workers.connection import Connection, fork_worker
-from cudarun.session.workers.held_addresses import hold
+from cudarun.session.workers.free_addresses import keep_free
 from cudarun.session.workers.page import SIZE, Page
 from cudarun.session.workers.worker import serve
 
@@ -20,17 +20,17 @@ _PACKAGE = Path(__file__).resolve().parents[3]
 _NUMBERS = 5  # of the arguments before the addresses
 
 
-def start_fresh(held: Sequence[tuple[int, int]] = ()) -> Connection:
+def start_fresh(free: Sequence[tuple[int, int]] = ()) -> Connection:
     """Start a new interpreter that waits for its first message.
 
     Args:
-        held: Addresses and sizes that its driver must not use for itself.
+        free: Addresses and sizes that its driver must not use for itself.
     """
     memory = os.memfd_create("cudarun-page")
     os.ftruncate(memory, SIZE)
     paths = (os.fspath(_PACKAGE), os.environ.get("PYTHONPATH", ""))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    places = [f"{address:x}:{size:x}" for address, size in held]
+    places = [f"{address:x}:{size:x}" for address, size in free]
     sys.stdout.flush()
     sys.stderr.flush()
 
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> None:
     """
     tasks, answers, stdout, memory, parent = map(int, arguments[:_NUMBERS])
     places = (place.split(":") for place in arguments[_NUMBERS:])
-    hold([(int(address, 16), int(size, 16)) for address, size in places])
+    keep_free([(int(address, 16), int(size, 16)) for address, size in places])
     serve(Connection(parent, tasks, answers, stdout, Page(memory)), lambda: None)
 
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from cudarun.errors import AddressOccupied, DeviceFailed, RequestError
 from cudarun.session.driver.devices import Device
-from cudarun.session.workers.held_addresses import release
+from cudarun.session.workers.free_addresses import release
 from cudarun.session.workers.session import Session
 
 Ranges: TypeAlias = Sequence[tuple[int, int]]

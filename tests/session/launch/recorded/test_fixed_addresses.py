@@ -102,7 +102,7 @@ def test_another_process_is_a_new_program() -> None:
 
 def _maps(session: Session) -> tuple[bool, bool]:
     """Return whether the range is mapped, and whether a part of it is after a release."""
-    from cudarun.session.workers.held_addresses import release
+    from cudarun.session.workers.free_addresses import release
 
     def is_mapped(address: int) -> bool:
         lines = Path("/proc/self/maps").read_text().splitlines()

@@ -15,22 +15,22 @@ from typing import Any
 _FIXED_NOREPLACE, _NORESERVE = 0x100000, 0x4000  # Linux's MAP_*
 _FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NORESERVE | _FIXED_NOREPLACE
 
-_held: list[tuple[int, int]] = []
+_kept_free: list[tuple[int, int]] = []
 
 
-def hold(ranges: Sequence[tuple[int, int]]) -> None:
+def keep_free(ranges: Sequence[tuple[int, int]]) -> None:
     """Map free ranges without access, by address and size in pages."""
     for address, size in ranges:
         found = _libc().mmap(address, size, 0, _FLAGS, -1, 0)
         if found == address:
-            _held.append((address, size))
+            _kept_free.append((address, size))
         elif found != ctypes.c_void_p(-1).value:  # a kernel before 4.17, which ignores the flag
             _libc().munmap(found, size)
 
 
 def release(address: int, size: int) -> None:
-    """Unmap what is held of a range."""
-    for start, length in _held:
+    """Unmap the part of a range that is kept free."""
+    for start, length in _kept_free:
         first, end = max(start, address), min(start + length, address + size)
         if first < end:
             _libc().munmap(first, end - first)

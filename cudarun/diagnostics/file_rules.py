@@ -46,7 +46,7 @@ def not_an_image(case: RefusalFacts) -> Explanation | None:
 def lto_ir(case: RefusalFacts) -> Explanation | None:
     """Explain LTO-IR for a driver."""
     is_lto = case.contents is not None and case.contents.kind is ImageKind.LTO_IR
-    if not is_lto or not case.place.is_driver:
+    if not is_lto or not case.target.is_driver:
         return None
     return Explanation(
         "LTO-IR contains no SASS or PTX; the driver neither loads nor links it.",

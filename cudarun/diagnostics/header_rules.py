@@ -119,5 +119,5 @@ def missing_header(case: RefusalFacts) -> Explanation | None:
             f"NVRTC compiles device code only, and <{header}> is a host header.",
             DEVICE_CODE_ALONE,
         )
-    remedy = header_source(header, case.place.cuda) or "add its directory: -I DIR"
+    remedy = header_source(header, case.target.cuda) or "add its directory: -I DIR"
     return Explanation(f"{compiler} did not find {header} in any include directory.", remedy)

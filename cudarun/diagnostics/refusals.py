@@ -15,10 +15,10 @@ from cudarun.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LoadTarget:
-    """The device or linker that an image was loaded or linked for.
+    """The device that an image was loaded for, or the tool that compiled or linked it.
 
     Attributes:
-        name: The name of the device or linker.
+        name: The name of the device or tool.
         architecture: 90 for compute capability 9.0.
         suffix: The suffix of the architecture requested for a link: ``a`` in ``sm_90a``.
         cuda: The version of the driver or of the linker's toolkit.
@@ -34,11 +34,6 @@ class LoadTarget:
     runs_machine_code: bool = True
 
     @property
-    def target(self) -> str:
-        """The architecture as text: ``sm_90``."""
-        return f"sm_{self.architecture}{self.suffix}"
-
-    @property
     def speaker(self) -> str:
         """What refuses an image: the driver, or a linker or compiler by its name."""
         return "the driver" if self.is_driver else self.name
@@ -49,22 +44,22 @@ class RefusalFacts:
     """All known facts about one refusal.
 
     Attributes:
-        place: The device or linker.
+        target: The device or tool.
         contents: The summary of the file, if there is only one.
         cuda_error: The name of the driver's result.
         diagnostics: The diagnostics in the log.
         log: The log itself.
         definers: The files that define each symbol of a link's inputs.
-        target: The architecture passed to the driver's compiler, ``--target``.
+        jit_target: The architecture passed to the driver's compiler, ``--target``.
     """
 
-    place: LoadTarget
+    target: LoadTarget
     contents: FileSummary | None = None
     cuda_error: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     log: str = ""
     definers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    target: Architecture | None = None
+    jit_target: Architecture | None = None
 
     def match(self, pattern: str) -> re.Match[str] | None:
         """Return the first match in the log."""
@@ -98,7 +93,7 @@ def rule_of(pattern: str, reason: str, remedy: str) -> Rule:
         if match is None:
             return None
         groups = tuple(map(demangle, match.groups()))
-        who = case.place.speaker
+        who = case.target.speaker
         return Explanation(reason.format(*groups, who=who), remedy.format(*groups, who=who))
 
     return rule
@@ -112,9 +107,11 @@ def version_text(version: Version | None) -> str:
     return f"{version[0]}.{version[1]}" if version else "?"
 
 
-def place_text(place: LoadTarget) -> str:
-    """Return a device or linker as text: ``sm_90 (NVIDIA H200)``."""
-    return place.name if place.architecture is None else f"{place.target} ({place.name})"
+def target_text(target: LoadTarget) -> str:
+    """Return a device or tool as text: ``sm_90 (NVIDIA H200)``."""
+    if target.architecture is None:
+        return target.name
+    return f"sm_{target.architecture}{target.suffix} ({target.name})"
 
 
 def targets_text(targets: Iterable[Architecture]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from cudarun.diagnostics.refusals import (
     Explanation,
     RefusalFacts,
-    place_text,
     rule_of,
+    target_text,
     targets_text,
     version_text,
 )
@@ -41,14 +41,14 @@ def ptx_too_new(case: RefusalFacts) -> Explanation | None:
     if versions is None:
         return None
     given, newest = versions
-    place = case.place
+    tool = case.target
     first = cuda_of_ptx(given)
     needs = f"CUDA {version_text(first)} or later" if first else "a newer CUDA"
-    has = f" has CUDA {version_text(place.cuda)} and" if place.cuda and place.is_driver else ""
-    update = "update the driver" if place.is_driver else "use a newer nvJitLink"
+    has = f" has CUDA {version_text(tool.cuda)} and" if tool.cuda and tool.is_driver else ""
+    update = "update the driver" if tool.is_driver else "use a newer nvJitLink"
     return Explanation(
         f"PTX {version_text(given)} requires {needs}; "
-        f"{place.speaker}{has} supports PTX up to {version_text(newest)}.",
+        f"{tool.speaker}{has} supports PTX up to {version_text(newest)}.",
         f"compile with a toolkit of that version or older, or {update}",
     )
 
@@ -61,10 +61,10 @@ def _versions_in_the_log(case: RefusalFacts) -> tuple[Version, Version] | None:
 
 
 def _versions_by_the_result(case: RefusalFacts) -> tuple[Version, Version] | None:
-    if case.cuda_error != "CUDA_ERROR_UNSUPPORTED_PTX_VERSION" or case.place.cuda is None:
+    if case.cuda_error != "CUDA_ERROR_UNSUPPORTED_PTX_VERSION" or case.target.cuda is None:
         return None
     given = case.contents.ptx_version if case.contents else None
-    newest = newest_ptx(case.place.cuda)
+    newest = newest_ptx(case.target.cuda)
     return (given, newest) if given and newest else None
 
 
@@ -72,36 +72,36 @@ def specific_target(case: RefusalFacts) -> Explanation | None:
     """Explain code for an architecture with a suffix, which runs on no other one."""
     match = case.match(r"\.target '((?:sm|compute)_\d+[af])' cannot be compiled (?:to|for)")
     target = parse_target(match[1]) if match else None
-    if target is None and case.contents is not None and case.place.architecture is not None:
+    if target is None and case.contents is not None and case.target.architecture is not None:
         specific = [t for t in case.contents.targets if t.is_specific]
         refused = case.cuda_error in (None, *_NO_CODE)
         if refused and len(specific) == len(case.contents.targets) > 0:
-            target = next((t for t in specific if not t.runs_on(case.place.architecture)), None)
+            target = next((t for t in specific if not t.runs_on(case.target.architecture)), None)
     if target is None:
         return None
     whose = "its own architecture" if target.suffix == "a" else "its own family"
     base = f"compute_{target.number}"
-    if case.place.architecture == target.number:
+    if case.target.architecture == target.number:
         remedy = f"link with --arch sm_{target.number}{target.suffix}"
     else:
         remedy = f"compile for {base} if the kernel does not need architecture-specific features"
     return Explanation(
         f"The code is for {target}, which runs on {whose} only; the target here is "
-        f"{place_text(case.place)}.",
+        f"{target_text(case.target)}.",
         remedy,
     )
 
 
 def target_of_another(case: RefusalFacts) -> Explanation | None:
     """Explain a ``--target`` that is not the device's architecture."""
-    own = case.place.architecture
-    if case.target is None or own is None or case.cuda_error not in _NO_CODE:
+    own = case.target.architecture
+    if case.jit_target is None or own is None or case.cuda_error not in _NO_CODE:
         return None
-    if case.target.runs_on(own):
+    if case.jit_target.runs_on(own):
         return None
     return Explanation(
-        f"--target {case.target} compiles for {case.target}, which does not run on "
-        f"{place_text(case.place)}.",
+        f"--target {case.jit_target} compiles for {case.jit_target}, which does not run on "
+        f"{target_text(case.target)}.",
         "remove --target: the driver compiles for the device",
     )
 
@@ -113,14 +113,14 @@ def newer_target(case: RefusalFacts) -> Explanation | None:
     targets = case.contents.targets if case.contents else ()
     given = f"{targets[0]}" if targets else "a newer architecture"
     return Explanation(
-        f"The PTX is for {given}, which is newer than {place_text(case.place)}.",
-        f"compile it for compute_{case.place.architecture} or older",
+        f"The PTX is for {given}, which is newer than {target_text(case.target)}.",
+        f"compile it for compute_{case.target.architecture} or older",
     )
 
 
 def no_machine_code(case: RefusalFacts) -> Explanation | None:
     """Explain a file without PTX on the emulated device, which runs nothing else."""
-    if case.place.runs_machine_code or case.contents is None:
+    if case.target.runs_machine_code or case.contents is None:
         return None
     targets = case.contents.targets
     if not targets or any(target.is_virtual for target in targets):
@@ -134,7 +134,7 @@ def no_machine_code(case: RefusalFacts) -> Explanation | None:
 
 def no_code_for_gpu(case: RefusalFacts) -> Explanation | None:
     """Explain a file without code for this architecture."""
-    contents, architecture = case.contents, case.place.architecture
+    contents, architecture = case.contents, case.target.architecture
     if contents is None or architecture is None or not contents.targets:
         return None
     if any(target.runs_on(architecture) for target in contents.targets):
@@ -150,6 +150,6 @@ def no_code_for_gpu(case: RefusalFacts) -> Explanation | None:
             wanted += f", or embed PTX: -gencode arch=compute_{oldest},code=compute_{oldest}"
     return Explanation(
         f"The {contents.kind.value} has code for {targets_text(contents.targets)}, not for "
-        f"{place_text(case.place)}: SASS runs only on its own major version, and {ptx}.",
+        f"{target_text(case.target)}: SASS runs only on its own major version, and {ptx}.",
         f"build it with {wanted}",
     )

@@ -383,10 +383,10 @@ GOLDEN = [
 
 def case_of(golden: Golden) -> RefusalFacts:
     return RefusalFacts(
-        place=golden.place,
+        target=golden.place,
         contents=golden.contents,
         cuda_error=golden.cuda_error,
-        target=golden.target,
+        jit_target=golden.target,
         diagnostics=parse_log(golden.log),
         log=golden.log,
     )
@@ -431,7 +431,9 @@ def test_where_a_header_comes_from(header: str, cuda: int, words: str) -> None:
 
 @pytest.mark.parametrize("target", [Architecture(False, 90), Architecture(False, 90, "a"), None])
 def test_a_target_that_the_device_runs_is_not_the_reason(target: Architecture | None) -> None:
-    case = RefusalFacts(H200, contents=PTX, cuda_error="CUDA_ERROR_INVALID_SOURCE", target=target)
+    case = RefusalFacts(
+        H200, contents=PTX, cuda_error="CUDA_ERROR_INVALID_SOURCE", jit_target=target
+    )
     assert explain(case) is None
 
 
@@ -467,7 +469,7 @@ def header_remedy(header: str) -> str:
     """The remedy for a header that NVRTC does not find."""
     log = f'a.cu(1): catastrophic error: cannot open source file "{header}"\n'
     explained = explain(RefusalFacts(
-        place=JITLINK, contents=None, cuda_error=None, target=None,
+        target=JITLINK, contents=None, cuda_error=None,
         diagnostics=parse_log(log), log=log,
     ))  # fmt: skip
     assert explained is not None

@@ -193,12 +193,12 @@ class NvccCompiler:
                 else None,
                 origin=source.origin,
             )
-        place = LoadTarget("nvcc", target.number, cuda=self.version)
+        tool = LoadTarget("nvcc", target.number, cuda=self.version)
         what = "nvcc: the source does not compile"
         if not diagnostics:
             what = f"nvcc ended with status {status}"
         refused = ImageRefused(what, log=log or None, origin=source.origin)
-        diagnosed = diagnose(refused, [source], place)
+        diagnosed = diagnose(refused, [source], tool)
         diagnosed.diagnostics = diagnostics
         return diagnosed
 

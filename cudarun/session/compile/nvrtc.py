@@ -216,8 +216,8 @@ def _refusal(nvrtc: ModuleType, task: CompileTask, log: str, result: object) -> 
 
 def _diagnosed(task: CompileTask, what: str, log: str) -> CudarunError:
     refused = ImageRefused(f"NVRTC: {what}", log=log.strip() or None, origin=task.source.origin)
-    place = LoadTarget("NVRTC", task.target.number, cuda=nvrtc_version())
-    return diagnose(refused, [task.source], place)
+    tool = LoadTarget("NVRTC", task.target.number, cuda=nvrtc_version())
+    return diagnose(refused, [task.source], tool)
 
 
 # --- the library ---------------------------------------------------------------------------------

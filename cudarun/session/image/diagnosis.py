@@ -24,28 +24,28 @@ _TEXTS = (ImageKind.PTX, ImageKind.CUDA_SOURCE)
 def diagnose(
     error: CudarunError,
     images: Sequence[Image],
-    place: LoadTarget,
+    target: LoadTarget,
     definers: Mapping[str, tuple[str, ...]] | None = None,
-    target: Architecture | None = None,
+    jit_target: Architecture | None = None,
 ) -> Diagnosed:
     """Return the refusal as it is displayed: complaints with their lines, an explanation, a remedy.
 
     Args:
         error: The refusal, with its log.
         images: The refused images; for a link all inputs.
-        place: The device that refused them.
+        target: The device or tool that refused them.
         definers: The files of each symbol that the inputs of a link define.
-        target: The JIT compiler's explicit target.
+        jit_target: The JIT compiler's explicit target.
     """
     diagnostics = diagnostics_of(error.log or "", images)
     case = RefusalFacts(
-        place=place,
+        target=target,
         contents=_contents(images, diagnostics),
         cuda_error=error.cuda[0] if error.cuda else None,
         diagnostics=diagnostics,
         log=error.log or "",
         definers=definers or {},
-        target=target,
+        jit_target=jit_target,
     )
     explanation = explain(case)
     return Diagnosed(
@@ -68,13 +68,13 @@ def diagnostics_of(log: str, images: Sequence[Image]) -> tuple[Diagnostic, ...]:
 
 
 def check_structure(
-    image: Image, place: LoadTarget, is_used: Callable[[Entry], bool] = lambda entry: True
+    image: Image, target: LoadTarget, is_used: Callable[[Entry], bool] = lambda entry: True
 ) -> None:
     """Refuse a damaged file before a driver or a linker gets it, which can crash or hang on one.
 
     Args:
         image: The file.
-        place: The device.
+        target: The device or tool.
         is_used: Returns whether the device reads an entry of a fatbin.
 
     Raises:
@@ -83,10 +83,10 @@ def check_structure(
     try:
         check(image.data, image.origin, image.limit, is_used)
     except ImageRefused as error:
-        raise diagnose(error, [image], place) from None
+        raise diagnose(error, [image], target) from None
 
 
-def device_place(driver: Driver) -> LoadTarget:
+def device_target(driver: Driver) -> LoadTarget:
     """Return the device of the current context, or the first one."""
     result, *found = driver.attempt("cuCtxGetDevice")
     device = found[0] if result == 0 else driver.cuDeviceGet(0)

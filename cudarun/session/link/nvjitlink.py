@@ -125,9 +125,9 @@ def _read(said: int) -> str:
 
 def _work(request: LinkRequest, target: Architecture, options: list[str], said: int) -> Linked:
     nvjitlink, version = _nvjitlink()
-    place = LoadTarget(f"nvJitLink {version}", target.number, target.suffix, is_driver=False)
+    tool = LoadTarget(f"nvJitLink {version}", target.number, target.suffix, is_driver=False)
     for image in request.inputs:
-        check_structure(image, place)
+        check_structure(image, tool)
     inputs = [*_inputs(request, target)]
     symbols = SymbolTable(inputs, target.number)
     symbols.check_duplicates()
@@ -135,7 +135,7 @@ def _work(request: LinkRequest, target: Architecture, options: list[str], said: 
     try:
         data, info = _link(nvjitlink, inputs, target, options, said)
     except ImageRefused as error:
-        refused = diagnose(error, inputs, place, symbols.definers)
+        refused = diagnose(error, inputs, tool, symbols.definers)
         refused.diagnostics = symbols.with_lines(refused.diagnostics)
         raise refused from None
     milliseconds = (time.perf_counter() - started) * 1e3
@@ -145,7 +145,7 @@ def _work(request: LinkRequest, target: Architecture, options: list[str], said: 
         raise _nothing_to_link(inputs, target)
     return Linked(
         data=data,
-        linker=place.name,
+        linker=tool.name,
         target=str(target),
         milliseconds=milliseconds,
         info_log=info,

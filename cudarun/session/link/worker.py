@@ -21,7 +21,7 @@ from cudarun.records import dataclass
 from cudarun.session.compile.source import compile_source
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, newest_ptx_of
-from cudarun.session.image.diagnosis import check_structure, device_place, diagnose, diagnostics_of
+from cudarun.session.image.diagnosis import check_structure, device_target, diagnose, diagnostics_of
 from cudarun.session.image.image import STDIN, Image
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.link.symbols import SymbolTable
@@ -85,7 +85,7 @@ def link_on_device(request: LinkRequest, session: Session, device: Device) -> Li
     except Diagnosed:
         raise
     except ImageRefused as error:
-        refused = diagnose(error, inputs, device_place(driver), symbols.definers)
+        refused = diagnose(error, inputs, device_target(driver), symbols.definers)
         refused.diagnostics = symbols.with_lines(refused.diagnostics)
         raise refused from None
     return Linked(
@@ -164,7 +164,7 @@ def _inputs(
                 compile_source(image, for_what, form, relocatable=True, newest_ptx=newest)
             )
         elif kind in CONTAINERS and driver.traits.runs_machine_code:
-            check_structure(image, device_place(driver))
+            check_structure(image, device_target(driver))
             inputs.append(image)
         else:
             inputs += prepare_all(driver, image, [device])
@@ -186,7 +186,7 @@ def _link(
                 _add(driver, state, image)
             except ImageRefused as error:
                 error.log = logs.error or error.log
-                raise diagnose(error, [image], device_place(driver)) from None
+                raise diagnose(error, [image], device_target(driver)) from None
         address, size = driver.cuLinkComplete(state)
         return ctypes.string_at(int(address), size), logs
     except CudarunError as error:

@@ -23,7 +23,7 @@ from cudarun.images.reader import (
 )
 from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
-from cudarun.session.image.diagnosis import device_place
+from cudarun.session.image.diagnosis import device_target
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import matching_kernels, no_kernel, select_kernel
 
@@ -81,7 +81,7 @@ def used_fatbins(driver: Driver, image: Image) -> tuple[UsedFatbin, ...]:
     Raises:
         ImageRefused: The file is damaged or too large, or contains no fatbin.
     """
-    place = device_place(driver)
+    device = device_target(driver)
     fatbins = fatbins_of(image)
     if not fatbins:
         raise no_device_code(identify(image.data), image.origin)
@@ -90,7 +90,7 @@ def used_fatbins(driver: Driver, image: Image) -> tuple[UsedFatbin, ...]:
     check_sizes(every, len(image.data), image.origin, image.limit)
     found = []
     for number, some in enumerate(entries, start=1):
-        best = entry_for(place, some)
+        best = entry_for(device, some)
         used = _used(number, best, some, image.origin)
         if used is not None:
             found.append(used)
@@ -109,9 +109,9 @@ def loadable(image: Image, fatbins: Sequence[UsedFatbin]) -> tuple[UsedFatbin, .
     return linked if is_linked else tuple(fatbins)
 
 
-def entry_for(place: LoadTarget, entries: Iterable[Entry]) -> Entry | None:
+def entry_for(device: LoadTarget, entries: Iterable[Entry]) -> Entry | None:
     """Return the entry that a device takes."""
-    return best_entry(place.architecture or 0, entries, machine_code=place.runs_machine_code)
+    return best_entry(device.architecture or 0, entries, machine_code=device.runs_machine_code)
 
 
 def facts_for(driver: Driver, image: Image) -> ImageFacts:
@@ -122,10 +122,10 @@ def facts_for(driver: Driver, image: Image) -> ImageFacts:
     """
     if identify(image.data) is not ImageKind.FATBIN:
         return read_image(image.data, image.origin, image.limit, whole=False)
-    place = device_place(driver)
-    best = entry_for(place, read_entries(image.data, image.origin))
+    device = device_target(driver)
+    best = entry_for(device, read_entries(image.data, image.origin))
     if best is None:
-        raise ImageRefused(f"it contains no code for {place.name}", origin=image.origin)
+        raise ImageRefused(f"it contains no code for {device.name}", origin=image.origin)
     return read_entry(best, image.origin, whole=False)
 
 

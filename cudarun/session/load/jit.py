@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from cudarun.errors import DeviceFailed, ImageRefused, RequestError
+from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, RequestError
 from cudarun.session.driver.calls import Driver
 from cudarun.session.load.request import CACHE_MODES, FALLBACKS, JitOptions
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cuda.bindings import driver as cuda
 
     from cudarun.images.versions import Architecture
+    from cudarun.session.image.image import Image
 
 T = TypeVar("T")
 
@@ -134,6 +135,33 @@ def option_refusals(options: DriverOptions, logs: Logs) -> Iterator[None]:
         given = ", ".join(_OPTIONS[option.name][0] for option in options)
         refused = RequestError(error.what, cuda=error.cuda, log=logs.error or error.log)
         raise refused.like(error).of(option=given) from None
+
+
+def refused_by_driver(
+    error: CudarunError,
+    driver: Driver,
+    image: Image,
+    options: JitOptions,
+    logs: Logs,
+    *,
+    since: int = 0,
+) -> CudarunError:
+    """Return the driver's refusal of an image with the compiler's log and an explanation.
+
+    Args:
+        error: The refusal.
+        driver: The driver.
+        image: The image.
+        options: The JIT compiler's options.
+        logs: Its logs.
+        since: The length of the log before the call: what it had then is about other calls.
+    """
+    from cudarun.session.image.diagnosis import device_target, diagnose  # only failures need it
+
+    # The driver's own log repeats the compiler's.
+    error.log = logs.error[since:].lstrip("\n") or error.log
+    error.of(origin=image.origin)
+    return diagnose(error, [image], device_target(driver), jit_target=options.target)
 
 
 # The results of calls with an option that does not apply, or has no such value.

@@ -18,7 +18,7 @@ from cudarun.session.driver.calls import Driver
 from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel
-from cudarun.session.load.jit import Logs, driver_options, option_refusals
+from cudarun.session.load.jit import Logs, driver_options, option_refusals, refused_by_driver
 from cudarun.session.load.request import JitOptions
 from cudarun.session.load.version_notes import with_version_note
 from cudarun.session.workers.session import Session
@@ -208,21 +208,10 @@ class Library:
             raise self.refused(error, since=since) from None
 
     def refused(self, error: CudarunError, *, since: int = 0) -> CudarunError:
-        """Return the driver's refusal with the compiler's log and an explanation.
-
-        Args:
-            error: The refusal.
-            since: The length of the log before the call: what it had then is about other calls.
-        """
-        from cudarun.session.image.diagnosis import (  # only failures need it
-            device_place,
-            diagnose,
+        """Return a refusal of this image, as `refused_by_driver` does."""
+        return refused_by_driver(
+            error, self.driver, self.image, self.options, self.logs, since=since
         )
-
-        # The driver's own log repeats the compiler's.
-        error.log = self.logs.error[since:].lstrip("\n") or error.log
-        error.of(origin=self.image.origin)
-        return diagnose(error, [self.image], device_place(self.driver), target=self.options.target)
 
 
 def read_parameters(

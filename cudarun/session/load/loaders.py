@@ -17,9 +17,14 @@ from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
-from cudarun.session.image.diagnosis import device_place, diagnose
 from cudarun.session.image.image import Image
-from cudarun.session.load.jit import Logs, driver_options, option_refusals, with_whole_logs
+from cudarun.session.load.jit import (
+    Logs,
+    driver_options,
+    option_refusals,
+    refused_by_driver,
+    with_whole_logs,
+)
 from cudarun.session.load.library import PARAM_INFO_SINCE, Library, read_parameters
 from cudarun.session.load.request import JitOptions, Via
 
@@ -124,9 +129,11 @@ class Loader(ABC):
     def logs(self) -> Logs:
         """The compiler's logs, available after `load`."""
 
-    @abstractmethod
     def _refused(self, error: ImageRefused, *, since: int = 0) -> CudarunError:
         """Return the refusal with the compiler's log after ``since`` and an explanation."""
+        return refused_by_driver(
+            error, self.driver, self.image, self.options, self.logs, since=since
+        )
 
     def parameters(self, found: LoadedKernel) -> tuple[Parameter, ...]:
         """Return the layout of a kernel's parameters."""
@@ -198,9 +205,6 @@ class LibraryLoader(Loader):
         """The library's logs."""
         return self._library.logs
 
-    def _refused(self, error: ImageRefused, *, since: int = 0) -> CudarunError:
-        return self._library.refused(error, since=since)
-
 
 class ModuleLoader(Loader):
     """``cuModuleLoadDataEx``: into the current context."""
@@ -263,11 +267,6 @@ class ModuleLoader(Loader):
     def logs(self) -> Logs:
         """The module's logs."""
         return self._logs
-
-    def _refused(self, error: ImageRefused, *, since: int = 0) -> CudarunError:
-        error.log = self._logs.error[since:].lstrip("\n") or error.log
-        error.of(origin=self.image.origin)
-        return diagnose(error, [self.image], device_place(self.driver), target=self.options.target)
 
 
 LOADERS: dict[Via, type[Loader]] = {"library": LibraryLoader, "module": ModuleLoader}

@@ -22,7 +22,7 @@ from cudarun.images.reader import read_image
 from cudarun.images.versions import Architecture
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, newest_ptx_of
-from cudarun.session.image.diagnosis import check_structure, device_place, diagnose
+from cudarun.session.image.diagnosis import check_structure, device_target, diagnose
 from cudarun.session.image.image import Image
 from cudarun.session.load.fatbins import (
     entry_for,
@@ -111,12 +111,12 @@ def prepare_fatbin(driver: Driver, image: Image, number: int, *, is_alone: bool)
     with _refusals_explained(driver, image):
         origin = image.origin if is_alone else f"{image.origin}:{number}"
         data = bytes(fatbins_of(image)[number - 1])
-        place = device_place(driver)
+        device = device_target(driver)
         found = replace(image, origin=origin, data=data)
-        best = entry_for(place, read_entries(data, origin))
-        check_structure(found, place, lambda entry: best is None or entry.target == best.target)
+        best = entry_for(device, read_entries(data, origin))
+        check_structure(found, device, lambda entry: best is None or entry.target == best.target)
         if not driver.traits.runs_machine_code:
-            found = _ptx_of(found, place)
+            found = _ptx_of(found, device)
         return with_version_note(driver, found)
 
 
@@ -127,7 +127,7 @@ def _refusals_explained(driver: Driver, image: Image) -> Iterator[None]:
     except Diagnosed:
         raise
     except ImageRefused as error:
-        raise diagnose(error, [image], device_place(driver)) from None
+        raise diagnose(error, [image], device_target(driver)) from None
 
 
 def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
@@ -135,7 +135,7 @@ def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
     kind = identify(image.data)
     if kind is ImageKind.EMPTY:
         raise ImageRefused("the file is empty", origin=image.origin)
-    check_structure(image, device_place(driver))
+    check_structure(image, device_target(driver))
     if kind is ImageKind.CUDA_SOURCE:
         return _compiled(driver, image, devices)
     if kind is ImageKind.LTO_IR:
@@ -176,12 +176,12 @@ def architecture_of(driver: Driver, device: Device) -> int:
     return 10 * int(major) + int(minor)
 
 
-def _ptx_of(fatbin: Image, place: LoadTarget) -> Image:
+def _ptx_of(fatbin: Image, device: LoadTarget) -> Image:
     """Return a fatbin's PTX for the newest architecture that is not newer than the device."""
-    best = entry_for(place, read_entries(fatbin.data, fatbin.origin))
+    best = entry_for(device, read_entries(fatbin.data, fatbin.origin))
     if best is None:
-        refused = ImageRefused(f"it contains no PTX for {place.name}", origin=fatbin.origin)
-        raise diagnose(refused, [fatbin], place)
+        refused = ImageRefused(f"it contains no PTX for {device.name}", origin=fatbin.origin)
+        raise diagnose(refused, [fatbin], device)
     data = best.content(fatbin.origin).rstrip(b"\0")
     return replace(fatbin, data=data, facts=_facts(data, fatbin.origin))
 

@@ -16,7 +16,7 @@ import pytest
 from cudarun.errors import ImageRefused
 from cudarun.model.documents import plain
 from cudarun.model.images import LoaderReport
-from cudarun.session.image.diagnosis import check_structure, device_place
+from cudarun.session.image.diagnosis import check_structure, device_target
 from cudarun.session.image.image import Image
 from cudarun.session.load.preparation import prepare_all
 from cudarun.session.load.request import JitOptions, LoadRequest
@@ -104,7 +104,7 @@ def handed_over(image: Image, prepare: bool, session: Session) -> None:
     if prepare:
         prepare_all(session.driver, image, session.devices)
     else:
-        check_structure(image, device_place(session.driver))
+        check_structure(image, device_target(session.driver))
 
 
 @pytest.mark.parametrize("prepare", [True, False])

@@ -55,7 +55,8 @@ def _missing_option(error: CudarunError, step: BoundStep) -> str | None:
         names = _DYNAMIC_SHARED.findall(image)
         if any(re.search(rb"[^\w$]%b[^\w$]" % re.escape(name), code) for name in names):
             return "the kernel uses extern __shared__ memory, but --smem is 0"
-    if not geometry.cooperative and _is_trap(error) and _GRID_SYNC.search(code):
+    is_trap = error.cuda is not None and error.cuda[1] == _LAUNCH_FAILED
+    if not geometry.cooperative and is_trap and _GRID_SYNC.search(code):
         return "the kernel synchronizes the whole grid, which requires --cooperative"
     if found := _OF_OBJECT.search(log):
         return (
@@ -74,10 +75,6 @@ def _code_of(image: bytes, kernel: str) -> bytes:
         for name, body in zip(entries[::2], entries[1::2], strict=True)
         if name == kernel.encode()
     )
-
-
-def _is_trap(error: CudarunError) -> bool:
-    return error.cuda is not None and error.cuda[1] == _LAUNCH_FAILED
 
 
 def _explained(

@@ -13,7 +13,6 @@ from cudarun.arguments.dimensions import evaluate_extent, evaluate_size
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.values import Buffer
 from cudarun.errors import RequestError
-from cudarun.records import dataclass
 from cudarun.session.launch.step_request import Geometry, GeometryRequest
 from cudarun.session.load.request import Extent
 
@@ -117,32 +116,25 @@ def _default_block(threads: Sequence[int] | None, kernel: KernelFacts | None) ->
 # --- the suggestion for a launch without a geometry ----------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Elements:
-    """The elements of a buffer, and the dimensions as they were written."""
-
-    spec: BufferSpec
-    dimensions: tuple[str, ...]
-
-
 def _suggestion(binding: Binding) -> str:
     """Return an option to add: a thread for each element of the largest buffer."""
-    found = [each for each in _buffers(binding) if prod(each.spec.shape)]
+    found = [each for each in _buffers(binding) if prod(each[0].shape)]
     if not found:
         return "add --grid 1 --block 1 for a single thread"
     # Of several that are as large, one without an initializer is probably the output.
-    largest = max(found, key=lambda each: (prod(each.spec.shape), each.spec.initial is None))
-    spec, extent = largest.spec, largest.dimensions[::-1]  # x is the last dimension
+    spec, extent = max(found, key=lambda each: (prod(each[0].shape), each[0].initial is None))
+    extent = extent[::-1]  # x is the last dimension
     if len(extent) > 3:
         extent = (str(prod(spec.shape)),)
     option = shlex.quote(",".join(extent))
     return f"add --threads {option} for a thread per element of {spec.name}, {spec}"
 
 
-def _buffers(binding: Binding) -> Iterator[_Elements]:
+def _buffers(binding: Binding) -> Iterator[tuple[BufferSpec, tuple[str, ...]]]:
+    """Yield the buffers, each with its dimensions as they were written."""
     for slot in binding.slots:
         for _, pointee in slot.pointers:
             if isinstance(pointee, BufferSpec):
                 value = slot.value
                 written = value.dimensions if isinstance(value, Buffer) else pointee.shape
-                yield _Elements(pointee, tuple(map(str, written)))
+                yield pointee, tuple(map(str, written))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cudarun.errors import CudarunError, DeviceFailed
+from cudarun.errors import DeviceFailed
 from cudarun.session.driver.calls import Driver
 
 if TYPE_CHECKING:
@@ -104,10 +104,6 @@ def _refusals_explained() -> Iterator[None]:
     try:
         yield
     except DeviceFailed as error:
-        if _is_of_capture(error):
+        if error.cuda is not None and error.cuda[1] in _OF_CAPTURES:
             error.hint = error.hint or _HINT
         raise
-
-
-def _is_of_capture(error: CudarunError) -> bool:
-    return error.cuda is not None and error.cuda[1] in _OF_CAPTURES

@@ -127,8 +127,14 @@ def variables_of(
     Raises:
         RequestError: A variable does not exist, a value does not match it, or its type is unknown.
     """
-    symbols = _symbols(step)
-    wanted = [name for name in _names(step) if name not in taken and name not in CONSTANTS]
+    expressions = (*step.expressions, *(let.expression for let in step.lets))
+    # The variables that only symbol(…) names.
+    symbols = {name: found for each in expressions for name, found in each.symbols.items()}
+    names = [name for each in expressions for name in sorted(each.names)]
+    for several in (step.expectations, step.saves, step.shows):
+        names += [each.name for each in several]
+    defined = {*taken, *CONSTANTS, *(let.name for let in step.lets)}
+    wanted = [name for name in dict.fromkeys(names) if name not in defined]
     if not step.settings and not wanted:
         return VariableUse()
     resolver = _VariableResolver(known(), step, integers)
@@ -201,23 +207,6 @@ def unknown_variable(
     listed = f"variables: {', '.join(names)}" if names else "it does not contain variables"
     hint = " ".join(filter(None, (did_you_mean(name, names), listed)))
     return RequestError(f"{shown}: {origin} does not contain this variable", hint=hint)
-
-
-def _names(step: LaunchStep) -> list[str]:
-    """Return every name that can be a variable, in the order of the options."""
-    expressions = (*step.expressions, *(let.expression for let in step.lets))
-    names = [name for each in expressions for name in sorted(each.names)]
-    names += [each.name for each in step.expectations]
-    names += [each.name for each in step.saves]
-    names += [each.name for each in step.shows]
-    defined = {let.name for let in step.lets}
-    return [name for name in dict.fromkeys(names) if name not in defined]
-
-
-def _symbols(step: LaunchStep) -> dict[str, NamedVariable]:
-    """Return the variables that only ``symbol(…)`` names."""
-    expressions = (*step.expressions, *(let.expression for let in step.lets))
-    return {name: found for each in expressions for name, found in each.symbols.items()}
 
 
 class _VariableResolver:

@@ -69,16 +69,12 @@ def _link(request: LinkRequest, display: ProgressDisplay | None) -> Linked:
         return _with_nvjitlink(request, display)
     if request.linker == "driver" or on_cpu:
         return _with_driver(request, display)
-    if _needs_nvjitlink(request):
+    if request.lto or any(identify(i.data) is ImageKind.LTO_IR for i in request.inputs):
         return _with_nvjitlink(request, display)
     try:
         return _with_driver(request, display)
     except NoDevice:
         return _with_nvjitlink(request, display)
-
-
-def _needs_nvjitlink(request: LinkRequest) -> bool:
-    return request.lto or any(identify(i.data) is ImageKind.LTO_IR for i in request.inputs)
 
 
 def _with_driver(request: LinkRequest, display: ProgressDisplay | None) -> Linked:

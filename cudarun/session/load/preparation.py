@@ -52,9 +52,8 @@ def prepare(
     """
     devices = tuple(devices)
     with _refusals_explained(driver, image):
-        count = fatbin_count(image)
-        if count is None or (count == 1 and _is_loaded_whole(driver, image)):
-            return with_version_note(driver, _prepared(driver, image, devices))
+        if (whole := _whole(driver, image, devices)) is not None:
+            return whole
         chosen = loadable(image, used_fatbins(driver, image))
         if len(chosen) > 1 and kernel is None:
             raise RequestError(
@@ -87,9 +86,8 @@ def prepare_all(driver: Driver, image: Image, devices: Iterable[Device]) -> tupl
     """
     devices = tuple(devices)
     with _refusals_explained(driver, image):
-        count = fatbin_count(image)
-        if count is None or (count == 1 and _is_loaded_whole(driver, image)):
-            return (with_version_note(driver, _prepared(driver, image, devices)),)
+        if (whole := _whole(driver, image, devices)) is not None:
+            return (whole,)
         chosen = used_fatbins(driver, image)
     return tuple(
         prepare_fatbin(driver, image, fatbin.number, is_alone=len(chosen) == 1) for fatbin in chosen
@@ -130,21 +128,20 @@ def _refusals_explained(driver: Driver, image: Image) -> Iterator[None]:
         raise diagnose(error, [image], device_target(driver)) from None
 
 
-def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
-    """Return an image without several fatbins in it."""
-    kind = identify(image.data)
+def _whole(driver: Driver, image: Image, devices: Iterable[Device]) -> Image | None:
+    """Return an image of which no fatbin must be chosen; ``None`` for others."""
+    kind, count = identify(image.data), fatbin_count(image)
+    is_loaded_whole = kind is ImageKind.FATBIN and driver.traits.runs_machine_code
+    if count is not None and (count > 1 or not is_loaded_whole):
+        return None
     if kind is ImageKind.EMPTY:
         raise ImageRefused("the file is empty", origin=image.origin)
     check_structure(image, device_target(driver))
     if kind is ImageKind.CUDA_SOURCE:
-        return _compiled(driver, image, devices)
+        image = _compiled(driver, image, devices)
     if kind is ImageKind.LTO_IR:
         raise ImageRefused("LTO-IR must be linked before it can be loaded", origin=image.origin)
-    return image
-
-
-def _is_loaded_whole(driver: Driver, image: Image) -> bool:
-    return identify(image.data) is ImageKind.FATBIN and driver.traits.runs_machine_code
+    return with_version_note(driver, image)
 
 
 def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:

@@ -11,7 +11,7 @@ from cudarun.diagnostics.entries import Diagnostic, notes
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.demangler import demangle
-from cudarun.images.facts import ImageFacts, KernelFacts
+from cudarun.images.facts import ImageFacts
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.model.devices import DeviceInfo
 from cudarun.model.images import (
@@ -149,7 +149,7 @@ class _ImageLoad:
             image=self.image.origin,
             loaders=tuple(reports),
             kernels=tuple(read[0]) if read else (),
-            variables=self._variables(good) if good else None,
+            variables=tuple(_variables(good, self.facts)) if good and self.facts else None,
             refusals=tuple(map(_refused_kernel, self._attempts[0].loader.refusals)),
             differences=tuple(_differences(*read)) if len(read) > 1 else (),
             diagnostics=(
@@ -206,7 +206,12 @@ class _ImageLoad:
             context_calls=self.driver.count - calls,
             context_milliseconds=milliseconds,
             memory_bytes=max(0, free - self.driver.cuMemGetInfo()[0]),
-            handles=tuple(map(_handle, attempt.found)),
+            handles=tuple(
+                Handle(
+                    each.name, None if each.kernel is None else int(each.kernel), int(each.function)
+                )
+                for each in attempt.found
+            ),
             info_log=said,
             silence=None if said or attempt.error else self._missing_log_reason(),
             error=attempt.error,
@@ -258,7 +263,7 @@ class _ImageLoad:
         def attribute(name: str) -> int:
             return loader.attribute(name, found, device)
 
-        told = self._file_facts(found.name)
+        told = self._known.get(found.name)
         debug = self._debug.read(found.name, loader.parameters(found))
         self._notes += debug.notes
         return KernelReport(
@@ -293,9 +298,6 @@ class _ImageLoad:
         given = GivenWords(None if self._is_alone else name, options=words)
         return self._suggestions.command(name, parameters, names, given)
 
-    def _file_facts(self, name: str) -> KernelFacts | None:
-        return self._known.get(name)
-
     def _is_loaded(self, found: LoadedKernel) -> bool | None:
         if self.driver.version < PARAM_INFO_SINCE:
             return None
@@ -316,11 +318,6 @@ class _ImageLoad:
             raise self.driver.failure(call, result)
         blocks = int(told[0]) if result == 0 else 0  # no block can have that size
         return Occupancy(block, blocks, blocks * threads, blocks * threads / most)
-
-    def _variables(self, loader: Loader) -> tuple[VariableReport, ...] | None:
-        if self.facts is None:
-            return None
-        return tuple(_variables(loader, self.facts))
 
     def _warnings(self, reports: list[LoaderReport]) -> tuple[Diagnostic, ...]:
         logs = dict.fromkeys(report.info_log for report in reports if report.info_log)
@@ -373,11 +370,6 @@ def _facts(driver: Driver, image: Image) -> ImageFacts | None:
         return facts_for(driver, image)
     except ImageRefused:
         return None
-
-
-def _handle(found: LoadedKernel) -> Handle:
-    kernel = None if found.kernel is None else int(found.kernel)
-    return Handle(found.name, kernel, int(found.function))
 
 
 def _differences(one: list[KernelReport], other: list[KernelReport]) -> Iterator[str]:

@@ -7,7 +7,7 @@ is not free as a whole, the required parts are tried.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from cudarun.errors import AddressOccupied, DeviceFailed, RequestError
@@ -36,8 +36,9 @@ def reserve(session: Session, ranges: Ranges) -> None:
     mapped = aligned(ranges, _MAPPED)
     for address, size in aligned(ranges, _RESERVED):
         if not _reserve(session, address, size):
-            for part, part_size in _inside(mapped, address, size):
-                if not _reserve(session, part, part_size):
+            for part, part_size in mapped:
+                is_inside = address <= part < address + size
+                if is_inside and not _reserve(session, part, part_size):
                     raise _occupied(part, part_size)
 
 
@@ -77,10 +78,6 @@ def aligned(ranges: Ranges, alignment: int) -> list[tuple[int, int]]:
     return found
 
 
-def _inside(ranges: Ranges, address: int, size: int) -> Ranges:
-    return [each for each in ranges if address <= each[0] < address + size]
-
-
 def _reserve(session: Session, address: int, size: int) -> bool:
     """Reserve a range; return whether it is at its address."""
     if any(start <= address and address + size <= start + n for start, n in session.reserved):
@@ -92,7 +89,12 @@ def _reserve(session: Session, address: int, size: int) -> bool:
         driver.cuMemAddressFree(found, size)
         return False
     session.reserved.append((address, size))
-    session.add_release(_freeing(session, address, size))
+
+    def free() -> None:
+        session.reserved.remove((address, size))
+        driver.cuMemAddressFree(address, size)
+
+    session.add_release(free)
     return True
 
 
@@ -113,14 +115,6 @@ def _mapping_at(address: int, size: int) -> str | None:
             if first < address + size and address < end:
                 return f"{first:#x} to {end:#x} is {' '.join(line.split()[5:]) or 'anonymous'}"
     return None
-
-
-def _freeing(session: Session, address: int, size: int) -> Callable[[], object]:
-    def free() -> None:
-        session.reserved.remove((address, size))
-        session.driver.cuMemAddressFree(address, size)
-
-    return free
 
 
 def _map(session: Session, device: Device, address: int, size: int) -> None:

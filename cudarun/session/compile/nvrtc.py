@@ -59,12 +59,12 @@ def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Im
         parts = _compiled(nvrtc, task, headers, options, instantiate)
         if key:
             cache.store(key, parts)
-    said = parts["log"].decode(errors="replace")
+    messages = parts["log"].decode(errors="replace")
     if "code" not in parts:
-        raise _diagnosed(task, "the source does not compile", said)
+        raise _diagnosed(task, "the source does not compile", messages)
     names = parts["names"].decode().split("\n") if instantiate else []
     lowered = dict(zip(instantiate, names, strict=True))
-    warnings = diagnostics_of(said, [task.source])
+    warnings = diagnostics_of(messages, [task.source])
     return task.result(parts["code"], parts["ptx"], warnings, lowered)
 
 
@@ -203,12 +203,12 @@ def _refusal(nvrtc: ModuleType, task: CompileTask, log: str, result: object) -> 
     source, target = task.source, task.target
     if result != nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
         return _diagnosed(task, _checked_text(nvrtc, result), log)
-    said = log.strip().removeprefix("nvrtc: error: ")
+    message = log.strip().removeprefix("nvrtc: error: ")
     known = ", ".join(f"sm_{n}" for n in _checked(nvrtc, nvrtc.nvrtcGetSupportedArchs()))
     hint = f"NVRTC {'.'.join(map(str, nvrtc_version()))} supports {known}"
-    about_target = "gpu-architecture" in said
+    about_target = "gpu-architecture" in message
     return UnknownToNvrtc(
-        f"NVRTC: {said}{f': {target}' if about_target else ''}",
+        f"NVRTC: {message}{f': {target}' if about_target else ''}",
         hint=hint if about_target else None,
         origin=source.origin,
     )

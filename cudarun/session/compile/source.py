@@ -183,5 +183,5 @@ def _not_instantiated(
         refused.what += f" with '{wanted}'"
         refused.diagnostics = about_code
         return refused
-    said = about_name[0].message
-    return RequestError(f"{compiler} refuses '{wanted}': {said}", hint=hint, origin=origin)
+    message = about_name[0].message
+    return RequestError(f"{compiler} refuses '{wanted}': {message}", hint=hint, origin=origin)

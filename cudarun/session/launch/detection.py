@@ -79,25 +79,25 @@ def detecting(
     driver: Driver, detection: Detection, progress: Progress
 ) -> Iterator[DetectorResults]:
     """Instrument allocations and launches within the block; do nothing without detectors."""
-    seen = DetectorResults()
+    results = DetectorResults()
     if not detection:
-        yield seen
+        yield results
         return
     kernels = driver.traits.detectors
     assert kernels is not None, "check_detection has refused other devices"
     if detection.prove:
-        seen.limit = VariantLimit(progress, detection.limit)
-    kernels.start_detectors(detection.detect, count=detection.stats, prove=seen.limit)
+        results.limit = VariantLimit(progress, detection.limit)
+    kernels.start_detectors(detection.detect, count=detection.stats, prove=results.limit)
     try:
-        yield seen
+        yield results
     finally:
-        seen.variants = kernels.variants()
-        seen.findings, seen.statistics = kernels.stop_detectors()
+        results.variants = kernels.variants()
+        results.findings, results.statistics = kernels.stop_detectors()
 
 
 def detector_report(
     detection: Detection,
-    seen: DetectorResults,
+    results: DetectorResults,
     specs: Sequence[BufferSpec],
     addresses: Mapping[str, int],
 ) -> DetectorReport | None:
@@ -105,7 +105,7 @@ def detector_report(
 
     Args:
         detection: The requested detectors.
-        seen: The results, also of a launch that ended with a fault or a timeout.
+        results: The results, also of a launch that ended with a fault or a timeout.
         specs: The buffers.
         addresses: The address of each buffer.
     """
@@ -113,18 +113,18 @@ def detector_report(
         return None
     return DetectorReport(
         detect=detection.detect,
-        findings=tuple(_finding(found, specs, addresses) for found in seen.findings),
-        statistics=None if seen.statistics is None else _statistics(seen.statistics),
-        proof=_proof(seen, specs, addresses) if detection.prove else None,
+        findings=tuple(_finding(found, specs, addresses) for found in results.findings),
+        statistics=None if results.statistics is None else _statistics(results.statistics),
+        proof=_proof(results, specs, addresses) if detection.prove else None,
     )
 
 
 def _proof(
-    seen: DetectorResults, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
+    results: DetectorResults, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
 ) -> Proof:
-    if seen.variants is None:
+    if results.variants is None:
         return Proof(skipped="the kernel has races; fix them first")
-    return Proof(tuple(_variant(each, specs, addresses) for each in seen.variants))
+    return Proof(tuple(_variant(each, specs, addresses) for each in results.variants))
 
 
 def _variant(

@@ -25,7 +25,7 @@ _BLOCKS = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}  # the default for --threads, b
 
 
 def resolve_geometry(
-    wanted: GeometryRequest, binding: Binding, facts: Callable[[], KernelFacts | None]
+    request: GeometryRequest, binding: Binding, facts: Callable[[], KernelFacts | None]
 ) -> Geometry:
     """Evaluate the requested geometry, and choose the block if it is not requested.
 
@@ -33,21 +33,21 @@ def resolve_geometry(
     threads, within its own extent and the product of ``.maxntid``; ``--grid`` has single threads.
 
     Args:
-        wanted: The request.
+        request: The request.
         binding: The arguments.
         facts: Return the facts of the kernel, if the image has them. Called only if necessary.
 
     Raises:
         RequestError: There is neither a grid nor a block, or an expression has no valid value.
     """
-    if wanted.block is None and wanted.grid is None and wanted.threads is None:
+    if request.block is None and request.grid is None and request.threads is None:
         raise RequestError(
             "launch: neither --threads nor --grid nor --block is given", hint=_suggestion(binding)
         ).naming("--threads", "--grid", "--block")
     integers = binding.integers
-    threads = _extent("--threads", wanted.threads, integers)
-    grid = _extent("--grid", wanted.grid, integers) or (1,)
-    block = _extent("--block", wanted.block, integers)
+    threads = _extent("--threads", request.threads, integers)
+    grid = _extent("--grid", request.grid, integers) or (1,)
+    block = _extent("--block", request.block, integers)
     notes = []
     if block is None:
         kernel = facts()
@@ -55,11 +55,11 @@ def resolve_geometry(
         is_required = kernel is not None and kernel.required_block is not None
         if threads is None and prod(grid) > 1 and not is_required:
             notes.append(f"--grid without --block: each of the {prod(grid)} blocks has 1 thread")
-    cluster = _extent("--cluster", wanted.cluster, integers)
+    cluster = _extent("--cluster", request.cluster, integers)
     shared_bytes = 0
-    if wanted.shared_bytes is not None:
+    if request.shared_bytes is not None:
         with _about("--smem"):
-            shared_bytes = evaluate_size(wanted.shared_bytes, integers)
+            shared_bytes = evaluate_size(request.shared_bytes, integers)
     if threads is not None:
         grid = tuple(-(-t // b) for t, b in zip(_full(threads), _full(block), strict=True))
         if max(grid) > _MOST_BLOCKS:
@@ -72,19 +72,19 @@ def resolve_geometry(
         block=_full(block),
         threads=None if threads is None else _full(threads),
         shared_bytes=shared_bytes,
-        cooperative=wanted.cooperative,
+        cooperative=request.cooperative,
         cluster=None if cluster is None else _full(cluster),
         notes=tuple(notes),
     )
 
 
 def _extent(
-    option: str, wanted: Sequence[Expression] | None, integers: Mapping[str, int]
+    option: str, extent: Sequence[Expression] | None, integers: Mapping[str, int]
 ) -> tuple[int, ...] | None:
-    if wanted is None:
+    if extent is None:
         return None
     with _about(option):
-        return evaluate_extent(wanted, integers)
+        return evaluate_extent(extent, integers)
 
 
 @contextmanager

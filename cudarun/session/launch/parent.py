@@ -233,10 +233,10 @@ def plan(program: Program, timeout: float | None = None, device: str = "0") -> L
             steps.append(_planned(binder, step.without_results(), image))
         except CudarunError as error:
             raise error.of(operation=f"step {number}" if several else None) from None
-    said = [*binder.notes]
+    messages = [*binder.notes]
     if image.facts and image.facts.has_unread_code:
-        said.append(_unread(image))
-    diagnostics = (*image.warnings, *notes(said))
+        messages.append(_unread(image))
+    diagnostics = (*image.warnings, *notes(messages))
     program_steps = tuple(steps) if several else ()
     return derived(LaunchPlan, steps[-1], diagnostics=diagnostics, steps=program_steps)
 

@@ -179,13 +179,13 @@ def _named(
     since: int,
     number: int,
     count: int,
-    said: Iterable[str],
+    messages: Iterable[str],
     kernel: str,
 ) -> CudarunError:
     """Return an error with its step, its image and the compiler's log."""
     if isinstance(error, ImageRefused):  # the kernel: the image has been loaded
         error = library.refused(error, since=since)
-    error.warnings = notes(said)
+    error.warnings = notes(messages)
     if count > 1:
         error.of(operation=f"step {number}")
         error.at(step=f"{number} of {count}")

@@ -81,12 +81,14 @@ def run_on(
     results.append(ran.results(ran.steps, comparing=reference is not None))
     sets = [(options.seed, results[-1]), *reversed(ran.other_sets)] if ran.other_sets else []
     shown = next((each for _, each in sets if each.failures), results[-1])
-    said = [each for step in ran.steps for each in step.notes]
+    messages = [each for step in ran.steps for each in step.notes]
     tracks = session.driver.traits.unwritten_bytes is not None
     suggest_uninit = tracks and "uninit" not in options.detection.detect
     found = initializer_note(ran.buffers.specs, shown, suggest_uninit=suggest_uninit)
-    said += filter(None, [tolerance_note(last.request, shown.checks), found])
-    said += (f"{demangle(k)}: {note}" for k, note in session.driver.traits.launch_notes().items())
+    messages += filter(None, [tolerance_note(last.request, shown.checks), found])
+    messages += (
+        f"{demangle(k)}: {note}" for k, note in session.driver.traits.launch_notes().items()
+    )
     warnings = [each for library in libraries for each in library.image.warnings]
     errors = [error for each in (*results, *dict(sets[1:]).values()) for error in each.errors]
     return derived(
@@ -112,7 +114,7 @@ def run_on(
         figures=tuple(shown for each in results for shown in each.figures),
         milliseconds=ran.milliseconds,
         timing=ran.timing,
-        diagnostics=(*dict.fromkeys(warnings), *notes(dict.fromkeys(said))),
+        diagnostics=(*dict.fromkeys(warnings), *notes(dict.fromkeys(messages))),
         watched=ran.watched(),
         errors=tuple(errors),
         steps=ran.step_rows(),
@@ -142,7 +144,7 @@ class _Launch:
         device: The device.
         options: The options of the program.
         steps: The steps, whose variables have their addresses.
-        seen: The results of detectors.
+        detected: The results of detectors.
 
     Attributes:
         steps: The steps.
@@ -159,12 +161,12 @@ class _Launch:
         device: Device,
         program: Program,
         steps: tuple[BoundStep, ...],
-        seen: DetectorResults,
+        detected: DetectorResults,
     ) -> None:
         self._session = session
         self._device = device
         self._options = options = program.options
-        self._seen = seen
+        self._detected = detected
         self.steps = steps
         self.milliseconds = 0.0
         self.timing: TimingResult | None = None
@@ -237,7 +239,7 @@ class _Launch:
     def watched(self) -> DetectorReport | None:
         """Return the report of the detectors, also of a launch that has failed."""
         specs, addresses = all_buffers(self.steps), self.buffers.addresses
-        return detector_report(self._options.detection, self._seen, specs, addresses)
+        return detector_report(self._options.detection, self._detected, specs, addresses)
 
     def step_rows(self) -> tuple[StepResult, ...]:
         """Return the steps for the report; none for one launch."""
@@ -282,13 +284,13 @@ def _run(
     ran: _Launch | None = None
     session.driver.traits.select_engine(options.engine, options.cpu_threads)
     try:
-        with detecting(session.driver, options.detection, session.progress) as seen:
+        with detecting(session.driver, options.detection, session.progress) as detected:
             located = tuple(step.located() for step in steps)
-            ran = _Launch(session, device, program, located, seen)
+            ran = _Launch(session, device, program, located, detected)
             if options.timing is None:
                 with stopped_when_overdue(session.driver, session.progress):
                     ran.run(after)
-                ran.milliseconds -= 1e3 * seen.proving_seconds
+                ran.milliseconds -= 1e3 * detected.proving_seconds
                 return ran
         with stopped_when_overdue(session.driver, session.progress):
             ran.measure(options.timing)
@@ -303,8 +305,8 @@ def _run(
             explain_fault(error, step, all_buffers(steps), ran.buffers.addresses)
             if (until_then := ran.watched()) is not None:
                 error.findings, error.statistics = until_then.findings, until_then.statistics
-        said = dict.fromkeys(each for step in steps for each in step.notes)
-        error.warnings = error.warnings or notes(said)
+        messages = dict.fromkeys(each for step in steps for each in step.notes)
+        error.warnings = error.warnings or notes(messages)
         if len(steps) == 1:
             error.at(file=steps[0].request.image.origin, kernel=steps[0].kernel.demangled)
         raise

@@ -59,19 +59,19 @@ def link_with_nvjitlink(
         WorkerDied: nvJitLink crashed.
     """
     options = [*_options(request, target)]
-    said = os.memfd_create("cudarun-nvjitlink")
+    log_file = os.memfd_create("cudarun-nvjitlink")
     try:
-        spec = WorkerSpec(partial(_capture, said, target), verbose=request.target.verbose)
+        spec = WorkerSpec(partial(_capture, log_file, target), verbose=request.target.verbose)
         task = partial(_work, request, target, options)
         with WorkerPool() as pool:
             answer = pool.call(spec, task, request.target.timeout, display)
         if isinstance(answer.error, WorkerDied) and answer.error.log is None:
-            answer.error.log = _read(said) or None
+            answer.error.log = _read(log_file) or None
             answer.error.of(operation="nvJitLink crashed on the inputs")
             answer.error.hint = "an input may be damaged: check it with 'cudarun load --offline'"
         return answer.unwrap()
     finally:
-        os.close(said)
+        os.close(log_file)
 
 
 def _options(request: LinkRequest, target: Architecture) -> Iterator[str]:
@@ -111,19 +111,19 @@ def _options(request: LinkRequest, target: Architecture) -> Iterator[str]:
 # --- in the worker -------------------------------------------------------------------------------
 
 
-def _capture(said: int, target: Architecture, progress: Progress) -> int:
+def _capture(log_file: int, target: Architecture, progress: Progress) -> int:
     """Redirect descriptor 2 to a file that outlives this process."""
     progress.report(f"nvJitLink links for {target}")
-    os.dup2(said, 2)
-    return said
+    os.dup2(log_file, 2)
+    return log_file
 
 
-def _read(said: int) -> str:
-    size = os.fstat(said).st_size
-    return os.pread(said, size, 0).decode(errors="replace").strip()
+def _read(log_file: int) -> str:
+    size = os.fstat(log_file).st_size
+    return os.pread(log_file, size, 0).decode(errors="replace").strip()
 
 
-def _work(request: LinkRequest, target: Architecture, options: list[str], said: int) -> Linked:
+def _work(request: LinkRequest, target: Architecture, options: list[str], log_file: int) -> Linked:
     nvjitlink, version = _nvjitlink()
     tool = LoadTarget(f"nvJitLink {version}", target.number, target.suffix, is_driver=False)
     for image in request.inputs:
@@ -133,7 +133,7 @@ def _work(request: LinkRequest, target: Architecture, options: list[str], said: 
     symbols.check_duplicates()
     started = time.perf_counter()
     try:
-        data, info = _link(nvjitlink, inputs, target, options, said)
+        data, info = _link(nvjitlink, inputs, target, options, log_file)
     except ImageRefused as error:
         refused = diagnose(error, inputs, tool, symbols.definers)
         refused.diagnostics = symbols.with_lines(refused.diagnostics)
@@ -164,14 +164,18 @@ def _inputs(request: LinkRequest, target: Architecture) -> Iterator[Image]:
 
 
 def _link(
-    nvjitlink: ModuleType, inputs: list[Image], target: Architecture, options: list[str], said: int
+    nvjitlink: ModuleType,
+    inputs: list[Image],
+    target: Architecture,
+    options: list[str],
+    log_file: int,
 ) -> tuple[bytes, str]:
     handle = _create(nvjitlink, target, options)
     try:
         for image in inputs:
             _add(nvjitlink, handle, image)
         _ask(nvjitlink, handle, "the inputs do not link", lambda: nvjitlink.complete(handle))
-        complaints = _read(said)
+        complaints = _read(log_file)
         if any(found.is_serious for found in diagnostics_of(complaints, inputs)):
             raise ImageRefused("nvJitLink: the inputs do not link", log=complaints)
         data = bytearray(nvjitlink.get_linked_cubin_size(handle))

@@ -227,11 +227,11 @@ def read_parameters(
         facts: The facts of the image.
     """
     kernels = facts.kernels if facts else ()
-    told = next((kernel for kernel in kernels if kernel.name == name), None)
+    kernel_facts = next((kernel for kernel in kernels if kernel.name == name), None)
     types = parameter_types(demangle(name))
     # A cubin of old tools has no parameter information, which does not mean no parameters.
     is_ptx = facts is not None and facts.kind is ImageKind.PTX
-    certain = told if told and (told.parameters or is_ptx) else None
+    certain = kernel_facts if kernel_facts and (kernel_facts.parameters or is_ptx) else None
     count = _parameter_count(driver, call, handle, certain)
     layout: list[Parameter] = []
     while count is None or len(layout) < count:
@@ -241,18 +241,18 @@ def read_parameters(
         if result != 0:
             raise driver.failure(call, result)
         layout.append(Parameter(len(layout), *where))
-    return _named(layout, told, types)
+    return _named(layout, kernel_facts, types)
 
 
 def _parameter_count(
-    driver: Driver, call: str, handle: Handle, told: KernelFacts | None
+    driver: Driver, call: str, handle: Handle, kernel_facts: KernelFacts | None
 ) -> int | None:
     """Return the number of a kernel's parameters; ``None`` to query until the driver refuses.
 
     A refused call is harmless, but a tool that observes the driver reports it.
     """
-    if told is not None:
-        return len(told.parameters)
+    if kernel_facts is not None:
+        return len(kernel_facts.parameters)
     counting = counting_call(driver.module, call)
     if counting is not None and driver.version >= _PARAM_COUNT_SINCE:
         return int(getattr(driver, counting)(handle))
@@ -260,13 +260,13 @@ def _parameter_count(
 
 
 def _named(
-    layout: Sequence[Parameter], told: KernelFacts | None, types: Sequence[str] | None
+    layout: Sequence[Parameter], kernel_facts: KernelFacts | None, types: Sequence[str] | None
 ) -> tuple[Parameter, ...]:
     """Return the driver's layout with names and types from the image or the mangled name."""
-    if told is not None and len(told.parameters) == len(layout):
+    if kernel_facts is not None and len(kernel_facts.parameters) == len(layout):
         return tuple(
             replace(known, name=fact.name, type=fact.type, alignment=fact.alignment)
-            for known, fact in zip(layout, told.parameters, strict=True)
+            for known, fact in zip(layout, kernel_facts.parameters, strict=True)
         )
     if types is not None and len(types) == len(layout):
         return tuple(replace(p, type=t) for p, t in zip(layout, types, strict=True))

@@ -126,13 +126,13 @@ def _container(
         indices, names = _with_kernel(parts, scope.kernel, display)
     contents = parts.contents(indices, display)
     _raise_if_unreadable(contents)
-    told = [_part(parts.parts[index], contents[index]) for index in indices]
+    chosen_parts = [_part(parts.parts[index], contents[index]) for index in indices]
     if names:
-        told = [
+        chosen_parts = [
             part if part.facts is None else replace(part, facts=_only(part.facts, names))
-            for part in told
+            for part in chosen_parts
         ]
-    facts = combined(kind, tuple(told))
+    facts = combined(kind, tuple(chosen_parts))
     report = _report(image, kind, facts)
     counts = [len(part.facts.kernels) if part.facts else 0 for part in facts.parts]
     summary = _summary(facts.parts, counts)

@@ -197,7 +197,7 @@ class _ImageLoad:
             except CudarunError as error:
                 attempt.error = error
         milliseconds = (time.perf_counter() - started) * 1e3
-        said = loader.logs.info if attempt.error is None else ""
+        log = loader.logs.info if attempt.error is None else ""
         return LoaderReport(
             via=loader.via,
             before_contexts=attempt.before_contexts,
@@ -212,8 +212,8 @@ class _ImageLoad:
                 )
                 for each in attempt.found
             ),
-            info_log=said,
-            silence=None if said or attempt.error else self._missing_log_reason(),
+            info_log=log,
+            silence=None if log or attempt.error else self._missing_log_reason(),
             error=attempt.error,
         )
 
@@ -263,7 +263,7 @@ class _ImageLoad:
         def attribute(name: str) -> int:
             return loader.attribute(name, found, device)
 
-        told = self._known.get(found.name)
+        facts = self._known.get(found.name)
         debug = self._debug.read(found.name, loader.parameters(found))
         self._notes += debug.notes
         return KernelReport(
@@ -276,8 +276,8 @@ class _ImageLoad:
             local_bytes=attribute("LOCAL_SIZE_BYTES"),
             max_threads=attribute("MAX_THREADS_PER_BLOCK"),
             max_dynamic_shared=attribute("MAX_DYNAMIC_SHARED_SIZE_BYTES"),
-            required_block=told.required_block if told else None,
-            required_cluster=told.required_cluster if told else None,
+            required_block=facts.required_block if facts else None,
+            required_cluster=facts.required_cluster if facts else None,
             binary_version=attribute("BINARY_VERSION"),
             ptx_version=attribute("PTX_VERSION"),
             is_loaded=self._is_loaded(found),
@@ -311,12 +311,12 @@ class _ImageLoad:
         most = self.driver.cuDeviceGetAttribute(limit, device.handle)
         threads = prod(block)
         call = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-        result, *told = self.driver.attempt(
+        result, *resident = self.driver.attempt(
             call, found.function, threads, self.request.shared_bytes
         )
         if result not in (0, self.driver.CUresult.CUDA_ERROR_INVALID_VALUE):
             raise self.driver.failure(call, result)
-        blocks = int(told[0]) if result == 0 else 0  # no block can have that size
+        blocks = int(resident[0]) if result == 0 else 0  # no block can have that size
         return Occupancy(block, blocks, blocks * threads, blocks * threads / most)
 
     def _warnings(self, reports: list[LoaderReport]) -> tuple[Diagnostic, ...]:

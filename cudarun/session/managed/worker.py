@@ -231,7 +231,7 @@ class _Variable:
         given = view.value if view else None
         self.data = None if given is None else self._encoded(given)
 
-    def seen(self, data: bytes) -> ObservedValue:
+    def decoded(self, data: bytes) -> ObservedValue:
         """Decode its value from bytes."""
         if self.type is None:
             text = f"bytes:{data.hex()}"
@@ -308,8 +308,8 @@ def _bytes_of(value: Value, facts: VariableFacts, type_: Type | None, size: int)
                 )
             return fill(initial, element, shape, seeded(_SEED, facts.name)).tobytes()
     try:
-        told = facts.type if type_ is None else str(type_)
-        typed = fit(value, Parameter(0, 0, size, None, told))
+        type_name = facts.type if type_ is None else str(type_)
+        typed = fit(value, Parameter(0, 0, size, None, type_name))
     except ParameterMismatch as misfit:
         raise RequestError(f"{facts.demangled}={value}: {misfit}") from None
     if not isinstance(typed, Element):
@@ -370,11 +370,11 @@ class _VariableAccess:
             for variable in self._variables:
                 data = bytearray(variable.size)
                 self._driver.cuMemcpyDtoH(data, variable.addresses[index], len(data))
-                read[id(variable)].append(variable.seen(bytes(data)))
+                read[id(variable)].append(variable.decoded(bytes(data)))
         for variable in self._variables:
             host = None
             if variable.facts.managed:  # the host reads the address directly, without a driver call
-                host = variable.seen(ctypes.string_at(variable.addresses[0], variable.size))
+                host = variable.decoded(ctypes.string_at(variable.addresses[0], variable.size))
             observation = Observation(moment, host, tuple(read[id(variable)]))
             variable.observations.append(observation)
 

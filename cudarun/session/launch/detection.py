@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import RequestError
@@ -111,24 +112,21 @@ def detector_report(
     """
     if not detection:
         return None
+    finding = partial(_finding, [(addresses[spec.name], spec) for spec in specs])
+    variants, statistics = results.variants, results.statistics
+    proof = Proof(skipped="the kernel has races; fix them first") if detection.prove else None
+    if variants is not None:
+        proof = Proof(tuple(_variant(each, finding) for each in variants))
     return DetectorReport(
         detect=detection.detect,
-        findings=tuple(_finding(found, specs, addresses) for found in results.findings),
-        statistics=None if results.statistics is None else _statistics(results.statistics),
-        proof=_proof(results, specs, addresses) if detection.prove else None,
+        findings=tuple(map(finding, results.findings)),
+        statistics=None if statistics is None else _statistics(statistics),
+        proof=proof,
     )
 
 
-def _proof(
-    results: DetectorResults, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
-) -> Proof:
-    if results.variants is None:
-        return Proof(skipped="the kernel has races; fix them first")
-    return Proof(tuple(_variant(each, specs, addresses) for each in results.variants))
-
-
 def _variant(
-    variant: drivers.Variant, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
+    variant: drivers.Variant, finding: Callable[[drivers.DetectorFinding], LaunchFinding]
 ) -> ProvedOperation:
     site = variant.removed.site
     fault = variant.fault.partition("\n")[0].partition(": ")[2]  # without "kernel NAME"
@@ -139,32 +137,32 @@ def _variant(
         ptx=" ".join(site.text.split()),
         source=site.source,
         outcome=variant.outcome,
-        race=None if variant.race is None else _finding(variant.race, specs, addresses),
+        race=None if variant.race is None else finding(variant.race),
         fault=fault or None,
     )
 
 
 def _finding(
-    found: drivers.DetectorFinding, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
+    buffers: Sequence[tuple[int, BufferSpec]], found: drivers.DetectorFinding
 ) -> LaunchFinding:
-    found_in, element = found.memory, None
-    memory = None if found_in is None else _words(found_in.name)
-    offset, address = (found_in.offset, found_in.address) if found_in else (None, None)
-    for spec in specs if found_in and found_in.space == "global" else ():
-        assert address is not None
-        inside = address - addresses[spec.name]
-        if 0 <= inside < max(spec.nbytes, 1):
-            memory, offset = f"buffer {spec.name}", inside
-            element = inside // spec.dtype().itemsize
+    accessed, element, memory = found.memory, None, None
+    offset = address = nbytes = space = None
+    if accessed is not None:
+        memory, space, nbytes = _words(accessed.name), accessed.space, accessed.size
+        offset, address = accessed.offset, accessed.address
+        for start, spec in buffers if space == "global" else ():
+            if 0 <= address - start < max(spec.nbytes, 1):
+                memory, offset = f"buffer {spec.name}", address - start
+                element = offset // spec.dtype().itemsize
     return LaunchFinding(
         kind=found.kind,
         kernel=demangle(found.kernel),
-        space=found_in.space if found_in else None,
+        space=space,
         memory=memory,
         offset=offset,
         element=element,
         address=address,
-        nbytes=found_in.size if found_in else None,
+        nbytes=nbytes,
         places=tuple(map(_place, found.places)),
         count=found.count,
         problem=found.problem or None,

@@ -65,7 +65,10 @@ def expected_arrays(
             else:
                 key = each.path, each.function
                 if key not in results:
-                    results[key] = _attempt(session, functions, each, wanted[key], specs, old)
+                    try:
+                        results[key] = _call(session, functions, each, wanted[key], specs, old)
+                    except CudarunError as error:
+                        results[key] = error  # of all buffers that the function returns
                 result = results[key]
                 if isinstance(result, CudarunError):
                     raise result
@@ -127,20 +130,6 @@ def _fitting(array: Array, spec: BufferSpec) -> Array:
     if bool(array.dtype.names) != bool(dtype.names):
         raise RequestError(f"{spec.name} is {spec}; the expected array has dtype {array.dtype}")
     return array
-
-
-def _attempt(
-    session: Session,
-    functions: FunctionRun,
-    expectation: BufferExpectation,
-    wanted: list[str],
-    specs: Mapping[str, BufferSpec],
-    old: Values,
-) -> Mapping[str, Array] | CudarunError:
-    try:
-        return _call(session, functions, expectation, wanted, specs, old)
-    except CudarunError as error:
-        return error
 
 
 def _call(

@@ -40,14 +40,12 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
             f"{origin} contains {len(names)} kernels; choose one with --kernel",
             hint=_listed(names, origin),
         )
-    fitting = matching_kernels(names, wanted)
+    fitting = require_kernels(names, wanted, origin)
     if len(fitting) == 1:
         return fitting[0]
-    if fitting:
-        raise RequestError(
-            f"'{wanted}' matches {len(fitting)} kernels of {origin}", hint=_listed(fitting, origin)
-        )
-    raise no_kernel(names, wanted, origin)
+    raise RequestError(
+        f"'{wanted}' matches {len(fitting)} kernels of {origin}", hint=_listed(fitting, origin)
+    )
 
 
 def matching_kernels(names: Sequence[str], wanted: str) -> list[str]:
@@ -63,7 +61,19 @@ def matching_kernels(names: Sequence[str], wanted: str) -> list[str]:
     return fitting
 
 
-def no_kernel(names: Sequence[str], wanted: str, origin: str) -> RequestError:
+def require_kernels(names: Sequence[str], wanted: str, origin: str) -> list[str]:
+    """Return the mangled names that are ``wanted`` in one of their spellings, at least one.
+
+    Raises:
+        RequestError: No kernel matches.
+    """
+    chosen = matching_kernels(names, wanted)
+    if not chosen:
+        raise _no_kernel(names, wanted, origin)
+    return chosen
+
+
+def _no_kernel(names: Sequence[str], wanted: str, origin: str) -> RequestError:
     """Return the error for a kernel that an image does not have, with a close name if any."""
     import difflib
 
@@ -109,7 +119,7 @@ def check_text(text: bytes, wanted: str, origin: str) -> None:
         return
     names = kernel_names(text)
     if names:
-        raise no_kernel(sorted(names), wanted, origin)
+        raise _no_kernel(sorted(names), wanted, origin)
 
 
 def _squeezed(name: str) -> str:

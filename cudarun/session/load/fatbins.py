@@ -25,7 +25,7 @@ from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
 from cudarun.session.image.diagnosis import device_target
 from cudarun.session.image.image import Image
-from cudarun.session.image.kernels import matching_kernels, no_kernel, select_kernel
+from cudarun.session.image.kernels import require_kernels, select_kernel
 
 _VARIABLE = re.compile(rb"^\s*(?:\.\w+\s+)*\.(?:global|const)\b", re.MULTILINE)
 _ELF_TYPE, _RELOCATABLE = (16, 18), b"\x01\x00"
@@ -146,9 +146,7 @@ def with_kernels(fatbins: Sequence[UsedFatbin], wanted: str, origin: str) -> tup
         RequestError: No kernel matches.
     """
     names = sorted({name for each in fatbins for name in each.kernels})
-    chosen = matching_kernels(names, wanted)
-    if not chosen:
-        raise no_kernel(names, wanted, origin)
+    chosen = require_kernels(names, wanted, origin)
     kept = (replace(f, kernels=tuple(k for k in f.kernels if k in chosen)) for f in fatbins)
     return tuple(each for each in kept if each.kernels)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.diagnostics.entries import Diagnostic, notes
 from cudarun.diagnostics.errors import Diagnosed
@@ -38,13 +38,15 @@ from cudarun.records import derived
 from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.diagnosis import diagnostics_of
 from cudarun.session.image.image import Image
-from cudarun.session.image.kernels import matching_kernels, no_kernel, select_kernel
+from cudarun.session.image.kernels import require_kernels, select_kernel
 from cudarun.session.image.suggestion import GivenWords, Suggestions
 from cudarun.session.load.part_reader import Answers, FileParts
 from cudarun.session.load.request import OfflineScope
 
 if TYPE_CHECKING:
     from cudarun.session.workers.progress import ProgressDisplay
+
+T = TypeVar("T")
 
 
 def load_offline(
@@ -99,33 +101,22 @@ def _single(image: Image, kind: ImageKind, scope: OfflineScope) -> FileReport:
         raise _no_code(image.origin, wanted, facts.targets)
     if scope.kernel is not None:
         names = [kernel.name for kernel in facts.kernels]
-        chosen = matching_kernels(names, scope.kernel)
-        if not chosen:
-            raise no_kernel(names, scope.kernel, image.origin)
-        facts = _only(facts, chosen)
+        facts = _only(facts, require_kernels(names, scope.kernel, image.origin))
     return replace(_report(image, kind, facts, usages), size=size)
 
 
 def _container(
     image: Image, kind: ImageKind, scope: OfflineScope, display: ProgressDisplay | None
 ) -> FileReport:
-    every = file_parts(image.data, image.origin)
-    if not every:
-        raise no_device_code(kind, image.origin)
-    chosen = [part for part in every if scope.target in (None, part.target)]
-    if scope.target is not None and not chosen:
-        targets = tuple(dict.fromkeys(part.target for part in every))
-        raise _no_code(image.origin, scope.target, targets)
-    check_sizes(chosen, len(image.data), image.origin, image.limit)
-    parts = FileParts(image.data, image.origin, chosen)
+    parts = _parts(image, scope.target)
     if scope.kernel is None and not scope.details:
-        return _summarized(image, kind, parts, parts.kernels(range(len(chosen)), display))
-    indices: Sequence[int] = range(len(chosen))
+        return _summarized(image, kind, parts, parts.kernels(display))
+    indices: Sequence[int] = range(len(parts.parts))
     names: list[str] = []
     if scope.kernel is not None:
         indices, names = _with_kernel(parts, scope.kernel, display)
     contents = parts.contents(indices, display)
-    _raise_if_unreadable(contents)
+    _readable(contents)
     chosen_parts = [_part(parts.parts[index], contents[index]) for index in indices]
     if names:
         chosen_parts = [
@@ -143,21 +134,35 @@ def _with_kernel(
     parts: FileParts, wanted: str, display: ProgressDisplay | None
 ) -> tuple[list[int], list[str]]:
     """Return the parts that contain a kernel, and its mangled names."""
-    answers = parts.kernels(range(len(parts.parts)), display)
-    _raise_if_unreadable(answers)
-    listed = {i: names for i, names in answers.items() if not isinstance(names, CudarunError)}
+    listed = _readable(parts.kernels(display))
     every = sorted({name for names in listed.values() for name in names})
-    chosen = matching_kernels(every, wanted)
-    if not chosen:
-        raise no_kernel(every, wanted, parts.origin)
+    chosen = require_kernels(every, wanted, parts.origin)
     return [index for index in sorted(listed) if {*chosen} & {*listed[index]}], chosen
+
+
+def _parts(image: Image, target: str | None = None) -> FileParts:
+    """Return the parts of a container, or those for an architecture.
+
+    Raises:
+        RequestError: There are none for it.
+        ImageRefused: The container is damaged, too large or without device code.
+    """
+    every = file_parts(image.data, image.origin)
+    if not every:
+        raise no_device_code(identify(image.data), image.origin)
+    chosen = [part for part in every if target in (None, part.target)]
+    if target is not None and not chosen:
+        targets = tuple(dict.fromkeys(part.target for part in every))
+        raise _no_code(image.origin, target, targets)
+    check_sizes(chosen, len(image.data), image.origin, image.limit)
+    return FileParts(image.data, image.origin, chosen)
 
 
 def _summarized(
     image: Image, kind: ImageKind, parts: FileParts, answers: Answers[tuple[str, ...]]
 ) -> FileReport:
     """Return the report of a file whose kernels were only counted."""
-    _raise_if_unreadable(answers)
+    _readable(answers)
     read = [_part(part, answers[index]) for index, part in enumerate(parts.parts)]
     counts = [len(found) if isinstance(found, tuple) else 0 for _, found in sorted(answers.items())]
     return FileReport(
@@ -179,11 +184,12 @@ def _part(part: Entry, answer: object) -> Part:
     return unread_part(part, answer if isinstance(answer, CudarunError) else None)
 
 
-def _raise_if_unreadable(answers: Mapping[int, object]) -> None:
-    """Raise the first refusal if nothing in a file can be read."""
-    refusals = [answer for answer in answers.values() if isinstance(answer, CudarunError)]
+def _readable(answers: Answers[T]) -> dict[int, T]:
+    """Return what was read; raise the first refusal if nothing in a file can be read."""
+    refusals = {i: each for i, each in answers.items() if isinstance(each, CudarunError)}
     if refusals and len(refusals) == len(answers):
-        raise min(answers.items())[1]  # type: ignore[misc]
+        raise min(refusals.items())[1]
+    return {i: each for i, each in answers.items() if not isinstance(each, CudarunError)}
 
 
 def _fatbin_count(parts: FileParts) -> int:
@@ -244,18 +250,12 @@ def read_kernel(image: Image, wanted: str | None) -> ImageFacts:
         RequestError: No kernel matches, or several do.
         ImageRefused: The container is damaged.
     """
-    every = file_parts(image.data, image.origin)
-    if not every:
-        raise no_device_code(identify(image.data), image.origin)
-    check_sizes(every, len(image.data), image.origin, image.limit)
-    answers = FileParts(image.data, image.origin, every).kernels(range(len(every)))
-    _raise_if_unreadable(answers)
-    listed = {i: names for i, names in answers.items() if not isinstance(names, CudarunError)}
-    name = select_kernel(
-        {each for names in listed.values() for each in names}, wanted, image.origin
-    )
+    parts = _parts(image)
+    listed = _readable(parts.kernels())
+    every = {each for names in listed.values() for each in names}
+    name = select_kernel(every, wanted, image.origin)
     first = min(index for index, names in listed.items() if name in names)
-    return _only(read_entry(every[first], image.origin, whole=False), [name])
+    return _only(read_entry(parts.parts[first], image.origin, whole=False), [name])
 
 
 class _KernelReader:

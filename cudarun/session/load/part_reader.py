@@ -45,11 +45,9 @@ class FileParts:
     origin: str
     parts: Sequence[Entry]
 
-    def kernels(
-        self, chosen: Iterable[int], display: ProgressDisplay | None = None
-    ) -> Answers[tuple[str, ...]]:
+    def kernels(self, display: ProgressDisplay | None = None) -> Answers[tuple[str, ...]]:
         """Return the names of the kernels of each part, by its index in ``parts``."""
-        return self._read(_kernels, [*chosen], display)
+        return self._read(_kernels, [*range(len(self.parts))], display)
 
     def contents(
         self, chosen: Iterable[int], display: ProgressDisplay | None = None

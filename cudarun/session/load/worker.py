@@ -30,7 +30,7 @@ from cudarun.session.driver.devices import Device, describe
 from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.diagnosis import diagnostics_of
 from cudarun.session.image.image import Image
-from cudarun.session.image.kernels import matching_kernels, no_kernel
+from cudarun.session.image.kernels import require_kernels
 from cudarun.session.image.suggestion import GivenWords, Suggestions, device_words, image_words
 from cudarun.session.load.fatbins import facts_for
 from cudarun.session.load.library import PARAM_INFO_SINCE
@@ -225,9 +225,7 @@ class _ImageLoad:
             return found
         refused = [refusal.name for refusal in loader.refusals]
         names = [*(kernel.name for kernel in found), *refused]
-        chosen = matching_kernels(names, wanted)
-        if not chosen:
-            raise no_kernel(names, wanted, self.image.origin)
+        chosen = require_kernels(names, wanted, self.image.origin)
         loader.refusals[:] = [r for r in loader.refusals if r.name in chosen]
         return [kernel for kernel in found if kernel.name in chosen]
 

@@ -138,17 +138,17 @@ class NvccCompiler:
 
     def _compiled(self, folder: str) -> dict[str, bytes]:
         """Compile; return nvcc's log, the PTX and, for other forms than PTX, the code."""
-        place = Path(folder)
+        directory = Path(folder)
         if self._task.form == "LTOIR":
             log = self._run(folder, "kernel.cu", "kernel.ltoir", "-dlto", "--ltoir")
-            return {"log": log.encode(), "code": (place / "kernel.ltoir").read_bytes()}
+            return {"log": log.encode(), "code": (directory / "kernel.ltoir").read_bytes()}
         log = self._run(folder, "kernel.cu", "kernel.ptx", "--ptx")
-        ptx = with_relative_files((place / "kernel.ptx").read_bytes())
+        ptx = with_relative_files((directory / "kernel.ptx").read_bytes())
         if self._task.form == "PTX":
             return {"log": log.encode(), "ptx": ptx}
-        (place / "kernel.ptx").write_bytes(_without_variables(ptx)[0])
+        (directory / "kernel.ptx").write_bytes(_without_variables(ptx)[0])
         log += self._run(folder, "kernel.ptx", "kernel.cubin", "--cubin")
-        code = (place / "kernel.cubin").read_bytes()
+        code = (directory / "kernel.cubin").read_bytes()
         return {"log": log.encode(), "ptx": ptx, "code": code}
 
     def _run(self, folder: str, source: str, result: str, *stage: str) -> str:

@@ -155,13 +155,13 @@ class Buffers:
             staged.append((memory, value))
         return tuple(staged)
 
-    def fill(self, seed: int, keep: Collection[str], places: Mapping[str, Handles]) -> Values:
+    def fill(self, seed: int, keep: Collection[str], handles: Mapping[str, Handles]) -> Values:
         """Initialize every buffer, and write variables; return the arrays of those in ``keep``.
 
         Args:
             seed: The seed of random numbers.
             keep: The names of buffers.
-            places: Device addresses in variables of the image, and handles of objects, by the
+            handles: Device addresses in variables of the image, and handles of objects, by the
                 buffer that contains them.
 
         Raises:
@@ -170,14 +170,14 @@ class Buffers:
         """
         kept: Values = {}
         for variable in self._written:
-            self._write(variable, variable.address, seed, self.addresses, places)
+            self._write(variable, variable.address, seed, self.addresses, handles)
         for name, spec in self._specs.items():
             buffer, array = self._buffers[name], None
             if isinstance(spec, ImageVariable):
                 pass  # the image initializes it, or the loop above
             elif spec.initial is not None or isinstance(spec, RecordedSpec):
                 keeps, address = name in keep, buffer.address
-                array = self._write(spec, address, seed, self.addresses, places, keep=keeps)
+                array = self._write(spec, address, seed, self.addresses, handles, keep=keeps)
                 _store(buffer)
             else:
                 if not self._bare:
@@ -194,7 +194,7 @@ class Buffers:
         address: int,
         seed: int,
         addresses: Mapping[str, int],
-        places: Mapping[str, Handles],
+        handles: Mapping[str, Handles],
         *,
         keep: bool = False,
     ) -> Array | None:
@@ -213,7 +213,7 @@ class Buffers:
                 data = contents(spec.initial, spec.type, spec.shape, chance)
             if spec.pointers:
                 raw = bytearray(data.array().tobytes())
-                write_addresses(raw, spec.pointers, addresses, places[spec.name])
+                write_addresses(raw, spec.pointers, addresses, handles[spec.name])
                 data = ArrayContents(np.frombuffer(raw, spec.dtype()))
             if keep and not isinstance(spec, RecordedSpec):
                 check_free_memory(spec.nbytes)

@@ -163,7 +163,7 @@ def _finding(
         element=element,
         address=address,
         nbytes=nbytes,
-        places=tuple(map(_place, found.places)),
+        places=tuple(map(_access, found.places)),
         count=found.count,
         problem=found.problem or None,
     )
@@ -175,11 +175,11 @@ def _words(name: str) -> str:
     return f"{kind}{space}{demangle(symbol.rpartition('.')[2]).rpartition('::')[2]}"
 
 
-def _place(place: drivers.AccessSite) -> MemoryAccess:
-    site = place.site
+def _access(access: drivers.AccessSite) -> MemoryAccess:
+    site = access.site
     return derived(
         MemoryAccess,
-        place,
+        access,
         site,
         function=demangle(site.function),
         ptx_line=site.line,

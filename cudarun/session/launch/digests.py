@@ -47,7 +47,7 @@ class BufferDigest:
     def _without_addresses(self, part: Array, start: int) -> Array:
         raw = bytearray(part.tobytes())
         for offset in self._addresses:
-            place = offset - start
-            if 0 <= place <= len(raw) - _ADDRESS:
-                raw[place : place + _ADDRESS] = bytes(_ADDRESS)
+            at = offset - start
+            if 0 <= at <= len(raw) - _ADDRESS:
+                raw[at : at + _ADDRESS] = bytes(_ADDRESS)
         return np.frombuffer(raw, part.dtype)

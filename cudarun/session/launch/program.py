@@ -67,7 +67,7 @@ class DeviceProgram:
         options: The options of the program.
         steps: Its steps.
         buffers: Their buffers, initialized.
-        places: By the number of a step, the result of its `places`.
+        handles: By the number of a step, the result of its `handles`.
 
     Raises:
         DeviceFailed: The device refuses an attribute of a kernel.
@@ -81,12 +81,12 @@ class DeviceProgram:
         options: ProgramOptions,
         steps: Sequence[BoundStep],
         buffers: Buffers,
-        places: Mapping[int, Handles],
+        handles: Mapping[int, Handles],
     ) -> None:
         self._session = session
         self._driver = session.driver
         self._buffers = buffers
-        self._places = places
+        self._first_handles = handles
         self.stream = launch_stream(session, device, options.priority, created=options.graph)
         self._unchanged = behind = {name: name for name in buffers.addresses}
         found = []
@@ -94,8 +94,10 @@ class DeviceProgram:
             writes: tuple[tuple[FixedMemory, DeviceBuffer], ...] = ()
             if len(steps) > 1 and step.variables.written:
                 addresses = {name: buffers.addresses[other] for name, other in behind.items()}
-                handles = self._handles(step, behind)
-                writes = buffers.staged(step.variables.written, options.seed, addresses, handles)
+                step_handles = self._handles(step, behind)
+                writes = buffers.staged(
+                    step.variables.written, options.seed, addresses, step_handles
+                )
             launchers, exchanges = self._launchers(device, step, behind)
             for _ in range(exchanges):
                 behind = step.swapped(behind)
@@ -184,8 +186,8 @@ class DeviceProgram:
     def _handles(self, step: BoundStep, behind: dict[str, str]) -> Handles:
         """Return the addresses and handles of a step, once more only if names are exchanged."""
         if behind == self._unchanged:
-            return self._places[step.number]
-        return step.places(self._buffers, behind)
+            return self._first_handles[step.number]
+        return step.handles(self._buffers, behind)
 
     def _launchers(
         self, device: Device, step: BoundStep, behind: dict[str, str]

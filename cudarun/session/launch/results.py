@@ -98,7 +98,7 @@ class StepReader:
         checks, weak = self._checks(request, values, old, after, errors)
         prints = tuple(_printed(request, values, old, errors, self._buffers.unwritten))
         number = None if is_last else step.number
-        place = {"file": request.image.origin, "device": self._device.label}
+        where = {"file": request.image.origin, "device": self._device.label}
         return StepResults(
             after=after,
             buffers=verified,
@@ -107,7 +107,7 @@ class StepReader:
             weaknesses=weak,
             prints=tuple(replace(each, step=number) for each in prints),
             figures=tuple(figure(show, after[show.name]) for show in request.shows),
-            errors=tuple(error.at(**place) for error in errors),
+            errors=tuple(error.at(**where) for error in errors),
         )
 
     def _checks(

@@ -71,7 +71,7 @@ class BoundStep(StepArguments):
         """Return the step with the addresses of its variables, in the current context."""
         return replace(self, variables=self.variables.located(self.library.symbol))
 
-    def places(
+    def handles(
         self, buffers: Buffers, behind: Mapping[str, str] | None = None
     ) -> dict[HandleOwner, int]:
         """Return the addresses in variables of the image, and the handles of objects.
@@ -82,7 +82,7 @@ class BoundStep(StepArguments):
         """
         written = self.variables.written
         found = buffers.handles(self.binding.objects, behind)
-        for each in (*self.binding.variables, *self.variables.places):
+        for each in (*self.binding.variables, *self.variables.pointees):
             found[each] = element_address(each, self.library, written)
         return found
 

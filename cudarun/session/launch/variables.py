@@ -95,8 +95,8 @@ class VariableUse:
         return VariableUse(placed(self.written), placed(self.read))
 
     @property
-    def places(self) -> tuple[VariableElement, ...]:
-        """The places in other variables to which the values point."""
+    def pointees(self) -> tuple[VariableElement, ...]:
+        """The elements of other variables to which the values point."""
         pointees = (pointee for each in self.written for _, pointee in each.pointers)
         return tuple(each for each in pointees if isinstance(each, VariableElement))
 

@@ -179,18 +179,18 @@ class _Launch:
         everything = [*specs, *read.values()]
         writable = writable_arrays(steps)
         self.buffers = Buffers(session, device, everything, written, writable, bare=options.profile)
-        places = {step.number: step.places(self.buffers) for step in steps}
-        self._places = {
-            spec.name: places[step.number] for step in steps for spec in step.binding.buffers
+        handles = {step.number: step.handles(self.buffers) for step in steps}
+        self._handles = {
+            spec.name: handles[step.number] for step in steps for spec in step.binding.buffers
         }
-        self._places |= {each.name: places[1] for each in written}
+        self._handles |= {each.name: handles[1] for each in written}
         self._kept = old_names(program, everything)
         self._before = self._fill(options.seed)
-        self._program = DeviceProgram(session, device, options, steps, self.buffers, places)
+        self._program = DeviceProgram(session, device, options, steps, self.buffers, handles)
 
     def _fill(self, seed: int) -> Values:
         """Initialize the buffers; return the arrays of ``old(…)``."""
-        return self.buffers.fill(seed, self._kept, self._places)
+        return self.buffers.fill(seed, self._kept, self._handles)
 
     def run(self, after: Callable[[_Launch, BoundStep], None]) -> None:
         """Launch and wait: for each step, or for the graph."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cudarun.errors import CudarunError, ImageRefused, NoDevice, OutOfTime, WorkerDied
 from cudarun.images.demangler import base_name, demangle
-from cudarun.session.load.request import FatbinPlace
+from cudarun.session.load.request import FatbinSelection
 from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.job import Job
 
@@ -74,9 +74,9 @@ def _of_file(request: LoadRequest, image: Image, workers: DeviceWorkers) -> list
     for index, number in enumerate(sorted(found)):
         if not all(map(_is_healthy, outcomes)):
             workers.replace()
-        place = FatbinPlace(found[number], index, len(found))
-        answers = workers.run(LoadJob(request, image, place))
-        outcomes = [_outcome(image, answer, place) for answer in answers]
+        selection = FatbinSelection(found[number], index, len(found))
+        answers = workers.run(LoadJob(request, image, selection))
+        outcomes = [_outcome(image, answer, selection) for answer in answers]
         for outcome in outcomes:
             parts.setdefault(outcome.label, []).append(outcome)
     inputs = len(every) - len(found)
@@ -133,22 +133,22 @@ class LoadJob(Job["_Loaded"]):
     Args:
         request: The options.
         image: The file.
-        place: The fatbin to load, of a file with several.
+        selection: The fatbin to load, of a file with several.
     """
 
     def __init__(
-        self, request: LoadRequest, image: Image, place: FatbinPlace | None = None
+        self, request: LoadRequest, image: Image, selection: FatbinSelection | None = None
     ) -> None:
         self._request = request
         self._image = image
-        self._place = place
+        self._selection = selection
 
     def begin(self, session: Session) -> None:
         """Load the file as a library, before any context exists if there are several devices."""
         super().begin(session)
         from cudarun.session.load.worker import load_file
 
-        self._examine = load_file(self._request, self._image, session, self._place)
+        self._examine = load_file(self._request, self._image, session, self._selection)
 
     def on(self, device: Device) -> _Loaded:
         """Check the file on a device."""
@@ -156,7 +156,7 @@ class LoadJob(Job["_Loaded"]):
 
 
 def _outcome(
-    image: Image, answer: Answer[_Loaded], place: FatbinPlace | None = None
+    image: Image, answer: Answer[_Loaded], selection: FatbinSelection | None = None
 ) -> LoadOutcome:
     from cudarun.model.images import LoadOutcome
 
@@ -166,10 +166,10 @@ def _outcome(
         is_named = bool(error.subject("origin"))
         error = error.at(file=None if is_named else image.origin, device=answer.device)
     verdict = _verdict(error)
-    if place is not None:
+    if selection is not None:
         if isinstance(error, (OutOfTime, WorkerDied)):
-            error.what = f"{error.what} while it loaded fatbin {_described(place.fatbin)}"
-        results = _numbered(results, image, place, verdict, error)
+            error.what = f"{error.what} while it loaded fatbin {_described(selection.fatbin)}"
+        results = _numbered(results, image, selection, verdict, error)
     return LoadOutcome(
         image=image.origin,
         label=answer.device,
@@ -184,19 +184,19 @@ def _outcome(
 def _numbered(
     results: tuple[LoadResult, ...],
     image: Image,
-    place: FatbinPlace,
+    selection: FatbinSelection,
     verdict: Verdict,
     error: CudarunError | None,
 ) -> tuple[LoadResult, ...]:
     """Return the result of a fatbin, also of one that the driver did not get or survive."""
     from cudarun.model.images import LoadResult
 
-    name = image.origin if place.count == 1 else f"{image.origin}:{place.fatbin.number}"
+    name = image.origin if selection.count == 1 else f"{image.origin}:{selection.fatbin.number}"
     return tuple(
         replace(
             result,
-            fatbin=place.fatbin.number,
-            target=place.fatbin.target,
+            fatbin=selection.fatbin.number,
+            target=selection.fatbin.target,
             verdict=verdict,
             failure=error,
         )

@@ -67,12 +67,12 @@ class OfflineScope:
 
 
 @dataclass(frozen=True, slots=True)
-class FatbinPlace:
+class FatbinSelection:
     """A fatbin of a file with several.
 
     Attributes:
         fatbin: The fatbin.
-        index: Its place among those that are loaded, from 0.
+        index: Its position among those that are loaded, from 0.
         count: Their number.
     """
 

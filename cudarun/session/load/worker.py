@@ -36,14 +36,14 @@ from cudarun.session.load.fatbins import facts_for
 from cudarun.session.load.library import PARAM_INFO_SINCE
 from cudarun.session.load.loaders import LOADERS, KernelRefusal, LoadedKernel, Loader
 from cudarun.session.load.preparation import prepare_all, prepare_fatbin
-from cudarun.session.load.request import FatbinPlace, LoadRequest
+from cudarun.session.load.request import FatbinSelection, LoadRequest
 from cudarun.session.workers.session import Session
 
 OnDevice = Callable[[Device], tuple[DeviceInfo, tuple[LoadResult, ...]]]
 
 
 def load_file(
-    request: LoadRequest, image: Image, session: Session, place: FatbinPlace | None = None
+    request: LoadRequest, image: Image, session: Session, selection: FatbinSelection | None = None
 ) -> OnDevice:
     """Load a file as a library immediately, before any context if there are several devices.
 
@@ -51,24 +51,24 @@ def load_file(
         request: The options.
         image: The file.
         session: The session.
-        place: The only fatbin to load; by default all.
+        selection: The only fatbin to load; by default all.
 
     Returns:
         The function that checks the file on a device.
     """
     driver = session.driver
-    if place is None:
+    if selection is None:
         session.progress.report(f"loading {image.origin}")
     else:
-        what = f"loading {image.origin}: fatbin {place.fatbin.number}"
-        session.progress.report(what, place.index / place.count)
+        what = f"loading {image.origin}: fatbin {selection.fatbin.number}"
+        session.progress.report(what, selection.index / selection.count)
     error: CudarunError | None = None
     trials: list[_ImageLoad] = []
     try:
-        if place is None:
+        if selection is None:
             images = prepare_all(driver, image, session.devices)
         else:
-            number, is_alone = place.fatbin.number, place.count == 1
+            number, is_alone = selection.fatbin.number, selection.count == 1
             images = (prepare_fatbin(driver, image, number, is_alone=is_alone),)
         trials = [_ImageLoad(driver, one, request, image.origin) for one in images]
     except CudarunError as refused:

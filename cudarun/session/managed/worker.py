@@ -85,10 +85,10 @@ def inspect_variables(request: ManagedRequest, session: Session, library: Librar
     except CudarunError as failure:  # the values read before it are worth reporting
         error = failure
         diagnostics += failure.warnings
-    places = tuple(context.place for context in contexts)
+    descriptions = tuple(context.description for context in contexts)
     reports = tuple(variable.report() for variable in variables)
     odd = tuple(dict.fromkeys(diagnostics))  # each once, though every launch reports them
-    return ManagedReport(request.image.origin, places, reports, error, diagnostics=odd)
+    return ManagedReport(request.image.origin, descriptions, reports, error, diagnostics=odd)
 
 
 # --- contexts ------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ class _Context:
     """A context from which variables are read."""
 
     device: Device
-    place: VariableContext
+    description: VariableContext
     handle: cuda.CUcontext
 
 

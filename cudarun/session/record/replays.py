@@ -65,7 +65,7 @@ class Replays:
         self._transfers = Transfers(session.driver)
         session.add_release(self._transfers.free)
         self._program = DeviceProgram(
-            session, device, request.options, [step], buffers, {step.number: step.places(buffers)}
+            session, device, request.options, [step], buffers, {step.number: step.handles(buffers)}
         )
         self._areas = _areas(
             recording, (*specs, *variables.written), buffers.addresses, buffers.moved

@@ -127,15 +127,15 @@ def recorded_values(manifest: Manifest, parameters: Sequence[Parameter]) -> list
         RequestError: The recording has other parameters.
     """
     data = manifest.parameters
-    places = [(each.offset, each.size) for each in parameters]
-    if [size for _, size in manifest.layout] == [size for _, size in places]:
-        places = [*manifest.layout]
-    end = max((offset + size for offset, size in places), default=0)
+    layout = [(each.offset, each.size) for each in parameters]
+    if [size for _, size in manifest.layout] == [size for _, size in layout]:
+        layout = [*manifest.layout]
+    end = max((offset + size for offset, size in layout), default=0)
     if end > len(data):
         raise RequestError(
             f"the recording has {len(data)} bytes of parameters, the kernel has {end}"
         )
-    return [data[offset : offset + size] for offset, size in places]
+    return [data[offset : offset + size] for offset, size in layout]
 
 
 def recorded_buffers(step: LaunchStep) -> tuple[RecordedBuffer | RecordedArrayBuffer, ...]:

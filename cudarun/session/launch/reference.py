@@ -27,8 +27,8 @@ from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.copies import write_copies
 from cudarun.session.launch.variables import ImageVariable
 
-# A comparison displays "HERE == THERE", each with the members of structs.
-_HERE, _THERE = "here", "there"
+_GOT, _EXPECTED = "got", "expected"
+"""The names in the expression of a comparison, each with the members of structs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +106,31 @@ def compare(
             math.prod(spec.array_shape),
             offset=reference.offsets[spec.name],
         ).reshape(spec.array_shape)
-        values = dict(
-            zip((_HERE, _THERE), without_common_pattern(arrays[spec.name], there), strict=True)
-        )
-        for member in struct_members(spec.type):
-            expression = parse_expression(f"{_HERE}{member} == {_THERE}{member}")
-            found = run_check(expression, values, {}, tolerance)
-            results.append(replace(found, expression=f"{spec.name}{member}"))
+        here, there = without_common_pattern(arrays[spec.name], there)
+        results += compare_members(spec, here, there, tolerance)
     return ReferenceResult(device, tuple(results), reference.uuid == uuid)
 
 
-def struct_members(element: Type) -> Iterator[str]:
+def compare_members(
+    spec: BufferSpec, got: Array, expected: Array, tolerance: Tolerance, mask: Array | None = None
+) -> Iterator[CheckResult]:
+    """Compare arrays of a buffer; yield a result, or for structs one for each member.
+
+    Args:
+        spec: The buffer.
+        got: Its contents.
+        expected: The expected contents.
+        tolerance: The tolerance for floats; integers must be equal.
+        mask: The elements that were never written.
+    """
+    values = {_GOT: got, _EXPECTED: expected}
+    for member in _struct_members(spec.type):
+        expression = parse_expression(f"{_GOT}{member} == {_EXPECTED}{member}")
+        found = run_check(expression, values, {}, tolerance, unwritten={_GOT: mask}.get)
+        yield replace(found, expression=f"{spec.name}{member}")
+
+
+def _struct_members(element: Type) -> Iterator[str]:
     """Yield the suffix of a buffer's name for each of its numbers: empty, or ``["f0"]``."""
     inner = innermost(element)
     if isinstance(inner, PointerType):  # addresses differ between devices
@@ -126,4 +140,4 @@ def struct_members(element: Type) -> Iterator[str]:
         return
     for name, member in zip(inner.member_names, inner.members, strict=True):
         if not isinstance(member.type, PointerType):
-            yield from (f'["{name}"]{rest}' for rest in struct_members(member.type))
+            yield from (f'["{name}"]{rest}' for rest in _struct_members(member.type))

@@ -12,23 +12,20 @@ from pathlib import Path
 import numpy as np
 
 from cudarun.arguments.array_files import load_npy
-from cudarun.arguments.checks import run_check
 from cudarun.arguments.dtypes import Array, Values
 from cudarun.arguments.evaluation import Unwritten, nothing_unwritten
-from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError, ExpectationFailed, RequestError
 from cudarun.model.checks import CheckResult
 from cudarun.session.driver.fill_pattern import without_common_pattern
 from cudarun.session.launch.expected import function_call
 from cudarun.session.launch.expected.function_process import call_function
-from cudarun.session.launch.reference import struct_members
+from cudarun.session.launch.reference import compare_members
 from cudarun.session.launch.request import FunctionRun
 from cudarun.session.launch.step_request import BufferExpectation, LaunchStep
 from cudarun.session.workers.session import Session
 from cudarun.session.workers.shared_file import SharedFile
 
-_GOT, _EXPECTED = "got", "expected"
 _FOREVER = 1e9  # seconds
 _MARGIN = 60.0
 """Seconds beyond the limit of a function in which its end is noticed."""
@@ -104,13 +101,8 @@ def compare_expected(
         mask = unwritten(each.name)
         if mask is not None and got.dtype == array.dtype:  # accept what neither side has written
             mask = mask & (got != array)
-        compared = {_GOT: got, _EXPECTED: array}
-        for member in struct_members(specs[each.name].type):
-            expression = parse_expression(f"{_GOT}{member} == {_EXPECTED}{member}")
-            check = run_check(
-                expression, compared, {}, request.tolerance, unwritten={_GOT: mask}.get
-            )
-            yield replace(check, expression=f"{each.name}{member} == {each.source}")
+        for check in compare_members(specs[each.name], got, array, request.tolerance, mask):
+            yield replace(check, expression=f"{check.expression} == {each.source}")
 
 
 def _fitting(array: Array, spec: BufferSpec) -> Array:

@@ -201,7 +201,6 @@ def test_files_are_written_in_one_place() -> None:
         # files of our own that other processes share
         "session/record/library.py",
         "session/compile/nvcc.py",
-        "session/launch/copies.py",
         "session/launch/expected/comparison.py",
         "session/launch/expected/function_call.py",
         "session/launch/reference.py",

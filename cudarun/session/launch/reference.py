@@ -1,7 +1,7 @@
-"""``--reference``: the same launch on another device, and the comparison of every buffer.
+"""Buffers in a file that another process reads, and ``--reference``: their comparison.
 
-Buffers are passed from one worker to the other in a shared file, so that gigabytes need not go
-through a pipe.
+The same launch is made on another device. Buffers are passed from one worker to the other in a
+shared file, so that gigabytes need not go through a pipe.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
+from io import RawIOBase
 from tempfile import gettempdir
 
 import numpy as np
@@ -21,12 +23,13 @@ from cudarun.arguments.tolerance import Tolerance
 from cudarun.arguments.types import PointerType, StructType, Type, innermost
 from cudarun.errors import RequestError
 from cudarun.model.checks import CheckResult, ReferenceResult
+from cudarun.model.launch import BufferCopy
 from cudarun.records import dataclass
 from cudarun.session.driver.fill_pattern import without_common_pattern
 from cudarun.session.launch.buffers import Buffers
-from cudarun.session.launch.copies import write_copies
 from cudarun.session.launch.variables import ImageVariable
 
+_ALIGNMENT = 64  # bytes; of numpy's own arrays at least 16
 _GOT, _EXPECTED = "got", "expected"
 """The names in the expression of a comparison, each with the members of structs."""
 
@@ -44,6 +47,30 @@ class ReferenceBuffers:
     path: str
     uuid: str
     offsets: dict[str, int]
+
+
+def write_copies(path: str, buffers: Buffers) -> tuple[BufferCopy, ...]:
+    """Write all buffers of a launch to a file.
+
+    Args:
+        path: The file, which exists already.
+        buffers: The buffers, after the launch.
+    """
+    copies: list[BufferCopy] = []
+    with open(path, "r+b", buffering=0) as file:
+        for spec in buffers.specs:
+            offset = -(-file.tell() // _ALIGNMENT) * _ALIGNMENT
+            file.seek(offset)
+            buffers.deliver(spec.name, partial(_write_chunk, file))
+            copies.append(BufferCopy(spec.name, offset, spec.dtype(), spec.array_shape))
+    return tuple(copies)
+
+
+def _write_chunk(file: RawIOBase, part: Array, first: int) -> None:
+    """Write a chunk of a buffer at the position of an unbuffered file."""
+    data = part.view(np.uint8).data.cast("B")
+    while data:  # a raw file may write only a part
+        data = data[file.write(data) or 0 :]
 
 
 def write_reference(path: str, uuid: str, buffers: Buffers) -> ReferenceBuffers:

@@ -11,20 +11,24 @@ from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, RequestError
 from cudarun.images.demangler import demangle
 from cudarun.model.detectors import DetectorReport
-from cudarun.model.launch import LaunchResult, StepResult
+from cudarun.model.launch import KernelEngine, LaunchResult, StepResult
 from cudarun.model.runs import SeededRun, TimingResult
 from cudarun.records import derived
+from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.launch.buffers import Buffers, Values
-from cudarun.session.launch.copies import write_copies
 from cudarun.session.launch.detection import DetectorResults, detecting, detector_report
-from cudarun.session.launch.engines import engines_of
 from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable
 from cudarun.session.launch.outputs import check_on_device, check_saving
 from cudarun.session.launch.program import DeviceProgram, StepLaunches
 from cudarun.session.launch.recorded.results import tolerance_note
-from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
+from cudarun.session.launch.reference import (
+    ReferenceBuffers,
+    compare,
+    write_copies,
+    write_reference,
+)
 from cudarun.session.launch.request import Program, Timing
 from cudarun.session.launch.results import (
     StepReader,
@@ -120,7 +124,7 @@ def run_on(
         steps=ran.step_rows(),
         input_sets=tuple(SeededRun(seed, each.failures) for seed, each in sets),
         copies=() if options.copies is None else write_copies(options.copies, ran.buffers),
-        engines=engines_of(session.driver, ran.steps, options.engine),
+        engines=_engines(session.driver, ran.steps, options.engine),
     )
 
 
@@ -301,7 +305,7 @@ def _run(
             if named is None:
                 error.hint = error.hint or "to find the step, run without --graph and --repeat"
             step = named or ran.steps[-1]
-            error.engines = engines_of(session.driver, ran.steps, options.engine)
+            error.engines = _engines(session.driver, ran.steps, options.engine)
             explain_fault(error, step, all_buffers(steps), ran.buffers.addresses)
             if (until_then := ran.watched()) is not None:
                 error.findings, error.statistics = until_then.findings, until_then.statistics
@@ -318,6 +322,33 @@ def _step_of(error: CudarunError, steps: Sequence[BoundStep]) -> BoundStep | Non
     if named is None:
         return steps[0] if len(steps) == 1 else None
     return steps[int(named.split()[0]) - 1]
+
+
+def _engines(
+    driver: Driver, steps: Sequence[BoundStep], selected: str | None
+) -> tuple[KernelEngine, ...]:
+    """Return the engine of each kernel that has run; none for a GPU.
+
+    Args:
+        driver: The driver that launched the kernels.
+        steps: The steps of the launch. Their kernels come first, then those that kernels launched.
+        selected: The engine of ``--cpu-engine``; ``None`` for that of the environment.
+    """
+    option = f"--cpu-engine {selected}" if selected else "CUDARUN_CPU_ENGINE=interpret"
+    notes = {note.kernel: note for note in driver.traits.engine_notes()}
+    names = {step.kernel.name: step.kernel.demangled for step in steps}
+    launched = {name: names.get(name) or demangle(name) for name in (*names, *notes)}
+    return tuple(
+        KernelEngine(
+            name,
+            demangled,
+            "compile" if notes[name].engine == "compile" else "interpret",
+            notes[name].reason or (option if notes[name].engine == "interpret" else None),
+            notes[name].is_default,
+        )
+        for name, demangled in launched.items()
+        if name in notes
+    )
 
 
 def _check_names(step: BoundStep, buffers: Sequence[BufferSpec], scalars: Values) -> None:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Any
 
+INT_MAX = (1 << 31) - 1
+
 
 class OptionScope(Enum):
     """The scope of an option of ``launch``, which decides where it is allowed."""

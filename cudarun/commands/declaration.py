@@ -121,7 +121,7 @@ def options_of(kind: Any, **more: Mapping[str, Any]) -> dict[str, Callable[[F], 
             attributes["type"] = click.Choice(choices)
         if attributes.pop("is_number", False):
             attributes["type"] = not_negative
-        if attributes.get("form") is CaseForm.FLAG:
+        if field.default is False:
             attributes["is_flag"] = True
         attributes["multiple"] = attributes.get("form") in REPEATED
         default = attributes.pop("without", None if field.default is MISSING else field.default)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cudarun.commands.declaration import F, Values, option
-from cudarun.commands.numbers import INT_MAX, whole
+from cudarun.commands.declaration import F, Values, filled, options_of
 from cudarun.commands.options import stack
 from cudarun.errors import RequestError
-from cudarun.session.load.request import CACHE_MODES, FALLBACKS, JitOptions
+from cudarun.session.load.request import JitOptions
 
 if TYPE_CHECKING:
     from cudarun.images.versions import Architecture
@@ -31,74 +30,9 @@ def architecture(text: str) -> Architecture:
 
 
 def jit_options(function: F) -> F:
-    """Add the JIT compiler's options: ``-O``, ``--max-registers``, ``--lineinfo``, ``-g``, ….
-
-    The decorated function passes its arguments to `jit`.
-    """
-    return stack(
-        option(
-            "-O",
-            "--optimize",
-            "optimization",
-            of_device=True,
-            type=whole(0, 4),
-            metavar="LEVEL",
-            help="JIT optimization level for PTX, 0–4.  [default: 4]",
-        ),
-        option(
-            "--max-registers",
-            of_device=True,
-            type=whole(1, INT_MAX),
-            metavar="N",
-            help="Limit the registers per thread of compiled PTX to N.",
-        ),
-        option(
-            "--threads-per-block",
-            of_device=True,
-            type=whole(1, INT_MAX),
-            metavar="N",
-            help="Compile PTX for at least N threads per block.",
-        ),
-        option(
-            "--lineinfo",
-            "line_info",
-            of_device=True,
-            is_flag=True,
-            help="Compile PTX with line information.",
-        ),
-        option(
-            "-g",
-            "--debug",
-            of_device=True,
-            is_flag=True,
-            help="Compile PTX with debug information.",
-        ),
-        option(
-            "--target",
-            of_device=True,
-            type=architecture,
-            metavar="ARCH",
-            help="Compile PTX for this architecture instead of the device's own.",
-        ),
-        option(
-            "--cache-mode",
-            of_device=True,
-            type=click.Choice([*CACHE_MODES]),
-            help="Default cache modifier of global loads.",
-        ),
-        option(
-            "--fallback",
-            of_device=True,
-            type=click.Choice([*FALLBACKS]),
-            help="When no SASS matches exactly: prefer PTX or compatible SASS.",
-        ),
-        option(
-            "--position-independent",
-            of_device=True,
-            is_flag=True,
-            help="Compile PTX to position-independent code.",
-        ),
-    )(function)
+    """Add the JIT compiler's options; the decorated function passes its arguments to `jit`."""
+    options = options_of(JitOptions, shared={"of_device": True}, target={"type": architecture})
+    return stack(*options.values())(function)
 
 
 def jit(values: Values, *, verbose: bool) -> JitOptions:
@@ -112,15 +46,4 @@ def jit(values: Values, *, verbose: bool) -> JitOptions:
             "the driver does not accept it together with --threads-per-block",
             option="--target",
         )
-    return JitOptions(
-        optimization=values.pop("optimization"),
-        max_registers=values.pop("max_registers"),
-        threads_per_block=values.pop("threads_per_block"),
-        line_info=values.pop("line_info"),
-        debug=values.pop("debug"),
-        target=values.pop("target"),
-        cache_mode=values.pop("cache_mode"),
-        fallback=values.pop("fallback"),
-        position_independent=values.pop("position_independent"),
-        verbose=verbose,
-    )
+    return filled(JitOptions, values, verbose=verbose)

@@ -13,8 +13,8 @@ from click.core import ParameterSource
 
 from cudarun.commands import completion
 from cudarun.commands.command_group import is_image_name
-from cudarun.commands.compile_options import compilation, compile_options
-from cudarun.commands.declaration import Option, Values, option
+from cudarun.commands.compile_options import compile_options
+from cudarun.commands.declaration import Option, Values, filled, option
 from cudarun.commands.launch_options import engine_options, launch_options
 from cudarun.commands.options import (
     context_options,
@@ -32,6 +32,7 @@ from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import shown
 from cudarun.session.driver.selection import ALL, Selector
 from cudarun.session.driver.target import ContextOptions, Target
+from cudarun.session.image.compilation import CompileOptions
 from cudarun.writing import FileUse, check_outputs
 
 if TYPE_CHECKING:
@@ -283,7 +284,7 @@ def _check_files(steps: Sequence[Values], where: Target, request: Program) -> No
 def _image(values: Values) -> Image:
     from cudarun.commands.inputs import read_input
 
-    options = compilation({**values})
+    options = filled(CompileOptions, values)
     return read_input(values["image"], options, values["max_image"], values["kernel"])
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cudarun.commands import completion
-from cudarun.commands.compile_options import compilation, compile_options
-from cudarun.commands.declaration import Values, option
+from cudarun.commands.compile_options import compile_options
+from cudarun.commands.declaration import Values, filled, option
 from cudarun.commands.files import image_files, output_files
 from cudarun.commands.help import Command
 from cudarun.commands.image_options import architecture, jit, jit_options
@@ -24,6 +24,7 @@ from cudarun.commands.options import (
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
+from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.link.request import LinkRequest
 from cudarun.writing import FileUse, check_outputs
 
@@ -88,7 +89,7 @@ def command(quiet: bool, **values: Any) -> int:
 
 
 def _request(values: Values, where: Target) -> LinkRequest:
-    sources = compilation(values)
+    sources = filled(CompileOptions, values)
     limit = values.pop("max_image")
     names = values.pop("inputs")
     if names.count("-") > 1:

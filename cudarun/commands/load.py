@@ -8,8 +8,8 @@ import click
 from click.core import ParameterSource
 
 from cudarun.commands import completion
-from cudarun.commands.compile_options import compilation, compile_options
-from cudarun.commands.declaration import Option, Values, option
+from cudarun.commands.compile_options import compile_options
+from cudarun.commands.declaration import Option, Values, filled, option
 from cudarun.commands.help import Command
 from cudarun.commands.image_options import jit, jit_options
 from cudarun.commands.inputs import open_input
@@ -27,6 +27,7 @@ from cudarun.errors import RequestError
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.report.renderer import Renderer, finish
 from cudarun.session.driver.target import Target
+from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.load.parent import load, prefetch
 from cudarun.session.load.request import LoadRequest, OfflineScope, Via
 from cudarun.session.workers.devices import DeviceWorkers
@@ -130,7 +131,7 @@ def _offline(values: Values, renderer: Renderer, where: Target, *, quiet: bool) 
     from cudarun.session.load.offline import load_offline
 
     limit = values["max_image"]
-    sources = compilation(values)
+    sources = filled(CompileOptions, values)
     images = tuple(open_input(name, sources, limit) for name in values["images"])
     details = where.verbose or renderer.owns_stdout
     scope = OfflineScope(values["kernel"], values["arch"], details, where.timeout)
@@ -151,7 +152,7 @@ def _refuse_offline() -> None:
 
 
 def _request(values: Values, *, verbose: bool) -> LoadRequest:
-    sources = compilation(values)
+    sources = filled(CompileOptions, values)
     limit = values.pop("max_image")
     names = values.pop("images")
     if names.count("-") > 1:

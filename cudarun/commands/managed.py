@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from cudarun.commands import completion
-from cudarun.commands.compile_options import compilation, compile_options
-from cudarun.commands.declaration import Values
+from cudarun.commands.compile_options import compile_options
+from cudarun.commands.declaration import Values, filled
 from cudarun.commands.help import Command
 from cudarun.commands.inputs import read_input
 from cudarun.commands.numbers import whole
@@ -25,6 +25,7 @@ from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
 from cudarun.session.driver.target import Target
+from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
@@ -107,7 +108,7 @@ def _request(values: Values, where: Target) -> ManagedRequest:
     """
     from cudarun.commands.launch_request import geometry_request
 
-    image = read_input(values["image"], compilation(values), values["max_image"])
+    image = read_input(values["image"], filled(CompileOptions, values), values["max_image"])
     geometry = geometry_request({**values, "threads": None, "cluster": None, "cooperative": False})
     launches = tuple(
         _launch(text, image, geometry, allow_type_mismatch=values["allow_type_mismatch"])

@@ -17,9 +17,8 @@ import click
 from click.core import ParameterSource
 
 from cudarun.commands.baseline_request import baseline_values
-from cudarun.commands.compile_options import compilation
 from cudarun.commands.confinement import Confinement
-from cudarun.commands.declaration import Values
+from cudarun.commands.declaration import Values, filled
 from cudarun.commands.files import image_files, input_files, output_files, relocated_path
 from cudarun.commands.inputs import read_input
 from cudarun.commands.launch_request import program_request
@@ -401,7 +400,7 @@ class _CaseReader:
 
     def image(self, values: Values, skip: str | None) -> tuple[Image | None, CudarunError | None]:
         """Return the image, or the reason that there is none, which the case may expect."""
-        name, sources = values["image"], compilation(values)
+        name, sources = values["image"], filled(CompileOptions, values)
         folders = tuple(str(self.directory / folder) for folder in sources.include)
         if name == "-":
             raise RequestError(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from cudarun.options import CaseForm, option_field
 from cudarun.records import dataclass
+from cudarun.writing import FileUse
 
 Compiler = Literal["auto", "nvrtc", "nvcc"]
 
@@ -14,19 +16,48 @@ class CompileOptions:
     """The choice of a compiler, and its options.
 
     Attributes:
-        include: Include folders, ``-I``.
-        defines: Macros, ``NAME`` or ``NAME=VALUE``, ``-D``.
-        standard: The language standard: ``c++17``.
-        options: Other options in the compiler's spelling.
         kernels: Kernels with their template arguments, to be instantiated: ``ns::scale<float, 4>``.
-        compiler: ``auto`` is NVRTC, and nvcc for what NVRTC refuses.
         confined_to: The only folder whose headers can be included, besides CUDA's: ``--confine``.
     """
 
-    include: tuple[str, ...] = ()
-    defines: tuple[str, ...] = ()
-    standard: str | None = None
-    options: tuple[str, ...] = ()
+    compiler: Compiler = option_field(
+        "--compiler",
+        default="auto",
+        form=CaseForm.VALUE,
+        choices=("auto", "nvrtc", "nvcc"),
+        help="Compiler for a .cu; auto selects NVRTC, or nvcc for what NVRTC refuses, such as host "
+        "code.",
+    )
+    include: tuple[str, ...] = option_field(
+        "-I",
+        "--include",
+        default=(),
+        form=CaseForm.PATHS,
+        file=FileUse.INPUT,
+        metavar="DIR",
+        help="Add an include directory for a .cu; repeatable. CUDA's own headers are always found.",
+    )
+    defines: tuple[str, ...] = option_field(
+        "-D",
+        "--define",
+        default=(),
+        form=CaseForm.TEXTS,
+        metavar="NAME[=VALUE]",
+        help="Define a macro for a .cu; repeatable.",
+    )
+    standard: str | None = option_field(
+        "--std",
+        form=CaseForm.VALUE,
+        metavar="c++NN",
+        help="C++ standard for a .cu.  [default: the compiler's]",
+    )
+    options: tuple[str, ...] = option_field(
+        "--compile-option",
+        "compiler_options",
+        default=(),
+        form=CaseForm.TEXTS,
+        metavar="OPTION",
+        help="Pass an option to the compiler for a .cu; repeatable.",
+    )
     kernels: tuple[str, ...] = ()
-    compiler: Compiler = "auto"
     confined_to: str | None = None

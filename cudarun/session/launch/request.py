@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import MISSING, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from cudarun.options import CaseForm, OptionGroup, OptionScope, fields_of_group, option_field
+from cudarun.options import (
+    INT_MAX,
+    CaseForm,
+    OptionGroup,
+    OptionScope,
+    fields_of_group,
+    option_field,
+)
 from cudarun.records import dataclass
 from cudarun.session.driver.selection import Selector
-from cudarun.session.launch.step_request import INT_MAX, LaunchStep
+from cudarun.session.launch.step_request import LaunchStep
 from cudarun.writing import FileUse
 
 if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar

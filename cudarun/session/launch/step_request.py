@@ -6,7 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from cudarun.options import CaseForm, OptionGroup, OptionScope, fields_of_group, option_field
+from cudarun.options import (
+    INT_MAX,
+    CaseForm,
+    OptionGroup,
+    OptionScope,
+    fields_of_group,
+    option_field,
+)
 from cudarun.records import dataclass
 from cudarun.session.driver.contexts import CACHE_CONFIGS
 from cudarun.session.load.request import Extent
@@ -20,7 +27,6 @@ if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argum
     from cudarun.arguments.tolerance import Tolerance
     from cudarun.session.image.image import Image
 
-INT_MAX = (1 << 31) - 1
 SHOW_KINDS = ("hist", "image", "plot")
 """The forms of ``--show``."""
 

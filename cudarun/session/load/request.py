@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from cudarun.options import INT_MAX, option_field
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:  # the commands' help does not need images
@@ -25,27 +26,54 @@ class JitOptions:
     """The JIT compiler's options, ``CUjit_option``. ``None`` is the driver's default.
 
     Attributes:
-        max_registers: The limit of per-thread registers.
-        threads_per_block: The minimum number of threads per block to compile for.
-        optimization: The optimization level, 0 to 4.
-        line_info: Generate line information.
-        debug: Generate code for a debugger.
-        target: The architecture to compile for; by default the device's.
-        cache_mode: The caching of global loads: a key of `CACHE_MODES`.
-        fallback: The choice when no SASS matches exactly: a key of `FALLBACKS`.
-        position_independent: Generate position-independent code.
         verbose: Create a verbose log.
     """
 
-    max_registers: int | None = None
-    threads_per_block: int | None = None
-    optimization: int | None = None
-    line_info: bool = False
-    debug: bool = False
-    target: Architecture | None = None
-    cache_mode: str | None = None
-    fallback: str | None = None
-    position_independent: bool = False
+    optimization: int | None = option_field(
+        "-O",
+        "--optimize",
+        bounds=(0, 4),
+        metavar="LEVEL",
+        help="JIT optimization level for PTX, 0–4.  [default: 4]",
+    )
+    max_registers: int | None = option_field(
+        "--max-registers",
+        bounds=(1, INT_MAX),
+        metavar="N",
+        help="Limit the registers per thread of compiled PTX to N.",
+    )
+    threads_per_block: int | None = option_field(
+        "--threads-per-block",
+        bounds=(1, INT_MAX),
+        metavar="N",
+        help="Compile PTX for at least N threads per block.",
+    )
+    line_info: bool = option_field(
+        "--lineinfo", default=False, help="Compile PTX with line information."
+    )
+    debug: bool = option_field(
+        "-g", "--debug", default=False, help="Compile PTX with debug information."
+    )
+    target: Architecture | None = option_field(
+        "--target",
+        metavar="ARCH",
+        help="Compile PTX for this architecture instead of the device's own.",
+    )
+    cache_mode: str | None = option_field(
+        "--cache-mode",
+        choices=(*CACHE_MODES,),
+        help="Default cache modifier of global loads.",
+    )
+    fallback: str | None = option_field(
+        "--fallback",
+        choices=(*FALLBACKS,),
+        help="When no SASS matches exactly: prefer PTX or compatible SASS.",
+    )
+    position_independent: bool = option_field(
+        "--position-independent",
+        default=False,
+        help="Compile PTX to position-independent code.",
+    )
     verbose: bool = False
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from cudarun.arguments.dimensions import parse_extent, parse_size
-from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.arguments.grammar import parse_argument
 from cudarun.commands.steps import divided
 from cudarun.errors import CudarunError

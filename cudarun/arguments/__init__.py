@@ -7,8 +7,8 @@ Parsing, without numpy (the parsers share ``scanner`` and ``literals``)::
 
     grammar      "x=f32[n]:iota"  ─▶  values.Argument, made of types; the rules of its parts are in
                  numbers, elements, paths and buffers
-    expressions  "y == a*x + 1"   ─▶  syntax.Expression
-    dimensions   "2*n + 1"        ─▶  syntax.Expression of integers, and its value
+    expressions.parser  "y == a*x + 1"  ─▶  syntax.Expression
+    dimensions   "2*n + 1"        ─▶  an expression of integers, and its value
 
 Binding to a kernel, without numpy too (``parameter_match`` compares a value with a parameter)::
 
@@ -19,7 +19,7 @@ Binding to a kernel, without numpy too (``parameter_match`` compares a value wit
 In the worker, with numpy (``dtypes`` are the types' numpy side)::
 
     initializers the contents of a buffer before the launch
-    evaluation   the value of an expression, from operators and functions; deferral computes
-                 large arrays chunk by chunk
-    checks       the result of a check, within a tolerance
+    expressions.evaluation  the value of an expression, from operators and functions; deferral
+                 computes large arrays chunk by chunk
+    expressions.checks  the result of a check, within a tolerance
 """

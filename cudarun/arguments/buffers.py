@@ -7,13 +7,13 @@ import re
 
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.elements import ElementRules
+from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.initial_values import Constant, Eye, FileInitial, Iota, Rand, RandInt, Randn
 from cudarun.arguments.literals import Form, read
 from cudarun.arguments.numbers import NUMBER_AHEAD
 from cudarun.arguments.paths import PathRules
 from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
-from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import (
     MAX_DEPTH,
     Kind,

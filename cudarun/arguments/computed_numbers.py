@@ -8,12 +8,12 @@ from itertools import zip_longest
 
 from cudarun.arguments.constants import CompiledConstant, number_text
 from cudarun.arguments.dimensions import evaluate_index, is_of_integers
+from cudarun.arguments.expressions.syntax import CONSTANTS, Expression
 from cudarun.arguments.literals import LiteralError, as_number
 from cudarun.arguments.parameter_order import default_name
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.scope import Scope
-from cudarun.arguments.syntax import CONSTANTS, Expression
 from cudarun.arguments.types import NAMED, ScalarType
 from cudarun.arguments.values import (
     AddressOf,
@@ -157,7 +157,7 @@ def _evaluated(expression: Expression, numbers: Mapping[str, float]) -> float:
         return evaluate_index(expression, integers)
     import numpy as np  # few arguments are computed from fractions
 
-    from cudarun.arguments.evaluation import Evaluator
+    from cudarun.arguments.expressions.evaluation import Evaluator
 
     given = {name: np.asarray(value) for name, value in numbers.items()}
     value = np.asarray(Evaluator(expression, given, {}).result())

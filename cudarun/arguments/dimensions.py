@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from cudarun.arguments.expressions import read_expression
-from cudarun.arguments.scanner import Scanner, did_you_mean
-from cudarun.arguments.syntax import (
+from cudarun.arguments.expressions.parser import read_expression
+from cudarun.arguments.expressions.syntax import (
     Binary,
     Expression,
     IndexItem,
@@ -17,6 +16,7 @@ from cudarun.arguments.syntax import (
     Unary,
     walk,
 )
+from cudarun.arguments.scanner import Scanner, did_you_mean
 from cudarun.errors import RequestError
 
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1

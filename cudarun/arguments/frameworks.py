@@ -18,9 +18,9 @@ from pathlib import Path
 
 from cudarun.arguments.buffers import BufferRules
 from cudarun.arguments.dimensions import parse_count, read_dimension
+from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.files import locate
 from cudarun.arguments.packing import BufferSpec, Pointers, Resolve
-from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import (
     ADDRESS,
     SCALARS,

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterable
 
 from cudarun.arguments.dimensions import read_dimension
+from cudarun.arguments.expressions.syntax import RESERVED
 from cudarun.arguments.frameworks import FRAMEWORKS, FrameworkRules
 from cudarun.arguments.numbers import EXPRESSION_AHEAD, NUMBER_AHEAD
 from cudarun.arguments.objects import OBJECTS, ObjectRules
 from cudarun.arguments.paths import ORDERS
 from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
-from cudarun.arguments.syntax import RESERVED
 from cudarun.arguments.tensor_maps import TensorMapRules
 from cudarun.arguments.types import (
     ADDRESS,

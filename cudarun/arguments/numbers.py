@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cudarun.arguments.expressions import read_expression
+from cudarun.arguments.expressions.parser import read_expression
 from cudarun.arguments.literals import NUMBER, LiteralError, read
 from cudarun.arguments.scalars import Computed, UntypedNumber
 from cudarun.arguments.scanner import IDENTIFIER, Scanner

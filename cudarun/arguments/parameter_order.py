@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cudarun.arguments.expressions.syntax import RESERVED
 from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
-from cudarun.arguments.syntax import RESERVED
 from cudarun.arguments.values import Argument
 from cudarun.errors import RequestError
 from cudarun.parameters import Parameter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cudarun.arguments import literals
-from cudarun.arguments.syntax import Expression
+from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.types import SCALARS, ScalarType
 from cudarun.records import dataclass
 

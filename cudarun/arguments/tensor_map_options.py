@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TypeAlias
 
-from cudarun.arguments.syntax import Expression, Number
+from cudarun.arguments.expressions.syntax import Expression, Number
 from cudarun.arguments.types import ScalarType
 from cudarun.records import dataclass
 

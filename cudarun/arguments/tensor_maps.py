@@ -9,8 +9,8 @@ from typing import Any
 
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.elements import ElementRules
+from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
-from cudarun.arguments.syntax import Expression
 from cudarun.arguments.tensor_map_options import (
     ELEMENTS,
     FILLS,

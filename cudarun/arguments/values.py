@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.initial_values import (
     Constant,
     Eye,
@@ -23,7 +24,6 @@ from cudarun.arguments.initial_values import (
 )
 from cudarun.arguments.sampling import ArrayForm, Sampling
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
-from cudarun.arguments.syntax import Expression
 from cudarun.arguments.tensor_map_options import TensorMapOptions
 from cudarun.arguments.types import (
     TENSOR_MAP,

@@ -99,12 +99,12 @@ def option_paths(option: Option, value: Any) -> Iterator[str]:
         case CaseForm.KERNEL:
             yield from filter(None, (text.partition(":")[0] for text in texts))
         case CaseForm.EXPRESSIONS:
-            from cudarun.arguments.statements import parse_check
+            from cudarun.arguments.expressions.statements import parse_check
 
             for text in texts:
                 yield from parse_check(text).expression.files
         case CaseForm.NAMED_EXPRESSIONS:
-            from cudarun.arguments.statements import parse_let
+            from cudarun.arguments.expressions.statements import parse_let
 
             for text in texts:
                 yield from parse_let(text).expression.files

@@ -146,10 +146,16 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
         RequestError: An option or argument is invalid.
         ImageRefused: The parameters of a Triton kernel cannot be read from its image.
     """
-    from cudarun.arguments.expressions import parse_expression
+    from cudarun.arguments.expressions.parser import parse_expression
+    from cudarun.arguments.expressions.statements import (
+        Let,
+        claimed_check,
+        expanded,
+        parse_check,
+        parse_let,
+    )
+    from cudarun.arguments.expressions.tolerance import Tolerance
     from cudarun.arguments.grammar import parse_arguments, parse_buffer, parse_setting
-    from cudarun.arguments.statements import Let, claimed_check, expanded, parse_check, parse_let
-    from cudarun.arguments.tolerance import Tolerance
 
     _refuse_several_launches(values)
     arguments = parse_arguments(values["arguments"])

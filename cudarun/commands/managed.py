@@ -128,8 +128,8 @@ def _launch(
     text: str, image: Image, geometry: GeometryRequest, *, allow_type_mismatch: bool
 ) -> ManagedLaunch:
     """Parse ``KERNEL ARGS…``, split like a shell command."""
+    from cudarun.arguments.expressions.tolerance import Tolerance
     from cudarun.arguments.grammar import parse_arguments
-    from cudarun.arguments.tolerance import Tolerance
 
     try:
         words = shlex.split(text)

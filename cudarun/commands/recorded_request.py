@@ -18,7 +18,7 @@ def recorded_launch(path: str) -> Program:
         RequestError: The file is not a recording, or is damaged.
     """
     from cudarun.arguments.dimensions import parse_extent, parse_size
-    from cudarun.arguments.tolerance import Tolerance
+    from cudarun.arguments.expressions.tolerance import Tolerance
 
     image = read_input(path)
     if image.recording is None:

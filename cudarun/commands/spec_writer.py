@@ -154,8 +154,8 @@ def _free_name(stem: str, taken: set[str]) -> str:
 
 def toml_value(form: CaseForm | None, value: Any, folder: Path) -> Any:
     """Convert the value of an option to its TOML form."""
+    from cudarun.arguments.expressions.statements import parse_check, parse_let
     from cudarun.arguments.grammar import parse_setting
-    from cudarun.arguments.statements import parse_check, parse_let
 
     match form:
         case CaseForm.NAMED_PATHS:

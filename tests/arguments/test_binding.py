@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cudarun.arguments.binding import bind
-from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.arguments.initial_values import FileInitial, Iota
 from cudarun.arguments.packing import BufferSpec, VariableElement

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from cudarun.arguments.checks import run_check
 from cudarun.arguments.dtypes import scalar_dtype
-from cudarun.arguments.expressions import parse_expression
-from cudarun.arguments.tolerance import DEFAULT_TOLERANCES, Tolerance
+from cudarun.arguments.expressions.checks import run_check
+from cudarun.arguments.expressions.parser import parse_expression
+from cudarun.arguments.expressions.tolerance import DEFAULT_TOLERANCES, Tolerance
 from cudarun.arguments.types import SCALARS
 from cudarun.errors import RequestError
 from cudarun.model.checks import CheckResult, Mismatch

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cudarun.arguments.checks import run_check
-from cudarun.arguments.statements import claimed_check, parse_check, parse_let
-from cudarun.arguments.tolerance import Tolerance
+from cudarun.arguments.expressions.checks import run_check
+from cudarun.arguments.expressions.statements import claimed_check, parse_check, parse_let
+from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.model.check_lines import failure_lines
 from cudarun.session.driver.fill_pattern import fill_pattern

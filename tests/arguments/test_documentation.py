@@ -10,13 +10,13 @@ import pytest
 from cudarun.arguments import types
 from cudarun.arguments.binding import bind
 from cudarun.arguments.buffers import INITIALS
-from cudarun.arguments.deferral import MAX_ELEMENTS
-from cudarun.arguments.expressions import _PRECEDENCE, MAX_OPERATIONS, parse_expression
+from cudarun.arguments.expressions.deferral import MAX_ELEMENTS
+from cudarun.arguments.expressions.parser import _PRECEDENCE, MAX_OPERATIONS, parse_expression
+from cudarun.arguments.expressions.syntax import CASTS, CONSTANTS, FUNCTIONS
+from cudarun.arguments.expressions.tolerance import DEFAULT_TOLERANCES
 from cudarun.arguments.grammar import parse_argument, parse_arguments
 from cudarun.arguments.literals import SUFFIXES, as_number, encode
 from cudarun.arguments.scanner import MAX_NESTING
-from cudarun.arguments.syntax import CASTS, CONSTANTS, FUNCTIONS
-from cudarun.arguments.tolerance import DEFAULT_TOLERANCES
 from cudarun.arguments.types import ALIASES, SCALARS, VECTOR_ALIASES, VECTORS
 from cudarun.errors import RequestError
 from cudarun.parameters import Parameter

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from cudarun.arguments import deferral, evaluation
 from cudarun.arguments.dtypes import convert, scalar_dtype
-from cudarun.arguments.evaluation import Evaluator
-from cudarun.arguments.expressions import parse_expression
-from cudarun.arguments.syntax import CASTS, FUNCTIONS
+from cudarun.arguments.expressions import deferral, evaluation
+from cudarun.arguments.expressions.evaluation import Evaluator
+from cudarun.arguments.expressions.parser import parse_expression
+from cudarun.arguments.expressions.syntax import CASTS, FUNCTIONS
 from cudarun.arguments.types import SCALARS
 from cudarun.errors import ArgumentSyntaxError, RequestError
 

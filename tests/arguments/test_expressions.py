@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cudarun.arguments.dimensions import evaluate_dimension, integer_operation, read_dimension
-from cudarun.arguments.expressions import parse_expression
-from cudarun.arguments.scanner import Scanner
-from cudarun.arguments.syntax import (
+from cudarun.arguments.expressions.parser import parse_expression
+from cudarun.arguments.expressions.syntax import (
     FUNCTIONS,
     Binary,
     Call,
@@ -32,6 +31,7 @@ from cudarun.arguments.syntax import (
     Slice,
     Unary,
 )
+from cudarun.arguments.scanner import Scanner
 from cudarun.errors import ArgumentSyntaxError, RequestError
 
 
@@ -386,7 +386,7 @@ def test_the_text_is_parsed_without_numpy():
     program = (
         "import sys\n"
         "from cudarun.arguments.grammar import parse_arguments\n"
-        "from cudarun.arguments.expressions import parse_expression\n"
+        "from cudarun.arguments.expressions.parser import parse_expression\n"
         "from cudarun.arguments.binding import bind\n"
         "from cudarun.parameters import Parameter\n"
         "arguments = parse_arguments(['x=f32[n]:[1,2]', 'n=2', 'v=float4:1,2,3,4', '{f16:1}'])\n"

@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from cudarun.arguments.evaluation import Evaluator
-from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.expressions.evaluation import Evaluator
+from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.errors import ArgumentSyntaxError, RequestError
 
 X = np.float32([[0.25, -0.5, 2.5], [3.5, -1.5, 0.75]])

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cudarun.arguments import initial_values, types, values
-from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.arguments.grammar import parse_argument, parse_arguments
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import SCALARS, VECTORS, ArrayType, StructMember, StructType

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cudarun.arguments.mismatches import MismatchLocation
+from cudarun.arguments.expressions.mismatches import MismatchLocation
 
 
 def location(wrong: np.ndarray, chunk: int = 7) -> str | None:

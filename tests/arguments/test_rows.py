@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cudarun.arguments.evaluation import Evaluator
-from cudarun.arguments.expressions import parse_expression
-from cudarun.arguments.rows import rows_wanted, span
+from cudarun.arguments.expressions.evaluation import Evaluator
+from cudarun.arguments.expressions.parser import parse_expression
+from cudarun.arguments.expressions.rows import rows_wanted, span
 
 ROWS = 10
 

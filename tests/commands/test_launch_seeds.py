@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cudarun.arguments.dimensions import parse_extent
+from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.grammar import parse_arguments
-from cudarun.arguments.tolerance import Tolerance
 from cudarun.emulator.host.process import process
 from cudarun.images.reader import read_image
 from cudarun.session.driver.selection import parse_devices

@@ -6,12 +6,12 @@ import random
 
 import numpy as np
 
-from cudarun.arguments.checks import run_check
-from cudarun.arguments.evaluation import Evaluator
-from cudarun.arguments.expressions import parse_expression
-from cudarun.arguments.statements import parse_check
-from cudarun.arguments.syntax import CASTS, CONSTANTS, FUNCTIONS
-from cudarun.arguments.tolerance import Tolerance
+from cudarun.arguments.expressions.checks import run_check
+from cudarun.arguments.expressions.evaluation import Evaluator
+from cudarun.arguments.expressions.parser import parse_expression
+from cudarun.arguments.expressions.statements import parse_check
+from cudarun.arguments.expressions.syntax import CASTS, CONSTANTS, FUNCTIONS
+from cudarun.arguments.expressions.tolerance import Tolerance
 from tools.fuzz import text
 from tools.fuzz.fuzzer import Fuzzer
 

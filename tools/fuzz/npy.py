@@ -8,8 +8,8 @@ import struct
 
 import numpy as np
 
-from cudarun.arguments.evaluation import Evaluator
-from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.expressions.evaluation import Evaluator
+from cudarun.arguments.expressions.parser import parse_expression
 from tests.support.processes import ROOT
 from tools.fuzz import text
 from tools.fuzz.fuzzer import Fuzzer, command, file

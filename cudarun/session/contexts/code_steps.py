@@ -6,7 +6,7 @@ import ctypes
 
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.dimensions import evaluate_extent, evaluate_size
-from cudarun.arguments.syntax import Expression
+from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.values import Argument
 from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.facts import KernelFacts

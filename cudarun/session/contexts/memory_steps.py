@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.arguments.checks import run_check
-from cudarun.arguments.evaluation import Evaluator
+from cudarun.arguments.expressions.checks import run_check
+from cudarun.arguments.expressions.evaluation import Evaluator
+from cudarun.arguments.expressions.statements import Check
+from cudarun.arguments.expressions.syntax import Expression
+from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.initializers import contents, in_memory, seeded
 from cudarun.arguments.packing import BufferSpec, HandleOwner, VariableElement, write_addresses
-from cudarun.arguments.statements import Check
-from cudarun.arguments.syntax import Expression
-from cudarun.arguments.tolerance import Tolerance
 from cudarun.errors import RequestError
 from cudarun.session.contexts.answers import CallAnswer, StepBase, valued
 

@@ -15,15 +15,15 @@ from typing import TypeVar
 from cudarun.arguments.addresses import buffers_in
 from cudarun.arguments.buffer_resolution import BufferResolver
 from cudarun.arguments.dimensions import evaluate_index, parse_extent, parse_size
-from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.expressions.parser import parse_expression
+from cudarun.arguments.expressions.statements import Check, claimed_check, parse_check
+from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.frameworks import FilledArray, numba_parameters
 from cudarun.arguments.grammar import parse_argument, parse_type
 from cudarun.arguments.literals import Form, LiteralError, read
 from cudarun.arguments.packing import BufferSpec, Pointee, Pointers, VariableElement, pack
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
-from cudarun.arguments.statements import Check, claimed_check, parse_check
-from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import StructType
 from cudarun.arguments.value_parts import (
     has_tensor_map,

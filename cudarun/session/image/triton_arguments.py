@@ -34,7 +34,7 @@ from cudarun.records import dataclass
 from cudarun.session.image.triton import SCRATCH, TritonDescriptor, TritonKernel
 
 if TYPE_CHECKING:
-    from cudarun.arguments.expressions import Expression
+    from cudarun.arguments.expressions.parser import Expression
     from cudarun.session.image.image import Image
 
 _SHAPE, _STRIDE = SCALARS["i32"], SCALARS["i64"]

@@ -13,7 +13,7 @@ from cudarun.session.image.image import Image
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 
 if TYPE_CHECKING:
-    from cudarun.arguments.expressions import Expression
+    from cudarun.arguments.expressions.parser import Expression
     from cudarun.parameters import Parameter
 
 

@@ -15,11 +15,11 @@ from tempfile import gettempdir
 
 import numpy as np
 
-from cudarun.arguments.checks import run_check
 from cudarun.arguments.dtypes import Array
-from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.expressions.checks import run_check
+from cudarun.arguments.expressions.parser import parse_expression
+from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.packing import BufferSpec
-from cudarun.arguments.tolerance import Tolerance
 from cudarun.arguments.types import PointerType, StructType, Type, innermost
 from cudarun.errors import RequestError
 from cudarun.model.checks import CheckResult, ReferenceResult

@@ -19,7 +19,7 @@ from cudarun.session.launch.step_request import LaunchStep
 from cudarun.writing import FileUse
 
 if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar
-    from cudarun.arguments.expressions import Expression
+    from cudarun.arguments.expressions.parser import Expression
     from cudarun.session.image.image import Image
 
 WARMUP = 10

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from cudarun.arguments.checks import run_check
 from cudarun.arguments.dtypes import Array
-from cudarun.arguments.evaluation import Evaluator, Unwritten
+from cudarun.arguments.expressions.checks import run_check
+from cudarun.arguments.expressions.evaluation import Evaluator, Unwritten
+from cudarun.arguments.expressions.presentation import without_unwritten
+from cudarun.arguments.expressions.rows import ALL, rows_wanted, span
+from cudarun.arguments.expressions.statements import Check
 from cudarun.arguments.packing import BufferSpec
-from cudarun.arguments.presentation import without_unwritten
-from cudarun.arguments.rows import ALL, rows_wanted, span
-from cudarun.arguments.statements import Check
 from cudarun.errors import CudarunError, RequestError
 from cudarun.model.checks import CheckResult, Mismatch
 from cudarun.model.figures import Figure

@@ -21,10 +21,10 @@ from cudarun.writing import FileUse
 
 if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar
     from cudarun.arguments.constants import CompiledConstant
-    from cudarun.arguments.expressions import Expression
+    from cudarun.arguments.expressions.parser import Expression
+    from cudarun.arguments.expressions.statements import Check, Let
+    from cudarun.arguments.expressions.tolerance import Tolerance
     from cudarun.arguments.grammar import Argument
-    from cudarun.arguments.statements import Check, Let
-    from cudarun.arguments.tolerance import Tolerance
     from cudarun.session.image.image import Image
 
 SHOW_KINDS = ("hist", "image", "plot")

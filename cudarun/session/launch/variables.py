@@ -11,12 +11,12 @@ from functools import partial
 from cudarun.arguments.addresses import Locator, buffers_in
 from cudarun.arguments.buffer_resolution import BufferResolver
 from cudarun.arguments.computed_numbers import with_integers
+from cudarun.arguments.expressions.syntax import CONSTANTS, NamedVariable
 from cudarun.arguments.frameworks import FilledArray
 from cudarun.arguments.packing import BufferSpec, Pointers, VariableElement, pack
 from cudarun.arguments.parameter_match import ParameterMismatch, fit
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
-from cudarun.arguments.syntax import CONSTANTS, NamedVariable
 from cudarun.arguments.types import SCALARS, ScalarType, Type
 from cudarun.arguments.values import (
     BYTE,

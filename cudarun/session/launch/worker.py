@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from cudarun.arguments.expressions.statements import check_lets
 from cudarun.arguments.packing import BufferSpec
-from cudarun.arguments.statements import check_lets
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, RequestError
 from cudarun.images.demangler import demangle

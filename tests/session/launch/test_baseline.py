@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from cudarun.arguments.dimensions import parse_extent
+from cudarun.arguments.expressions.statements import Check, parse_check
+from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.grammar import parse_arguments
-from cudarun.arguments.statements import Check, parse_check
-from cudarun.arguments.tolerance import Tolerance
 from cudarun.emulator.host.process import process
 from cudarun.images.reader import read_image
 from cudarun.model.runs import BaselineResult, SpeedResult

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from cudarun.arguments.dimensions import parse_extent
-from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.expressions.parser import parse_expression
+from cudarun.arguments.expressions.statements import parse_check
+from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.grammar import parse_arguments
-from cudarun.arguments.statements import parse_check
-from cudarun.arguments.tolerance import Tolerance
 from cudarun.emulator.host.process import process
 from cudarun.errors import DeviceFailed
 from cudarun.images.reader import read_image

@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 from cudarun.arguments.dimensions import parse_extent
+from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.grammar import parse_arguments
-from cudarun.arguments.tolerance import Tolerance
 from cudarun.errors import CudarunError, NoDevice
 from cudarun.model.launch import DeviceOutcome, LaunchReport
 from cudarun.session.driver.selection import parse_devices

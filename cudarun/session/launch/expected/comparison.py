@@ -13,7 +13,7 @@ import numpy as np
 
 from cudarun.arguments.array_files import load_npy
 from cudarun.arguments.dtypes import Array, Values
-from cudarun.arguments.evaluation import Unwritten, nothing_unwritten
+from cudarun.arguments.expressions.evaluation import Unwritten, nothing_unwritten
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError, ExpectationFailed, RequestError
 from cudarun.model.checks import CheckResult

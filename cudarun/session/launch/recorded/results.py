@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from cudarun.arguments.checks import run_check
 from cudarun.arguments.dtypes import Array
-from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.expressions.checks import run_check
+from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.model.checks import CheckResult
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.recorded.memory import RecordedSpec

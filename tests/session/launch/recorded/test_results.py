@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from cudarun.arguments.tolerance import Tolerance
+from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.commands.recorded_request import recorded_launch
 from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.buffers import Buffers

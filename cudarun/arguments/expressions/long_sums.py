@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from cudarun.arguments import syntax as tree
-from cudarun.arguments.deferral import chunks, materialize
-from cudarun.arguments.evaluation import Evaluator, least_exact
-from cudarun.arguments.operators import wide
-from cudarun.arguments.syntax import CASTS, Node
+from cudarun.arguments.expressions import syntax as tree
+from cudarun.arguments.expressions.deferral import chunks, materialize
+from cudarun.arguments.expressions.evaluation import Evaluator, least_exact
+from cudarun.arguments.expressions.operators import wide
+from cudarun.arguments.expressions.syntax import CASTS, Node
 from cudarun.arguments.types import SCALARS
 
 _SUMS = frozenset({"sum", "mean", "cumsum", "trace", "dot", "einsum"})

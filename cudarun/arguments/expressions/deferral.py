@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from cudarun.arguments.dtypes import Array
-from cudarun.arguments.operators import Operand, sized
+from cudarun.arguments.expressions.operators import Operand, sized
 from cudarun.errors import RequestError
 
 MAX_ELEMENTS = 1 << 26

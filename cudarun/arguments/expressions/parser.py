@@ -4,7 +4,7 @@ The language has numpy's operators and a fixed list of functions, and no other a
 has a parser of its own rather than Python's, because Python cannot read ``out == 2 * in`` (``in``
 and ``lambda`` are good names for kernel parameters) nor ``4Ki``, and because its messages and
 columns change from one version to the next. Nothing here imports numpy: the parent process checks
-the text, the worker evaluates it (:mod:`cudarun.arguments.evaluation`).
+the text, the worker evaluates it (:mod:`cudarun.arguments.expressions.evaluation`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from cudarun.arguments.literals import UNSIGNED_NUMBER, LiteralError, as_number
-from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
-from cudarun.arguments.syntax import (
+from cudarun.arguments.expressions.syntax import (
     CASTS,
     ELEMENTWISE,
     FUNCTIONS,
@@ -40,6 +38,8 @@ from cudarun.arguments.syntax import (
     Slice,
     Unary,
 )
+from cudarun.arguments.literals import UNSIGNED_NUMBER, LiteralError, as_number
+from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
 from cudarun.errors import ArgumentSyntaxError
 
 if TYPE_CHECKING:

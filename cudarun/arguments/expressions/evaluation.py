@@ -23,9 +23,10 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from cudarun.arguments import syntax as tree
 from cudarun.arguments.array_files import load_npy
-from cudarun.arguments.deferral import (
+from cudarun.arguments.dtypes import Array, Values, convert, scalar_type
+from cudarun.arguments.expressions import syntax as tree
+from cudarun.arguments.expressions.deferral import (
     Data,
     elementwise,
     guard_size,
@@ -34,9 +35,7 @@ from cudarun.arguments.deferral import (
     numpy_errors,
     plain,
 )
-from cudarun.arguments.dtypes import Array, Values, convert, scalar_type
-from cudarun.arguments.files import locate
-from cudarun.arguments.functions import (
+from cudarun.arguments.expressions.functions import (
     REDUCTIONS,
     accumulator,
     arange,
@@ -51,7 +50,7 @@ from cudarun.arguments.functions import (
     repeated,
     same_type,
 )
-from cudarun.arguments.operators import (
+from cudarun.arguments.expressions.operators import (
     ELEMENTWISE,
     binary,
     compare_chain,
@@ -59,7 +58,8 @@ from cudarun.arguments.operators import (
     unary,
     wide,
 )
-from cudarun.arguments.syntax import CASTS, CONSTANTS, Expression
+from cudarun.arguments.expressions.syntax import CASTS, CONSTANTS, Expression
+from cudarun.arguments.files import locate
 from cudarun.arguments.types import SCALARS, ScalarType
 from cudarun.errors import ArgumentSyntaxError, RequestError
 

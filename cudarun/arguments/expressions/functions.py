@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from cudarun.arguments.deferral import MAX_ELEMENTS, guard_size, numpy_errors
 from cudarun.arguments.dtypes import Array, DType, is_float
-from cudarun.arguments.operators import integer_dtype, is_bool, is_floating, truth, wide
+from cudarun.arguments.expressions.deferral import MAX_ELEMENTS, guard_size, numpy_errors
+from cudarun.arguments.expressions.operators import integer_dtype, is_bool, is_floating, truth, wide
 from cudarun.errors import RequestError
 
 REDUCTIONS = frozenset(

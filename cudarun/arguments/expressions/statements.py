@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
-from cudarun.arguments import syntax as tree
-from cudarun.arguments.claims import claimed, has_equality
-from cudarun.arguments.expressions import MAX_OPERATIONS, read_expression, unexpected
+from cudarun.arguments.expressions import syntax as tree
+from cudarun.arguments.expressions.claims import claimed, has_equality
+from cudarun.arguments.expressions.parser import MAX_OPERATIONS, read_expression, unexpected
+from cudarun.arguments.expressions.syntax import Expression, Node
 from cudarun.arguments.literals import UNSIGNED_NUMBER, as_number
 from cudarun.arguments.scanner import IDENTIFIER, Scanner
-from cudarun.arguments.syntax import Expression, Node
 from cudarun.errors import ArgumentSyntaxError, RequestError
 from cudarun.records import dataclass
 

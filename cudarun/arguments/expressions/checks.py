@@ -17,8 +17,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from cudarun.arguments import syntax as tree
-from cudarun.arguments.deferral import (
+from cudarun.arguments.dtypes import Array, Values, is_float, with_other_contents
+from cudarun.arguments.expressions import syntax as tree
+from cudarun.arguments.expressions.deferral import (
     Data,
     chunks,
     elementwise,
@@ -26,8 +27,7 @@ from cudarun.arguments.deferral import (
     materialize,
     plain,
 )
-from cudarun.arguments.dtypes import Array, Values, is_float, with_other_contents
-from cudarun.arguments.evaluation import (
+from cudarun.arguments.expressions.evaluation import (
     Evaluator,
     Unwritten,
     errors_naming,
@@ -35,11 +35,18 @@ from cudarun.arguments.evaluation import (
     nothing_unwritten,
     presented,
 )
-from cudarun.arguments.long_sums import long_sum
-from cudarun.arguments.mismatches import MismatchLocation
-from cudarun.arguments.operators import Operand, binary, compare, is_floating, truth, wide
-from cudarun.arguments.syntax import Expression, walk
-from cudarun.arguments.tolerance import Tolerance
+from cudarun.arguments.expressions.long_sums import long_sum
+from cudarun.arguments.expressions.mismatches import MismatchLocation
+from cudarun.arguments.expressions.operators import (
+    Operand,
+    binary,
+    compare,
+    is_floating,
+    truth,
+    wide,
+)
+from cudarun.arguments.expressions.syntax import Expression, walk
+from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.types import ScalarType
 from cudarun.model.checks import CheckResult, Mismatch
 from cudarun.records import dataclass

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cudarun.arguments.syntax import (
+from cudarun.arguments.expressions.syntax import (
     Index,
     IndexItem,
     Name,
@@ -29,7 +29,7 @@ _NONE = slice(0)
 def rows_wanted(node: IndexItem) -> Iterator[tuple[str, slice]]:
     """Yield each name of an expression with the rows that are needed of it after the launch.
 
-    >>> from cudarun.arguments.expressions import parse_expression
+    >>> from cudarun.arguments.expressions.parser import parse_expression
     >>> list(rows_wanted(parse_expression("y[-2:] == x").node))
     [('y', slice(-2, None, None)), ('x', slice(None, None, None))]
     """

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cudarun.arguments import syntax as tree
-from cudarun.arguments.syntax import CONSTANTS, Expression, Node
+from cudarun.arguments.expressions import syntax as tree
+from cudarun.arguments.expressions.syntax import CONSTANTS, Expression, Node
 from cudarun.errors import ArgumentSyntaxError
 
 _LOGICAL = frozenset({"and", "or", "not", "&", "|", "^", "~"})

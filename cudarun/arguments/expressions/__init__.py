@@ -1,0 +1,1 @@
+"""The expressions of ``--check``, ``--print`` and dimensions: grammar, evaluation, checks."""

@@ -1,7 +1,8 @@
 """Operators and elementwise functions, on scalars and on chunks of arrays.
 
 :mod:`cudarun.arguments.expressions.evaluation` describes their semantics. A plain ``int`` is a
-number written in the expression, which adapts to the other operand; everything else has a numpy type.
+number written in the expression, which adapts to the other operand; everything else has a numpy
+type.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class Device:
         Buffers that are allocated from now on have marks of unwritten bytes.
         """
         if detect:
-            driver.watch(detect)
+            driver.start_detectors(detect)
 
     def prepared(self, case: Case) -> PreparedLaunch:
         """Return a case whose image is loaded and whose buffers are allocated."""

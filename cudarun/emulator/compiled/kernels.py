@@ -102,7 +102,7 @@ class KernelModule:
             self.code = WarpCode(module, function, depths, observed, finds_sync_errors=has_sync)
             self.code.define()
         self.code.facts._replace(
-            is_observed=observed is not None, finds_sync_errors=has_sync
+            shadow_unit=self.observation.unit if self.observation else 0, finds_sync_errors=has_sync
         ).define_run(module)
         self.text = module
         self.has_records = self.code.is_large

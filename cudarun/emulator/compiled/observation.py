@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
-from cudarun.emulator.compiled.access.shadow import WORD
 from cudarun.emulator.compiled.actions import action_name
 from cudarun.emulator.compiled.control.barriers import are_counted
 from cudarun.emulator.compiled.control.waiting import WaitingLoops
@@ -112,7 +111,7 @@ class AccessObservation:
             raise Unobservable("calls and local memory, with a detector of uninitialized reads")
         if WaitingLoops(function).waits_for_blocks:
             raise Unobservable("loops that may wait for other blocks, with detectors")
-        smallest = WORD
+        smallest = layout.SHADOW_WORD
         for operation in _actions(function):
             _check(operation)
             if isinstance(operation.action, MemoryAction):
@@ -179,7 +178,7 @@ class ObservedLaunch:
     """
 
     def __init__(self, observation: AccessObservation, launch: Launch, batch: Batch) -> None:
-        self._scale = WORD // observation.unit
+        self._scale = layout.SHADOW_WORD // observation.unit
         self._shadows: dict[int, tuple[Region, Array]] = {}
         self._shared = batch.section("shared")
         self._reserved = launch.reserved_bytes
@@ -211,7 +210,7 @@ class ObservedLaunch:
         known = self._shadows.get(id(region))
         if known is None:
             size = len(region.bytes) if isinstance(region, Section) else region.size
-            shadow = np.zeros(size * self._scale + WORD, dtype=np.uint8)
+            shadow = np.zeros(size * self._scale + layout.SHADOW_WORD, dtype=np.uint8)
             known = self._shadows[id(region)] = region, shadow
         address: int = known[1].ctypes.data
         return address

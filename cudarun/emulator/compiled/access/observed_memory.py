@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cudarun.emulator.compiled.access.shadow import (
-    ATOMIC,
-    READ,
-    WRITE,
-    ShadowFunctions,
-    nonzero,
-    stamp_of_warp,
-    suspect,
-)
+from cudarun.emulator.compiled.access.shadow import nonzero, suspect
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import (
     CodeBuilder,
@@ -21,8 +13,9 @@ from cudarun.emulator.compiled.lanes.vectors import (
     ModuleText,
     bits_of_element,
 )
+from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.layout import WarpState
+from cudarun.emulator.compiled.state.layout import SHADOW_ATOMIC, SHADOW_READ, SHADOW_WRITE
 from cudarun.emulator.compiled.state.memory import (
     CheckedPlace,
     MemoryFunctions,
@@ -30,6 +23,9 @@ from cudarun.emulator.compiled.state.memory import (
     pointer_to,
 )
 from cudarun.emulator.compiled.state.patterns import HalfPlaces
+from cudarun.emulator.compiled.state.sites import pass_sources
+
+_WARP = "ptr %ctx, ptr %state, i32 %warp"
 
 
 class ObservedMemory(MemoryFunctions):
@@ -47,7 +43,7 @@ class ObservedMemory(MemoryFunctions):
     def __init__(self, module: ModuleText, unit: int, *, finds_unwritten: bool) -> None:
         super().__init__(module)
         self._finds_unwritten = finds_unwritten
-        self._shadow = ShadowFunctions(module, self, unit)
+        self._unit = unit
         self.is_joint = False
 
     # --- loads and stores ------------------------------------------------------------------------
@@ -57,14 +53,14 @@ class ObservedMemory(MemoryFunctions):
     ) -> LaneVector:
         """See `MemoryFunctions`."""
         self._check_written(code, place, mask, width, ahead)
-        self._record(code, place, mask, width, ahead, READ)
+        self._record(code, place, mask, width, ahead, SHADOW_READ)
         return super().load(code, place, mask, width, ahead)
 
     def store(
         self, code: CodeBuilder, place: CheckedPlace, mask: str, value: LaneVector, ahead: int
     ) -> None:
         """See `MemoryFunctions`."""
-        shared = self._record(code, place, mask, value.bits, ahead, WRITE, value)
+        shared = self._record(code, place, mask, value.bits, ahead, SHADOW_WRITE, value)
         super().store(code, place, mask, value, ahead)
         self._check_equal(code, place, shared, value, ahead)
 
@@ -73,7 +69,7 @@ class ObservedMemory(MemoryFunctions):
     ) -> None:
         """See `MemoryFunctions`."""
         self._check_written(code, place, mask, width, ahead)
-        self._record(code, place, mask, width, ahead, ATOMIC)
+        self._record(code, place, mask, width, ahead, SHADOW_ATOMIC)
         super().update(code, place, mask, width, ahead)
 
     # --- patterns --------------------------------------------------------------------------------
@@ -86,12 +82,11 @@ class ObservedMemory(MemoryFunctions):
             if marks:
                 found = super().load_row(code, HalfPlaces(marks, places.first), columns, entry)
                 self._suspect_marks(code, found)
+        width = len(columns) * self._checked_width(bits_of_element(columns[0]))
         with self._unless_null(code, entry, layout.SHADOW) as shadow:
-            stamp = stamp_of_warp(code, WarpState.SYNCS)
-            units = len(columns) * self._units(bits_of_element(columns[0]))
             for half, first in enumerate(places.first):
-                at = self._shadow.pointer(code, shadow, first)
-                self._shadow.read_row(code, at, stamp, half, units)
+                given = f"{_WARP}, ptr {shadow}, i64 {first}, i32 {half}, i32 {width}"
+                call(code, "void", "read_row", given)
         return super().load_row(code, places, columns, entry)
 
     def load_uniform(
@@ -102,12 +97,11 @@ class ObservedMemory(MemoryFunctions):
             if marks:
                 found = super().load_uniform(code, HalfPlaces(marks, places.first), columns, entry)
                 self._suspect_marks(code, found)
+        width = len(columns) * self._checked_width(bits_of_element(columns[0]))
         with self._unless_null(code, entry, layout.SHADOW) as shadow:
-            stamp = stamp_of_warp(code, WarpState.SYNCS)
-            units = len(columns) * self._units(bits_of_element(columns[0]))
             for first in places.first:
-                at = self._shadow.pointer(code, shadow, first)
-                self._shadow.read_uniform(code, at, stamp, units)
+                given = f"{_WARP}, ptr {shadow}, i64 {first}, i32 {width}"
+                call(code, "void", "read_uniform", given)
         return super().load_uniform(code, places, columns, entry)
 
     def store_row(
@@ -119,19 +113,26 @@ class ObservedMemory(MemoryFunctions):
         mask: str,
     ) -> None:
         """See `MemoryFunctions`."""
-        for number, column in enumerate(columns):
-            ahead = number * column.bits // 8
-            # lanes that follow each other share no unit
-            self._record(code, place, mask, column.bits, ahead, WRITE, column)
+        if len(columns) == 1 and columns[0].bits == 8 * self._unit:
+            with self._unless_null(code, place.entry, layout.SHADOW) as shadow:
+                pass_sources(code, columns)
+                for half, first in enumerate(places.first):
+                    given = f"{_WARP}, ptr {shadow}, ptr {place.host}, i64 {first}, i32 {half}"
+                    call(code, "void", "write_row", given)
+        else:
+            for number, column in enumerate(columns):
+                ahead = number * column.bits // 8
+                # lanes that follow each other share no unit
+                self._record(code, place, mask, column.bits, ahead, SHADOW_WRITE, column)
         super().store_row(code, places, columns, place, mask)
 
     # --- checks ----------------------------------------------------------------------------------
 
-    def _units(self, width: int) -> int:
-        units = self._shadow.units(width)
-        if not units:
+    def _checked_width(self, width: int) -> int:
+        """Return bytes of bits, which are those of units."""
+        if width < 8 * self._unit:
             raise Untraceable(f"an access of {width} bits with detectors")
-        return units
+        return width // 8
 
     @contextmanager
     def _unless_null(self, code: CodeBuilder, entry: str, offset: int) -> Iterator[str]:
@@ -179,25 +180,18 @@ class ObservedMemory(MemoryFunctions):
         value: LaneVector | None = None,
     ) -> str:
         """Record accesses in the shadow; return the lanes that write together with others."""
-        self._units(width)
-        name = self._shadow.record(kind, width, joint=self.is_joint)
-        skipped = code.fresh("skipped")
+        size = self._checked_width(width)
+        skipped, recorded = code.fresh("skipped"), code.fresh("recorded")
         code.line(f"br label %{skipped}")
         code.label(skipped)
         with self._unless_null(code, place.entry, layout.SHADOW) as shadow:
-            at = self._shadow.pointer(code, shadow, ahead)
-            stamp = stamp_of_warp(code, WarpState.SYNCS)
-            given = f"ptr %ctx, ptr {at}, {place.offsets.typed}, i32 {mask}, i64 {stamp}"
-            if value is None:
-                code.line(f"call void @{name}({given})")
-            else:
-                host = pointer_to(code, place.host, ahead) if ahead else place.host
-                found = code.scalar(f"call i32 @{name}({given}, ptr {host}, {value.typed})")
-                recorded = code.fresh("recorded")
-                code.line(f"br label %{recorded}")
-                code.label(recorded)
-        if value is None:
-            return ""
+            host = pointer_to(code, place.host, ahead) if ahead else place.host
+            pass_sources(code, [place.offsets] if value is None else [place.offsets, value])
+            given = f"{_WARP}, ptr {shadow}, ptr {host}, i32 {mask}, i64 {ahead}"
+            kinds = f"i32 {size}, i32 {kind}, i32 {int(self.is_joint)}"
+            found = call(code, "i32", "record_accesses", f"{given}, {kinds}")
+            code.line(f"br label %{recorded}")
+            code.label(recorded)
         return code.scalar(f"phi i32 [ 0, %{skipped} ], [ {found}, %{recorded} ]")
 
     def _check_equal(

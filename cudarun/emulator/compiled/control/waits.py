@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from cudarun.emulator.code import BlockCode, Terminator
-from cudarun.emulator.compiled.access.shadow import count_synchronization
 from cudarun.emulator.compiled.control.barriers import CountedBarriers
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, splat
@@ -127,8 +126,10 @@ class WarpWaits(InstructionRules):
 
     def synchronized(self, mask: str, members: LaneVector | None) -> None:
         """Record for detectors that lanes synchronize; ``None`` stands for whole warps."""
-        alive = field(self._code, "%state", self._state.ALIVE, "i32")
-        count_synchronization(self._code, mask, alive, members, self._state.SYNCS)
+        every = splat("i32", 0xFFFFFFFF) if members is None else self._code.bitcast(members, "i32")
+        pass_sources(self._code, [every])
+        given = f"ptr %ctx, ptr %state, i32 {mask}"
+        call(self._code, "void", "count_synchronization", given)
 
     def synchronize(self, block: BlockCode) -> None:
         """Let lanes wait until all live lanes of their member masks are at a block."""

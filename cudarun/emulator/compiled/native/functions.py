@@ -58,7 +58,7 @@ class KernelFacts(NamedTuple):
         cluster_barriers: Where they continue after each wait for the cluster.
         groups: The blocks at which warpgroups wait.
         meets: Whether lanes of a warp that wait at several places can meet.
-        is_observed: Whether accesses are recorded for detectors.
+        shadow_unit: Bytes of the smallest access if they are recorded for detectors; else 0.
         finds_sync_errors: Whether lanes are checked for synchronization errors.
     """
 
@@ -69,7 +69,7 @@ class KernelFacts(NamedTuple):
     cluster_barriers: Sequence[int] = ()
     groups: Sequence[int] = ()
     meets: bool = False
-    is_observed: bool = False
+    shadow_unit: int = 0
     finds_sync_errors: bool = False
 
     def numbers(self) -> dict[str, int]:
@@ -79,7 +79,7 @@ class KernelFacts(NamedTuple):
             **{name: getattr(state, name) for name in ("size", "mask_bytes", "blocks", "counted")},
             **state.offsets,
             **{name: len(values) for name, values in self._lists().items()},
-            **{name: getattr(self, name) for name in ("meets", "is_observed", "finds_sync_errors")},
+            **{name: getattr(self, name) for name in ("meets", "shadow_unit", "finds_sync_errors")},
         }
 
     def _lists(self) -> dict[str, Sequence[int]]:

@@ -28,7 +28,7 @@ INLINE void begin_block(char *ctx, u64 number, char *row)
     fill(ctx, SHARED, SHARED_RESERVED, 0);
     fill(ctx, LOCAL, LOCAL_SIZE, UNDEFINED_BYTE);
     fill(ctx, TESTS, TESTS_BYTES, 0);
-    if (kernel.is_observed) {
+    if (kernel.shadow_unit) {
         FIELD(u64, ctx, EPOCH) = (number + 1) << SHADOW_BLOCK;
         fill(ctx, SHARED_SHADOW, SHARED_SHADOW_BYTES, 0);
         fill(ctx, SHARED_MARKS, SHARED_MARKS_BYTES, 1);
@@ -67,7 +67,7 @@ INLINE void begin_epoch(char *ctx)  // the last one does not end
 
 INLINE void release_block(char *ctx, u64 warps)
 {
-    if (kernel.is_observed)
+    if (kernel.shadow_unit)
         begin_epoch(ctx);
     for (u64 warp = 0; warp < warps; warp++) {
         char *state = state_of(ctx, warp);
@@ -75,7 +75,7 @@ INLINE void release_block(char *ctx, u64 warps)
             suspect(ctx, MASK(state, PASSED) & ~MASK(state, ALIVE));
             FIELD(u64, ctx, BARRIER) = 0;
         }
-        if (kernel.is_observed)
+        if (kernel.shadow_unit)
             MASK(state, SYNCS) = 0;
         for (u32 barrier = 0; barrier < kernel.barriers; barrier++) {
             PENDING_MASK(state, at_barriers[barrier]) |= WAITING_MASK(state, barrier);

@@ -8,7 +8,7 @@
 
 typedef unsigned char u8;
 typedef unsigned int u32;
-typedef unsigned long long u64;
+typedef unsigned long u64;
 typedef u32 (*callback)(char *ctx);
 typedef u64 loose_u64 __attribute__((aligned(1)));
 

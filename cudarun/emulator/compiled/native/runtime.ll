@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from dd7993cfc0e7c00f19e335ecab9c2e79c5317786e803b7f54e8f8bfc8d54cc64
+; Written by `python -m tools.generate_runtime` from 981b80fa8fd9d4fceb55d8fc7e89c35ff4703ab037a363350cc01cee1c34a8fe
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -35,6 +35,10 @@ declare i64 @llvm.cttz.i64(i64, i1)
 declare i64 @llvm.umax.i64(i64, i64)
 
 declare i64 @llvm.vector.reduce.or.v16i64(<16 x i64>)
+
+declare void @llvm.lifetime.end.p0(i64, ptr)
+
+declare void @llvm.lifetime.start.p0(i64, ptr)
 
 declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 
@@ -2231,4 +2235,480 @@ define internal i32 @unpark(ptr %0) noinline #0 {
   %29 = add nuw nsw i64 %9, 1
   %30 = icmp eq i64 %29, %7
   br i1 %30, label %13, label %8
+}
+
+define internal void @count_synchronization(ptr %0, ptr %1, i32 %2) noinline #0 {
+  %4 = load i32, ptr %1, align 4
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %6 = load ptr, ptr %5, align 8
+  %7 = load <32 x i32>, ptr %6, align 4
+  %8 = insertelement <32 x i32> poison, i32 %4, i64 0
+  %9 = shufflevector <32 x i32> %8, <32 x i32> poison, <32 x i32> zeroinitializer
+  %10 = and <32 x i32> %7, %9
+  %11 = icmp ne <32 x i32> %10, %9
+  %12 = bitcast <32 x i1> %11 to i32
+  %13 = icmp eq i32 %2, %4
+  %14 = and i32 %2, %12
+  %15 = icmp eq i32 %14, 0
+  %16 = select i1 %13, i1 %15, i1 false
+  br i1 %16, label %17, label %23
+17:
+  %18 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %19 = load i32, ptr %18, align 4
+  %20 = icmp ult i32 %19, 1023
+  br i1 %20, label %21, label %23
+21:
+  %22 = add nuw nsw i32 %19, 1
+  store i32 %22, ptr %18, align 4
+  br label %23
+23:
+  ret void
+}
+
+define internal void @read_row(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %5, i32 %6) noinline #0 {
+  %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %9 = udiv i32 8, %8
+  %10 = zext nneg i32 %9 to i64
+  %11 = mul i64 %4, %10
+  %12 = getelementptr inbounds nuw i8, ptr %3, i64 %11
+  %13 = icmp ugt i32 %8, %6
+  br i1 %13, label %77, label %14
+14:
+  %15 = udiv i32 %6, %8
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %17 = load i64, ptr %16, align 8
+  %18 = zext i32 %2 to i64
+  %19 = shl nuw nsw i64 %18, 25
+  %20 = or i64 %17, %19
+  %21 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %22 = load i32, ptr %21, align 4
+  %23 = zext i32 %22 to i64
+  %24 = shl nuw nsw i64 %23, 15
+  %25 = or i64 %20, %24
+  %26 = mul i32 %15, %5
+  %27 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %15, i1 true)
+  %28 = insertelement <16 x i32> poison, i32 %27, i64 0
+  %29 = shufflevector <16 x i32> %28, <16 x i32> poison, <16 x i32> zeroinitializer
+  %30 = zext nneg <16 x i32> %29 to <16 x i64>
+  %31 = insertelement <16 x i64> poison, i64 %25, i64 0
+  %32 = shufflevector <16 x i64> %31, <16 x i64> poison, <16 x i32> zeroinitializer
+  %33 = or <16 x i64> %32, splat (i64 73)
+  %34 = zext i32 %15 to i64
+  br label %35
+35:
+  %36 = phi i64 [ 0, %14 ], [ %75, %35 ]
+  %37 = phi <16 x i64> [ zeroinitializer, %14 ], [ %74, %35 ]
+  %38 = trunc nuw i64 %36 to i32
+  %39 = add i32 %26, %38
+  %40 = shl i32 %39, 4
+  %41 = zext i32 %40 to i64
+  %42 = insertelement <16 x i64> poison, i64 %41, i64 0
+  %43 = shufflevector <16 x i64> %42, <16 x i64> poison, <16 x i32> zeroinitializer
+  %44 = or disjoint <16 x i64> %43, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
+  %45 = lshr <16 x i64> %44, %30
+  %46 = shl nuw nsw <16 x i64> %45, splat (i64 9)
+  %47 = getelementptr inbounds nuw <16 x i64>, ptr %12, i64 %36
+  %48 = load <16 x i64>, ptr %47, align 8
+  %49 = or <16 x i64> %46, %32
+  %50 = xor <16 x i64> %48, %49
+  %51 = and <16 x i64> %48, splat (i64 16384)
+  %52 = or <16 x i64> %50, %51
+  %53 = icmp ugt <16 x i64> %50, splat (i64 140737488355327)
+  %54 = select <16 x i1> %53, <16 x i64> splat (i64 -140737488354944), <16 x i64> zeroinitializer
+  %55 = icmp ult <16 x i64> %50, splat (i64 2147483648)
+  %56 = select <16 x i1> %55, <16 x i64> splat (i64 1073741872), <16 x i64> %54
+  %57 = icmp ugt <16 x i64> %50, splat (i64 33554431)
+  %58 = select <16 x i1> %57, <16 x i64> %56, <16 x i64> zeroinitializer
+  %59 = icmp ult <16 x i64> %50, splat (i64 32768)
+  %60 = select <16 x i1> %59, <16 x i64> splat (i64 16390), <16 x i64> %58
+  %61 = icmp ugt <16 x i64> %52, splat (i64 511)
+  %62 = select <16 x i1> %61, <16 x i64> %60, <16 x i64> zeroinitializer
+  %63 = icmp eq <16 x i64> %48, zeroinitializer
+  %64 = select <16 x i1> %63, <16 x i64> zeroinitializer, <16 x i64> %62
+  %65 = select <16 x i1> %55, <16 x i64> splat (i64 432), <16 x i64> splat (i64 384)
+  %66 = select <16 x i1> %59, <16 x i64> splat (i64 438), <16 x i64> %65
+  %67 = and <16 x i64> %48, splat (i64 511)
+  %68 = and <16 x i64> %67, %64
+  %69 = and <16 x i64> %66, %48
+  %70 = and <16 x i64> %64, splat (i64 -512)
+  %71 = or <16 x i64> %33, %69
+  %72 = or <16 x i64> %71, %70
+  %73 = or <16 x i64> %72, %46
+  store <16 x i64> %73, ptr %47, align 8
+  %74 = or <16 x i64> %68, %37
+  %75 = add nuw nsw i64 %36, 1
+  %76 = icmp samesign ult i64 %75, %34
+  br i1 %76, label %35, label %77
+77:
+  %78 = phi <16 x i64> [ zeroinitializer, %7 ], [ %74, %35 ]
+  %79 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %78)
+  %80 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %81 = load i64, ptr %80, align 8
+  %82 = or i64 %81, %79
+  store i64 %82, ptr %80, align 8
+  ret void
+}
+
+define internal void @write_row(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i64 %5, i32 %6) noinline #0 {
+  %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %10 = load i64, ptr %9, align 8
+  %11 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %12 = load i32, ptr %11, align 4
+  %13 = udiv i32 8, %8
+  %14 = zext nneg i32 %13 to i64
+  %15 = mul i64 %5, %14
+  %16 = getelementptr inbounds nuw i8, ptr %3, i64 %15
+  %17 = getelementptr inbounds nuw i8, ptr %4, i64 %5
+  %18 = load <16 x i64>, ptr %16, align 8
+  %19 = and <16 x i64> %18, splat (i64 146)
+  %20 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %19)
+  %21 = icmp eq i64 %20, 0
+  br i1 %21, label %50, label %22
+22:
+  %23 = mul i32 %6, %8
+  %24 = shl i32 %23, 4
+  %25 = zext i32 %24 to i64
+  %26 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %27 = load ptr, ptr %26, align 8
+  %28 = getelementptr inbounds nuw i8, ptr %27, i64 %25
+  switch i32 %8, label %45 [
+    i32 1, label %29
+    i32 2, label %33
+    i32 4, label %37
+    i32 8, label %41
+  ]
+29:
+  %30 = load <16 x i8>, ptr %17, align 1
+  %31 = load <16 x i8>, ptr %28, align 1
+  %32 = icmp ne <16 x i8> %30, %31
+  br label %45
+33:
+  %34 = load <16 x i16>, ptr %17, align 1
+  %35 = load <16 x i16>, ptr %28, align 1
+  %36 = icmp ne <16 x i16> %34, %35
+  br label %45
+37:
+  %38 = load <16 x i32>, ptr %17, align 1
+  %39 = load <16 x i32>, ptr %28, align 1
+  %40 = icmp ne <16 x i32> %38, %39
+  br label %45
+41:
+  %42 = load <16 x i64>, ptr %17, align 1
+  %43 = load <16 x i64>, ptr %28, align 1
+  %44 = icmp ne <16 x i64> %42, %43
+  br label %45
+45:
+  %46 = phi <16 x i1> [ zeroinitializer, %22 ], [ %44, %41 ], [ %40, %37 ], [ %36, %33 ], [ %32, %29 ]
+  %47 = lshr exact <16 x i64> %19, splat (i64 1)
+  %48 = select <16 x i1> %46, <16 x i64> %47, <16 x i64> zeroinitializer
+  %49 = or <16 x i64> %48, %18
+  br label %50
+50:
+  %51 = phi <16 x i64> [ %49, %45 ], [ %18, %7 ]
+  %52 = shl i32 %6, 4
+  %53 = zext i32 %52 to i64
+  %54 = insertelement <16 x i64> poison, i64 %53, i64 0
+  %55 = shufflevector <16 x i64> %54, <16 x i64> poison, <16 x i32> zeroinitializer
+  %56 = or disjoint <16 x i64> %55, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
+  %57 = shl nuw nsw <16 x i64> %56, splat (i64 9)
+  %58 = zext i32 %2 to i64
+  %59 = shl nuw nsw i64 %58, 25
+  %60 = or i64 %10, %59
+  %61 = zext i32 %12 to i64
+  %62 = shl nuw nsw i64 %61, 15
+  %63 = or i64 %60, %62
+  %64 = insertelement <16 x i64> poison, i64 %63, i64 0
+  %65 = shufflevector <16 x i64> %64, <16 x i64> poison, <16 x i32> zeroinitializer
+  %66 = or <16 x i64> %65, splat (i64 146)
+  %67 = or <16 x i64> %57, %65
+  %68 = xor <16 x i64> %51, %67
+  %69 = and <16 x i64> %51, splat (i64 16384)
+  %70 = or <16 x i64> %68, %69
+  %71 = icmp ugt <16 x i64> %68, splat (i64 140737488355327)
+  %72 = select <16 x i1> %71, <16 x i64> splat (i64 -140737488355008), <16 x i64> zeroinitializer
+  %73 = icmp ult <16 x i64> %68, splat (i64 2147483648)
+  %74 = select <16 x i1> %73, <16 x i64> splat (i64 1073741864), <16 x i64> %72
+  %75 = icmp ugt <16 x i64> %68, splat (i64 33554431)
+  %76 = select <16 x i1> %75, <16 x i64> %74, <16 x i64> zeroinitializer
+  %77 = icmp ult <16 x i64> %68, splat (i64 32768)
+  %78 = select <16 x i1> %77, <16 x i64> splat (i64 16389), <16 x i64> %76
+  %79 = icmp ugt <16 x i64> %70, splat (i64 511)
+  %80 = select <16 x i1> %79, <16 x i64> %78, <16 x i64> zeroinitializer
+  %81 = icmp eq <16 x i64> %51, zeroinitializer
+  %82 = select <16 x i1> %81, <16 x i64> zeroinitializer, <16 x i64> %80
+  %83 = select <16 x i1> %73, <16 x i64> splat (i64 360), <16 x i64> splat (i64 320)
+  %84 = select <16 x i1> %77, <16 x i64> splat (i64 365), <16 x i64> %83
+  %85 = and <16 x i64> %51, splat (i64 511)
+  %86 = and <16 x i64> %85, %82
+  %87 = and <16 x i64> %84, %51
+  %88 = and <16 x i64> %82, splat (i64 -512)
+  %89 = or <16 x i64> %66, %87
+  %90 = or <16 x i64> %89, %88
+  %91 = or <16 x i64> %90, %57
+  store <16 x i64> %91, ptr %16, align 8
+  %92 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %86)
+  %93 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %94 = load i64, ptr %93, align 8
+  %95 = or i64 %94, %92
+  store i64 %95, ptr %93, align 8
+  ret void
+}
+
+define internal void @read_uniform(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %5) noinline #0 {
+  %7 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %8 = udiv i32 8, %7
+  %9 = zext nneg i32 %8 to i64
+  %10 = mul i64 %4, %9
+  %11 = getelementptr inbounds nuw i8, ptr %3, i64 %10
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %13 = load i64, ptr %12, align 8
+  %14 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %15 = load i32, ptr %14, align 4
+  %16 = zext i32 %15 to i64
+  %17 = shl nuw nsw i64 %16, 15
+  %18 = zext i32 %2 to i64
+  %19 = shl nuw nsw i64 %18, 25
+  %20 = or i64 %19, %13
+  %21 = or i64 %20, %17
+  %22 = or i64 %21, 16384
+  %23 = icmp ugt i32 %7, %5
+  br i1 %23, label %28, label %24
+24:
+  %25 = udiv i32 %5, %7
+  %26 = zext i32 %25 to i64
+  %27 = or i64 %21, 16457
+  br label %33
+28:
+  %29 = phi i64 [ 0, %6 ], [ %61, %33 ]
+  %30 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %31 = load i64, ptr %30, align 8
+  %32 = or i64 %31, %29
+  store i64 %32, ptr %30, align 8
+  ret void
+33:
+  %34 = phi i64 [ 0, %24 ], [ %62, %33 ]
+  %35 = phi i64 [ 0, %24 ], [ %61, %33 ]
+  %36 = getelementptr inbounds nuw i64, ptr %11, i64 %34
+  %37 = load i64, ptr %36, align 8
+  %38 = xor i64 %37, %22
+  %39 = icmp ult i64 %38, 140737488355328
+  %40 = select i1 %39, i64 0, i64 -140737488354944
+  %41 = icmp ult i64 %38, 2147483648
+  %42 = select i1 %41, i64 1073741872, i64 %40
+  %43 = icmp ult i64 %38, 32768
+  %44 = icmp ult i64 %38, 33554432
+  %45 = select i1 %44, i64 0, i64 %42
+  %46 = select i1 %43, i64 16390, i64 %45
+  %47 = and i64 %37, 16384
+  %48 = or i64 %38, %47
+  %49 = icmp ult i64 %48, 512
+  %50 = icmp eq i64 %37, 0
+  %51 = or i1 %50, %49
+  %52 = select i1 %51, i64 0, i64 %46
+  %53 = select i1 %41, i64 432, i64 384
+  %54 = select i1 %43, i64 438, i64 %53
+  %55 = and i64 %37, 438
+  %56 = and i64 %55, %52
+  %57 = and i64 %54, %37
+  %58 = and i64 %52, -140736414613504
+  %59 = or disjoint i64 %57, %58
+  %60 = or i64 %59, %27
+  store i64 %60, ptr %36, align 8
+  %61 = or i64 %56, %35
+  %62 = add nuw nsw i64 %34, 1
+  %63 = icmp samesign ult i64 %62, %26
+  br i1 %63, label %33, label %28
+}
+
+define internal i32 @record_accesses(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, i64 %6, i32 %7, i32 %8, i32 %9) noinline #0 {
+  %11 = alloca [32 x i64], align 16
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %13 = load ptr, ptr %12, align 8
+  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %15 = udiv i32 8, %14
+  %16 = zext nneg i32 %15 to i64
+  %17 = getelementptr inbounds nuw i8, ptr %13, i64 512
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %19 = load i64, ptr %18, align 8
+  %20 = getelementptr inbounds nuw i8, ptr %1, i64 20
+  %21 = load i32, ptr %20, align 4
+  %22 = zext i32 %21 to i64
+  %23 = shl nuw nsw i64 %22, 15
+  %24 = zext i32 %2 to i64
+  %25 = shl nuw nsw i64 %24, 25
+  %26 = udiv i32 %7, %14
+  %27 = mul i64 %6, %16
+  %28 = getelementptr inbounds nuw i8, ptr %3, i64 %27
+  %29 = icmp ne i32 %8, 2
+  %30 = icmp eq i32 %5, 0
+  %31 = or i1 %29, %30
+  br i1 %31, label %65, label %32
+32:
+  %33 = icmp eq i32 %7, 0
+  %34 = zext i32 %7 to i64
+  br label %35
+35:
+  %36 = phi i32 [ 0, %32 ], [ %61, %58 ]
+  %37 = phi i32 [ %5, %32 ], [ %63, %58 ]
+  %38 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %37, i1 true)
+  %39 = zext nneg i32 %38 to i64
+  %40 = getelementptr inbounds nuw i64, ptr %13, i64 %39
+  %41 = load i64, ptr %40, align 8
+  %42 = getelementptr inbounds nuw i8, ptr %4, i64 %41
+  %43 = mul i32 %38, %7
+  %44 = zext i32 %43 to i64
+  %45 = getelementptr inbounds nuw i8, ptr %17, i64 %44
+  br i1 %33, label %58, label %46
+46:
+  %47 = phi i64 [ %56, %46 ], [ 0, %35 ]
+  %48 = phi i32 [ %55, %46 ], [ 0, %35 ]
+  %49 = getelementptr inbounds nuw i8, ptr %42, i64 %47
+  %50 = load i8, ptr %49, align 1
+  %51 = getelementptr inbounds nuw i8, ptr %45, i64 %47
+  %52 = load i8, ptr %51, align 1
+  %53 = icmp ne i8 %50, %52
+  %54 = zext i1 %53 to i32
+  %55 = or i32 %48, %54
+  %56 = add nuw nsw i64 %47, 1
+  %57 = icmp eq i64 %56, %34
+  br i1 %57, label %58, label %46
+58:
+  %59 = phi i32 [ 0, %35 ], [ %55, %46 ]
+  %60 = shl nuw i32 %59, %38
+  %61 = or i32 %60, %36
+  %62 = add i32 %37, -1
+  %63 = and i32 %62, %37
+  %64 = icmp eq i32 %63, 0
+  br i1 %64, label %65, label %35
+65:
+  %66 = phi i32 [ 0, %10 ], [ %61, %58 ]
+  %67 = icmp ugt i32 %14, %7
+  br i1 %67, label %81, label %68
+68:
+  %69 = or i64 %19, %25
+  %70 = or i64 %69, %23
+  %71 = zext i32 %8 to i64
+  %72 = mul nuw nsw i64 %71, 73
+  %73 = and i64 %72, 448
+  %74 = xor i64 %73, -140737488354880
+  %75 = and i64 %72, 56
+  %76 = xor i64 %75, 1073741880
+  %77 = and i64 %72, 7
+  %78 = xor i64 %77, 16391
+  %79 = icmp ne i32 %9, 0
+  %80 = or i64 %72, %70
+  br label %87
+81:
+  %82 = phi i32 [ 0, %65 ], [ %177, %175 ]
+  %83 = phi i64 [ 0, %65 ], [ %176, %175 ]
+  %84 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %85 = load i64, ptr %84, align 8
+  %86 = or i64 %85, %83
+  store i64 %86, ptr %84, align 8
+  ret i32 %82
+87:
+  %88 = phi ptr [ %28, %68 ], [ %179, %175 ]
+  %89 = phi i64 [ 0, %68 ], [ %176, %175 ]
+  %90 = phi i32 [ 0, %68 ], [ %177, %175 ]
+  %91 = phi i32 [ 0, %68 ], [ %178, %175 ]
+  call void @llvm.lifetime.start.p0(i64 256, ptr nonnull %11)
+  br i1 %30, label %175, label %92
+92:
+  %93 = phi i64 [ %136, %92 ], [ %89, %87 ]
+  %94 = phi i32 [ %138, %92 ], [ %5, %87 ]
+  %95 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %94, i1 true)
+  %96 = zext nneg i32 %95 to i64
+  %97 = getelementptr inbounds nuw i64, ptr %13, i64 %96
+  %98 = load i64, ptr %97, align 8
+  %99 = mul i64 %98, %16
+  %100 = getelementptr inbounds nuw i8, ptr %88, i64 %99
+  %101 = load i64, ptr %100, align 8
+  %102 = shl nuw i32 1, %95
+  %103 = and i32 %102, %66
+  %104 = icmp eq i32 %103, 0
+  %105 = lshr i64 %101, 1
+  %106 = and i64 %105, 73
+  %107 = select i1 %104, i64 0, i64 %106
+  %108 = or i64 %107, %101
+  %109 = shl nuw nsw i64 %96, 9
+  %110 = or i64 %70, %109
+  %111 = xor i64 %108, %110
+  %112 = icmp ult i64 %111, 140737488355328
+  %113 = select i1 %112, i64 0, i64 %74
+  %114 = icmp ult i64 %111, 2147483648
+  %115 = select i1 %114, i64 %76, i64 %113
+  %116 = icmp ult i64 %111, 32768
+  %117 = icmp ult i64 %111, 33554432
+  %118 = select i1 %117, i64 0, i64 %115
+  %119 = select i1 %116, i64 %78, i64 %118
+  %120 = and i64 %101, 16384
+  %121 = or i64 %111, %120
+  %122 = icmp ult i64 %121, 512
+  %123 = icmp eq i64 %108, 0
+  %124 = or i1 %123, %122
+  %125 = select i1 %124, i64 0, i64 %119
+  %126 = select i1 %114, i64 504, i64 448
+  %127 = select i1 %116, i64 511, i64 %126
+  %128 = and i64 %108, 511
+  %129 = and i64 %128, %125
+  %130 = and i64 %127, %108
+  %131 = and i64 %125, -512
+  %132 = or disjoint i64 %130, %131
+  %133 = or i64 %132, %80
+  %134 = or i64 %133, %109
+  %135 = getelementptr inbounds nuw [32 x i64], ptr %11, i64 0, i64 %96
+  store i64 %134, ptr %135, align 8
+  %136 = or i64 %129, %93
+  %137 = add i32 %94, -1
+  %138 = and i32 %137, %94
+  %139 = icmp eq i32 %138, 0
+  br i1 %139, label %140, label %92
+140:
+  %141 = phi i32 [ %151, %140 ], [ %5, %92 ]
+  %142 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %141, i1 true)
+  %143 = zext nneg i32 %142 to i64
+  %144 = getelementptr inbounds nuw [32 x i64], ptr %11, i64 0, i64 %143
+  %145 = load i64, ptr %144, align 8
+  %146 = getelementptr inbounds nuw i64, ptr %13, i64 %143
+  %147 = load i64, ptr %146, align 8
+  %148 = mul i64 %147, %16
+  %149 = getelementptr inbounds nuw i8, ptr %88, i64 %148
+  store i64 %145, ptr %149, align 8
+  %150 = add i32 %141, -1
+  %151 = and i32 %150, %141
+  %152 = icmp eq i32 %151, 0
+  br i1 %152, label %153, label %140
+153:
+  %154 = phi i32 [ %168, %153 ], [ %90, %140 ]
+  %155 = phi i32 [ %173, %153 ], [ %5, %140 ]
+  %156 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %155, i1 true)
+  %157 = zext nneg i32 %156 to i64
+  %158 = getelementptr inbounds nuw i64, ptr %13, i64 %157
+  %159 = load i64, ptr %158, align 8
+  %160 = mul i64 %159, %16
+  %161 = getelementptr inbounds nuw i8, ptr %88, i64 %160
+  %162 = load i64, ptr %161, align 8
+  %163 = getelementptr inbounds nuw [32 x i64], ptr %11, i64 0, i64 %157
+  %164 = load i64, ptr %163, align 8
+  %165 = icmp ne i64 %162, %164
+  %166 = zext i1 %165 to i32
+  %167 = shl nuw i32 %166, %156
+  %168 = or i32 %167, %154
+  %169 = or i1 %79, %165
+  %170 = select i1 %169, i64 16384, i64 0
+  %171 = or i64 %170, %162
+  store i64 %171, ptr %161, align 8
+  %172 = add i32 %155, -1
+  %173 = and i32 %172, %155
+  %174 = icmp eq i32 %173, 0
+  br i1 %174, label %175, label %153
+175:
+  %176 = phi i64 [ %89, %87 ], [ %136, %153 ]
+  %177 = phi i32 [ %90, %87 ], [ %168, %153 ]
+  call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %11)
+  %178 = add nuw i32 %91, 1
+  %179 = getelementptr inbounds nuw i8, ptr %88, i64 8
+  %180 = icmp ult i32 %178, %26
+  br i1 %180, label %87, label %81
 }

@@ -74,6 +74,8 @@ CACHE_BYTES = 72
 
 # The first bits of the epoch and the block in a word of shadow memory, whose highest field is it.
 SHADOW_EPOCH, SHADOW_BLOCK, _SHADOW_END = 31, 47, 64
+SHADOW_WORD = 8  # bytes of the shadow of a unit
+SHADOW_READ, SHADOW_WRITE, SHADOW_ATOMIC = 1, 2, 4  # the kinds of accesses
 MOST_BLOCKS = (1 << _SHADOW_END - SHADOW_BLOCK) - 2  # others stand for no block, and for many
 
 # A tensor entry, of words of 8 bytes. Boxes that are not in the tensor as a whole are no concern

@@ -1,0 +1,205 @@
+// Shadow memory: whether accesses of a launch may race.
+//
+// Memory is divided into units of the smallest access of the kernel. A word per unit has its last
+// accesses on three levels. A thread that differs from the recorded one on a level conflicts with the
+// accesses recorded there; an access that is ordered after all of a level begins it anew:
+//
+// * blocks are not ordered;
+// * warps of a block are ordered by barriers of the whole block, which begin an epoch;
+// * lanes of a warp are ordered by synchronizations of the whole warp, which are counted.
+//
+// Other synchronization is not known here: there are conflicts that are no races, but every race of
+// the interpreter's detector is a conflict.
+
+#include "runtime.h"
+
+#define HALF (WARP / 2)
+
+// Of each lane of half a warp.
+typedef u64 row __attribute__((ext_vector_type(HALF), aligned(8)));
+typedef _Bool row_bits __attribute__((ext_vector_type(HALF)));
+
+// Fields of a word from the lowest bit on: the kinds on the three levels, then the last thread and its
+// time. The highest value of a lane, a warp and a block stands for many.
+enum {
+    EVERY_LEVEL = 0111,  // times a kind
+    IN_WARP = 0007,
+    IN_BLOCK = 0070,
+    IN_GRID = 0700,
+    KINDS = 0777,
+    LANE = 9,
+    SYNCS_AT = 15,
+    WARP_AT = 25,
+    MOST_SYNCS = (1 << (WARP_AT - SYNCS_AT)) - 1,
+    WRITES = SHADOW_WRITE * EVERY_LEVEL,
+};
+#define MANY_LANES (1ull << (SYNCS_AT - 1))
+#define MANY_WARPS (1ull << (SHADOW_EPOCH - 1))
+#define MANY_BLOCKS (~0ull << SHADOW_BLOCK)
+
+// Return the words of units after accesses of a kind, and what of the words before conflicts with
+// them: of one unit, or of a row.
+#define NEXT_WORDS(name, words_)                                                                   \
+    INLINE words_ name(words_ held, words_ stamps, u64 kind, words_ *conflicts)                    \
+    {                                                                                              \
+        u64 own = kind * EVERY_LEVEL;                                                              \
+        words_ apart = (held ^ stamps) | (held & (words_)MANY_LANES), none = (words_)0ull;         \
+        words_ new_block = apart < (words_)(1ull << SHADOW_BLOCK)                                  \
+                               ? none                                                              \
+                               : (words_)(MANY_BLOCKS | (IN_GRID & ~own));                         \
+        words_ new_warp = apart < (words_)(1ull << SHADOW_EPOCH)                                   \
+                              ? (words_)(MANY_WARPS | (IN_BLOCK & ~own))                           \
+                              : new_block;                                                         \
+        words_ after_sync = apart < (words_)(1ull << WARP_AT) ? none : new_warp;                   \
+        words_ new_lane = apart < (words_)(1ull << SYNCS_AT)                                       \
+                              ? (words_)(MANY_LANES | (IN_WARP & ~own))                            \
+                              : after_sync;                                                        \
+        words_ other = apart < (words_)(1ull << LANE) ? none : new_lane;                           \
+        words_ differs = held == none ? none : other;                                              \
+        words_ in_grid = (words_)(u64)IN_GRID, in_block = (words_)(u64)(IN_BLOCK | IN_GRID);       \
+        words_ in_warp = (words_)(u64)KINDS;                                                       \
+        words_ older = apart < (words_)(1ull << SHADOW_EPOCH) ? in_block : in_grid;                \
+        words_ kept = apart < (words_)(1ull << SYNCS_AT) ? in_warp : older;                        \
+        *conflicts = held & differs & in_warp;                                                     \
+        return stamps | (held & kept) | (words_)own | (differs & ~in_warp);                        \
+    }
+
+NEXT_WORDS(next_word, u64)
+NEXT_WORDS(next_row, row)
+
+// The word of an access by lane 0 now, without kinds.
+INLINE u64 stamp_of(char *ctx, char *state, u32 warp)
+{
+    return FIELD(u64, ctx, EPOCH) | (u64)MASK(state, SYNCS) << SYNCS_AT | (u64)warp << WARP_AT;
+}
+
+INLINE row lanes_of_row(u32 first, u32 shift)
+{
+    row numbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return (numbers + first) >> shift << LANE;
+}
+
+// Count a synchronization of lanes if they are their whole warp; the column is their member masks.
+OUT_OF_LINE void count_synchronization(char *ctx, char *state, u32 mask)
+{
+    u32 alive = MASK(state, ALIVE);
+    u32 absent = mask_of((*COLUMN(words, ctx, 0) & spread(alive)) != spread(alive));
+    if (mask == alive && !(absent & mask) && MASK(state, SYNCS) < MOST_SYNCS)
+        MASK(state, SYNCS)++;
+}
+
+// --- patterns ------------------------------------------------------------------------------------
+
+#define DIFFERING(bytes, kind)                                                                     \
+    case bytes: {                                                                                  \
+        typedef kind values_ __attribute__((ext_vector_type(HALF), aligned(1)));                   \
+        bits_ = __builtin_convertvector(*(values_ *)memory != *(values_ *)values, row_bits);       \
+        break;                                                                                     \
+    }
+
+// Return where the values of a row differ from those in memory, as words of equal bits.
+INLINE row differing(char *memory, char *values, u32 width)
+{
+    row_bits bits_ = 0;
+    switch (width) {
+        DIFFERING(1, u8)
+        DIFFERING(2, unsigned short)
+        DIFFERING(4, u32)
+        DIFFERING(8, u64)
+    }
+    return -__builtin_convertvector(bits_, row);
+}
+
+INLINE void record_row(char *ctx, char *state, u32 warp, char *shadow, char *host, u64 first, u32 half,
+                       u32 width, u32 kind)
+{
+    u32 units = width / kernel.shadow_unit;
+    u64 stamp = stamp_of(ctx, state, warp);
+    row *held = (row *)(shadow + first * (SHADOW_WORD / kernel.shadow_unit)), found = (row)0ull;
+    for (u32 turn = 0; turn < units; turn++) {
+        row lanes = lanes_of_row(HALF * (half * units + turn), lowest(units)), conflicts;
+        row before = held[turn], writes = before & (row)(u64)WRITES;
+        if (kind == SHADOW_WRITE && __builtin_reduce_or(writes)) {
+            char *values = COLUMN(char, ctx, 0) + HALF * half * width;
+            before |= differing(host + first, values, width) & writes >> 1;
+        }
+        held[turn] = next_row(before, (row)stamp | lanes, kind, &conflicts);
+        found |= conflicts;
+    }
+    suspect(ctx, __builtin_reduce_or(found));
+}
+
+// Record that the lanes of a half read consecutive memory from an offset on.
+OUT_OF_LINE void read_row(char *ctx, char *state, u32 warp, char *shadow, u64 first, u32 half, u32 width)
+{
+    record_row(ctx, state, warp, shadow, 0, first, half, width, SHADOW_READ);
+}
+
+// Record that they write it, each a unit. The column is the values.
+OUT_OF_LINE void write_row(char *ctx, char *state, u32 warp, char *shadow, char *host, u64 first,
+                           u32 half)
+{
+    record_row(ctx, state, warp, shadow, host, first, half, kernel.shadow_unit, SHADOW_WRITE);
+}
+
+// Record that all lanes of a half read the memory at an offset.
+OUT_OF_LINE void read_uniform(char *ctx, char *state, u32 warp, char *shadow, u64 first, u32 width)
+{
+    u64 *held = (u64 *)(shadow + first * (SHADOW_WORD / kernel.shadow_unit));
+    u64 stamp = stamp_of(ctx, state, warp) | MANY_LANES, found = 0, conflicts;
+    for (u32 unit = 0; unit < width / kernel.shadow_unit; unit++) {
+        held[unit] = next_word(held[unit], stamp, SHADOW_READ, &conflicts);
+        found |= conflicts;
+    }
+    suspect(ctx, found);
+}
+
+// --- all accesses --------------------------------------------------------------------------------
+
+INLINE u32 differs(char *memory, char *value, u32 width)
+{
+    u32 found = 0;
+    for (u32 place = 0; place < width; place++)
+        found |= memory[place] != value[place];
+    return found;
+}
+
+// Check and record accesses of lanes; return those that may write the same memory as others.
+//
+// The columns are the offsets, and the values of writes; these offsets are relative to the shadow
+// `ahead` bytes before, and to host memory. Earlier writes of other values are as reads: writes of one
+// value by many threads are no race. `joint`: other lanes of the warp can be those that make the
+// accesses.
+OUT_OF_LINE u32 record_accesses(char *ctx, char *state, u32 warp, char *shadow, char *host, u32 mask,
+                                u64 ahead, u32 width, u32 kind, u32 joint)
+{
+    u64 *places = COLUMN(u64, ctx, 0), scale = SHADOW_WORD / kernel.shadow_unit;
+    char *values = COLUMN(char, ctx, 1);
+    u64 stamp = stamp_of(ctx, state, warp), suspected = 0;
+    u32 units = width / kernel.shadow_unit, shared = 0;
+    shadow += ahead * scale;
+    u32 changes = 0;
+    if (kind == SHADOW_WRITE) {
+        FOR_EACH_LANE(lane, mask)
+            changes |= differs(host + places[lane], values + lane * width, width) << lane;
+    }
+    for (u32 unit = 0; unit < units; unit++, shadow += SHADOW_WORD) {
+        u64 next[WARP], conflicts;
+        FOR_EACH_LANE(lane, mask) {
+            u64 held = FIELD(u64, shadow, places[lane] * scale);
+            held |= changes >> lane & 1 ? (held & WRITES) >> 1 : 0;
+            next[lane] = next_word(held, stamp | (u64)lane << LANE, kind, &conflicts);
+            suspected |= conflicts;
+        }
+        FOR_EACH_LANE(lane, mask)
+            FIELD(u64, shadow, places[lane] * scale) = next[lane];
+        FOR_EACH_LANE(lane, mask) {
+            u64 *held = &FIELD(u64, shadow, places[lane] * scale);
+            u32 is_lost = *held != next[lane];  // another lane has accessed the unit, too
+            shared |= is_lost << lane;
+            *held |= is_lost || joint ? MANY_LANES : 0;
+        }
+    }
+    suspect(ctx, suspected);
+    return shared;
+}

@@ -210,10 +210,10 @@ class DetectorObserver(Observer):
         for detector in self._detectors:
             detector.lanes_exited(batch, lanes)
 
-    def phase_completed(self, batch: Batch, place: int) -> None:
+    def phase_completed(self, batch: Batch, place: int, parity: int) -> None:
         """See `Observer`."""
         for detector in self._detectors:
-            detector.phase_completed(batch, place)
+            detector.phase_completed(batch, place, parity)
 
     def stack_grows(self, batch: Batch, lanes: Lanes, start: Array, size: Array | int) -> None:
         """See `Observer`."""

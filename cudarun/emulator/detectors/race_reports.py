@@ -116,8 +116,7 @@ class RaceReporter:
             return "no barrier between the first and the issue of the second" * bool(later.agent)
         wait = _WAITS[earlier.agent]
         if earlier.agent in ("mbarrier", "st.async"):
-            at = shared_bytes(self._launch, self._agents.object_of(agent), 8)
-            wait += f" at {at.name.removeprefix('variable ')} + {at.offset}"
+            wait += f" at {self._agents.object_of(agent):#x}"
         return f"no {wait} before the {'issue of the second' if later.agent else later.kind.value}"
 
     def _bytes(self, region: Allocation | Section, first: int, size: int) -> AccessedBytes:

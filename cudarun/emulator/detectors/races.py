@@ -30,6 +30,7 @@ from cudarun.emulator.detectors.shadow import Shadow, threads
 from cudarun.emulator.detectors.vector_clocks import LogicalClock, VectorClock
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Section
+from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.transfers import MemoryStore, split
 from cudarun.emulator.memory import Allocation
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -110,6 +111,7 @@ class RaceDetector(Detector):
         self._overwritten: list[_Overwritten] = []
         self._agents = Agents()
         self._has_agents = False
+        self._asked: Array | None = None  # the parity of the phase that each lane waits for
         self._reporter = RaceReporter(launch, findings, self._logical_clock, self._agents)
         self._groups: dict[Batch, Groups] = {}
         self._lifetimes: dict[Batch, SharedLifetimes] = {}
@@ -168,6 +170,7 @@ class RaceDetector(Detector):
     def issued(self, action: MemoryAction, active: Active, sources: Arrays) -> None:
         """See `Detector`."""
         self._agents.issue(action, active, sources)
+        self._asked = action.phases(sources) if isinstance(action, Wait) else None
 
     def committed(self, active: Active, queue: str) -> None:
         """See `Detector`."""
@@ -188,9 +191,9 @@ class RaceDetector(Detector):
         for kind in agents_of_queue(queue, reads=reads):
             order.complete(lanes, kind, completed)
 
-    def phase_completed(self, batch: Batch, place: int) -> None:
+    def phase_completed(self, batch: Batch, place: int, parity: int) -> None:
         """See `Observer`."""
-        self._releases.complete_phase(place, self._orders[batch])
+        self._releases.complete_phase(place, parity, self._orders[batch])
 
     def made_visible(self, active: Active, spaces: Collection[str]) -> None:
         """See `Detector`."""
@@ -219,7 +222,8 @@ class RaceDetector(Detector):
             rows = part.positions
             here = lanes if rows is None else lane_sets.of(lane_sets.pick(lanes, rows))
             theirs = words if rows is None else words[rows]
-            if access.strong and not access.agent:
+            is_strong = access.strong and not access.agent
+            if is_strong:
                 self._releases.acquire(access, part, order, lane_sets.indices(here))
             if part.space == "shared" and active.batch in self._lifetimes:
                 lifetimes = self._lifetimes[active.batch]
@@ -232,7 +236,10 @@ class RaceDetector(Detector):
                     access, site, part.region, shadow, rows, here, theirs, units, place
                 )
                 self._check(step, order)
-            if access.strong and not access.agent:
+            if self._asked is not None:  # the object has to be ready before the wait
+                asked = self._asked if rows is None else self._asked[rows]
+                self._releases.acquire_phases(part, order, lane_sets.indices(here), asked)
+            if is_strong:
                 mine = agents if rows is None or not len(agents) else agents[rows]
                 self._releases.release(access, part, order, lane_sets.indices(here), mine)
 

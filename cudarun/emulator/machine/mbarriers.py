@@ -98,7 +98,9 @@ class BarrierChange(MemoryAction):
                     active, int(view[place]), lanes, counts[lanes], owed[lanes]
                 )
                 if completes:
-                    active.batch.observer.phase_completed(active.batch, place * _WORD.itemsize)
+                    last = int(view[place]) >> PHASE ^ 1
+                    observer = active.batch.observer
+                    observer.phase_completed(active.batch, place * _WORD.itemsize, last)
         return states
 
     def _turns(
@@ -203,10 +205,14 @@ class Wait(MemoryAction):
             ),
         )
 
+    def phases(self, sources: Arrays) -> Array:
+        """Return the parity of the phase that each lane waits for."""
+        given = sources[1].astype(np.uint64)
+        return given & np.uint64(1) if self.parity else given >> np.uint64(PHASE)
+
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Write whether the phase of the state, or of the parity, is complete."""
-        given = sources[1].astype(np.uint64)
-        asked = given & np.uint64(1) if self.parity else given >> np.uint64(PHASE)
+        asked = self.phases(sources)
         (access,) = self.accesses
         failed = []
         for view, index, positions in access.locate(active, sources[0]):

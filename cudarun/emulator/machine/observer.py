@@ -97,8 +97,8 @@ class Observer:
     def lanes_exited(self, batch: Batch, lanes: Lanes) -> None:
         """Handle the exit of lanes."""
 
-    def phase_completed(self, batch: Batch, place: int) -> None:
-        """Handle the end of a phase of an ``mbarrier`` object, by its place in shared memory."""
+    def phase_completed(self, batch: Batch, place: int, parity: int) -> None:
+        """Handle the end of a phase of the ``mbarrier`` object at a place in shared memory."""
 
     # --- local memory ----------------------------------------------------------------------------
 

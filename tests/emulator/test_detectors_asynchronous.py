@@ -1,0 +1,172 @@
+"""Asynchronous operations and proxies: each kernel as it is right, and without one instruction.
+
+The mistakes are those of public bug reports: missing waits, groups, phases and proxy fences.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cudarun.emulator.detectors.findings import DetectorFinding
+from cudarun.emulator.machine.spaces import RESERVED_SHARED
+from tests.emulator.test_detectors_races import KERNEL, races
+
+BARRIER = "bar.sync 0;\n"
+FENCE = "fence.proxy.async.shared::cta;"
+
+
+def found(body: str, target: str = "sm_90a", **options: Any) -> list[DetectorFinding]:
+    """Return the races of a body; lines between ``<`` and ``>`` are part of the right one."""
+    head = (
+        f".version 8.6\n.target {target}\n.address_size 64\n.global .align 128 .b8 other[4096];\n"
+    )
+    return races(body, before=head, kernel=KERNEL, **options)
+
+
+COPY = "cp.async.ca.shared.global [%s], [%g], 4;\n"
+COMMIT, WAIT = "cp.async.commit_group;\n", "cp.async.wait_group 0;\n"
+USE = "ld.shared.u32 %v1, [%o];\n"
+
+# of a bulk copy from shared memory: thread 0 copies the tile of the block
+TILE = "mov.u64 %w1, other; @!%p0 bra NEXT;\n"
+STORE = "cp.async.bulk.global.shared::cta.bulk_group [%w1], [part], 256;\n"
+GROUP, READ = "cp.async.bulk.commit_group;\n", "cp.async.bulk.wait_group.read 0;\n"
+DONE = "cp.async.bulk.wait_group 0;\n"
+
+# of one to shared memory, which completes at the object at part + 4096
+OBJECT = """
+@%p0 mbarrier.init.shared.b64 [part+4096], 1;
+{}
+@!%p0 bra NEXT;
+mbarrier.arrive.expect_tx.shared.b64 _, [part+4096], 256;
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [part], [%z], 256, [part+4096];
+NEXT:
+"""
+TEST = "mbarrier.test_wait.parity.shared.b64 %p3, [part+4096], 1;\n"  # of the other phase
+PHASE = """
+AGAIN: mbarrier.try_wait.parity.shared.b64 %p3, [part+4096], 0;
+@!%p3 bra AGAIN;
+"""
+LOAD = OBJECT.format(BARRIER)
+
+RIGHT = {
+    "cp.async": COPY + COMMIT + WAIT + BARRIER + USE,
+    "cp.async, own data": COPY + COMMIT + WAIT + "ld.shared.u32 %v1, [%s];",
+    "cp.async, all": COPY + "cp.async.wait_all;\n" + BARRIER + USE,
+    "two groups": COPY + COMMIT + COPY.replace("[%s]", "[%s+1024]") + COMMIT
+    + "cp.async.wait_group 1;\n" + BARRIER + USE,
+    "cp.async into a tile that was read": USE + BARRIER + COPY + COMMIT + WAIT,
+    "cp.async at an mbarrier": "@%p0 mbarrier.init.shared.b64 [part+4096], 64;" + BARRIER + COPY
+    + "cp.async.mbarrier.arrive.noinc.shared.b64 [part+4096];" + PHASE + USE,
+    "bulk copy from shared memory": "st.shared.u32 [%s], %t;" + FENCE + BARRIER + TILE + STORE
+    + GROUP + READ + "NEXT: " + BARRIER + "st.shared.u32 [%s], %b;",
+    "the fence of the copying thread": "st.shared.u32 [%s], %t;" + BARRIER + TILE + FENCE + STORE
+    + "NEXT:",
+    "its result": "st.shared.u32 [%s], %t;" + FENCE + BARRIER + TILE + STORE + GROUP + DONE
+    + "NEXT: " + BARRIER + "ld.global.u32 %v1, [other];",
+    "bulk copy to shared memory": LOAD + PHASE + USE,
+    "the next phase": LOAD + PHASE + USE + BARRIER + LOAD.partition(BARRIER)[2].replace(
+        "NEXT", "LATER") + PHASE.replace("AGAIN", "ONCE").replace("], 0", "], 1") + USE,
+    "one thread waits": LOAD + "@!%p0 bra REST;" + PHASE + "REST:" + BARRIER + USE,
+    "a copied tile is copied": (
+        LOAD + PHASE + BARRIER + TILE.replace("NEXT", "END") + STORE + "END:"),
+    "st.async": "@%p0 mbarrier.init.shared.b64 [part+4096], 1;" + BARRIER + "@!%p0 bra NEXT;"
+    "mbarrier.arrive.expect_tx.shared.b64 _, [part+4096], 4; st.async.shared::cluster"
+    ".mbarrier::complete_tx::bytes.u32 [part], %n, [part+4096]; NEXT:" + PHASE
+    + "ld.shared.u32 %v1, [part];",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT.keys())
+def test_what_is_ordered(body: str) -> None:
+    assert found(body) == []
+
+
+NO_GROUP = "no cp.async.wait_group of the copying thread before the load"
+NO_PHASE = f"no wait on the mbarrier at {RESERVED_SHARED + 4096:#x} before the load"
+NO_READ = "no cp.async.bulk.wait_group.read of the copying thread before the store"
+NO_DONE = "no cp.async.bulk.wait_group of the copying thread before the load"
+NO_FENCE = "no fence.proxy.async between them"
+NO_BARRIER = "no barrier between the first and the issue of the second"
+COPIED = ("asynchronous store", "load")
+
+WRONG = {
+    "no wait": (COPY + COMMIT + BARRIER + USE, COPIED, NO_GROUP),
+    "no wait, own data": (COPY + COMMIT + "ld.shared.u32 %v1, [%s];", COPIED, NO_GROUP),
+    "no group": (COPY + WAIT + BARRIER + USE, COPIED, NO_GROUP),
+    "a wait for too few groups": (
+        COPY + COMMIT + "cp.async.wait_group 1;\n" + BARRIER + USE, COPIED, NO_GROUP),
+    "no barrier after the wait": (COPY + COMMIT + WAIT + USE, COPIED, NO_GROUP),
+    "a wait after the barrier": (COPY + COMMIT + BARRIER + WAIT + USE, COPIED, NO_GROUP),
+    "the wait of some threads": (
+        COPY + COMMIT + "@!%p2 bra SKIP;" + WAIT + "SKIP:" + BARRIER + USE, COPIED, NO_GROUP),
+    "a tile that others still read": (USE + COPY, ("load", "asynchronous store"), NO_BARRIER),
+    "two copies to one place": (
+        COPY + COMMIT + COPY + COMMIT + WAIT,
+        ("asynchronous store", "asynchronous store"),
+        "no cp.async.wait_group of the copying thread before the issue of the second"),
+    "no wait at the object": (
+        RIGHT["cp.async at an mbarrier"].replace(PHASE, ""), COPIED, NO_GROUP),
+    "overwritten before it is read": (
+        RIGHT["bulk copy from shared memory"].replace(READ, ""),
+        ("asynchronous load", "store"), NO_READ),
+    "no group of the bulk copy": (
+        RIGHT["bulk copy from shared memory"].replace(GROUP, ""),
+        ("asynchronous load", "store"), NO_READ),
+    "no proxy fence": (
+        RIGHT["bulk copy from shared memory"].replace(FENCE, ""),
+        ("store", "asynchronous load"), NO_FENCE),
+    "a proxy fence before the write": (
+        FENCE + RIGHT["bulk copy from shared memory"].replace(FENCE, ""),
+        ("store", "asynchronous load"), NO_FENCE),
+    "the proxy fence of the copying thread before the barrier": (
+        RIGHT["bulk copy from shared memory"].replace(FENCE, "@!%p0 bra S;" + FENCE + "S: "),
+        ("store", "asynchronous load"), NO_FENCE),
+    "a proxy fence for another space": (
+        RIGHT["bulk copy from shared memory"].replace(FENCE, "fence.proxy.async.global;"),
+        ("store", "asynchronous load"), NO_FENCE),
+    "an ordinary fence": (
+        RIGHT["bulk copy from shared memory"].replace(FENCE, "membar.cta;"),
+        ("store", "asynchronous load"), NO_FENCE),
+    "no barrier before the copy": (
+        "st.shared.u32 [%s], %t;" + FENCE + TILE + STORE + "NEXT:",
+        ("store", "asynchronous load"), NO_BARRIER),
+    "an atomic without a proxy fence": (
+        "red.shared.add.u32 [%s], 1;" + BARRIER + TILE + STORE + "NEXT:",
+        ("atomic operation", "asynchronous load"), NO_FENCE),
+    "a copied tile without a proxy fence": (
+        COPY + COMMIT + WAIT + BARRIER + TILE + STORE + "NEXT:",
+        ("asynchronous store", "asynchronous load"), NO_FENCE),
+    "only the source has been read": (RIGHT["its result"].replace(DONE, READ), COPIED, NO_DONE),
+    "no wait for the phase": (LOAD + BARRIER + USE, COPIED, NO_PHASE),
+    "the phase before": (LOAD + TEST + USE, COPIED, NO_PHASE),
+    "the phase before the one of the next copy": (
+        LOAD + PHASE + BARRIER + LOAD.partition(BARRIER)[2].replace("NEXT", "LATER")
+        + TEST.replace("], 1;", "], 0;") + USE,
+        COPIED, NO_PHASE),
+    "an object that is not ready": (
+        OBJECT.format("") + PHASE + USE, ("store", "load"), ""),
+    "st.async without a wait": (RIGHT["st.async"].replace(PHASE, ""), COPIED, NO_PHASE),
+    "global memory written in the kernel": (
+        "st.global.u32 [%g], %t; bar.sync 0;" + LOAD + PHASE + USE,
+        ("store", "asynchronous load"), NO_FENCE),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "accesses", "problem"), WRONG.values(), ids=WRONG.keys())
+def test_what_is_not_ordered(body: str, accesses: tuple[str, str], problem: str) -> None:
+    races_ = found(body)
+    kinds = {(tuple(place.access for place in each.places), each.problem) for each in races_}
+    assert (accesses, problem) in kinds
+    assert len(kinds) <= 2
+
+
+def test_a_race_names_the_copy_and_its_thread() -> None:
+    (race,) = found(LOAD + BARRIER + USE)
+    copy, read = race.places
+    assert copy.site.name.startswith("cp.async.bulk.shared::cluster.global")
+    assert (copy.thread, read.site.text) == ((0, 0, 0), "ld.shared.u32 %v1, [%o];")
+    assert race.memory is not None
+    assert race.memory.name == "variable k.part"

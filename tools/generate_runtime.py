@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cudarun.emulator.compiled.native.functions import KernelFacts
+from cudarun.emulator.compiled.native.functions import KernelConstants
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import WarpState
 from cudarun.emulator.machine import barrier_objects as objects
@@ -60,7 +60,7 @@ def header() -> str:
         for name, value in numbers.items()
         if name.isupper() and not name.startswith("_") and isinstance(value, int)
     ]
-    fields = "".join(f" unsigned {name};" for name in KernelFacts(WarpState(0)).numbers())
+    fields = "".join(f" unsigned {name};" for name in KernelConstants(WarpState(0)).numbers())
     return "\n".join([*lines, f"struct kernel {{{fields} }};"]) + "\n"
 
 

@@ -35,7 +35,7 @@ class LoadTarget:
 
     @property
     def speaker(self) -> str:
-        """What refuses an image: the driver, or a linker or compiler by its name."""
+        """The program that refuses an image: the driver, or a linker or compiler by its name."""
         return "the driver" if self.is_driver else self.name
 
 

@@ -8,13 +8,13 @@ from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field
-from cudarun.emulator.compiled.state.registers import InstructionRules
+from cudarun.emulator.compiled.state.registers import LoweringRules
 from cudarun.emulator.machine.special_registers import ReadMoment
 
 _SECOND = 1_000_000_000  # nanoseconds
 
 
-class ClockReads(InstructionRules):
+class ClockReads(LoweringRules):
     """The code of reads of the clock."""
 
     def read(self, operation: Action, mask: str) -> None:

@@ -17,14 +17,14 @@ from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import WarpState
 from cudarun.emulator.compiled.state.memory import field, store_field
-from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
+from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 from cudarun.emulator.compiled.state.sites import pass_sources
 from cudarun.emulator.compiled.warps import LANES, shuffle_pattern
 from cudarun.emulator.machine.passing import following_blocks
 from cudarun.emulator.machine.warps import Shuffle, WarpAction
 
 
-class SyncChecks(InstructionRules):
+class SyncChecks(LoweringRules):
     """The code of the checks.
 
     Args:

@@ -19,7 +19,7 @@ from cudarun.emulator.compiled.lanes.vectors import (
     vector_type,
 )
 from cudarun.emulator.compiled.native.functions import call
-from cudarun.emulator.compiled.state.registers import InstructionRules
+from cudarun.emulator.compiled.state.registers import LoweringRules
 from cudarun.emulator.compiled.state.sites import pass_sources, take_results
 from cudarun.emulator.machine.warps import Match, Reduce, Shuffle, Vote
 
@@ -29,7 +29,7 @@ LANES = constant(np.arange(WIDTH, dtype=np.uint32))
 _ALL = splat("i32", 0xFFFFFFFF)
 
 
-class WarpOperations(InstructionRules):
+class WarpOperations(LoweringRules):
     """The code of operations between lanes."""
 
     # --- shuffle ---------------------------------------------------------------------------------

@@ -37,12 +37,12 @@ from cudarun.emulator.decode.scope import (
 )
 from cudarun.emulator.isa.manual import VERSION, is_known
 from cudarun.emulator.machine.control import Branch
+from cudarun.emulator.machine.spaces import PARAMETER_BASE
 from cudarun.emulator.machine.special_registers import components_of
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.program import VariableCode
-from cudarun.parameters import parameter_base
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic
 from cudarun.ptx.lines import SourceLines
@@ -152,11 +152,10 @@ class FunctionDecoder:
 
     def _declare_parameters(self, scope: NameScope) -> None:
         if self.function.is_entry:
-            base = parameter_base(90)
-            layout = VariableLayout(base)
+            layout = VariableLayout(PARAMETER_BASE)
             for variable in self._sound(self.function.parameters):
                 size = size_of(variable)
-                offset = layout.place(size, alignment_of(variable)) - base
+                offset = layout.place(size, alignment_of(variable)) - PARAMETER_BASE
                 scope.names[variable.name] = ParameterName(None, offset, size)
                 self.parameter_offsets.append((offset, size))
             return

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Conflict(Enum):
-    """What a pair of accesses is, at least one of them a write.
+    """The kind of a pair of accesses, at least one of them a write.
 
     Attributes:
         NONE: No race.

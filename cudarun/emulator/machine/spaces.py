@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.numerics.arrays import Arrays
-from cudarun.parameters import parameter_base
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -21,13 +20,15 @@ if TYPE_CHECKING:
 
 WINDOW_BYTES = 1 << 32
 PARAMETER_WINDOW = 0x10_0000_0000
+PARAMETER_BASE = 0x210
+"""Where a kernel's parameters begin, as in code for compute capability 9.0."""
 LOCAL_WINDOW = 0x20_0000_0000
 SHARED_WINDOW = 0x30_0000_0000
 CODE_WINDOW = 0x40_0000_0000
 WINDOWS_END = 0x100_0000_0000
 
 WINDOWS = {
-    "param": PARAMETER_WINDOW + parameter_base(90),
+    "param": PARAMETER_WINDOW + PARAMETER_BASE,
     "local": LOCAL_WINDOW,
     "shared": SHARED_WINDOW,
     "shared::cta": SHARED_WINDOW,

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.accesses import AccessCode
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector
-from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
+from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 
 
-class AccessRules(InstructionRules):
+class AccessRules(LoweringRules):
     """The code of a group of instructions that access memory, or that the caller may execute.
 
     Args:

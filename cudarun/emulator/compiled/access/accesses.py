@@ -24,7 +24,7 @@ from cudarun.emulator.compiled.state.memory import (
     field,
 )
 from cudarun.emulator.compiled.state.patterns import AddressPattern, HalfPlaces, is_zero
-from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
+from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 from cudarun.emulator.compiled.state.sites import (
     CallbackSite,
     CallbackSites,
@@ -72,7 +72,7 @@ class PatternAccess(NamedTuple):
 PathExit = tuple[str, list[LaneVector]]
 
 
-class AccessCode(InstructionRules):
+class AccessCode(LoweringRules):
     """The code of accesses.
 
     Args:

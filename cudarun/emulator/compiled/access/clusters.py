@@ -10,7 +10,7 @@ from cudarun.emulator.compiled.lanes.lowering import LaneFunctions, LaneType, la
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, splat
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field
-from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
+from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 from cudarun.emulator.machine.clusters import MapAddress, RankOfAddress
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.numerics.types import TYPES
@@ -70,7 +70,7 @@ def in_cluster(
     return ClusterAddresses(within, ahead, unknown)
 
 
-class ClusterOperations(InstructionRules):
+class ClusterOperations(LoweringRules):
     """The code of ``mapa`` and ``getctarank``.
 
     Args:

@@ -12,7 +12,7 @@ from cudarun.emulator.compiled.control.schedule import LaneSchedule
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, splat
 from cudarun.emulator.compiled.native.functions import call, two_words
 from cudarun.emulator.compiled.state.memory import pointer_to
-from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
+from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 from cudarun.emulator.compiled.state.sites import pass_sources
 from cudarun.emulator.machine.barriers import BarrierWait
 from cudarun.emulator.machine.threads import WARP
@@ -34,7 +34,7 @@ def _is_plain(block: BlockCode) -> bool:
     return is_zero and waits
 
 
-class CountedBarriers(InstructionRules):
+class CountedBarriers(LoweringRules):
     """The barriers of a block in ``step``.
 
     Lanes with the result of a reduction continue at an entry beyond the basic blocks.
@@ -136,7 +136,7 @@ class CountedBarriers(InstructionRules):
 
     @property
     def targets(self) -> list[int]:
-        """Where lanes continue after each barrier."""
+        """The blocks at which lanes continue after each barrier."""
         return [
             self._entries.get(block.index, block.terminator.successors[0])
             for block in self._barriers
@@ -144,7 +144,7 @@ class CountedBarriers(InstructionRules):
 
     @property
     def reduces(self) -> list[bool]:
-        """Whether each barrier has a reduction."""
+        """For each barrier, true if it has a reduction."""
         return list(map(_reduces, self._barriers))
 
 

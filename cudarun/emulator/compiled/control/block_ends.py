@@ -12,7 +12,7 @@ from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, splat
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field
-from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
+from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 from cudarun.emulator.compiled.state.sites import (
     CallbackSite,
     CallbackSites,
@@ -22,7 +22,7 @@ from cudarun.emulator.compiled.state.sites import (
 from cudarun.emulator.machine.control import Branch, IndexedBranch, Trap
 
 
-class BlockEnds(InstructionRules):
+class BlockEnds(LoweringRules):
     """The code of the ends of blocks that lanes leave at once.
 
     Args:

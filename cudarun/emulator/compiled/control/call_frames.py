@@ -24,7 +24,7 @@ from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import FrameLayout
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
-from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
+from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 
 
 def room_of(registers: WarpRegisters, slot: int) -> int:
@@ -42,7 +42,7 @@ def frame_layout(function: FunctionCode, registers: WarpRegisters) -> FrameLayou
     return FrameLayout(first_outlined_block(function), len(function.blocks), least, saved)
 
 
-class CallFrames(InstructionRules):
+class CallFrames(LoweringRules):
     """The code of calls, of returns, and of the end of frames.
 
     Args:

@@ -12,7 +12,7 @@ from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.products.groups import WarpgroupCode
 from cudarun.emulator.compiled.state.layout import MEETS
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
-from cudarun.emulator.compiled.state.registers import InstructionRules, WarpRegisters
+from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 from cudarun.emulator.compiled.state.sites import pass_sources
 from cudarun.emulator.compiled.sync_checks import SyncChecks
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
@@ -75,7 +75,7 @@ class WaitPoints:
         }
 
 
-class WarpWaits(InstructionRules):
+class WarpWaits(LoweringRules):
     """The code of the waits.
 
     Args:

@@ -48,7 +48,7 @@ from cudarun.emulator.compiled.lanes.vectors import (
     ModuleText,
     constant,
 )
-from cudarun.emulator.compiled.native.functions import KernelFacts
+from cudarun.emulator.compiled.native.functions import KernelConstants
 from cudarun.emulator.compiled.products.groups import WarpgroupCode, group_blocks
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import (
@@ -235,9 +235,9 @@ class WarpCode:
         return CallFrames(self._code, self._registers, function, frames, self._schedule)
 
     @property
-    def facts(self) -> KernelFacts:
-        """What the functions in C know of the kernel."""
-        return KernelFacts(
+    def facts(self) -> KernelConstants:
+        """The constants of the kernel that the functions in C use."""
+        return KernelConstants(
             self.state,
             self.counted.targets,
             self.counted.reduces,

@@ -47,8 +47,8 @@ def two_words(code: CodeBuilder, value: str) -> tuple[str, str]:
     return code.scalar(f"trunc i64 {value} to i32"), upper
 
 
-class KernelFacts(NamedTuple):
-    """What the functions know of a kernel: constants of its module.
+class KernelConstants(NamedTuple):
+    """The constants of a kernel's module that the functions use.
 
     Attributes:
         state: The layout of a warp's state.

@@ -301,7 +301,7 @@ class WarpRegisters:
         code.line(f"store {value.typed}, ptr {self._pointer(slot)}, align 64")
 
 
-class InstructionRules:
+class LoweringRules:
     """The code of a group of instructions.
 
     Args:

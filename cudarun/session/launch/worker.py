@@ -335,19 +335,19 @@ def _engines(
         selected: The engine of ``--cpu-engine``; ``None`` for that of the environment.
     """
     option = f"--cpu-engine {selected}" if selected else "CUDARUN_CPU_ENGINE=interpret"
-    notes = {note.kernel: note for note in driver.traits.engine_notes()}
+    ran = {note.kernel: note for note in driver.traits.engine_notes()}
     names = {step.kernel.name: step.kernel.demangled for step in steps}
-    launched = {name: names.get(name) or demangle(name) for name in (*names, *notes)}
+    launched = {name: names.get(name) or demangle(name) for name in (*names, *ran)}
     return tuple(
         KernelEngine(
             name,
             demangled,
-            "compile" if notes[name].engine == "compile" else "interpret",
-            notes[name].reason or (option if notes[name].engine == "interpret" else None),
-            notes[name].is_default,
+            "compile" if ran[name].engine == "compile" else "interpret",
+            ran[name].reason or (option if ran[name].engine == "interpret" else None),
+            ran[name].is_default,
         )
         for name, demangled in launched.items()
-        if name in notes
+        if name in ran
     )
 
 

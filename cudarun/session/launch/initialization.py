@@ -7,10 +7,10 @@ computed by a kernel. All other contents are generated on the host in chunks.
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.contents import ArithmeticSequence, Contents, RepeatedContents
-from cudarun.arguments.types import ScalarType
 from cudarun.session.driver.transfers import LARGE, ProgressCallback, Transfers
 from cudarun.session.image.image import Image
 from cudarun.session.workers.session import Session
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cudarun.session.load.library import Library
 
 _TILE = 64 << 10  # bytes of repeated items that are generated on the host
+_KERNELS = Path(__file__).parent / "sequences.ptx"
 _THREADS = 256
 _MOST_BLOCKS = 1 << 14  # enough for any device; each thread processes several items
 
@@ -74,25 +75,26 @@ class BufferInitializer:
 
     def _computes(self, sequence: ArithmeticSequence) -> bool:
         enough = self._large is not None and 0 < self._large <= sequence.nbytes
-        return enough and _kernel_name(sequence.scalar) is not None
+        return enough and (sequence.scalar.is_integer or sequence.scalar.name in ("f32", "f64"))
 
     def _compute(self, address: int, sequence: ArithmeticSequence) -> None:
         from cudarun.session.load.library import Library
 
         if self._kernels is None:
-            self._kernels = Library(self._driver, Image("sequences.ptx", _ptx().encode()))
+            image = Image("sequences.ptx", _KERNELS.read_bytes())
+            self._kernels = Library(self._driver, image)
             self._session.add_release(self._kernels.unload)
-        name = _kernel_name(sequence.scalar)
-        assert name is not None, "_computes has checked the type"
-        kernel = self._kernels.handle_of(name)
+        is_integer = sequence.scalar.is_integer
+        kernel = self._kernels.handle_of("integers" if is_integer else "floats")
         blocks = min(-(-sequence.count // _THREADS), _MOST_BLOCKS)
         arguments = (
             ctypes.c_uint64(address),
             ctypes.c_uint64(sequence.count),
             _number(sequence, sequence.start),
             _number(sequence, sequence.step),
+            ctypes.c_uint64(sequence.scalar.size),
         )
-        parameters = (ctypes.c_void_p * 4)(*map(ctypes.addressof, arguments))
+        parameters = (ctypes.c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
         self._driver.cuLaunchKernel(
             self._driver.CUfunction(int(kernel)), blocks, 1, 1, _THREADS, 1, 1, 0, 0,
             ctypes.addressof(parameters), 0,
@@ -102,73 +104,3 @@ class BufferInitializer:
 def _number(sequence: ArithmeticSequence, value: float) -> ctypes.c_double | ctypes.c_uint64:
     """Return an argument for the kernel; ctypes takes integers modulo 2^64, like the device."""
     return ctypes.c_double(value) if sequence.scalar.is_float else ctypes.c_uint64(int(value))
-
-
-# --- the kernels ---------------------------------------------------------------------------------
-
-_KERNEL = """
-.visible .entry {name}(.param .u64 to, .param .u64 count, .param .{wide} start, .param .{wide} step)
-{{
-    .reg .pred %done;
-    .reg .b32 %r<4>;
-    .reg .b64 %index, %stride, %count, %to, %start, %step, %value, %place;
-    .reg .f32 %single;
-    mov.u32 %r0, %ctaid.x;
-    mov.u32 %r1, %ntid.x;
-    mov.u32 %r2, %tid.x;
-    mov.u32 %r3, %nctaid.x;
-    mul.wide.u32 %index, %r0, %r1;
-    cvt.u64.u32 %value, %r2;
-    add.u64 %index, %index, %value;
-    mul.wide.u32 %stride, %r3, %r1;
-    ld.param.u64 %to, [to];
-    cvta.to.global.u64 %to, %to;
-    ld.param.u64 %count, [count];
-    ld.param.b64 %start, [start];
-    ld.param.b64 %step, [step];
-next:
-    setp.ge.u64 %done, %index, %count;
-    @%done bra end;
-    mad.lo.u64 %place, %index, {size}, %to;
-    {compute}
-    add.u64 %index, %index, %stride;
-    bra.uni next;
-end:
-    ret;
-}}
-"""
-_INTEGER = "mad.lo.u64 %value, %index, %step, %start;"
-_FLOAT = (
-    "cvt.rn.f64.u64 %value, %index; "
-    "mul.rn.f64 %value, %value, %step; "
-    "add.rn.f64 %value, %value, %start; "
-)
-
-
-def _kernel_name(scalar: ScalarType) -> str | None:
-    """Return the kernel that computes a sequence of a type; ``None`` for small types."""
-    if scalar.is_integer:
-        return f"sequence_u{8 * scalar.size}"
-    return f"sequence_{scalar.name}" if scalar.name in ("f32", "f64") else None
-
-
-def _ptx() -> str:
-    """Return PTX with a kernel per type, for all devices with a supported driver.
-
-    The arithmetic is that of `ArithmeticSequence`, which rounds after each operation.
-    """
-    computed = {
-        f"sequence_u{8 * size}": (
-            "u64", size, f"{_INTEGER} st.global.u{8 * size} [%place], %value;"
-        )
-        for size in (1, 2, 4, 8)
-    }  # fmt: skip
-    computed["sequence_f64"] = "f64", 8, f"{_FLOAT} st.global.f64 [%place], %value;"
-    computed["sequence_f32"] = (
-        "f64", 4, f"{_FLOAT} cvt.rn.f32.f64 %single, %value; st.global.f32 [%place], %single;"
-    )  # fmt: skip
-    kernels = (
-        _KERNEL.format(name=name, wide=wide, size=size, compute=compute)
-        for name, (wide, size, compute) in computed.items()
-    )
-    return ".version 7.0\n.target sm_50\n.address_size 64\n" + "".join(kernels)

@@ -151,13 +151,13 @@ def compare_members(
         mask: The elements that were never written.
     """
     values = {_GOT: got, _EXPECTED: expected}
-    for member in _struct_members(spec.type):
+    for member in struct_members(spec.type):
         expression = parse_expression(f"{_GOT}{member} == {_EXPECTED}{member}")
         found = run_check(expression, values, {}, tolerance, unwritten={_GOT: mask}.get)
         yield replace(found, expression=f"{spec.name}{member}")
 
 
-def _struct_members(element: Type) -> Iterator[str]:
+def struct_members(element: Type) -> Iterator[str]:
     """Yield the suffix of a buffer's name for each of its numbers: empty, or ``["f0"]``."""
     inner = innermost(element)
     if isinstance(inner, PointerType):  # addresses differ between devices
@@ -167,4 +167,4 @@ def _struct_members(element: Type) -> Iterator[str]:
         return
     for name, member in zip(inner.member_names, inner.members, strict=True):
         if not isinstance(member.type, PointerType):
-            yield from (f'["{name}"]{rest}' for rest in _struct_members(member.type))
+            yield from (f'["{name}"]{rest}' for rest in struct_members(member.type))

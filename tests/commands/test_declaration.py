@@ -203,6 +203,7 @@ def test_files_are_written_in_one_place() -> None:
         "session/compile/nvcc.py",
         "session/launch/expected/comparison.py",
         "session/launch/expected/function_call.py",
+        "session/launch/reference.py",
         "session/launch/sanitizer_worker.py",
         "session/record/bisection.py",
         "session/record/control.py",

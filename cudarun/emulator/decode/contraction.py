@@ -36,7 +36,7 @@ from cudarun.emulator.code import (
 )
 from cudarun.emulator.isa.approximations import factors
 from cudarun.emulator.isa.move import copy
-from cudarun.emulator.isa.table import forms
+from cudarun.emulator.isa.table import candidates
 from cudarun.emulator.machine.control import Branch, FunctionCall
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
@@ -274,12 +274,9 @@ def _fused(operation: Lanewise, product: _Product, place: int, *, negated: bool)
 @cache
 def _function(words: str) -> Function:
     """Return the function of ``fma.rn`` with these words."""
-    modifiers = ("rn", *words.split("."))
-    for form in forms("fma"):
-        found = form.match(modifiers)
-        if found is not None and form.make is not None:
-            return form.make(found)
-    raise LookupError(modifiers)
+    candidate, *_ = candidates("fma", ("rn", *words.split(".")))
+    assert candidate.form.make is not None
+    return candidate.form.make(candidate.words)
 
 
 @cache

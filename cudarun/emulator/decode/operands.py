@@ -140,13 +140,16 @@ class Operands:
         if use.type.kind is TypeKind.PREDICATE:
             raise self.mismatch()
         word = TYPES[f"u{use.type.bits}"]
-        slot = self.declarations.slot(f"%sum{use.slot}", word.name, Role.REGISTER)
-        constant = ConstantUse(self.constant(tree.Integer(offset), word))
-        target = RegisterUse(slot, word)
-        self.before.append(
-            Lanewise(np.add, (replace(use, type=word), constant), (target,), self.site)
-        )
-        return replace(target, type=use.type)
+        constant = self.constant(tree.Integer(offset), word)
+        total = self._added(f"%sum{use.slot}", replace(use, type=word), constant)
+        return replace(total, type=use.type)
+
+    def _added(self, name: str, use: RegisterUse, constant: Array) -> RegisterUse:
+        """Return a new register with the sum of another one and a constant."""
+        total = RegisterUse(self.declarations.slot(name, use.type.name, Role.REGISTER), use.type)
+        sources = use, ConstantUse(constant)
+        self.before.append(Lanewise(np.add, sources, (total,), self.site))
+        return total
 
     def _symbol(self, name: str, offset: int, ptx_type: Type) -> Use:
         """Return the address of a variable or function as a value, if the instruction takes one."""
@@ -246,18 +249,10 @@ class Operands:
         """Return an address in the function's frame, which in a kernel begins at 0."""
         if self.declarations.function.is_entry:
             return ConstantUse(_address(offset, ptx_type))
-        declarations = self.declarations
-        stack = RegisterUse(declarations.implicit(STACK, "u64", Role.STACK), TYPES["u64"])
-        total = declarations.slot(f"{STACK}+{offset}", "u64", Role.REGISTER)
-        self.before.append(
-            Lanewise(
-                np.add,
-                (stack, ConstantUse(_address(offset, TYPES["u64"]))),
-                (RegisterUse(total, TYPES["u64"]),),
-                self.site,
-            )
-        )
-        return RegisterUse(total, bits_of(ptx_type.bits))
+        word = TYPES["u64"]
+        stack = RegisterUse(self.declarations.implicit(STACK, "u64", Role.STACK), word)
+        total = self._added(f"{STACK}+{offset}", stack, _address(offset, word))
+        return replace(total, type=bits_of(ptx_type.bits))
 
     def _space_of(self, name: str) -> str:
         """Return the state space of a name; ``""`` if it has none."""

@@ -19,14 +19,13 @@ from cudarun.emulator.numerics.conversions import (
     half_nan,
     integer_pair,
     integer_range,
-    rectified_as,
-    saturated,
     to_f64,
 )
 from cudarun.emulator.numerics.formats import (
     element,
     from_f32,
     from_pair,
+    modified,
     rectified,
     to_eight_bits,
     to_f32,
@@ -78,7 +77,7 @@ def _from_integer(words: Words) -> Function:
 
     def convert(a: Array) -> Array:
         result = from_pair(*integer_pair(a), target.name, mode)
-        return saturated(result, target.name) if sat else result
+        return modified(result, target.name, sat=True) if sat else result
 
     return result_of(convert)
 
@@ -134,10 +133,8 @@ def _between_floats(words: Words) -> Function:
         if source.name == "f64" and target.bits == 16:
             nan = np.isnan(value)
             result.view(np.uint16)[nan] = half_nan(value[nan], target.name)
-        if sat:
-            result = saturated(result, target.name)
-        if relu:
-            result = rectified_as(result, target.name)
+        if sat or relu:
+            result = modified(result, target.name, sat=sat, relu=relu)
         if ftz and target.name == "f32":
             result = flushed(result)
         np.copyto(d, result)
@@ -193,7 +190,7 @@ def _pair(words: Words) -> Function:
         if satfinite:
             values = np.clip(values, np.float32(-largest), np.float32(largest))
         result = from_f32(values, number_format, mode)
-        np.copyto(d, rectified_as(result, number_format) if relu else result)
+        np.copyto(d, modified(result, number_format, relu=True) if relu else result)
 
     return convert
 

@@ -17,11 +17,11 @@ from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics import special_functions as unit
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.formats import (
-    apply_modifiers,
     element,
     flushed_half,
     from_f32,
     from_pair,
+    modified,
     to_f32,
 )
 from cudarun.emulator.numerics.special_values import extreme
@@ -33,9 +33,7 @@ _F16 = "f16 f16x2"
 _BF16 = "bf16 bf16x2"
 
 
-def _operation(
-    compute: Callable[..., tuple[Array, Array]], mode: str = rounding.NEAREST
-) -> Callable[[Words], Function]:
+def _operation(compute: Callable[..., tuple[Array, Array]]) -> Callable[[Words], Function]:
     """Return an operation from a function of f64 arguments to ``(s, e)`` pairs."""
 
     def make(words: Words) -> Function:
@@ -47,11 +45,11 @@ def _operation(
             if ftz:
                 wide = [flushed_half(value, number_format) for value in wide]
             s, e = compute(*wide)
-            result = from_pair(s, e, number_format, mode)
+            result = from_pair(s, e, number_format, rounding.NEAREST)
             if not (ftz or sat or relu):
                 return result
-            twice = from_pair(2 * s, 2 * e, number_format, mode) if ftz else None
-            return apply_modifiers(result, number_format, twice=twice, sat=sat, relu=relu)
+            twice = from_pair(2 * s, 2 * e, number_format, rounding.NEAREST) if ftz else None
+            return modified(result, number_format, twice=twice, sat=sat, relu=relu)
 
         return result_of(operate)
 

@@ -143,13 +143,9 @@ class Atomic(MemoryAction):
         return old
 
     def _runs(self, view: Array, index: Array, value: Array) -> Array:
-        order = np.argsort(index, kind="stable")
-        places = index[order]
-        starts = np.flatnonzero(np.concatenate([[True], places[1:] != places[:-1]]))
+        order, starts, lengths, addresses = _sorted_runs(index)
         given = value[order]
-        lengths = np.diff(np.append(starts, len(places)))
-        addresses = places[starts]
-        if len(starts) == len(places):
+        if len(starts) == len(index):
             old = view[addresses]
             view[addresses] = self._combine(old, given)
         elif (
@@ -275,6 +271,13 @@ def _put(old: Array, target: Array, positions: Array | None) -> None:
     stored[slice(None) if positions is None else positions] = old
 
 
+def _sorted_runs(index: Array) -> Arrays:
+    """Return the lanes by address, and the start, length and address of each run of them."""
+    order = np.argsort(index, kind="stable")
+    starts = np.flatnonzero(np.diff(index[order], prepend=-1))
+    return order, starts, np.diff(starts, append=len(index)), index[order[starts]]
+
+
 def _added_runs(
     view: Array, addresses: Array, starts: Array, lengths: Array, given: Array
 ) -> Array:
@@ -309,15 +312,11 @@ def compare_and_swap(view: Array, index: Array, expected: Array, new: Array) -> 
     In each round every address proceeds to its next successful lane, so the number of rounds is the
     largest number of successes at one address.
     """
-    order = np.argsort(index, kind="stable")
-    places = index[order]
-    starts = np.flatnonzero(np.concatenate([[True], places[1:] != places[:-1]]))
-    lengths = np.diff(np.append(starts, len(places)))
-    addresses = places[starts]
+    order, starts, lengths, addresses = _sorted_runs(index)
     run = np.repeat(np.arange(len(starts)), lengths)
     wanted, given = expected[order], new[order]
     old = np.empty_like(wanted)
-    lanes = np.arange(len(places))
+    lanes = np.arange(len(index))
     held = view[addresses]
     while len(lanes):
         seen = held[run[lanes]]
@@ -328,7 +327,7 @@ def compare_and_swap(view: Array, index: Array, expected: Array, new: Array) -> 
         runs, first = np.unique(run[lanes[matches]], return_index=True)
         winners = lanes[matches[first]]
         held[runs] = given[winners]
-        after = np.full(len(starts), len(places))
+        after = np.full(len(starts), len(index))
         after[runs] = winners
         lanes = lanes[lanes > after[run[lanes]]]
     view[addresses] = held

@@ -6,8 +6,8 @@ import numpy as np
 
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.arrays import Array
-from cudarun.emulator.numerics.formats import from_f32, rectified, to_f32
-from cudarun.emulator.numerics.special_values import flushed, saturate
+from cudarun.emulator.numerics.formats import to_f32
+from cudarun.emulator.numerics.special_values import flushed
 from cudarun.emulator.numerics.types import Type, TypeKind
 
 
@@ -44,21 +44,3 @@ def half_nan(nan: Array, number_format: str) -> Array:
     bits = nan.view(np.uint64)
     payload = bits >> np.uint64(52 - fraction) & np.uint64((1 << fraction) - 1)
     return (bits >> np.uint64(48) & np.uint64(0x8000) | payload | np.uint64(quiet)).astype("u2")
-
-
-def saturated(result: Array, number_format: str) -> Array:
-    """Return a copy clamped to [0, 1], as ``.sat`` demands; NaN becomes +0."""
-    if number_format in ("f32", "f64"):
-        result = result.copy()
-        saturate(result)
-        return result
-    value = to_f32(result, number_format)
-    saturate(value)
-    return from_f32(value, number_format)
-
-
-def rectified_as(result: Array, number_format: str) -> Array:
-    """Apply ``.relu`` to f32, f16 or bf16 values: negative values become +0, NaN stay."""
-    if number_format == "f32":
-        return rectified(result)
-    return from_f32(rectified(to_f32(result, number_format)), number_format)

@@ -10,6 +10,7 @@ import numpy as np
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import any_of
+from cudarun.emulator.numerics.special_values import saturate
 from cudarun.emulator.numerics.types import Type
 
 _SMALLEST = {"f16": np.float32(2.0**-14), "bf16": np.float32(2.0**-126)}  # that is normal
@@ -140,28 +141,34 @@ def _narrowed(a: Array, number_format: str) -> Array:
     return np.where(np.signbit(a), rounded | np.uint64(0x80), rounded).astype(np.uint8)
 
 
-def apply_modifiers(
-    result: Array, number_format: str, *, twice: Array | None, sat: bool, relu: bool
+def modified(
+    result: Array,
+    number_format: str,
+    *,
+    sat: bool = False,
+    relu: bool = False,
+    twice: Array | None = None,
 ) -> Array:
-    """Apply ``.ftz``, ``.sat`` and ``.relu`` to results in f16 or bf16.
+    """Return results with ``.sat`` or ``.relu``; those in f16 and bf16 also with ``.ftz``.
 
     Args:
         result: The results.
         number_format: Their format.
+        sat: Whether ``.sat`` is given: they are clamped to [0, 1], and NaN become +0.
+        relu: Whether ``.relu`` is given: negative ones become +0, NaN stay.
         twice: With ``.ftz``, the doubled results, rounded in the same way, which decide what is
             tiny as in `special_values.flush_tiny`.
-        sat: Whether ``.sat`` is given.
-        relu: Whether ``.relu`` is given.
     """
-    value = to_f32(result, number_format)
+    is_half = number_format in _SMALLEST
+    value = to_f32(result, number_format) if is_half else result.copy()
     if twice is not None:
         is_tiny = np.abs(to_f32(twice, number_format)) < 2 * _SMALLEST[number_format]
         value = np.where(is_tiny, np.copysign(np.float32(0), value), value)
     if sat:
-        value = np.abs(np.fmin(np.fmax(value, np.float32(0)), np.float32(1)))
+        saturate(value)
     if relu:
         value = rectified(value)
-    return from_f32(value, number_format)
+    return from_f32(value, number_format) if is_half else value
 
 
 def flushed_half(value: Array, number_format: str) -> Array:

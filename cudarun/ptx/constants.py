@@ -90,7 +90,7 @@ def constant(cursor: Cursor) -> Integer | Float:
         PtxError: There is none, integers and floats are mixed, or a divisor is zero.
     """
     if cursor.token.kind is TokenKind.FLOAT_BITS:  # no operator applies to it
-        return _float_of_bits(cursor.advance().text)
+        return float_of_bits(cursor.advance().text)
     start = cursor.token
     try:
         value = _conditional(cursor)
@@ -253,5 +253,6 @@ def _double(value: float) -> Float:
     return Float(int.from_bytes(struct.pack("<d", value), "little"), 64)
 
 
-def _float_of_bits(text: str) -> Float:
+def float_of_bits(text: str) -> Float:
+    """Return the constant ``0f3F800000`` or ``0d…``."""
     return Float(int(text[2:], 16), 32 if text[1] in "fF" else 64)

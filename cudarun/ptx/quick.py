@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from cudarun.ptx.constants import float_of_bits
 from cudarun.ptx.lines import Lines
 from cudarun.ptx.tree import (
     Address,
@@ -75,7 +76,7 @@ def quick_numbers(text: str, offset: int) -> tuple[list[Integer | Float], int] |
 
 def _number(text: str) -> Integer | Float:
     if text[0] == "0" and len(text) > 1:
-        return Float(int(text[2:], 16), 32 if text[1] in "fF" else 64)
+        return float_of_bits(text)
     return Integer(int(text))
 
 

@@ -97,23 +97,6 @@ def _flushing(function: Function, doubling: Operands, sources: int, sat: bool) -
     return with_temporaries(operate, (*temporaries_of(function), np.dtype("f4")))
 
 
-def _first_doubled(a: Array, b: Array) -> Arrays:
-    return a + a, b
-
-
-def _second_doubled(a: Array, b: Array) -> Arrays:
-    """Return the sources of a doubled product; the first is more often the result before."""
-    return a, b + b
-
-
-def _fused_doubled(a: Array, b: Array, c: Array) -> Arrays:
-    return a + a, b, c + c
-
-
-def _halved(a: Array) -> Arrays:
-    return (a * np.float32(0.5),)
-
-
 # --- arithmetic ----------------------------------------------------------------------------------
 
 
@@ -149,17 +132,24 @@ def _inverse(exactly: Function) -> Function:
 
 _add = _rounded(np.add, rounding.sum_f32, rounding.sum_f64)
 _sub = _rounded(np.subtract, _difference(rounding.sum_f32), _difference(rounding.sum_f64))
-_mul = _rounded(np.multiply, rounding.product_f32, rounding.product_f64, doubling=_second_doubled)
-_div = _rounded(np.divide, rounding.quotient_f32, rounding.quotient_f64, doubling=_first_doubled)
+# The second factor is doubled: the first is more often the result before.
+_mul = _rounded(
+    np.multiply, rounding.product_f32, rounding.product_f64, doubling=lambda a, b: (a, b + b)
+)
+_div = _rounded(
+    np.divide, rounding.quotient_f32, rounding.quotient_f64, doubling=lambda a, b: (a + a, b)
+)
 _rcp = _rounded(
     result_of(lambda a: np.ones_like(a) / a),
     _inverse(rounding.quotient_f32),
     _inverse(rounding.quotient_f64),
     1,
-    _halved,
+    lambda a: (a * np.float32(0.5),),
 )
 _sqrt = _rounded(np.sqrt, rounding.root_f32, rounding.root_f64, 1)
-_fma_f32 = _rounded(fused_f32, rounding.fused_f32, rounding.fused_f64, 3, _fused_doubled)
+_fma_f32 = _rounded(
+    fused_f32, rounding.fused_f32, rounding.fused_f64, 3, lambda a, b, c: (a + a, b, c + c)
+)
 _fma_f64 = _rounded(fused_f64, rounding.fused_f32, rounding.fused_f64, 3)
 
 

@@ -64,15 +64,6 @@ def _mad_low(words: Words) -> Function:
     return mad
 
 
-def _mad_high(a: Array, b: Array, c: Array) -> Array:
-    total: Array = high_product(a, b) + c
-    return total
-
-
-def _mad_high_saturated(a: Array, b: Array, c: Array) -> Array:
-    return _saturated_sum(high_product(a, b), c)
-
-
 def _mad_wide(words: Words) -> Function:
     wide = wider(words.type).name
 
@@ -119,17 +110,11 @@ def _saturated_difference(a: Array, b: Array) -> Array:
 # --- division ------------------------------------------------------------------------------------
 
 
-def _quotient(a: Array, b: Array) -> Array:
-    """Return the quotient rounded towards zero; by zero all bits are set, as on hardware."""
-    return _divided(a, b)[0]
-
-
-def _remainder(a: Array, b: Array) -> Array:
-    """Return the remainder with the sign of ``a``; by zero all bits are set."""
-    return _divided(a, b)[1]
-
-
 def _divided(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return the quotient rounded towards zero, and the remainder with the sign of ``a``.
+
+    By zero all bits are set, as on hardware.
+    """
     zero = b == 0
     divisor = np.where(zero, np.ones_like(b), b)
     if a.dtype.kind == "u":
@@ -381,15 +366,17 @@ FORMS: tuple[InstructionForm, ...] = (
     form("mul.hi.type  d, a, b", result_of(high_product), type=INTEGERS),
     form("mul.wide.type  d:wide, a, b", make=_wide, type="u16 u32 s16 s32"),
     form("mad.lo.type  d, a, b, c", make=_mad_low, type=INTEGERS),
-    form("mad.hi.type  d, a, b, c", result_of(_mad_high), type=INTEGERS),
-    form("mad.hi.sat.s32  d, a, b, c", result_of(_mad_high_saturated)),
+    form("mad.hi.type  d, a, b, c", result_of(lambda a, b, c: high_product(a, b) + c),
+         type=INTEGERS),
+    form("mad.hi.sat.s32  d, a, b, c",
+         result_of(lambda a, b, c: _saturated_sum(high_product(a, b), c))),
     form("mad.wide.type  d:wide, a, b, c:wide", make=_mad_wide, type="u16 u32 s16 s32"),
     form("mul24.half.type  d, a, b", make=_mul24, half="hi lo", type="u32 s32"),
     form("mad24.half.type  d, a, b, c", make=_mad24, half="hi lo", type="u32 s32"),
     form("mad24.half.sat.s32  d, a, b, c", make=_mad24, half="hi"),
     form("sad.type  d, a, b, c", result_of(_sum_of_distances), type=INTEGERS),
-    form("div.type  d, a, b", result_of(_quotient), type=INTEGERS),
-    form("rem.type  d, a, b", result_of(_remainder), type=INTEGERS),
+    form("div.type  d, a, b", result_of(lambda a, b: _divided(a, b)[0]), type=INTEGERS),
+    form("rem.type  d, a, b", result_of(lambda a, b: _divided(a, b)[1]), type=INTEGERS),
     form("abs.type  d, a", np.absolute, type="s16 s32 s64"),
     form("neg.type  d, a", np.negative, type="s16 s32 s64"),
     form("min.type  d, a, b", make=_min, type=f"{INTEGERS} u16x2"),

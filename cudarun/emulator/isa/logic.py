@@ -58,10 +58,6 @@ def _minterms(table: int) -> Function:
     return compute
 
 
-def _lop3(words: Words) -> Function:
-    return result_of(lookup(words.constants["lut"] & 0xFF))
-
-
 def _lop3_with(words: Words) -> Function:
     compute = lookup(words.constants["lut"] & 0xFF)
     combine = np.logical_or if words["bool"] == "or" else np.logical_and
@@ -155,7 +151,8 @@ FORMS: tuple[InstructionForm, ...] = (
     form("xor.type  d, a, b", np.bitwise_xor, type=_TYPES),
     form("not.type  d, a", np.bitwise_not, type=_TYPES),
     form("cnot.type  d, a", result_of(lambda a: a == 0), type=_BITS),
-    form("lop3.b32  d, a, b, c, lut:int", make=_lop3),
+    form("lop3.b32  d, a, b, c, lut:int",
+         make=lambda words: result_of(lookup(words.constants["lut"] & 0xFF))),
     form("lop3.bool.b32  d|p, a, b, c, lut:int, q:pred", make=_lop3_with, bool="or and"),
     form("shl.type  d, a, b:u32", make=_shift(np.left_shift), type=_BITS),
     form("shr.type  d, a, b:u32", make=_shift(np.right_shift),

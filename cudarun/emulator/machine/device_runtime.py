@@ -98,14 +98,6 @@ def _relieve(thread: CallingThread) -> None:
 # --- errors --------------------------------------------------------------------------------------
 
 
-def _peek_error(thread: CallingThread) -> int:
-    return int(thread.launch.children.errors.get(thread.number, _SUCCESS))
-
-
-def _last_error(thread: CallingThread) -> int:
-    return int(thread.launch.children.errors.pop(thread.number, _SUCCESS))
-
-
 def _error_text(thread: CallingThread, error: int, *, name: bool) -> int:
     text = thread.services.error_text(error, name=name)
     launch = thread.launch
@@ -142,10 +134,6 @@ def _record_event(thread: CallingThread, event: int, stream: int) -> int:
     if not thread.launch.children.family.is_stream(stream):
         return thread.fail(_INVALID_VALUE)
     return _event_call(thread, event)
-
-
-def _wait_event(thread: CallingThread, stream: int, event: int, flags: int) -> int:
-    return _record_event(thread, event, stream)
 
 
 # --- queries -------------------------------------------------------------------------------------
@@ -298,13 +286,20 @@ def _value(function: Callable[..., Result], dtype: str = "u4", **options: Any) -
 _FUNCTIONS: dict[str, RuntimeFunction] = {
     "GetParameterBufferV2": _function(each_lane(_parameter_buffer), "ptr dim3 dim3 int", "u64"),
     "LaunchDeviceV2": _function(each_lane(_launch), "ptr stream"),
-    "GetLastError": _function(each_lane(_last_error), ""),
-    "PeekAtLastError": _function(each_lane(_peek_error), ""),
+    "GetLastError": _function(
+        each_lane(lambda thread: thread.errors.pop(thread.number, _SUCCESS)), ""
+    ),
+    "PeekAtLastError": _function(
+        each_lane(lambda thread: thread.errors.get(thread.number, _SUCCESS)), ""
+    ),
     "GetErrorName": _function(each_lane(partial(_error_text, name=True)), "int", "u64"),
     "GetErrorString": _function(each_lane(partial(_error_text, name=False)), "int", "u64"),
     "StreamCreateWithFlags": _function(_value(_create_stream, "u8"), "ptr int"),
     "StreamDestroy": _function(each_lane(_destroy_stream), "stream"),
-    "StreamWaitEvent": _function(each_lane(_wait_event), "stream ptr int"),
+    "StreamWaitEvent": _function(
+        each_lane(lambda thread, stream, event, _: _record_event(thread, event, stream)),
+        "stream ptr int",
+    ),
     "EventCreateWithFlags": _function(_value(_create_event, "u8"), "ptr int"),
     "EventRecord": _function(each_lane(_record_event), "ptr stream"),
     "EventDestroy": _function(each_lane(_event_call), "ptr"),

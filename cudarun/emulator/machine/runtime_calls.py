@@ -46,9 +46,15 @@ class CallingThread:
         """Its index in the grid."""
         return self.active.batch.threads.number(self.active.lane(self.index))
 
+    @property
+    def errors(self) -> dict[int, int]:
+        """The last errors of the threads of its grid, by their indices."""
+        errors: dict[int, int] = self.launch.children.errors
+        return errors
+
     def fail(self, error: int) -> int:
         """Set the thread's last error and return it."""
-        self.launch.children.errors[self.number] = error
+        self.errors[self.number] = error
         return error
 
     def kernel(self, address: int) -> KernelCode | None:

@@ -95,9 +95,9 @@ class _Resolution:
         given = self.instruction.operands
         if not self.form.required <= len(given) <= len(self.form.operands):
             raise self.operands.mismatch()
-        for index, (wanted, operand) in enumerate(zip(self.form.operands, given, strict=False)):
-            self.words.given.add(wanted.name)
-            self._operand(wanted, operand, writes=index < self.form.writes)
+        for index, (expected, operand) in enumerate(zip(self.form.operands, given, strict=False)):
+            self.words.given.add(expected.name)
+            self._operand(expected, operand, writes=index < self.form.writes)
         self._carry()
         self._check_sink()
         check_words(self.instruction.opcode, self.words)
@@ -111,33 +111,33 @@ class _Resolution:
         if remote and any(not isinstance(use, SinkUse) for use in self.destinations):
             raise OperandMismatch("Sink '_' is expected as a destination with '.shared::cluster'")
 
-    def _operand(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
-        match wanted.shape:
+    def _operand(self, expected: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
+        match expected.shape:
             case "constant":
-                self.words.constants[wanted.name] = self.operands.integer(operand)
+                self.words.constants[expected.name] = self.operands.integer(operand)
             case "address":
-                self._address(wanted, operand)
+                self._address(expected, operand)
             case "texture":
-                self._texture(wanted, operand)
+                self._texture(expected, operand)
             case "tensor":
-                self._tensor(wanted, operand)
+                self._tensor(expected, operand)
             case "vector":
-                self._vector(wanted, operand, writes=writes)
+                self._vector(expected, operand, writes=writes)
             case _:
-                self._pair_or_value(wanted, operand, writes=writes)
+                self._pair_or_value(expected, operand, writes=writes)
 
-    def _vector(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
-        if isinstance(operand, tree.Pair) and wanted.pair is not None:
-            self._vector(wanted, operand.first, writes=writes)
-            self.words.given.add(wanted.pair)
-            ptx_type = self.words.type_named(wanted.second)
+    def _vector(self, expected: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
+        if isinstance(operand, tree.Pair) and expected.pair is not None:
+            self._vector(expected, operand.first, writes=writes)
+            self.words.given.add(expected.pair)
+            ptx_type = self.words.type_named(expected.second)
             self.destinations.append(self.operands.destination(operand.second, ptx_type))
             return
-        if wanted.optional and not isinstance(operand, tree.Vector):
+        if expected.optional and not isinstance(operand, tree.Vector):
             operand = tree.Vector((operand,))  # an offset in one dimension
         if isinstance(operand, tree.Sink) and self.instruction.opcode == "atom":
             length = int(self.words["vec"].removeprefix("v"))
-            self.destinations += [SinkUse(self.words.type_of(wanted.type, length))] * length
+            self.destinations += [SinkUse(self.words.type_of(expected.type, length))] * length
             return
         if isinstance(operand, tree.Integer) and self.instruction.opcode == "mov" and not writes:
             operand = self._constant_vector(operand)
@@ -147,10 +147,10 @@ class _Resolution:
         self.words.counts.append(length)
         self._check_length(length)
         matrix = "shape" in self.words and "f16" not in self.words.values()
-        halves = not matrix or wanted.type == "f16x2"
+        halves = not matrix or expected.type == "f16x2"
         self.operands.check_vector(operand.elements, halves=halves)
         for element in operand.elements:
-            self._value(wanted, element, self.words.type_of(wanted.type, length), writes)
+            self._value(expected, element, self.words.type_of(expected.type, length), writes)
 
     def _constant_vector(self, operand: tree.Integer) -> tree.Operand:
         """Return the constant of ``mov.v2.b32 d, 5`` as a vector: its parts, the lowest first.
@@ -162,96 +162,96 @@ class _Resolution:
         parts = (operand.value >> bits * place & ((1 << bits) - 1) for place in range(count))
         return tree.Vector(tuple(replace(operand, value=part) for part in parts))
 
-    def _texture(self, wanted: OperandForm, operand: tree.Operand) -> None:
+    def _texture(self, expected: OperandForm, operand: tree.Operand) -> None:
         """Return object and coordinates of ``[a, {x, y}]``, or ``[a, x]`` in one dimension.
 
         A separate sampler may precede the coordinates: ``[a, b, {x, y}]``.
         """
         match operand:
             case tree.TupleAddress(tree.Address(tree.Register(name), 0), (given,)):
-                self.sources.append(self.operands.register(name, TYPES[wanted.type]))
+                self.sources.append(self.operands.register(name, TYPES[expected.type]))
             case tree.TupleAddress(
                 tree.Address(tree.Register(name), 0), (tree.Register(sampler), given)
             ):
-                self.sources.append(self.operands.register(name, TYPES[wanted.type]))
-                self.sources.append(self.operands.register(sampler, TYPES[wanted.type]))
+                self.sources.append(self.operands.register(name, TYPES[expected.type]))
+                self.sources.append(self.operands.register(sampler, TYPES[expected.type]))
                 self.words.given.add("sampler")
             case _:
                 raise self.operands.mismatch()
         vector = given if isinstance(given, tree.Vector) else tree.Vector((given,))
         self.words.counts.append(len(vector.elements))
         self.operands.check_vector(vector.elements, halves=True)
-        kind = self.words.type_named(wanted.second)
+        kind = self.words.type_named(expected.second)
         layered = self.words["geom"].startswith("a")
         for place, element in enumerate(vector.elements):
             layer = layered and place == 0
-            self._value(wanted, element, TYPES["u32"] if layer else kind, writes=False)
+            self._value(expected, element, TYPES["u32"] if layer else kind, writes=False)
 
-    def _tensor(self, wanted: OperandForm, operand: tree.Operand) -> None:
+    def _tensor(self, expected: OperandForm, operand: tree.Operand) -> None:
         """Return the address of a tensor map, which has no offset, and the coordinates."""
         match operand:
             case tree.TupleAddress(tree.Address(_, 0) as address, (tree.Vector() as given,)):
-                use, _ = self.operands.address(address, TYPES[wanted.type], "")
+                use, _ = self.operands.address(address, TYPES[expected.type], "")
             case _:
                 raise self.operands.mismatch()
         self.sources.append(use)
-        coordinates = replace(wanted, type=wanted.second, pair=None)
+        coordinates = replace(expected, type=expected.second, pair=None)
         self._vector(coordinates, given, writes=False)
 
-    def _pair_or_value(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
+    def _pair_or_value(self, expected: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
         if isinstance(operand, tree.Vector) and len(operand.elements) == 1:
             (operand,) = operand.elements  # ptxas accepts {%r1} as %r1, and Triton emits it
         if not isinstance(operand, tree.Pair):
-            if wanted.pair is not None and not wanted.spare:
+            if expected.pair is not None and not expected.spare:
                 raise self.operands.mismatch()
-            self._value(wanted, operand, self.words.type_of(wanted.type, 1), writes)
+            self._value(expected, operand, self.words.type_of(expected.type, 1), writes)
             return
-        if wanted.pair is None:
+        if expected.pair is None:
             raise self.operands.mismatch()
-        self._value(wanted, operand.first, self.words.type_of(wanted.type, 1), writes)
-        self.words.given.add(wanted.pair)
-        ptx_type = self.words.type_named(wanted.second)
+        self._value(expected, operand.first, self.words.type_of(expected.type, 1), writes)
+        self.words.given.add(expected.pair)
+        ptx_type = self.words.type_named(expected.second)
         self.destinations.append(self.operands.destination(operand.second, ptx_type))
 
     def _value(
-        self, wanted: OperandForm, operand: tree.Operand, ptx_type: Type, writes: bool
+        self, expected: OperandForm, operand: tree.Operand, ptx_type: Type, writes: bool
     ) -> None:
-        if wanted.name == _METADATA and not isinstance(operand, tree.Register):
+        if expected.name == _METADATA and not isinstance(operand, tree.Register):
             raise self.operands.mismatch()
         if self.form.selects:
-            operand = self._selected(wanted, operand)
+            operand = self._selected(expected, operand)
         if writes:
-            if isinstance(operand, tree.Sink) and not self._discards(wanted):
+            if isinstance(operand, tree.Sink) and not self._discards(expected):
                 opcode = self.instruction.opcode
                 raise OperandMismatch(
                     f"Result discard mode is not allowed for instruction '{opcode}'"
                 )
-            use = self.operands.destination(operand, ptx_type, relaxed=wanted.relaxed)
+            use = self.operands.destination(operand, ptx_type, relaxed=expected.relaxed)
             self.destinations.append(use)
-        if not writes or wanted.updates:
+        if not writes or expected.updates:
             if (
                 isinstance(operand, tree.Float)
                 and ptx_type.kind is TypeKind.BITS
                 and self._counts()
             ):
                 raise self.operands.mismatch()
-            self.sources.append(self.operands.source(operand, ptx_type, relaxed=wanted.relaxed))
-            known = ptx_type.kind is TypeKind.PREDICATE or wanted.name == "size"
+            self.sources.append(self.operands.source(operand, ptx_type, relaxed=expected.relaxed))
+            known = ptx_type.kind is TypeKind.PREDICATE or expected.name == "size"
             if isinstance(operand, tree.Integer) and known:
-                self.words.constants[wanted.name] = operand.value
+                self.words.constants[expected.name] = operand.value
 
-    def _selected(self, wanted: OperandForm, operand: tree.Operand) -> tree.Operand:
+    def _selected(self, expected: OperandForm, operand: tree.Operand) -> tree.Operand:
         """Return a video operand without its minus and its selector, which are recorded."""
-        if isinstance(operand, tree.Minus) and wanted.minus:
-            self.words.negative.add(wanted.name)
+        if isinstance(operand, tree.Minus) and expected.minus:
+            self.words.negative.add(expected.name)
             operand = operand.operand
         if not isinstance(operand, tree.Register):
             return operand
         name, _, selector = operand.name.rpartition(".")
         if not name or self.operands.scope.find(name) is None:
             return operand
-        check_selector(self.form, wanted, selector, self.words)
-        self.words.selectors[wanted.name] = selector
+        check_selector(self.form, expected, selector, self.words)
+        self.words.selectors[expected.name] = selector
         return tree.Register(name)
 
     def _counts(self) -> bool:
@@ -259,13 +259,13 @@ class _Resolution:
         name = self.words.get("type") or self.words.get("atype") or ""
         return name in TYPES and TYPES[name].kind not in (TypeKind.BITS, TypeKind.FLOAT)
 
-    def _discards(self, wanted: OperandForm) -> bool:
+    def _discards(self, expected: OperandForm) -> bool:
         """Return whether a destination may be ``_``."""
-        paired = wanted.pair is not None or wanted.shape == "vector"
+        paired = expected.pair is not None or expected.shape == "vector"
         return paired or self.instruction.opcode in ("atom", "mbarrier")
 
-    def _address(self, wanted: OperandForm, operand: tree.Operand) -> None:
-        place = _PLACES.get(wanted.name)
+    def _address(self, expected: OperandForm, operand: tree.Operand) -> None:
+        place = _PLACES.get(expected.name)
         space = self.words.get(place, "") if place else ""
         space = space or self.words.space
         variable = isinstance(operand, tree.Address) and isinstance(
@@ -284,7 +284,7 @@ class _Resolution:
         if not space and "space" in self.words:
             # An address of a shared or local variable is in that space.
             space = self.words["space"] = self.operands.space_of_symbol(operand)
-        use, offset = self.operands.address(operand, TYPES[wanted.type], space)
+        use, offset = self.operands.address(operand, TYPES[expected.type], space)
         self.sources.append(use)
         self.words.offsets.append(offset)
 

@@ -139,16 +139,11 @@ class Frame:
         view = _RegisterView(
             self, self.registers if active.in_place else self.compacted, start, active.width
         )
-        values = view.source(use)
-        if isinstance(use, RegisterUse) and use.negated:
-            return np.logical_not(values)
-        return values
+        return view.values(use)
 
     def register_values(self, use: Use, lanes: Lanes) -> Array:
         """Return the values of an operand in the register file."""
-        values = _RegisterView(self, self.registers, 0, self.batch.lanes).source(use)[lanes]
-        is_negated = isinstance(use, RegisterUse) and use.negated
-        return np.logical_not(values) if is_negated else values
+        return _RegisterView(self, self.registers, 0, self.batch.lanes).values(use)[lanes]
 
     def write_registers(self, use: RegisterUse, lanes: Lanes, values: Array) -> None:
         """Write a register in the register file."""
@@ -265,6 +260,12 @@ class _RegisterView:
             entries.append((np.logical_not, (values, inverted)))
             return inverted
         return values
+
+    def values(self, use: Use) -> Array:
+        """Return the values of an operand, negated if it is."""
+        values = self.source(use)
+        is_negated = isinstance(use, RegisterUse) and use.negated
+        return np.logical_not(values) if is_negated else values
 
     def source(self, use: Use) -> Array:
         """Return the values of a source, one per lane of the view."""

@@ -54,25 +54,21 @@ class Threads:
 
     def place(self, first: int, blocks: int) -> None:
         """Assign the lanes to ``blocks`` blocks of the grid from ``first`` on."""
-        self._number(slice(0, blocks), np.arange(first, first + blocks, dtype=np.int64))
-        for name, array in self._special.items():
-            if SPECIAL_REGISTERS[name].extent is Extent.BLOCK:
-                array[:] = self._per_block(name)
+        self._place(slice(0, blocks), np.arange(first, first + blocks, dtype=np.int64))
 
     def place_one(self, place: int, number: int) -> None:
         """Assign the lanes of one block of the batch to a block of the grid."""
-        here = slice(place, place + 1)
-        self._number(here, np.array([number]))
-        coordinates, ranks = self._coordinates[here], self._ranks[here]
-        lanes = slice(place * self.threads, (place + 1) * self.threads)
+        self._place(slice(place, place + 1), np.array([number]))
+
+    def _place(self, places: slice, numbers: Array) -> None:
+        self._numbers[places] = numbers
+        coordinates, ranks = _block_coordinates(self.launch, numbers)
+        self._coordinates[places], self._ranks[places] = coordinates, ranks
+        lanes = slice(places.start * self.threads, places.stop * self.threads)
         for name, array in self._special.items():
             if SPECIAL_REGISTERS[name].extent is Extent.BLOCK:
-                values = per_block(self.launch, name, coordinates, ranks, self._numbers[here])
-                array[lanes] = values
-
-    def _number(self, places: slice, numbers: Array) -> None:
-        self._numbers[places] = numbers
-        self._coordinates[places], self._ranks[places] = _block_coordinates(self.launch, numbers)
+                values = per_block(self.launch, name, coordinates, ranks, numbers)
+                array[lanes] = values.repeat(self.threads)
 
     # --- special registers -----------------------------------------------------------------------
 

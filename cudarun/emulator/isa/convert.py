@@ -15,12 +15,6 @@ from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.isa.move import copy
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.arrays import Array
-from cudarun.emulator.numerics.conversions import (
-    half_nan,
-    integer_pair,
-    integer_range,
-    to_f64,
-)
 from cudarun.emulator.numerics.formats import (
     element,
     from_f32,
@@ -34,6 +28,7 @@ from cudarun.emulator.numerics.formats import (
 from cudarun.emulator.numerics.native import any_of
 from cudarun.emulator.numerics.special_values import canonical, flushed
 from cudarun.emulator.numerics.temporaries import Function, result_of
+from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.emulator.words import Words
 
 _NOT_BYTES = "u16 u32 u64 s16 s32 s64"
@@ -43,13 +38,48 @@ _WHOLE: dict[str, Function] = {
 }  # fmt: skip
 
 
+def _integer_range(ptx_type: Type) -> tuple[int, int]:
+    """Return the smallest and the largest value of an integer type."""
+    if ptx_type.kind is TypeKind.SIGNED:
+        return -(1 << (ptx_type.bits - 1)), (1 << (ptx_type.bits - 1)) - 1
+    return 0, (1 << ptx_type.bits) - 1
+
+
+def _integer_pair(a: Array) -> tuple[Array, Array]:
+    """Convert an integer array to an exact pair of f64."""
+    if a.dtype.itemsize < 8:
+        s = a.astype(np.float64)
+        return s, np.zeros_like(s)
+    high = a >> 32 if a.dtype.kind == "i" else a >> np.uint64(32)
+    low = (a.view(np.uint64) & np.uint64(0xFFFFFFFF)).astype(np.float64)
+    return rounding.two_sum(high.astype(np.float64) * 4294967296.0, low)
+
+
+def _to_f64(a: Array, ptx_type: Type, *, ftz: bool) -> Array:
+    """Convert a floating-point value to f64."""
+    if ptx_type.name in ("f16", "bf16"):
+        return to_f32(a, ptx_type.name).astype(np.float64)
+    if ptx_type.name == "f32":
+        return (flushed(a) if ftz else a).astype(np.float64)
+    return a
+
+
+def _half_nan(nan: Array, number_format: str) -> Array:
+    """Convert f64 NaN to 16 bits, keeping the sign and the upper bits of the payload."""
+    fraction = {"f16": 10, "bf16": 7}[number_format]
+    quiet = 0xFFFF << fraction - 1 & 0x7FFF
+    bits = nan.view(np.uint64)
+    payload = bits >> np.uint64(52 - fraction) & np.uint64((1 << fraction) - 1)
+    return (bits >> np.uint64(48) & np.uint64(0x8000) | payload | np.uint64(quiet)).astype("u2")
+
+
 # --- integers ------------------------------------------------------------------------------------
 
 
 def _sat_matters(words: Words) -> bool:
     """Allow ``.sat`` only where a value may be out of range."""
     (least, most), (low, high) = (
-        integer_range(words.type_named(name)) for name in ("dtype", "atype")
+        _integer_range(words.type_named(name)) for name in ("dtype", "atype")
     )
     return not words["sat"] or low < least or high > most
 
@@ -59,8 +89,8 @@ def _to_integer(words: Words) -> Function:
     target, source = words.type_named("dtype"), words.type_named("atype")
     if not words["sat"]:  # truncate first: a wider register takes the extended value
         return copy if target.bits >= 32 else result_of(lambda a: a.astype(target.dtype))
-    least, most = integer_range(target)
-    low, high = integer_range(source)
+    least, most = _integer_range(target)
+    low, high = _integer_range(source)
     least, most = max(least, low), min(most, high)
 
     return result_of(lambda a: np.clip(a, least, most))
@@ -76,7 +106,7 @@ def _from_integer(words: Words) -> Function:
         return copy
 
     def convert(a: Array) -> Array:
-        result = from_pair(*integer_pair(a), target.name, mode)
+        result = from_pair(*_integer_pair(a), target.name, mode)
         return modified(result, target.name, sat=True) if sat else result
 
     return result_of(convert)
@@ -88,7 +118,7 @@ def _from_integer(words: Words) -> Function:
 def _to_whole(words: Words) -> Function:
     target, source = words.type_named("dtype"), words.type_named("atype")
     whole = _WHOLE[words["irnd"]]
-    least, most = integer_range(target)
+    least, most = _integer_range(target)
     # The first f64 values beyond the range; exact, being powers of two (or minus one).
     above, below = float(most + 1), float(least)
     nan = 0 if source.name != "f64" and target.bits < 64 else 1 << (target.bits - 1)
@@ -97,7 +127,7 @@ def _to_whole(words: Words) -> Function:
     ftz = words.get("ftz")
 
     def convert(a: Array) -> Array:
-        value: Array = whole(to_f64(a, source, ftz=bool(ftz)))
+        value: Array = whole(_to_f64(a, source, ftz=bool(ftz)))
         over, under = value >= above, value < below
         unknown = np.isnan(value)
         strange = over | under | unknown
@@ -126,13 +156,13 @@ def _between_floats(words: Words) -> Function:
     flushes = ftz and target.name != "f16"
 
     def convert(a: Array, d: Array) -> None:
-        value = to_f64(a, source, ftz=flushes)
+        value = _to_f64(a, source, ftz=flushes)
         if whole is not None:
             value = whole(value)
         result = from_pair(value, np.zeros_like(value), target.name, mode)
         if source.name == "f64" and target.bits == 16:
             nan = np.isnan(value)
-            result.view(np.uint16)[nan] = half_nan(value[nan], target.name)
+            result.view(np.uint16)[nan] = _half_nan(value[nan], target.name)
         if sat or relu:
             result = modified(result, target.name, sat=sat, relu=relu)
         if ftz and target.name == "f32":

@@ -21,11 +21,10 @@ from cudarun.emulator.machine.barrier_objects import FailedWait
 from cudarun.emulator.machine.barriers import Barriers, meet_elsewhere
 from cudarun.emulator.machine.clusters import ClusterBarrier
 from cudarun.emulator.machine.control import FunctionCall
-from cudarun.emulator.machine.frame import Frame
+from cudarun.emulator.machine.frame import Frame, Scratch
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.launch import OPERATION_WORK
 from cudarun.emulator.machine.report import describe_deadlock
-from cudarun.emulator.machine.scratch import Scratch
 from cudarun.emulator.machine.spaces import WINDOWS
 from cudarun.emulator.machine.stack import Stack
 from cudarun.emulator.machine.threads import Threads

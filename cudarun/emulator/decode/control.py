@@ -218,16 +218,10 @@ def _call(
 ) -> Lowered:
     """Decode ``call{.uni} (results), function, (arguments){, prototype}``."""
     _only_modifiers(instruction, "uni")
-    given = list(instruction.operands)
-    results: tuple[tree.Operand, ...] = ()
-    if given and isinstance(given[0], tree.Vector):
-        results = given.pop(0).elements  # type: ignore[union-attr]
-    if not given:
-        raise operands.mismatch()
-    target = given.pop(0)
-    arguments: tuple[tree.Operand, ...] = ()
-    if given and isinstance(given[0], tree.Vector):
-        arguments = given.pop(0).elements  # type: ignore[union-attr]
+    listed, target, sent, *given = instruction.operands
+    assert isinstance(listed, tree.Vector)
+    assert isinstance(sent, tree.Vector)
+    results, arguments = listed.elements, sent.elements
     if isinstance(target, tree.SymbolReference):
         name = target.name
         function = context.functions.get(name)

@@ -14,7 +14,7 @@ from cudarun.emulator.numerics.temporaries import Function, result_of, temporari
 from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.emulator.words import Words
 
-_INTEGER_TESTS: dict[str, Function] = {
+INTEGER_TESTS: dict[str, Function] = {
     "eq": np.equal, "ne": np.not_equal,
     "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
     "lo": np.less, "ls": np.less_equal, "hi": np.greater, "hs": np.greater_equal,
@@ -41,7 +41,7 @@ _COMBINE: dict[str, Function] = {
 def comparison(name: str, ptx_type: Type) -> Function:
     """Return the test ``function(a, b, out)``."""
     if ptx_type.kind is not TypeKind.FLOAT:
-        return _INTEGER_TESTS[name]
+        return INTEGER_TESTS[name]
     if name in _ORDERED:
         return _ORDERED[name]
 

@@ -14,13 +14,11 @@ from typing import Any
 import numpy as np
 
 from cudarun.emulator.isa.form import InstructionForm, form
-from cudarun.emulator.isa.video import COMPARISONS
+from cudarun.emulator.isa.video import COMPARISONS, OPERATIONS, Operation
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function, result_of
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.words import Words
-
-Operation = Callable[[Array, Array], Array]
 
 _ONES = 0xFFFF_FFFF
 _SIGN34, _MASK34 = 1 << 33, (1 << 34) - 1
@@ -28,13 +26,7 @@ _PARTS = "b0 b1 b2 b3 h0 h1"
 _WHERE: dict[str, Any] = {"asel": _PARTS, "bsel": _PARTS}
 _KINDS: dict[str, Any] = dict.fromkeys(("dtype", "atype", "btype"), "u32 s32")
 
-_OPERATIONS: dict[str, Operation] = {
-    "vadd": np.add,
-    "vsub": np.subtract,
-    "vabsdiff": lambda a, b: np.abs(a - b),
-    "vmin": np.minimum,
-    "vmax": np.maximum,
-}
+_OPERATIONS = {name: each for name, each in OPERATIONS.items() if name != "vavrg"}
 _SECOND: dict[str, Operation] = {"add": np.add, "min": np.minimum, "max": np.maximum}
 
 

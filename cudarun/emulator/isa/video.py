@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cudarun.emulator.isa.compare import INTEGER_TESTS
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.native import contiguous
@@ -23,26 +24,16 @@ def _average(a: Array, b: Array) -> Array:
     return mean
 
 
-def _apart(a: Array, b: Array) -> Array:
-    distance: Array = np.abs(a - b)
-    return distance
-
-
-_OPERATIONS: dict[str, Operation] = {
+OPERATIONS: dict[str, Operation] = {
     "vadd": np.add,
     "vsub": np.subtract,
     "vavrg": _average,
-    "vabsdiff": _apart,
+    "vabsdiff": lambda a, b: np.abs(a - b),
     "vmin": np.minimum,
     "vmax": np.maximum,
 }
 COMPARISONS: dict[str, Operation] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
+    name: INTEGER_TESTS[name] for name in ("eq", "ne", "lt", "le", "gt", "ge")
 }
 
 
@@ -91,7 +82,7 @@ def _simd(count: int, operate: Operation, words: Words) -> Function:
 
 
 def _arithmetic(name: str, count: int) -> Callable[[Words], Function]:
-    return lambda words: _simd(count, _OPERATIONS[name], words)
+    return lambda words: _simd(count, OPERATIONS[name], words)
 
 
 def _comparison(count: int) -> Callable[[Words], Function]:
@@ -104,7 +95,7 @@ def _rows() -> Iterator[InstructionForm]:
     for count in (2, 4):
         parts = _SELECTORS[count]
         kinds |= {"mask": _MASKS[count], "asel": parts, "bsel": parts}
-        for name in _OPERATIONS:
+        for name in OPERATIONS:
             make = _arithmetic(name, count)
             head = f"{name}{count}.dtype.atype.btype"
             yield form(f"{head}{{.sat}}  {operands}", make=make, **kinds)

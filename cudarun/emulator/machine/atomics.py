@@ -22,6 +22,7 @@ from cudarun.emulator.machine.access import (
     section_window,
 )
 from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.bits import INTEGER_OPERATIONS
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair, to_f32
 from cudarun.emulator.numerics.native import any_of, contiguous
 from cudarun.emulator.numerics.rounding import NEAREST, two_sum
@@ -88,7 +89,7 @@ class Atomic(MemoryAction):
         """Return an equivalent ufunc for integers, whose ``at`` serves if old values are unused."""
         if self.type.kind is TypeKind.FLOAT or self.type.elements > 1:
             return None
-        return _UFUNCS.get(self.operation)
+        return INTEGER_OPERATIONS.get(self.operation)
 
     def without_result(self) -> None:
         """Mark the destination as never read."""
@@ -348,16 +349,6 @@ def combine_at(view: Array, index: Array, given: Array, combine: Combine) -> Non
     view[index] = combine(view[index], given)
 
 
-_UFUNCS: dict[str, np.ufunc] = {
-    "add": np.add,
-    "min": np.minimum,
-    "max": np.maximum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
-
-
 def combination(operation: str, ptx_type: Type, adder: str) -> Combine:
     """Return the function from the value in memory and the operand to the new value.
 
@@ -365,8 +356,8 @@ def combination(operation: str, ptx_type: Type, adder: str) -> Combine:
     """
     if ptx_type.kind is TypeKind.FLOAT and operation in ("add", "min", "max"):
         return _float_combination(operation, ptx_type, adder)
-    if operation in _UFUNCS:
-        return _UFUNCS[operation]
+    if operation in INTEGER_OPERATIONS:
+        return INTEGER_OPERATIONS[operation]
     return {
         "exch": lambda held, b: b,
         "cas": lambda held, b: b,

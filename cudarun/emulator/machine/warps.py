@@ -12,6 +12,7 @@ import numpy as np
 
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.bits import INTEGER_OPERATIONS
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -206,23 +207,13 @@ class Reduce(WarpAction):
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Reduce; lanes of a warp may be in groups with different masks."""
         value, masks = sources
-        ufunc = _REDUCTIONS[self.words["op"]]
+        ufunc = INTEGER_OPERATIONS[self.words["op"]]
         warps = self.slots(active) // WARP
         _, groups = np.unique(warps << WARP | masks, return_inverse=True)
         order = np.argsort(groups, kind="stable")
         starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
         totals = ufunc.reduceat(value[order], starts, dtype=value.dtype)
         np.copyto(destinations[0], totals[groups])
-
-
-_REDUCTIONS: dict[str, np.ufunc] = {
-    "add": np.add,
-    "min": np.minimum,
-    "max": np.maximum,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
 
 
 class ActiveMask(WarpAction):

@@ -1,10 +1,20 @@
-"""Bit operations on unsigned arrays that numpy lacks, or defines differently from PTX."""
+"""Operations on integers, and those on bits that numpy lacks or defines differently from PTX."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from cudarun.emulator.numerics.arrays import Array
+
+INTEGER_OPERATIONS: dict[str, np.ufunc] = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+"""The operations of reductions and atomic operations on integers."""
 
 
 def shift_left(a: Array, amount: Array) -> Array:

@@ -21,13 +21,13 @@ from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.process import process
 
 
-@call(during_capture=CaptureRule.UNSAFE)
+@call(during_capture=CaptureRule.UNSAFE, needs_context=True)
 def cuArrayCreate(pAllocateArray: CUDA_ARRAY_DESCRIPTOR) -> CUarray:
     """Create an array of one or two dimensions of integers, fractions or floats."""
     return CUarray(create_array(process.current(), pAllocateArray).handle)
 
 
-@call()
+@call(needs_context=True)
 def cuArray3DCreate(pAllocateArray: CUDA_ARRAY3D_DESCRIPTOR) -> CUarray:
     """Create an array of up to three dimensions, layered, of cubes, for surfaces or gathers."""
     return CUarray(create_array3d(process.current(), pAllocateArray).handle)
@@ -62,7 +62,7 @@ def cuArray3DGetDescriptor(hArray: ArrayHandle) -> CUDA_ARRAY3D_DESCRIPTOR:
 # --- mipmapped arrays ----------------------------------------------------------------------------
 
 
-@call(during_capture=CaptureRule.UNSAFE)
+@call(during_capture=CaptureRule.UNSAFE, needs_context=True)
 def cuMipmappedArrayCreate(
     pMipmappedArrayDesc: CUDA_ARRAY3D_DESCRIPTOR, numMipmapLevels: int
 ) -> CUmipmappedArray:

@@ -106,14 +106,10 @@ class _Copy:
 
 
 def _rectangle(copy: CUDA_MEMCPY2D) -> _Copy:
-    if not hasattr(copy, "WidthInBytes"):
-        raise Refusal("INVALID_VALUE", "CUDA_MEMCPY2D is missing")
     return _Copy(copy, (1, copy.Height, copy.WidthInBytes), has_slices=False)
 
 
 def _box(copy: CUDA_MEMCPY3D) -> _Copy:
-    if not hasattr(copy, "Depth"):
-        raise Refusal("INVALID_VALUE", "CUDA_MEMCPY3D is missing")
     return _Copy(copy, (copy.Depth, copy.Height, copy.WidthInBytes), has_slices=True)
 
 

@@ -140,11 +140,13 @@ class CallTypes:
 
     @cached_property
     def _objects(self) -> Conversions:
-        return [
-            (at, name, type_.__metadata__[0])
-            for at, (name, type_) in enumerate(self._types.items())
-            if get_origin(type_) is Annotated
-        ]
+        found: list[tuple[int, str, Callable[[Any], object]]] = []
+        for at, (name, type_) in enumerate(self._types.items()):
+            if get_origin(type_) is Annotated:
+                found.append((at, name, type_.__metadata__[0]))
+            elif hasattr(type_, "getPtr") and not hasattr(type_, "__int__") and name != "return":
+                found.append((at, name, partial(_structure, type_)))
+        return found
 
     @cached_property
     def outputs(self) -> int:
@@ -163,7 +165,11 @@ class CallTypes:
         return _converted(self._integers, args, named)
 
     def with_objects(self, args: Args, named: Named) -> tuple[Args, Named]:
-        """Return the arguments, handles replaced by the objects; `Refusal` if one is invalid."""
+        """Return the arguments, handles replaced by the objects.
+
+        Raises:
+            Refusal: A handle is invalid, or a structure is missing.
+        """
         return _converted(self._objects, args, named)
 
     def answer(self, result: object, value: Any) -> Answer:
@@ -181,6 +187,12 @@ def _converted(conversions: Conversions, args: Args, named: Named) -> tuple[Args
         elif name in named:
             named[name] = convert(named[name])
     return tuple(converted), named
+
+
+def _structure(kind: type, value: object) -> object:
+    if not isinstance(value, kind):
+        raise Refusal("INVALID_VALUE", f"{kind.__name__} is missing")
+    return value
 
 
 def generated(

@@ -59,16 +59,14 @@ def cuGraphAddKernelNode(
     hGraph: GraphHandle,
     dependencies: Nodes,
     numDependencies: int,
-    nodeParams: CUDA_KERNEL_NODE_PARAMS | None,
+    nodeParams: CUDA_KERNEL_NODE_PARAMS,
 ) -> CUgraphNode:
     """Add the launch of a kernel; its parameters are copied."""
     return _add(hGraph, dependencies, numDependencies, kernel_from(nodeParams))
 
 
-def kernel_from(structure: CUDA_KERNEL_NODE_PARAMS | None) -> KernelOperation:
+def kernel_from(structure: CUDA_KERNEL_NODE_PARAMS) -> KernelOperation:
     """Return the launch that a structure describes; `Refusal` if it is invalid."""
-    if structure is None:
-        raise Refusal("INVALID_VALUE", "nodeParams is null")
     geometry = LaunchGeometry(
         (structure.gridDimX, structure.gridDimY, structure.gridDimZ),
         (structure.blockDimX, structure.blockDimY, structure.blockDimZ),
@@ -96,13 +94,11 @@ def cuGraphAddMemcpyNode(
     hGraph: GraphHandle,
     dependencies: Nodes,
     numDependencies: int,
-    copyParams: CUDA_MEMCPY3D | None,
+    copyParams: CUDA_MEMCPY3D,
     ctx: Handle,
 ) -> CUgraphNode:
     """Add the copy of a box from or to memory of the host or a device, or a CUDA array."""
     _context(ctx)  # may refuse
-    if copyParams is None:
-        raise Refusal("INVALID_VALUE", "copyParams is null")
     if not (copyParams.WidthInBytes and copyParams.Height and copyParams.Depth):
         raise Refusal("INVALID_VALUE", "the copy has no bytes")
     return _add(hGraph, dependencies, numDependencies, box_operation(copyParams))
@@ -113,13 +109,13 @@ def cuGraphAddMemsetNode(
     hGraph: GraphHandle,
     dependencies: Nodes,
     numDependencies: int,
-    memsetParams: CUDA_MEMSET_NODE_PARAMS | None,
+    memsetParams: CUDA_MEMSET_NODE_PARAMS,
     ctx: Handle,
 ) -> CUgraphNode:
     """Add a fill of rows of items of 1, 2 or 4 bytes."""
     _context(ctx)  # may refuse
-    if memsetParams is None or memsetParams.elementSize not in (1, 2, 4):
-        raise Refusal("INVALID_VALUE", "memsetParams is null, or elementSize is not 1, 2 or 4")
+    if memsetParams.elementSize not in (1, 2, 4):
+        raise Refusal("INVALID_VALUE", "elementSize is not 1, 2 or 4")
     if not memsetParams.width or not memsetParams.height:
         raise Refusal("INVALID_VALUE", "the width or the height is 0")
     fill = Fill(
@@ -138,11 +134,11 @@ def cuGraphAddHostNode(
     hGraph: GraphHandle,
     dependencies: Nodes,
     numDependencies: int,
-    nodeParams: CUDA_HOST_NODE_PARAMS | None,
+    nodeParams: CUDA_HOST_NODE_PARAMS,
 ) -> CUgraphNode:
     """Add the call of a host function, a C function pointer."""
-    if nodeParams is None or not handle_value(nodeParams.fn):
-        raise Refusal("INVALID_VALUE", "nodeParams or its function is null")
+    if not handle_value(nodeParams.fn):
+        raise Refusal("INVALID_VALUE", "the function is null")
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(nodeParams.fn))
     work = partial(function, nodeParams.userData)
     operation = Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work)
@@ -203,9 +199,7 @@ def cuGraphKernelNodeGetParams(hNode: NodeHandle) -> CUDA_KERNEL_NODE_PARAMS:
 
 
 @call()
-def cuGraphKernelNodeSetParams(
-    hNode: NodeHandle, nodeParams: CUDA_KERNEL_NODE_PARAMS | None
-) -> None:
+def cuGraphKernelNodeSetParams(hNode: NodeHandle, nodeParams: CUDA_KERNEL_NODE_PARAMS) -> None:
     """Replace a kernel node's parameters; executable graphs of the graph keep theirs."""
     kernel_of(hNode)
     hNode.operation = kernel_from(nodeParams)

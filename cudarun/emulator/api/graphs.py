@@ -189,11 +189,9 @@ def cuGraphInstantiate(hGraph: GraphHandle, flags: int) -> CUgraphExec:
 
 @call(during_capture=CaptureRule.UNSAFE)
 def cuGraphInstantiateWithParams(
-    hGraph: GraphHandle, instantiateParams: CUDA_GRAPH_INSTANTIATE_PARAMS | None
+    hGraph: GraphHandle, instantiateParams: CUDA_GRAPH_INSTANTIATE_PARAMS
 ) -> CUgraphExec:
     """Create an executable graph, and write the result into the structure."""
-    if instantiateParams is None:
-        raise Refusal("INVALID_VALUE", "instantiateParams is null")
     instantiateParams.hErrNode_out = CUgraphNode(0)
     results = CUgraphInstantiateResult
     try:
@@ -248,7 +246,7 @@ def cuGraphExecGetFlags(hGraphExec: ExecutableGraphHandle) -> cuuint64_t:
 
 @call()
 def cuGraphExecKernelNodeSetParams(
-    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, nodeParams: CUDA_KERNEL_NODE_PARAMS | None
+    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, nodeParams: CUDA_KERNEL_NODE_PARAMS
 ) -> None:
     """Replace the parameters of a kernel in an executable graph, by its node in the graph."""
     copy = hGraphExec.nodes.get(hNode.handle)

@@ -48,11 +48,9 @@ def cuLaunchKernel(
 
 @enqueue()
 def cuLaunchKernelEx(
-    config: CUlaunchConfig | None, f: Handle, kernelParams: KernelParameters, extra: HostPointer
+    config: CUlaunchConfig, f: Handle, kernelParams: KernelParameters, extra: HostPointer
 ) -> None:
     """Launch with attributes: cooperative launch, clusters."""
-    if config is None:
-        raise Refusal("INVALID_VALUE", "the launch configuration is null")
     launch(process, f, geometry_of(config), config.hStream, kernelParams, extra)
 
 

@@ -48,8 +48,6 @@ def cuDeviceSetMemPool(dev: DeviceHandle, pool: PoolHandle) -> None:
 @call()
 def cuMemPoolCreate(poolProps: CUmemPoolProps) -> CUmemoryPool:
     """Create a pool of a device's memory."""
-    if not hasattr(poolProps, "allocType"):
-        raise Refusal("INVALID_VALUE", "CUmemPoolProps is missing")
     if poolProps.allocType != CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
         raise Refusal("INVALID_VALUE", "allocType is not CU_MEM_ALLOCATION_TYPE_PINNED")
     if poolProps.location.type == CUmemLocationType.CU_MEM_LOCATION_TYPE_INVALID:

@@ -13,7 +13,7 @@ from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.surfaces import SurfaceObject, create_surface
 
 
-@call()
+@call(needs_context=True)
 def cuSurfObjectCreate(pResDesc: CUDA_RESOURCE_DESC) -> CUsurfObject:
     """Create a surface object of an array with ``CUDA_ARRAY3D_SURFACE_LDST``."""
     return CUsurfObject(create_surface(process, pResDesc).handle)

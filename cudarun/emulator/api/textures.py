@@ -18,7 +18,7 @@ from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.textures import TextureObject, create_texture
 
 
-@call()
+@call(needs_context=True)
 def cuTexObjectCreate(
     pResDesc: CUDA_RESOURCE_DESC,
     pTexDesc: CUDA_TEXTURE_DESC,

@@ -36,8 +36,6 @@ def cuMemGetAllocationGranularity(
     prop: CUmemAllocationProp, option: CUmemAllocationGranularity_flags
 ) -> int:
     """Return the granularity of sizes and addresses: 2 MiB, whatever the memory."""
-    if not hasattr(prop, "location"):
-        raise Refusal("INVALID_VALUE", "CUmemAllocationProp is missing")
     return GRANULARITY
 
 
@@ -154,7 +152,7 @@ def _check_granularity(size: int) -> None:
 def _device(prop: Any) -> EmulatedDevice:
     """Return the device of an allocation; `Refusal` if it is memory of another kind."""
     pinned = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
-    if prop is None or int(prop.type) != int(pinned):
+    if int(prop.type) != int(pinned):
         raise Refusal("INVALID_VALUE", "the type is not CU_MEM_ALLOCATION_TYPE_PINNED")
     return _device_at(prop.location)
 

@@ -275,8 +275,6 @@ class MipmappedArray(ContextObject):
 
 def create_array(context: Context, descriptor: CUDA_ARRAY_DESCRIPTOR) -> CudaArray:
     """Create the array that a ``CUDA_ARRAY_DESCRIPTOR`` describes."""
-    if not hasattr(descriptor, "NumChannels"):
-        raise Refusal("INVALID_VALUE", "CUDA_ARRAY_DESCRIPTOR is missing")
     texel = texel_format(descriptor, "Format", descriptor.NumChannels)
     shape = ArrayShape(descriptor.Width, descriptor.Height, 0, 0)
     _check(shape)
@@ -303,8 +301,6 @@ def create_mipmapped_array(
 
 
 def _described(descriptor: CUDA_ARRAY3D_DESCRIPTOR) -> tuple[TexelFormat, ArrayShape]:
-    if not hasattr(descriptor, "Depth"):
-        raise Refusal("INVALID_VALUE", "CUDA_ARRAY3D_DESCRIPTOR is missing")
     texel = texel_format(descriptor, "Format", descriptor.NumChannels)
     shape = ArrayShape(descriptor.Width, descriptor.Height, descriptor.Depth, int(descriptor.Flags))
     _check(shape)

@@ -42,8 +42,6 @@ def create_surface(process: Process, resource: CUDA_RESOURCE_DESC) -> SurfaceObj
         Refusal: The description is invalid.
     """
     context = process.current()
-    if not hasattr(resource, "resType"):
-        raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC is missing")
     if resource.flags:
         raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC.flags must be 0")
     resource = copied(resource)

@@ -94,8 +94,6 @@ def create_texture(
         Refusal: The description is invalid, or not implemented.
     """
     context = process.current()
-    if not hasattr(resource, "resType") or not hasattr(description, "filterMode"):
-        raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC or CUDA_TEXTURE_DESC is missing")
     if resource.flags:
         raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC.flags must be 0")
     resource, description = copied(resource), copied(description)

@@ -185,7 +185,7 @@ class DriverCalls(Protocol):
     ) -> None: ...
     def cuLaunchKernelEx(
         self,
-        config: cuda.CUlaunchConfig | None,
+        config: cuda.CUlaunchConfig,
         f: Handle,
         kernelParams: KernelParameters,
         extra: HostPointer,

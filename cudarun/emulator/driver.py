@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cuda.bindings import driver as _bindings
@@ -304,18 +305,27 @@ class NotProvided(AttributeError, NotImplementedError):
     """
 
 
-def __getattr__(name: str) -> Any:
-    """Return an enum, type or constant of the bindings."""
-    member = getattr(_bindings, name, None)
-    if member is not None and name.startswith("cu") and name[2:3].isupper():
+def binding(bindings: ModuleType, api: str, name: str) -> Any:
+    """Return an enum, type or constant of the bindings of an API, ``driver`` or ``runtime``.
+
+    Raises:
+        NotProvided: It is a call.
+        AttributeError: There is none.
+    """
+    member = getattr(bindings, name, None)
+    if member is None:
+        raise AttributeError(f"cudarun.emulator.{api} has no {name}", name=name)
+    if name.startswith("cu") and callable(member) and not isinstance(member, type):
         raise NotProvided(
-            f"{name}: the emulated device does not provide this driver call "
-            "(docs/reference/driver-calls.md lists those it does)",
+            f"{name}: the emulated device does not provide this {api} call "
+            f"(docs/reference/{api}-calls.md lists those it does)",
             name=name,
         )
-    if member is None:
-        raise AttributeError(f"cudarun.emulator.driver has no {name}", name=name)
     return member
+
+
+def __getattr__(name: str) -> Any:
+    return binding(_bindings, "driver", name)
 
 
 def __dir__() -> list[str]:

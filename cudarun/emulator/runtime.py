@@ -17,7 +17,7 @@ from typing import Any
 
 from cuda.bindings import runtime as _bindings
 
-from cudarun.emulator.driver import NotProvided
+from cudarun.emulator.driver import binding
 from cudarun.emulator.runtime_api import (  # noqa: F401 - each chapter adds its calls
     arrays,
     devices,
@@ -33,17 +33,7 @@ globals().update(RUNTIME_CALLS)
 
 
 def __getattr__(name: str) -> Any:
-    """Return an enum, type or constant of the bindings."""
-    member = getattr(_bindings, name, None)
-    if member is None:
-        raise AttributeError(f"cudarun.emulator.runtime has no {name}", name=name)
-    if name.startswith("cuda") and callable(member) and not isinstance(member, type):
-        raise NotProvided(
-            f"{name}: the emulated device does not provide this runtime call "
-            "(docs/reference/runtime-calls.md lists those it does)",
-            name=name,
-        )
-    return member
+    return binding(_bindings, "runtime", name)
 
 
 def __dir__() -> list[str]:

@@ -71,6 +71,7 @@ def ptx_text(data: bytes) -> str:
 
 def ptx_facts(module: Module) -> ImageFacts:
     """Return the facts of a parsed module."""
+    variables = [*filter(_is_in_memory, module.variables)]
     return ImageFacts(
         kind=ImageKind.PTX,
         kernels=tuple(
@@ -78,8 +79,8 @@ def ptx_facts(module: Module) -> ImageFacts:
             for f in module.functions
             if f.is_entry and f.body is not None
         ),
-        variables=tuple(map(_variable, filter(_is_addressable, module.variables))),
-        unnamed=tuple(map(_variable, filter(_is_unnamed, module.variables))),
+        variables=tuple(_variable(v) for v in variables if not _UNNAMED.match(v.name)),
+        unnamed=tuple(_variable(v) for v in variables if _UNNAMED.match(v.name)),
         targets=module.targets[:1],  # what follows are options: debug, texmode_independent
         ptx_version=module.version,
         externs=tuple(dict.fromkeys(_externs(module))),
@@ -137,14 +138,6 @@ def _extent(function: Function, directive: str) -> Extent | None:
         return None
     x, y, z = (*values, 1, 1)[:3]
     return x, y, z
-
-
-def _is_addressable(variable: Variable) -> bool:
-    return _is_in_memory(variable) and _UNNAMED.match(variable.name) is None
-
-
-def _is_unnamed(variable: Variable) -> bool:
-    return _is_in_memory(variable) and _UNNAMED.match(variable.name) is not None
 
 
 def _is_in_memory(variable: Variable) -> bool:

@@ -23,7 +23,7 @@ from cudarun.emulator.host.captures import Capture, CaptureBranch
 from cudarun.emulator.host.graphs import Graph
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, enum_member
 
 # The bindings return the data of edges since CUDA 13.
 if TYPE_CHECKING or CUDA_VERSION >= 13000:
@@ -37,16 +37,10 @@ _ADD, _SET = 0, 1  # CUstreamUpdateCaptureDependencies_flags
 _NONE = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
 
 
-def _mode(mode: CUstreamCaptureMode) -> CUstreamCaptureMode:
-    if int(mode) not in set(map(int, CUstreamCaptureMode)):
-        raise Refusal("INVALID_VALUE", f"{int(mode)} is not a CUstreamCaptureMode")
-    return CUstreamCaptureMode(int(mode))
-
-
 @call()
 def cuStreamBeginCapture(hStream: StreamHandle, mode: CUstreamCaptureMode) -> None:
     """Begin to capture the work of a stream in a graph; not in the legacy default stream."""
-    chosen = _mode(mode)
+    chosen = enum_member(CUstreamCaptureMode, mode)
     if hStream.is_legacy:
         raise Refusal("STREAM_CAPTURE_UNSUPPORTED", "the legacy default stream cannot be captured")
     if hStream.branch is not None:
@@ -141,4 +135,4 @@ def with_edge_data(*values: object) -> tuple[object, ...]:
 @query()
 def cuThreadExchangeStreamCaptureMode(mode: CUstreamCaptureMode) -> CUstreamCaptureMode:
     """Set how captures affect the potentially unsafe calls of this thread; return the old mode."""
-    return process.captures.exchange_mode(_mode(mode))
+    return process.captures.exchange_mode(enum_member(CUstreamCaptureMode, mode))

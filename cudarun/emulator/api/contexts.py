@@ -18,7 +18,7 @@ from cudarun.emulator.host.contexts import (
 )
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, enum_member
 
 # --- primary contexts ----------------------------------------------------------------------------
 
@@ -208,14 +208,7 @@ def cuCtxGetCacheConfig() -> CUfunc_cache:
 @call(during_capture=CaptureRule.UNSAFE)
 def cuCtxSetCacheConfig(config: CUfunc_cache) -> None:
     """Prefer L1 cache or shared memory in the current context; no effect here."""
-    process.current().cache_config = cache_preference(config)
-
-
-def cache_preference(config: CUfunc_cache) -> CUfunc_cache:
-    """Convert a number to a ``CUfunc_cache``; `Refusal` if it is none."""
-    if int(config) not in set(map(int, CUfunc_cache)):
-        raise Refusal("INVALID_VALUE", f"{int(config)} is not a CUfunc_cache")
-    return CUfunc_cache(int(config))
+    process.current().cache_config = enum_member(CUfunc_cache, config)
 
 
 @call(needs_context=True)

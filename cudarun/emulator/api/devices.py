@@ -19,7 +19,7 @@ from cudarun.emulator.api.handles import DeviceHandle
 from cudarun.emulator.host.addresses import c_string, padded_name
 from cudarun.emulator.host.devices import CAPABILITY, NAME
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, enum_member
 from cudarun.emulator.host.runtime_errors import host_error
 
 DRIVER_VERSION = 13000
@@ -47,21 +47,15 @@ def cuDriverGetVersion() -> int:
 @query(before_init=True)
 def cuGetErrorName(error: CUresult) -> bytes:
     """Return the name of a result, ``CUDA_ERROR_…``, as bytes."""
-    return str(_known_result(error).name).encode()
+    return str(enum_member(CUresult, error).name).encode()
 
 
 @query(before_init=True)
 def cuGetErrorString(error: CUresult) -> bytes:
     """Return the description of a result, as bytes."""
-    result = _known_result(error)
+    result = enum_member(CUresult, error)
     known = host_error(int(result))
     return (str(result.name) if known is None else known[1]).encode()
-
-
-def _known_result(error: CUresult) -> CUresult:
-    if int(error) not in set(map(int, CUresult)):
-        raise Refusal("INVALID_VALUE", f"{int(error)} is not a CUresult")
-    return CUresult(int(error))
 
 
 @query()

@@ -14,7 +14,6 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.api.calls import call
-from cudarun.emulator.api.contexts import cache_preference
 from cudarun.emulator.api.handles import DeviceHandle, KernelHandle, LibraryHandle
 from cudarun.emulator.api.modules import Options, OptionValues
 from cudarun.emulator.host.addresses import HostPointer, c_string
@@ -26,7 +25,7 @@ from cudarun.emulator.host.modules import (
     parameter,
 )
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, enum_member
 
 
 @call()
@@ -157,7 +156,7 @@ def cuKernelSetAttribute(
 def cuKernelSetCacheConfig(kernel: KernelHandle, config: CUfunc_cache, dev: DeviceHandle) -> None:
     """Prefer L1 cache or shared memory for a kernel; no effect here."""
     kernel.attributes(dev.ordinal)  # may refuse
-    cache_preference(config)
+    enum_member(CUfunc_cache, config)  # may refuse
 
 
 @call(needs_context=True)

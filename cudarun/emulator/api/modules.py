@@ -18,7 +18,6 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.api.calls import call, query
-from cudarun.emulator.api.contexts import cache_preference
 from cudarun.emulator.api.handles import FunctionHandle, ModuleHandle
 from cudarun.emulator.host.addresses import HostPointer, c_string
 from cudarun.emulator.host.captures import CaptureRule
@@ -30,6 +29,7 @@ from cudarun.emulator.host.modules import (
     parameter,
 )
 from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import enum_member
 
 Options = Sequence[CUjit_option] | None
 OptionValues = Sequence[Any] | None
@@ -130,7 +130,7 @@ def cuFuncSetAttribute(hfunc: FunctionHandle, attrib: CUfunction_attribute, valu
 @call()
 def cuFuncSetCacheConfig(hfunc: FunctionHandle, config: CUfunc_cache) -> None:
     """Prefer L1 cache or shared memory for a function; no effect here."""
-    cache_preference(config)
+    enum_member(CUfunc_cache, config)  # may refuse
 
 
 @call()

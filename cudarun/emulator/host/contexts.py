@@ -15,7 +15,7 @@ from cuda.bindings.driver import CUctx_flags, CUfunc_cache, CUlimit
 
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
-from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.refusal import Refusal, enum_member
 from cudarun.emulator.memory import DeviceHeap
 from cudarun.records import dataclass
 
@@ -96,9 +96,9 @@ class Limits:
         self._values = dict(_DEFAULT_LIMITS)
 
     def _known(self, limit: CUlimit) -> CUlimit:
-        if int(limit) not in set(map(int, CUlimit)) - {int(CUlimit.CU_LIMIT_MAX)}:
+        limit = enum_member(CUlimit, limit)
+        if limit == CUlimit.CU_LIMIT_MAX:
             raise Refusal("INVALID_VALUE", f"{int(limit)} is not a CUlimit")
-        limit = CUlimit(int(limit))
         if limit not in self._values:
             raise Refusal("UNSUPPORTED_LIMIT", f"the emulated device does not support {limit.name}")
         return limit

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import SupportsInt, TypeVar
+
 from cuda.bindings.driver import CUresult
+
+E = TypeVar("E", bound=int)
 
 
 class Refusal(Exception):
@@ -17,3 +21,11 @@ class Refusal(Exception):
         super().__init__(words or result)
         self.result: CUresult = getattr(CUresult, f"CUDA_ERROR_{result}")
         self.words = words
+
+
+def enum_member(kind: type[E], number: SupportsInt) -> E:
+    """Return the member of an enumeration that has a number; `Refusal` if there is none."""
+    try:
+        return kind(int(number))
+    except ValueError:
+        raise Refusal("INVALID_VALUE", f"{int(number)} is not a {kind.__name__}") from None

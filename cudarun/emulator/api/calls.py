@@ -180,6 +180,8 @@ class CallTypes:
 
 
 def _converted(conversions: Conversions, args: Args, named: Named) -> tuple[Args, Named]:
+    if not conversions:
+        return args, named
     converted = list(args)
     for at, name, convert in conversions:
         if at < len(converted):
@@ -214,6 +216,8 @@ def generated(
     )
 
     def body(*args: object, **named: object) -> object:
+        if len(args) == len(types):  # binding takes longer than many a call
+            return work(*args)
         bound = signature.bind(*args, **named)
         bound.apply_defaults()
         return work(*bound.args)

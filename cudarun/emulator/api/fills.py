@@ -10,6 +10,7 @@ from cuda.bindings.driver import CUgraphNodeType
 
 from cudarun.emulator.api.calls import call, enqueue, generated
 from cudarun.emulator.api.copies import device_bytes
+from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.allocations import fill
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.graphs import Operation
@@ -39,17 +40,6 @@ class Fill:
     pitch: int = 0
     rows: int = 1
 
-    def check(self) -> None:
-        """Raise `Refusal` if the address, the pitch or the extent is invalid."""
-        length = self.items * self.width
-        if handle_value(self.pointer) % self.width:
-            raise Refusal("INVALID_VALUE", f"the address is not a multiple of {self.width}")
-        if self.rows > 1 and (self.pitch < length or self.pitch % self.width):
-            raise Refusal(
-                "INVALID_VALUE", f"invalid pitch: {self.pitch} bytes for rows of {length} bytes"
-            )
-        device_bytes(self.pointer, self.extent)
-
     @property
     def extent(self) -> int:
         """The number of bytes from the first to the last."""
@@ -57,17 +47,31 @@ class Fill:
             return 0
         return (self.rows - 1) * self.pitch + self.items * self.width
 
+    def view(self, *, to_write: bool = False) -> Bytes:
+        """Return the memory of the rows and all between them.
+
+        Raises:
+            Refusal: The address, the pitch or the extent is invalid.
+        """
+        length = self.items * self.width
+        if handle_value(self.pointer) % self.width:
+            raise Refusal("INVALID_VALUE", f"the address is not a multiple of {self.width}")
+        if self.rows > 1 and (self.pitch < length or self.pitch % self.width):
+            raise Refusal(
+                "INVALID_VALUE", f"invalid pitch: {self.pitch} bytes for rows of {length} bytes"
+            )
+        return device_bytes(self.pointer, self.extent, to_write=to_write)
+
     def perform(self) -> None:
-        """Fill the rows, which must be valid."""
-        self.check()
-        view = device_bytes(self.pointer, self.extent, to_write=True)
-        shape = self.rows, self.items * self.width
-        for row in np.lib.stride_tricks.as_strided(view, shape, (self.pitch, 1)):
+        """Fill the rows; `Refusal` if they are invalid."""
+        view, shape = self.view(to_write=True), (self.rows, self.items * self.width)
+        strided = np.lib.stride_tricks.as_strided
+        for row in [view] if self.rows == 1 else strided(view, shape, (self.pitch, 1)):
             fill(row, self.value, self.width)
 
     def operation(self) -> Operation:
         """Return the operation that fills the rows; `Refusal` if they are invalid."""
-        self.check()
+        self.view()
         return Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMSET, self.perform)
 
 

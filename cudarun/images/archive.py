@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _HEADER_BYTES = 60
 _MALFORMED = "a member's header is malformed"
+_LONGEST = 1024  # bytes of a name
 _HEADER_END = b"`\n"
 _INDEXES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED")  # symbol tables, for linkers
 
@@ -69,6 +70,10 @@ def _number(digits: bytes) -> int:
 
 def _long_name(name: str, long_names: bytes) -> str:
     """Return a GNU long name: ``name/``, or ``/offset`` into the table of long names."""
-    if name.startswith("/") and name[1:].isdigit():
-        name = long_names[int(name[1:]) :].partition(b"\n")[0].decode("latin-1")
+    if name.startswith("/") and name[1:].isdecimal():
+        start = int(name[1:])
+        end = long_names.find(b"\n", start, start + _LONGEST)  # names may share their ends
+        if end < 0:
+            raise Damaged("a member's name is malformed")
+        name = long_names[start:end].decode("latin-1")
     return name.removesuffix("/")

@@ -7,9 +7,12 @@ through pointers are not followed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 _CALL = re.compile(r"\bcall(?:\.uni)?\s+(?:\([^)]*\)\s*,\s*)?([A-Za-z_$][\w$]*)")
+_FUNCTION = re.compile(
+    r"\.(?:entry|func)\b(?:\s|\.\w+|\((?:[^()]|\([^()]*\))*\))*+([A-Za-z_$%][\w$]*)"
+)
 _BODY_OR_END = re.compile(r"[{;]")
 _BRACE = re.compile(r"[{}]|//[^\n]*|\"[^\"\n]*\"")
 
@@ -24,25 +27,25 @@ def references(text: str, kernel: str, names: Collection[str]) -> set[str]:
     """
     if not names:
         return set()
-    names_in_text = re.compile(rf"(?<![\w$%.])(?:{'|'.join(map(re.escape, names))})(?![\w$])")
+    heads: dict[str, list[int]] = {}
+    for function in _FUNCTION.finditer(text):
+        heads.setdefault(function[1], []).append(function.end())
+    mention = re.compile(rf"(?<![\w$%.])(?:{'|'.join(map(re.escape, names))})(?![\w$])")
     found: set[str] = set()
-    seen = {kernel}
-    waiting = [_body(text, rf"\.entry\s+{re.escape(kernel)}(?![\w$])")]
+    seen, waiting = {kernel}, [kernel]
     while waiting:
-        body = waiting.pop()
-        found |= set(names_in_text.findall(body))
+        body = _body(text, heads.get(waiting.pop(), ()))
+        found |= set(mention.findall(body))
         called = set(_CALL.findall(body)) - seen
         seen |= called
-        waiting += [
-            _body(text, rf"\.func\b[^;{{}}]*?(?<![\w$]){re.escape(n)}\s*[({{]") for n in called
-        ]
+        waiting += called
     return found
 
 
-def _body(text: str, head: str) -> str:
+def _body(text: str, heads: Iterable[int]) -> str:
     """Return the text between the braces of a function; a declaration has none."""
-    for match in re.finditer(head, text):
-        start = _BODY_OR_END.search(text, match.end() - 1)
+    for head in heads:
+        start = _BODY_OR_END.search(text, head)
         if start is None or start[0] == ";":
             continue
         level = 0

@@ -187,6 +187,16 @@ class TestArchives:
             ArchiveMember("another_such_name.o", b"333"),
         )
 
+    @pytest.mark.parametrize("offset", [0, 1, 99, 9999])
+    def test_a_long_name_without_an_end(self, offset):
+        """It would be read to the end of the table again for each member."""
+        data = archive((b"//", b"x" * 2000), *[(b"/%d" % offset, b"")] * 3)
+        with pytest.raises(ImageRefused, match="not an archive: a member's name is malformed"):
+            read_members(data, "x")
+
+    def test_a_name_that_is_no_offset(self):
+        assert read_members(archive((b"/\xb2", b"1")), "x") == (ArchiveMember("/\xb2", b"1"),)
+
     def test_names_in_bsds_spelling(self):
         data = archive(
             (b"#1/12", b"__.SYMDEF\0\0\0symbols"), (b"#1/8", b"long.o\0\0content"), (b"b.o", b"1")

@@ -182,9 +182,10 @@ def _fatbin_data(data: Buffer, origin: str) -> Iterator[tuple[str, memoryview]]:
     elif kind is ImageKind.HOST_OBJECT:
         from cudarun.images.elf import read_elf
 
-        for section in read_elf(data, origin, kind).sections:
-            if section.name in _FATBIN_SECTIONS and len(section.data):
-                yield origin, section.data
+        sections = [s for s in read_elf(data, origin, kind).sections if s.name in _FATBIN_SECTIONS]
+        if sum(len(section.data) for section in sections) > len(data):
+            raise ImageRefused(f"not a {kind.value}", cause="its sections overlap", origin=origin)
+        yield from ((origin, section.data) for section in sections if len(section.data))
     elif kind is ImageKind.ARCHIVE:
         for member in read_members(data, origin):
             if identify_by_signature(bytes(member.data[:SIGNATURE_BYTES])) in _IN_ARCHIVES:

@@ -100,19 +100,19 @@ def test_a_frame_larger_than_its_entry_is_not_decompressed() -> None:
 # --- ELF -----------------------------------------------------------------------------------------
 
 
-def elf(sections: int, tables: int, name: bytes) -> bytes:
+def elf(sections: int, tables: int, name: bytes, machine: int = 190, size: int = 1) -> bytes:
     """Return a cubin of sections with one name, some of them symbol tables over the same bytes."""
     strings = b"\0" + name + b"\0"
     symbols = struct.pack("<IBBHQQ", 1, 0, 0, 0, 0, 0) * 50
     table = 64 + len(strings) + len(symbols)
     header = struct.pack(
         "<4sBBBB8xHHIQQQIHHHHHH",
-        *(b"\x7fELF", 2, 1, 1, 51, 2, 190, 1, 0, 0, table, 0x5A055A, 64, 0, 0, 64, sections, 1),
+        *(b"\x7fELF", 2, 1, 1, 51, 2, machine, 1, 0, 0, table, 0x5A055A, 64, 0, 0, 64, sections, 1),
     )
     rows = [(0,) * 10, (1, 3, 0, 0, 64, len(strings), 0, 0, 1, 0)]
     place = 64 + len(strings)
     rows += [(1, 2, 0, 0, place, len(symbols), 1, 0, 8, 24)] * tables
-    rows += [(1, 1, 0, 0, 64, 1, 0, 0, 1, 0)] * (sections - len(rows))
+    rows += [(1, 1, 0, 0, 64, size, 0, 0, 1, 0)] * (sections - len(rows))
     return header + strings + symbols + b"".join(struct.pack("<IIQQQQIIQQ", *row) for row in rows)
 
 
@@ -129,3 +129,10 @@ def test_symbol_tables_over_the_same_bytes_are_refused() -> None:
 def test_a_long_name_of_many_sections_is_refused() -> None:
     with pytest.raises(ImageRefused, match="names overlap"):
         check_structure(elf(1000, 1, b"a" * 1_000_000), "x.cubin")
+
+
+def test_fatbins_over_the_same_bytes_are_refused() -> None:
+    """Each would be read: a host object of a megabyte can have thousands."""
+    host_object = elf(1000, 1, b".nv_fatbin", machine=62, size=1000)
+    with pytest.raises(ImageRefused, match="not a host object: its sections overlap"):
+        image_entries(host_object, "x.o")

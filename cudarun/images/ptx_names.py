@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 _WORD = b".entry"
 _KERNEL = re.compile(rb"\.entry\s+([\w$%]+)")
@@ -16,16 +17,21 @@ def kernel_names(text: bytes) -> tuple[str, ...]:
     text = text.split(b"\0", 1)[0]
     if b"/*" in text:
         text = _BLOCK_COMMENT.sub(b" ", text)
-    names = []
-    for start in _occurrences(text):
-        found = _KERNEL.match(text, start)
-        if found is None:
-            continue
-        line = text[text.rfind(b"\n", 0, start) + 1 : start]
-        end = _BODY_OR_END.search(text, found.end())
-        if b"//" not in line and end is not None and end[0] == b"{":
-            names.append(found[1].decode())
-    return tuple(dict.fromkeys(names))
+    names: dict[str, None] = {}
+    previous, in_comment, kernel = 0, False, None
+    for start, after in pairwise([*_occurrences(text), len(text)]):
+        line = text.rfind(b"\n", previous, start)
+        in_comment = in_comment and line < 0  # of the same line
+        in_comment = in_comment or text.find(b"//", max(line, previous), start) >= 0
+        previous = start
+        if not in_comment:
+            kernel = _KERNEL.match(text, start)
+        end = _BODY_OR_END.search(text, start, after) if kernel else None
+        if kernel is not None and end is not None:
+            if end[0] == b"{":
+                names[kernel[1].decode()] = None
+            kernel = None
+    return tuple(names)
 
 
 def possible_names(text: bytes) -> list[str] | None:

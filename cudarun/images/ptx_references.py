@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-_CALL = re.compile(r"\bcall(?:\.uni)?\s+(?:\([^)]*\)\s*,\s*)?([A-Za-z_$][\w$]*)")
+_CALL = re.compile(r"\bcall(?:\.uni)?\s+(?:\([^()]*\)\s*,\s*)?([A-Za-z_$][\w$]*)")
 _FUNCTION = re.compile(
     r"\.(?:entry|func)\b(?:\s|\.\w+|\((?:[^()]|\([^()]*\))*\))*+([A-Za-z_$%][\w$]*)"
 )

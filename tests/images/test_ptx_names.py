@@ -20,6 +20,9 @@ TEXTS = {
     b".entry k" + BODY + b"\0.entry j" + BODY: (["k"], ["k", "j"]),
     b".entry /* a */ k" + BODY: (["k"], None),
     b".entry // a\n k" + BODY: ([], None),
+    b".entry a{} // .entry b{} .entry c{}\n.entry d{}": (["a", "d"], ["a", "b", "c", "d"]),
+    b".entry a( // .entry b\n) {} .entry c {}": (["a", "c"], ["a", "b", "c"]),
+    b".entry a() .entry b() ;": ([], ["a", "b"]),
 }
 
 

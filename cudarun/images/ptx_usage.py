@@ -56,6 +56,7 @@ _TEXTURES = frozenset({"tex", "tld4"})
 _SURFACES = frozenset({"suld", "sust", "sured"})
 _GEOMETRIES = frozenset({"1d", "2d", "3d", "a1d", "a2d", "cube", "acube"})
 _OWN_SPACES = frozenset({"param", "shared", "local", "const"})
+_MOST_ORIGINS = 64  # of a register: an address is computed from fewer values
 _AXES = "xyz"
 _INDEXES = ("%tid.", "%ctaid.")
 _CONSTANTS = (Integer, Float)
@@ -314,8 +315,9 @@ class _Reader:
 
     def _add(self, register: str, places: Iterable[Place]) -> None:
         """Add origins of a register, which a loop may set more than once."""
-        if places:
-            self._origins[register] = self._origins.get(register, frozenset()) | frozenset(places)
+        known = self._origins.get(register, frozenset())
+        if places and len(known) < _MOST_ORIGINS:
+            self._origins[register] = known.union(places)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -91,6 +91,17 @@ def test_shared_memory() -> None:
     assert not other.has_dynamic_shared
 
 
+def test_a_sum_of_all_members_has_some_of_them() -> None:
+    """The set of a register is copied with each instruction: all of them would be quadratic."""
+    members = "".join(
+        f"ld.param.u64 %rd3, [s+{8 * n}]; add.s64 %rd4, %rd4, %rd3;\n" for n in range(500)
+    )
+    given = ".param .u64 p, .param .u64 q, .param .b8 s[4000]"
+    found = usage(f"{members} ld.global.u32 %r1, [%rd4];", parameters=given)
+    assert 50 < len(found.pointers) < 100
+    assert len(found.values) == 502
+
+
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b".version 8.0\n.target sm_90\n.entry f( {"])
 def test_other_files_have_none(data: bytes) -> None:
     assert KernelUsages(data).of("f") is None

@@ -179,9 +179,9 @@ def _kernels(elf: Elf, architecture: int) -> Iterator[KernelFacts]:
     registers = _by_symbol(elf, Attribute.REGCOUNT)
     stacks = _stacks(elf)
     constants = elf.named.get(".nv.constant3")
-    for index, symbol in enumerate(elf.symbols):
-        if not _is_kernel(symbol):
-            continue
+    kernels = {s.name: index for index, s in enumerate(elf.symbols) if _is_kernel(s)}
+    for index in kernels.values():  # the records of a name are read once
+        symbol = elf.symbols[index]
         info = _kernel_info(elf, symbol.name)
         yield KernelFacts(
             name=symbol.name,

@@ -139,7 +139,7 @@ def _read(contents: CodeBytes, kind: ImageKind, *, with_symbols: bool) -> Elf:
     if kind is ImageKind.CUBIN:
         tables = [index for index, s in enumerate(sections) if s.type == _SYMBOL_TABLE]
     _check_extents(contents, sections, header, [sections[index] for index in tables])
-    data = _content_of(contents, sections)
+    data = _content_of(contents, sections, kind)
     names = _names(contents, data, header.names, (section.name for section in sections))
     for section, name in zip(sections, names, strict=True):
         if section.extent[1] > contents.size:
@@ -211,13 +211,15 @@ def _check_extents(
             raise Damaged("the symbols have an unsupported size")
 
 
-def _content_of(contents: CodeBytes, sections: list[_SectionHeader]) -> list[memoryview]:
+def _content_of(
+    contents: CodeBytes, sections: list[_SectionHeader], kind: ImageKind
+) -> list[memoryview]:
     """Return the content of each section; of a stream only what the readers of cubins use."""
     kept = [
         s.extent if contents.is_whole or s.type in _KEPT_TYPES or s.type in _CUDA_TYPES else (0, 0)
         for s in sections
     ]
-    if not contents.is_whole and sum(end - start for start, end in kept) > contents.size:
+    if kind is ImageKind.CUBIN and sum(end - start for start, end in kept) > contents.size:
         raise Damaged("its sections overlap")
     return contents.fetch(kept)
 

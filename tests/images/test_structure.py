@@ -136,3 +136,8 @@ def test_fatbins_over_the_same_bytes_are_refused() -> None:
     host_object = elf(1000, 1, b".nv_fatbin", machine=62, size=1000)
     with pytest.raises(ImageRefused, match="not a host object: its sections overlap"):
         image_entries(host_object, "x.o")
+
+
+def test_records_over_the_same_bytes_are_refused() -> None:
+    with pytest.raises(ImageRefused, match="not a cubin: its sections overlap"):
+        check_structure(elf(1000, 1, b".nv.info.k", size=1000), "x.cubin")

@@ -14,12 +14,11 @@ from cudarun.emulator.api.handles import lookup
 from cudarun.emulator.api.modules import Options, OptionValues
 from cudarun.emulator.host.addresses import HostPointer, address_of, c_string
 from cudarun.emulator.host.contexts import Context, ContextObject
-from cudarun.emulator.host.images import NotLoadable, image_file, ptx_text
-from cudarun.emulator.host.jit import DriverJitOptions, compile_text, information, jit_refusal
-from cudarun.emulator.host.linker import Linker, LinkError, LinkInput
+from cudarun.emulator.host.images import image_file, ptx_text
+from cudarun.emulator.host.jit import DriverJitOptions, compile_text, information
+from cudarun.emulator.host.linker import Linker, LinkInput
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.ptx.errors import PtxError
 
 # Input types that can contain PTX. The image of cuLinkComplete counts as a cubin.
 _INPUTS = (
@@ -54,30 +53,14 @@ class _LinkState(ContextObject):
                 f"the emulated device does not support linker inputs of type {kind.name}",
             )
         number = next(self.numbers)
-        try:
-            link_input = LinkInput(name or f"input file {number}", ptx_text(image))
-            self.linker.add(link_input)
-        except NotLoadable as refusal:
-            self.options.append("error", refusal.words)
-            raise
-        except PtxError as error:
-            self.options.append("error", error.log or "")
-            raise jit_refusal(error) from None
-        except LinkError as error:
-            self.options.append("error", str(error))
-            raise Refusal("INVALID_SOURCE", str(error)) from None
+        with self.options.logging_errors():
+            self.linker.add(LinkInput(name or f"input file {number}", ptx_text(image)))
 
     def complete(self) -> tuple[int, int]:
         """Return address and size of the linked image; undefined symbols are only logged."""
         self.options.append("error", "\n".join(self.linker.undefined()))
-        try:
+        with self.options.logging_errors():
             linked = self.linker.complete()
-        except LinkError as error:
-            self.options.append("error", str(error))
-            raise Refusal("INVALID_SOURCE", str(error)) from None
-        except PtxError as error:
-            self.options.append("error", error.log or "")
-            raise jit_refusal(error) from None
         if self.options.verbose and not self.linker.undefined():
             self.options.append("info", information(compile_text(linked).program))
         text = linked.encode("latin-1")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from cuda.bindings.driver import CUjit_option
@@ -177,10 +178,23 @@ class DriverJitOptions:
         self.append("error", log)
         raise Refusal("INVALID_PTX", log)
 
-    def refused(self, error: PtxError) -> Refusal:
-        """Return the result of a compilation that failed; the error log gets its errors."""
-        self.append("error", error.log or "")
-        return jit_refusal(error)
+    @contextmanager
+    def logging_errors(self) -> Iterator[None]:
+        """Log why an image is refused.
+
+        Raises:
+            Refusal: With the result of the call; also for a `PtxError`.
+        """
+        try:
+            yield
+        except NotLoadable as refusal:
+            self.append("error", refusal.words)
+            raise
+        except PtxError as error:
+            self.append("error", error.log or "")
+            is_version = isinstance(error, UnsupportedVersion)
+            result = "UNSUPPORTED_PTX_VERSION" if is_version else "INVALID_PTX"
+            raise Refusal(result, error.log or "") from None
 
     def _write(self, log: str) -> None:
         """Write what fits, NUL-terminated; without a buffer or a size do nothing."""
@@ -243,17 +257,12 @@ def compile_image(
     Raises:
         Refusal: With the result of the load.
     """
-    try:
+    with options.logging_errors():
         text = ptx_text(image)
         if on_demand and len(text) > SHORT and not options.verbose:
             compiled = _compiled(text, newest_ptx(), on_demand=True)
         else:
             compiled = compile_text(text)
-    except NotLoadable as refusal:
-        options.append("error", refusal.words)
-        raise
-    except PtxError as error:
-        raise options.refused(error) from None
     if options.for_another_device:  # as on a GPU: it compiles but does not load
         raise Refusal(
             "INVALID_SOURCE",
@@ -322,12 +331,6 @@ class SpaceOverflow(PtxError):
         message = f"{user} uses too much {what} ({size:#x} bytes, {most:#x} max)"
         super().__init__([PtxDiagnostic(tree.Position(1, 1), message)])
         self.what, self.log = message, f"ptxas error   : {message}"
-
-
-def jit_refusal(error: PtxError) -> Refusal:
-    """Return the result of a compilation that failed."""
-    result = "UNSUPPORTED_PTX_VERSION" if isinstance(error, UnsupportedVersion) else "INVALID_PTX"
-    return Refusal(result, error.log or "")
 
 
 def _externs(module: tree.Module, text: str) -> frozenset[str]:

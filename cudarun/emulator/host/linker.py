@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
 from cudarun.emulator.host.headers import newest_ptx, parse_supported
+from cudarun.emulator.host.images import NotLoadable
 from cudarun.emulator.host.jit import compile_text
 from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
 from cudarun.ptx import tree
@@ -26,8 +27,11 @@ _NUMBERED_BY_FILE = frozenset({".file", ".loc", "inlined_at"})
 _WEAK = frozenset({"weak", "common"})
 
 
-class LinkError(Exception):
+class LinkError(NotLoadable):
     """A symbol conflict; the message is nvlink's, one line per symbol."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("INVALID_SOURCE", message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import Memory, OutOfMemory
 from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
-from cudarun.ptx.errors import PtxError
 from cudarun.records import dataclass
 
 _DEFAULT_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK")
@@ -133,10 +132,8 @@ def parameter(code: KernelCode, index: int) -> tuple[int, int]:
 
 def kernel_code(compiled: CompiledModule, name: str, options: DriverJitOptions) -> KernelCode:
     """Return the code of a kernel; `Refusal` if it does not compile, logged by ``options``."""
-    try:
+    with options.logging_errors():
         return compiled.kernel(name)
-    except PtxError as error:
-        raise options.refused(error) from None
 
 
 @dataclass(eq=False)

@@ -38,7 +38,7 @@ def main() -> None:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         from cudarun.session.workers import prefork
 
-        prefork.begin(sys.argv[1:], _prefetch)
+        prefork.begin(sys.argv[1:], _prefetch, _share)
         from cudarun.cli import main as run
 
         code = run(begin=signals.admit)  # which has flushed stdout
@@ -58,6 +58,19 @@ def main() -> None:
 
 def _prefetch() -> None:
     import cudarun.session.launch.worker  # noqa: F401
+
+
+def _share() -> None:
+    """Import what both a worker and its parent need: once is enough before a fork."""
+    import cudarun.arguments.frameworks
+    import cudarun.images.reader
+    import cudarun.session.image.compilation
+    import cudarun.session.image.kernels
+    import cudarun.session.launch.detection
+    import cudarun.session.launch.outputs
+    import cudarun.session.launch.parent
+    import cudarun.session.launch.request
+    import cudarun.session.workers.worker  # noqa: F401
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ MAY_IMPORT = {
         "session.workers.service",
     },
     "pytest_plugin": {"", "api"},
-    "__main__": {"cli", "process", "session.workers.prefork", "session.launch.worker"},
+    "__main__": {"arguments", "cli", "images", "process", "session"},
     "process": set(),
     "cli": {"commands", "process", "report", "session.devices.versions"},
     "commands": {

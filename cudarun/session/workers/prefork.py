@@ -26,18 +26,23 @@ if TYPE_CHECKING:  # typing takes a while to import
 
 _COMMAND = "launch"
 _ALL = "all"
+_EMULATED = "cpu"
 
 
 _waiting: dict[str, Connection] = {}
 """The processes that wait for a message, by their devices as they are written, with commas."""
 
 
-def begin(arguments: Sequence[str], prefetch: Callable[[], object]) -> None:
+def begin(
+    arguments: Sequence[str], prefetch: Callable[[], object], share: Callable[[], object]
+) -> None:
     """Fork, if the arguments are those of a launch; the children do not return.
 
     Args:
         arguments: The command line without the program.
         prefetch: Imports what a launch needs, in each child.
+        share: Imports what this process needs, too, before workers of emulated devices are forked.
+            Those of GPUs initialize their drivers meanwhile.
     """
     if not arguments or arguments[0] != _COMMAND:
         return
@@ -47,6 +52,8 @@ def begin(arguments: Sequence[str], prefetch: Callable[[], object]) -> None:
     if start is not None:
         # Without it the workers start later, and report what the operating system refuses.
         with suppress(OSError):
+            if all(item.strip().startswith(_EMULATED) for item in start.devices.split(",")):
+                share()
             for devices in _groups(start.devices, together=start.together):
                 _waiting[devices] = _fork(devices, prefetch)
 

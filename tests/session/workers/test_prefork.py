@@ -37,7 +37,7 @@ def waiting_processes() -> list[int]:
     return [waiting.process for waiting in prefork._waiting.values()]
 
 
-def no_prefetch() -> None:
+def no_imports() -> None:
     """Nothing is imported early: the job needs nothing."""
 
 
@@ -58,7 +58,7 @@ def is_there(pid: int) -> bool:
 
 @pytest.mark.parametrize("capture", [False, True])
 def test_it_becomes_the_worker_of_its_device(capture, capfd) -> None:
-    prefork.begin(arguments("-d", "cpu"), no_prefetch)
+    prefork.begin(arguments("-d", "cpu"), no_imports, no_imports)
     [pid] = waiting_processes()
     with workers_of("cpu", capture=capture) as workers:
         [first] = workers.run(Tell())
@@ -79,7 +79,7 @@ class Tell(Job):
 
 
 def test_progress_goes_through_the_page_that_it_was_forked_with() -> None:
-    prefork.begin(arguments("-d", "cpu"), no_prefetch)
+    prefork.begin(arguments("-d", "cpu"), no_imports, no_imports)
     [waiting] = prefork._waiting.values()
     with workers_of("cpu") as workers:
         workers.run(Tell())
@@ -87,7 +87,7 @@ def test_progress_goes_through_the_page_that_it_was_forked_with() -> None:
 
 
 def test_for_another_device_another_is_made() -> None:
-    prefork.begin(arguments("--device=0"), no_prefetch)
+    prefork.begin(arguments("--device=0"), no_imports, no_imports)
     [pid] = waiting_processes()
     with workers_of("cpu") as workers:
         [answer] = workers.run(Tell())
@@ -110,7 +110,7 @@ def test_for_another_device_another_is_made() -> None:
 def test_the_device_is_read_as_click_will(monkeypatch, given, environment, device) -> None:
     if environment is not None:
         monkeypatch.setenv("CUDARUN_DEVICE", environment)
-    prefork.begin(arguments(*given), no_prefetch)
+    prefork.begin(arguments(*given), no_imports, no_imports)
     assert [*prefork._waiting] == [device]
 
 
@@ -127,7 +127,7 @@ def test_the_device_is_read_as_click_will(monkeypatch, given, environment, devic
 )
 def test_a_process_for_each_worker(monkeypatch, given, devices) -> None:
     monkeypatch.setattr(prefork, "count", lambda: 3)
-    prefork.begin(arguments(*given), no_prefetch)
+    prefork.begin(arguments(*given), no_imports, no_imports)
     assert [*prefork._waiting] == devices
 
 
@@ -135,7 +135,7 @@ def test_a_process_for_each_worker(monkeypatch, given, devices) -> None:
 def test_they_become_the_workers_of_their_devices(monkeypatch, together, processes) -> None:
     monkeypatch.setenv("CUDARUN_CPU_DEVICES", "2")
     word = ["--together"] if together else []
-    prefork.begin(arguments("-d", "cpu,cpu:1", *word), no_prefetch)
+    prefork.begin(arguments("-d", "cpu,cpu:1", *word), no_imports, no_imports)
     begun = waiting_processes()
     assert len(begun) == processes
     with workers_of("cpu,cpu:1", together=together) as workers:
@@ -159,7 +159,7 @@ def test_they_become_the_workers_of_their_devices(monkeypatch, together, process
     ],
 )
 def test_what_needs_no_such_worker_gets_none(given) -> None:
-    prefork.begin(given, no_prefetch)
+    prefork.begin(given, no_imports, no_imports)
     assert prefork._waiting == {}
 
 
@@ -191,3 +191,12 @@ def test_it_ends_with_its_parent(number: int, status: int) -> None:
         parent.send_signal(number)
         assert parent.wait(timeout=PATIENCE) == status
     wait_for_end(worker)
+
+
+@pytest.mark.parametrize(
+    ("devices", "times"), [("cpu", 1), ("cpu:1, cpu", 1), ("0", 0), ("cpu,0", 0)]
+)
+def test_only_emulated_devices_wait_for_imports_of_the_parent(devices: str, times: int) -> None:
+    shared: list[int] = []
+    prefork.begin(arguments("-d", devices), no_imports, lambda: shared.append(os.getpid()))
+    assert shared == [os.getpid()] * times

@@ -18,6 +18,7 @@ import click
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import CudarunError, ExitCode
 from cudarun.records import dataclass
+from cudarun.report.markdown import table_lines
 from cudarun.report.renderer import BesideRenderer
 from cudarun.terminal import visible
 from cudarun.writing import append_text
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from cudarun.diagnostics.entries import Diagnostic
     from cudarun.model.detectors import LaunchFinding
-    from cudarun.model.launch import DeviceOutcome, LaunchReport, LaunchResult
+    from cudarun.model.launch import LaunchReport, LaunchResult
     from cudarun.model.report import Report
     from cudarun.model.spec import CaseReport, SpecReport
 
@@ -94,23 +95,21 @@ class GithubRenderer(BesideRenderer):
                 return
         for annotation in dict.fromkeys(map(str, found)):
             click.echo(annotation)
-        _append_summary(summary)
+        if path := os.environ.get("GITHUB_STEP_SUMMARY"):
+            append_text(path, summary)
 
 
 def of_error(error: CudarunError) -> Iterator[Annotation]:
     """Yield the annotations of an error: at its places, or without one."""
-    title = error.kind
-    found = False
-    for diagnostic in error.diagnostics if isinstance(error, Diagnosed) else ():
-        if diagnostic.is_serious and diagnostic.line is not None:
-            found = True
-            yield _of_diagnostic(diagnostic)
-    for file, line in _places(error):
-        found = True
-        yield Annotation("error", title, _error_text(error), file, line)
-    if not found:
-        files = (*error.subject("place"), error.context.get("file"))
-        yield Annotation("error", title, _error_text(error), files[0])
+    diagnostics = error.diagnostics if isinstance(error, Diagnosed) else ()
+    serious = (each for each in diagnostics if each.is_serious and each.line is not None)
+    found = [*map(_of_diagnostic, serious)]
+    places: list[tuple[str | None, int | None]] = [*_places(error)]
+    if not found and not places:
+        places = [((*error.subject("place"), error.context.get("file"))[0], None)]
+    yield from found
+    for file, line in places:
+        yield Annotation("error", error.kind, _error_text(error), file, line)
 
 
 def _places(error: CudarunError) -> Iterator[tuple[str, int]]:
@@ -128,7 +127,8 @@ def _of_launch(report: LaunchReport) -> Iterator[Annotation]:
         if result is not None:
             yield from _of_result(result)
             if result.failures:
-                yield Annotation("error", title, _failures(outcome), report.image)
+                failures = "\n".join(f"failed: {each}" for each in result.failures)
+                yield Annotation("error", title, failures, report.image)
         if error is not None:
             yield from _of_findings(error.findings)
             yield from of_error(error)
@@ -169,31 +169,23 @@ def _of_warnings(result: LaunchResult) -> Iterator[Annotation]:
 def _of_findings(findings: Iterable[LaunchFinding]) -> Iterator[Annotation]:
     """Yield the findings of detectors at the last of their accesses that has a source line."""
     for finding in findings:
-        accesses = [f"{each.access} at {_access_place(each.source, each.ptx_line)}"
-                    for each in finding.places]  # fmt: skip
+        accesses = [
+            f"{each.access} at {each.source or f'PTX line {each.ptx_line}'}"
+            for each in finding.places
+        ]
         summary = f"data {finding.summary}" if finding.kind == "race" else finding.summary
         message = "\n".join([summary, *accesses])
         for place in reversed(finding.places):
             match = _PLACE.fullmatch(place.source or "")
             if match is not None:
-                yield Annotation(
-                    "error", finding.kernel, message, match["file"], int(match["line"])
-                )
+                file, line = match["file"], int(match["line"])
+                yield Annotation("error", finding.kernel, message, file, line)
                 break
-
-
-def _access_place(source: str | None, ptx_line: int) -> str:
-    return source if source is not None else f"PTX line {ptx_line}"
 
 
 def _of_diagnostic(diagnostic: Diagnostic) -> Annotation:
     level: Literal["error", "warning"] = "error" if diagnostic.is_serious else "warning"
     return Annotation(level, diagnostic.tool, diagnostic.message, diagnostic.file, diagnostic.line)
-
-
-def _failures(outcome: DeviceOutcome) -> str:
-    assert outcome.result is not None
-    return "\n".join(f"failed: {each}" for each in outcome.result.failures)
 
 
 def _error_text(error: CudarunError) -> str:
@@ -228,23 +220,13 @@ def _launch_summary(report: LaunchReport) -> str:
 def _summary(
     title: str, state: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]
 ) -> str:
-    lines = [f"### {_cell(title)}: {state}", "", _row(columns), _row("---" for _ in columns)]
-    return "\n".join([*lines, *(_row(map(_cell, row)) for row in rows), "", ""])
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    lines = [f"### {_cell(title)}: {state}", "", *table_lines(columns, rows, _cell)]
+    return "\n".join([*lines, "", ""])
 
 
 def _cell(text: str) -> str:
     """Return a text as one cell: its first line, without marks of Markdown and HTML."""
     return re.sub(r"([\\`*_\[\]<>&|#~])", r"\\\1", visible(text.partition("\n")[0]))
-
-
-def _append_summary(text: str) -> None:
-    path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if path:
-        append_text(path, text)
 
 
 # --- the notation ---------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -26,18 +26,22 @@ class MarkdownRenderer(Renderer):
 def _lines(report: ComparisonReport) -> Iterator[str]:
     from cudarun.report.compare_tables import COLUMNS, cells, notes, totals
 
-    yield _row(COLUMNS)
-    yield _row(["---"] * len(COLUMNS))
+    rows = []
     for case in report.cases:
         *texts, verdict = cells(case)
-        yield _row([*texts, f"**{verdict}**" if verdict == "slower" else verdict])
+        rows.append([*texts, f"**{verdict}**" if verdict == "slower" else verdict])
+    yield from table_lines(COLUMNS, rows, _escaped)
     yield ""
     for line in (*notes(report), totals(report)):
         yield f"{_escaped(line)}  "
 
 
-def _row(texts: Sequence[str]) -> str:
-    return f"| {' | '.join(map(_escaped, texts))} |"
+def table_lines(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], escape: Callable[[str], str]
+) -> Iterator[str]:
+    """Yield the lines of a table in Markdown."""
+    for row in (columns, ["---"] * len(columns), *(map(escape, row) for row in rows)):
+        yield f"| {' | '.join(row)} |"
 
 
 def _escaped(text: str) -> str:

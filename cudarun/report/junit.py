@@ -8,20 +8,29 @@ output of the kernel, ``system-err`` for warnings and notes.
 
 from __future__ import annotations
 
+import os
+import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from cudarun import machine
+from cudarun.errors import ExitCode
+from cudarun.model.fleet import FleetGpu, FleetReport
 from cudarun.model.spec import CaseReport, SpecReport
 from cudarun.report.notes import remarks
 from cudarun.report.renderer import BesideRenderer
-from cudarun.report.suites import Suites, add_outcome, xml_text
 from cudarun.writing import whole_file
 
 if TYPE_CHECKING:
     from cudarun.model.report import Report
     from cudarun.report.renderer import Renderer
     from cudarun.writing import OutputFile
+
+# XML 1.0, section 2.2: the characters that a document can hold.
+_NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_COUNTS = (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"))
+CONSENSUS = "consensus"
+"""The name of the test case that fails where outputs differ from those of other GPUs."""
 
 
 class JUnitRenderer(BesideRenderer):
@@ -44,11 +53,9 @@ class JUnitRenderer(BesideRenderer):
             RequestError: The file cannot be written.
         """
         if report.tag == "launch-spec":
-            _write(_suites(report), self._output)
+            _write(_spec_suites(report), self._output)
         elif report.tag == "fleet":
-            from cudarun.report.fleet_junit import fleet_suites
-
-            _write(fleet_suites(report), self._output)
+            _write(_fleet_suites(report), self._output)
         self.beside.end(report)
 
 
@@ -59,7 +66,66 @@ def _write(root: ElementTree.Element, output: OutputFile) -> None:
         ElementTree.ElementTree(root).write(file, "utf-8", xml_declaration=True)
 
 
-def _suites(report: SpecReport) -> ElementTree.Element:
+class Suites:
+    """The suites of a spec file.
+
+    Args:
+        spec: The file.
+    """
+
+    def __init__(self, spec: str) -> None:
+        self._spec = spec
+        self._stem = os.path.splitext(os.path.basename(spec))[0]
+        self._root = ElementTree.Element("testsuites", {"name": xml_text(spec)})
+
+    def add(self, place: str, host: str) -> ElementTree.Element:
+        """Add a suite for a device or a host."""
+        names = {"name": xml_text(f"{self._spec} on {place}"), "hostname": xml_text(host)}
+        return ElementTree.SubElement(self._root, "testsuite", names)
+
+    def add_case(
+        self, suite: ElementTree.Element, name: str, place: str, seconds: float | None = None
+    ) -> ElementTree.Element:
+        """Add a case to a suite."""
+        names = {"name": xml_text(name), "classname": xml_text(f"{self._stem}.{place}")}
+        return ElementTree.SubElement(suite, "testcase", names | _time(seconds))
+
+    def total(self, suite: ElementTree.Element, seconds: float | None = None) -> None:
+        """Set the counts of a suite when all its cases are there."""
+        suite.set("tests", str(len(suite)))
+        for name, tag in _COUNTS:
+            suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
+        suite.attrib.update(_time(seconds))
+
+    def finished(self, seconds: float | None = None) -> ElementTree.Element:
+        """Return the root with its counts; the schema knows skipped cases of a suite alone."""
+        for name in ("tests", "failures", "errors"):
+            self._root.set(name, str(sum(int(suite.get(name, "0")) for suite in self._root)))
+        self._root.attrib.update(_time(seconds))
+        return self._root
+
+
+def add_outcome(
+    case: ElementTree.Element, kind: str, message: str, cause: str | None = None
+) -> ElementTree.Element:
+    """Add to a case that it was skipped, that it failed, or that it had an error."""
+    attributes = {"message": xml_text(message)} | ({} if cause is None else {"type": cause})
+    return ElementTree.SubElement(case, kind, attributes)
+
+
+def xml_text(text: str) -> str:
+    """Return a text without the characters that XML does not allow."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _time(seconds: float | None) -> dict[str, str]:
+    return {} if seconds is None else {"time": f"{seconds:.3f}"}
+
+
+# --- specs ----------------------------------------------------------------------------------------
+
+
+def _spec_suites(report: SpecReport) -> ElementTree.Element:
     suites = Suites(report.spec)
     for label in dict.fromkeys(case.device for case in report.cases):
         cases = [case for case in report.cases if case.device == label]
@@ -88,3 +154,38 @@ def _add_case(element: ElementTree.Element, case: CaseReport) -> None:
     odd = [f"{severity}: {words}" for severity, words in remarks(case)]
     if odd:
         ElementTree.SubElement(element, "system-err").text = xml_text("\n".join(odd))
+
+
+# --- fleets ---------------------------------------------------------------------------------------
+
+
+def _fleet_suites(report: FleetReport) -> ElementTree.Element:
+    """Return the document of a fleet."""
+    suites = Suites(report.spec)
+    for host in report.hosts:
+        for gpu in host.gpus:
+            _add_gpu(suites, host.host, gpu)
+        if not host.gpus:
+            suite = suites.add(host.host, host.host)
+            case = suites.add_case(suite, "measurement", host.host)
+            problem = f"not measured: {host.problem or 'no device'}"
+            add_outcome(case, "error", problem, ExitCode.NO_DEVICE.name)
+            suites.total(suite)
+    return suites.finished()
+
+
+def _add_gpu(suites: Suites, host: str, gpu: FleetGpu) -> None:
+    place = f"{host}/{gpu.identity.label}"
+    suite = suites.add(f"{place} ({gpu.identity.uuid})", host)
+    group = f"{host}.{gpu.identity.label}"
+    for case in gpu.cases:
+        element = suites.add_case(suite, case.name, group)
+        if case.verdict == "skipped":
+            add_outcome(element, "skipped", case.reason or "")
+        elif case.verdict == "failed":
+            kind = "failure" if case.exit_code is ExitCode.CHECK_FAILED else "error"
+            add_outcome(element, kind, case.reason or "", case.exit_code.name)
+    element = suites.add_case(suite, CONSENSUS, group)
+    if gpu.objections:
+        add_outcome(element, "failure", "; ".join(gpu.objections), ExitCode.CHECK_FAILED.name)
+    suites.total(suite)

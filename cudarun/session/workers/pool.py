@@ -21,8 +21,6 @@ from cudarun.session.workers.progress import displayed
 from cudarun.terminal import visible
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from cudarun.session.workers.connection import Connection
     from cudarun.session.workers.progress import ProgressDisplay
 
@@ -56,12 +54,7 @@ class WorkerPool:
     def __enter__(self) -> WorkerPool:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        where: TracebackType | None = None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End all processes."""
         workers = [*self._at_work, *self._ending]
         for standing_by in self._standing_by.values():
@@ -81,9 +74,9 @@ class WorkerPool:
         self._ending = [worker for worker in self._ending if not worker.has_ended()]
 
     def acquire(self, spec: WorkerSpec[S], preforked: Connection | None = None) -> WorkerProcess[S]:
-        """Return a worker of the spec: an idle one that is alive, or a new one."""
+        """Return a worker of the spec: that of a waiting process, an idle one, or a new one."""
         standing_by = self._standing_by.get(spec, deque())
-        while standing_by:
+        while standing_by and preforked is None:
             worker = standing_by.popleft()
             if not worker.has_ended():
                 self._at_work.append(worker)

@@ -20,6 +20,7 @@ import pytest
 from cudarun.errors import DeviceFailed, OutOfTime, WorkerDied
 from cudarun.model.documents import plain
 from cudarun.session.workers.answer import Answer
+from cudarun.session.workers.fresh_worker import start_fresh
 from cudarun.session.workers.parent import WorkerProcess, WorkerSpec, settle
 from cudarun.session.workers.pool import WorkerPool
 from tests.support.processes import PATIENCE, is_alive, wait_for_end, wait_until
@@ -386,6 +387,14 @@ def test_each_phase_has_the_limit_by_itself() -> None:
         left = worker.seconds_left
         assert left is not None
         assert left > before + PATIENCE - time.monotonic()
+
+
+def test_a_fresh_process_is_used_before_an_idle_worker() -> None:
+    with WorkerPool() as pool:
+        spec = WorkerSpec(bool)
+        pool.reserve(spec)
+        fresh = start_fresh()
+        assert pool.acquire(spec, fresh).pid == fresh.process
 
 
 @pytest.mark.parametrize("given", [None, "26"])

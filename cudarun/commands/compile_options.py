@@ -5,7 +5,7 @@ from __future__ import annotations
 from cudarun.commands.declaration import F, option, options_of
 from cudarun.commands.numbers import size
 from cudarun.commands.options import stack
-from cudarun.options import CaseForm, OptionGroup, OptionScope
+from cudarun.options import OptionGroup, OptionScope
 from cudarun.session.image.compilation import CompileOptions
 
 _COMPILING = {"group": OptionGroup.COMPILING, "scope": OptionScope.OVERRIDE}
@@ -18,7 +18,6 @@ def compile_options(function: F) -> F:
         option(
             "--max-image",
             **_COMPILING,
-            form=CaseForm.VALUE,
             type=size(1),
             metavar="BYTES",
             help="Limit the size of an image, and of its code when decompressed; larger libraries "

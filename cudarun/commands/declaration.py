@@ -37,7 +37,7 @@ class Option(click.Option):
     Args:
         names: Its names and that of its parameter, as for `click.option`.
         scope: Its scope; ``None`` for options that ``launch`` does not have.
-        form: Its TOML in a case of a spec; ``None`` where cases do not have it.
+        form: Its TOML in a case of a spec, if that is neither a boolean of a flag nor one value.
         early: Its effect on early workers.
         group: Its group in the help; ``None`` for options that ``launch`` does not have.
         of_device: It concerns a device or the driver, so that it is refused where none is used.
@@ -68,6 +68,8 @@ class Option(click.Option):
         **attributes: Any,
     ) -> None:
         super().__init__(names, **attributes)
+        if form is None and scope in (OptionScope.CASE, OptionScope.OVERRIDE):
+            form = CaseForm.FLAG if self.is_flag else CaseForm.VALUE
         self.scope = scope
         self.form = form
         self.early = early

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 CASE_TIMEOUT = 60.0
 """The time limit of a case of a spec in seconds, without ``--timeout``."""
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
+
+
+_of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_spec=True)
 
 
 @click.command("launch", cls=LaunchCommand)
@@ -103,58 +107,40 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     help="Run the cases of a TOML file (- is stdin): all, or those named by the arguments (* and "
     "? are wildcards).",
 )
-@option(
+@_of_spec(
     "--filter",
     "filter_text",
-    group=OptionGroup.SPECS,
-    scope=OptionScope.RUN,
-    of_spec=True,
     metavar="EXPR",
     help="Run only the cases of --spec that match an expression, such as 'saxpy and n >= 32'. "
     "Names: name, image, kernel, device and the names of the matrix.",
 )
-@option(
+@_of_spec(
     "--list",
     "listed",
-    group=OptionGroup.SPECS,
-    scope=OptionScope.RUN,
-    of_spec=True,
     is_flag=True,
     help="List the selected cases of --spec and stop; requires no GPU.",
 )
-@option(
+@_of_spec(
     "--fail-fast",
-    group=OptionGroup.SPECS,
-    scope=OptionScope.RUN,
-    of_spec=True,
     is_flag=True,
     help="Stop after the first failing case of --spec.",
 )
-@option(
+@_of_spec(
     "--candidate",
     "candidates",
-    group=OptionGroup.SPECS,
-    scope=OptionScope.RUN,
-    of_spec=True,
     file=FileUse.INPUT,
     multiple=True,
     metavar="FILE",
     help="Run --spec with this image in place of the image of its cases; repeatable.",
 )
-@option(
+@_of_spec(
     "--best",
-    group=OptionGroup.SPECS,
-    scope=OptionScope.RUN,
-    of_spec=True,
     type=click.Choice(["min", "median"]),
     help="Report the fastest passing case of --spec with repeat, by its shortest or median time.",
 )
-@option(
+@_of_spec(
     "--junit",
-    group=OptionGroup.SPECS,
-    scope=OptionScope.RUN,
     file=FileUse.JUNIT,
-    of_spec=True,
     metavar="FILE",
     help="Write the results of --spec as JUnit XML.",
 )
@@ -177,11 +163,8 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     is_flag=True,
     help="Allow --spec to run the Python functions that its cases compare with.",
 )
-@option(
+@_of_spec(
     "--confine",
-    group=OptionGroup.SPECS,
-    scope=OptionScope.RUN,
-    of_spec=True,
     of_result=True,
     file=FileUse.INPUT,
     metavar="DIR",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -87,7 +88,6 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
             "--timeout",
             group=OptionGroup.CONTEXTS,
             scope=OptionScope.OVERRIDE,
-            form=CaseForm.VALUE,
             type=seconds,
             metavar="SECONDS",
             help="Time limit in seconds for each phase: reading, loading and device work; exit "
@@ -106,51 +106,40 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
 
 def context_options(function: F) -> F:
     """Add ``--context``, ``--ctx-flags``, ``--limit`` and ``--cache-config``."""
+    of_context = partial(
+        option, group=OptionGroup.CONTEXTS, scope=OptionScope.OVERRIDE, of_device=True
+    )
     return stack(
-        option(
+        of_context(
             "--context",
             "context_kind",
-            group=OptionGroup.CONTEXTS,
-            scope=OptionScope.OVERRIDE,
-            form=CaseForm.VALUE,
             early=EarlyEffect.NO_WORKER,
-            of_device=True,
             type=click.Choice(["primary", "new"]),
             default="primary",
             show_default=True,
             help="Use the device's primary context, or create a new one for this run.",
         ),
-        option(
+        of_context(
             "--ctx-flags",
             shell_complete=completion.words(*FLAGS),
-            group=OptionGroup.CONTEXTS,
-            scope=OptionScope.OVERRIDE,
             form=CaseForm.WORDS,
             early=EarlyEffect.NO_WORKER,
-            of_device=True,
             type=_flags,
             metavar="WORDS",
             default="",
             help=f"Comma-separated context flags: {' '.join(FLAGS)}.",
         ),
-        option(
+        of_context(
             "--limit",
             "limits",
-            group=OptionGroup.CONTEXTS,
-            scope=OptionScope.OVERRIDE,
             form=CaseForm.NAMED_SIZES,
-            of_device=True,
             type=_limit,
             metavar="NAME=SIZE",
             multiple=True,
             help=f"Set a context limit; repeatable. Names: {' '.join(LIMITS)}.",
         ),
-        option(
+        of_context(
             "--cache-config",
-            group=OptionGroup.CONTEXTS,
-            scope=OptionScope.OVERRIDE,
-            form=CaseForm.VALUE,
-            of_device=True,
             type=click.Choice(CACHE_CONFIGS),
             help="Prefer shared memory or L1 for all kernels of the context.",
         ),
@@ -162,43 +151,34 @@ def output_options(function: F) -> F:
 
     `target` reads ``-v`` and ``--raw-output``.
     """
+    of_run = partial(option, group=OptionGroup.OUTPUT, scope=OptionScope.RUN)
     return stack(
-        option(
+        of_run(
             "--json",
             "as_json",
-            group=OptionGroup.OUTPUT,
-            scope=OptionScope.RUN,
             is_flag=True,
             help="Print one JSON document on stdout.",
         ),
-        option(
+        of_run(
             "-v",
             "--verbose",
-            group=OptionGroup.OUTPUT,
-            scope=OptionScope.RUN,
             is_flag=True,
             help="Log each step with a timestamp to stderr.",
         ),
-        option(
+        of_run(
             "-q",
             "--quiet",
-            group=OptionGroup.OUTPUT,
-            scope=OptionScope.RUN,
             is_flag=True,
             help="Print only requested output and failures.",
         ),
-        option(
+        of_run(
             "--raw-output",
-            group=OptionGroup.OUTPUT,
-            scope=OptionScope.RUN,
             is_flag=True,
             help="Print control characters in kernel output, names and logs unchanged on a "
             "terminal, instead of escaping them as \\x1b.",
         ),
-        option(
+        of_run(
             "--color/--no-color",
-            group=OptionGroup.OUTPUT,
-            scope=OptionScope.RUN,
             default=None,
             expose_value=False,
             callback=_set_color,

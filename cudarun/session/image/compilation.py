@@ -23,7 +23,6 @@ class CompileOptions:
     compiler: Compiler = option_field(
         "--compiler",
         default="auto",
-        form=CaseForm.VALUE,
         choices=("auto", "nvrtc", "nvcc"),
         help="Compiler for a .cu; auto selects NVRTC, or nvcc for what NVRTC refuses, such as host "
         "code.",
@@ -47,7 +46,6 @@ class CompileOptions:
     )
     standard: str | None = option_field(
         "--std",
-        form=CaseForm.VALUE,
         metavar="c++NN",
         help="C++ standard for a .cu.  [default: the compiler's]",
     )

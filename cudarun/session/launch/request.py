@@ -41,7 +41,6 @@ class Timing:
         default=MISSING,
         group=OptionGroup.TIMING,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.VALUE,
         bounds=(1, INT_MAX),
         metavar="N",
         help="Time N runs with events; inputs are restored and L2 is flushed before each run.",
@@ -51,7 +50,6 @@ class Timing:
         default=WARMUP,
         group=OptionGroup.TIMING,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.VALUE,
         bounds=(0, INT_MAX),
         metavar="N",
         help="Number of warm-up runs before --repeat.  [default: 10]",
@@ -62,7 +60,6 @@ class Timing:
         default=1,
         group=OptionGroup.TIMING,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.VALUE,
         bounds=(1, MAX_INPUT_SETS),
         metavar="N",
         help="Alternate between N sets of inputs in the runs of --repeat, of the seeds --seed, "
@@ -73,7 +70,6 @@ class Timing:
         default=False,
         group=OptionGroup.TIMING,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.FLAG,
         help="Do not flush L2 between the runs of --repeat.",
     )
     nbytes: Expression | None = option_field(
@@ -117,7 +113,6 @@ class Detection:
         default=False,
         group=OptionGroup.CHECKS,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.FLAG,
         help="With --detect race, launch again without each barrier, fence and atomic, and "
         "report for which a race is found.",
     )
@@ -126,7 +121,6 @@ class Detection:
         default=False,
         group=OptionGroup.OUTPUT,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.FLAG,
         help="On cpu, count instructions, divergent branches, bytes per memory space and bank "
         "conflicts.",
     )
@@ -159,7 +153,6 @@ class FunctionRun:
         "expect_timeout",
         group=OptionGroup.CHECKS,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.VALUE,
         is_number=True,
         metavar="SECONDS",
         without=300.0,
@@ -196,7 +189,6 @@ class ProgramOptions:
         "--priority",
         group=OptionGroup.ATTRIBUTES,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.VALUE,
         bounds=(-INT_MAX, INT_MAX),
         metavar="N",
         help="Launch in a stream with this priority; 0 is the lowest, negative numbers are higher.",
@@ -206,7 +198,6 @@ class ProgramOptions:
         default="off",
         group=OptionGroup.CHECKS,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.VALUE,
         choices=("off", "warn", "fail"),
         help="Report checks that also pass with the outputs replaced by zeros or their inputs.  "
         "[default: off; warn in specs]",
@@ -217,7 +208,6 @@ class ProgramOptions:
         default=1,
         group=OptionGroup.CHECKS,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.VALUE,
         bounds=(1, MAX_SEEDS),
         metavar="N",
         help="Check N runs with fresh inputs, of the seeds --seed, --seed + 1, …; variables of "
@@ -228,7 +218,6 @@ class ProgramOptions:
         default=False,
         group=OptionGroup.CHECKS,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.FLAG,
         help="Launch the same inputs again after others, without restoring variables of the "
         "image, and fail if the results differ.",
     )
@@ -237,7 +226,6 @@ class ProgramOptions:
         "--reference",
         group=OptionGroup.CHECKS,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.VALUE,
         metavar="DEVICE",
         help="Also launch on this reference device, cpu or another GPU, and compare all buffers.",
     )
@@ -256,7 +244,6 @@ class ProgramOptions:
         default=False,
         group=OptionGroup.OUTPUT,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.FLAG,
         is_keyword=False,
         help="Allow --save and --junit to overwrite existing files.",
     )
@@ -265,7 +252,6 @@ class ProgramOptions:
         default=0,
         group=OptionGroup.ARGUMENTS,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.VALUE,
         metavar="N",
         help="Seed for random initializers: a number, or random to choose one and print it.",
     )
@@ -276,7 +262,6 @@ class ProgramOptions:
         default=False,
         group=OptionGroup.TIMING,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.FLAG,
         help="Launch once for a profiler, without guard zones and copies of unused outputs.",
     )
     graph: bool = option_field(
@@ -284,7 +269,6 @@ class ProgramOptions:
         default=False,
         group=OptionGroup.PROGRAMS,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.FLAG,
         help="Capture all launches as a CUDA graph, and launch that.",
     )
     engine: str | None = option_field(

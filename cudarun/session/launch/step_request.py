@@ -75,7 +75,6 @@ class GeometryRequest:
         default=False,
         group=OptionGroup.ATTRIBUTES,
         scope=OptionScope.CASE,
-        form=CaseForm.FLAG,
         help="Make a cooperative launch: all blocks are resident, and the grid can synchronize.",
     )
     cluster: tuple[Expression, ...] | None = option_field(
@@ -124,7 +123,6 @@ class Preferences:
         "--carveout",
         group=OptionGroup.ATTRIBUTES,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.VALUE,
         bounds=(0, 100),
         metavar="PERCENT",
         help="Set the preferred shared memory carveout, 0–100 % of the maximum.",
@@ -134,7 +132,6 @@ class Preferences:
         "func_cache",
         group=OptionGroup.ATTRIBUTES,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.VALUE,
         choices=CACHE_CONFIGS,
         help="Prefer shared memory or L1 for this kernel.",
     )
@@ -212,7 +209,6 @@ class LaunchStep:
         "--kernel",
         group=OptionGroup.FIRST,
         scope=OptionScope.CASE,
-        form=CaseForm.VALUE,
         metavar="NAME",
         help="Mangled, demangled or bare kernel name; optional if the image has one kernel. For "
         "a .cu, 'ns::f<float, 4>' instantiates a template.",
@@ -225,7 +221,6 @@ class LaunchStep:
         default=False,
         group=OptionGroup.ARGUMENTS,
         scope=OptionScope.OVERRIDE,
-        form=CaseForm.FLAG,
         help="Accept buffers whose element type differs from the kernel's in size or kind.",
     )
     buffers: tuple[Argument, ...] = option_field(
@@ -253,7 +248,6 @@ class LaunchStep:
         default="array",
         group=OptionGroup.ARGUMENTS,
         scope=OptionScope.CASE,
-        form=CaseForm.VALUE,
         choices=("array", "buffer"),
         help="Pass parameters through kernelParams (array) or packed in "
         "CU_LAUNCH_PARAM_BUFFER_POINTER (buffer).",
@@ -324,7 +318,6 @@ class LaunchStep:
         default=1,
         group=OptionGroup.PROGRAMS,
         scope=OptionScope.CASE,
-        form=CaseForm.VALUE,
         bounds=(1, INT_MAX),
         metavar="N",
         help="Launch the kernel N times, one after the other.",

@@ -6,6 +6,9 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+keeps_frozen = True
+"""Whether objects can be kept for long: not in a process that goes on to other work."""
+
 
 @contextmanager
 def without_collection(*, freeze: bool = False) -> Iterator[None]:
@@ -22,7 +25,7 @@ def without_collection(*, freeze: bool = False) -> Iterator[None]:
     gc.disable()
     try:
         yield
-        if freeze:
+        if freeze and keeps_frozen:
             gc.freeze()
     finally:
         gc.enable()

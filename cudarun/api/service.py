@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import signal
 import socket
@@ -135,8 +134,7 @@ def _answer(call: ApiCall, files: Sequence[int], output: int) -> ApiAnswer:
     sys.stdout.flush()
     sys.stderr.flush()
     text = os.pread(output, os.fstat(output).st_size, 0).decode(errors="replace")
-    plain = json.loads(json.dumps(renderer.document))
-    return ApiAnswer(code, text.rstrip(), plain, renderer.found)
+    return ApiAnswer(code, text.rstrip(), dict(renderer.document), renderer.found)
 
 
 def _keywords(call: ApiCall, paths: Sequence[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from cudarun import collection
 from cudarun.errors import CudarunError, DeviceFailed, OutOfTime
 from cudarun.records import dataclass
 from cudarun.session.workers.answer import Answer
@@ -79,6 +80,7 @@ class JobTask(Generic[T]):
 
     def __call__(self, session: Session) -> list[Answer[T]]:
         """Run the job on each device; return one answer without a device if it did not begin."""
+        collection.keeps_frozen = not self.reuse  # with them, all garbage of the job would be kept
         try:
             self.job.begin(session)
             answers = [*self._on_each(session)]

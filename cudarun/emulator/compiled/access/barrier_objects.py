@@ -6,15 +6,13 @@ for leaves all objects as they were, and the caller executes the instruction: it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
 from cudarun.emulator.compiled.access.accesses import CheckedLanes
 from cudarun.emulator.compiled.lanes.lowering import LaneType
-from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector, splat
+from cudarun.emulator.compiled.lanes.vectors import WIDTH, LaneVector, splat
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import CheckedPlace, field, pointer_to, store_field
@@ -132,9 +130,9 @@ class BarrierObjects(AccessRules):
 
         def fast(places: list[CheckedPlace]) -> list[LaneVector]:
             (place,) = places
-            good = changed_objects(
-                code, place.host, (place.offsets, counts or one, owed or none), mask, action.drops
-            )
+            pass_sources(code, [place.offsets, counts or one, owed or none])
+            given = f"ptr %ctx, ptr {place.host}, i32 {mask}, i32 {int(action.drops)}"
+            good = code.scalar(f"icmp ne i32 {call(code, 'i32', 'change_objects', given)}, 0")
 
             def changed() -> list[LaneVector]:
                 self._accesses.memory.mark(code, place, mask, 64, 0)
@@ -145,23 +143,3 @@ class BarrierObjects(AccessRules):
         self._finish(
             operation, self._accesses.access(operation, action.accesses, sources, mask, fast)
         )
-
-    def _wide(self, value: LaneVector) -> LaneVector:
-        return value if value.bits == 64 else self._code.cast("zext", value, "i64")
-
-
-def changed_objects(
-    code: CodeBuilder, host: str, columns: Sequence[LaneVector], mask: str, drops: bool = False
-) -> str:
-    """Change objects lane by lane; return whether all were changed, else none is.
-
-    Args:
-        code: Where the code goes.
-        host: The memory that offsets are relative to.
-        columns: The offsets, the arrivals and the bytes of lanes.
-        mask: The lanes.
-        drops: Whether threads arrive for the last time.
-    """
-    pass_sources(code, columns)
-    arguments = f"ptr %ctx, ptr {host}, i32 {mask}, i32 {int(drops)}"
-    return code.scalar(f"icmp ne i32 {call(code, 'i32', 'change_objects', arguments)}, 0")

@@ -10,7 +10,6 @@ from cudarun.emulator.compiled.control.schedule import LaneSchedule
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, splat
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.products.groups import WarpgroupCode
-from cudarun.emulator.compiled.state.layout import MEETS
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
 from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 from cudarun.emulator.compiled.state.sites import pass_sources
@@ -64,6 +63,11 @@ class WaitPoints:
         for index in waits | self.afters:
             slots |= blocks[index].live_in
         return slots
+
+    def meeting_of(self, blocks: Sequence[BlockCode]) -> list[int]:
+        """Return the number of the meeting at each block, from 1 on, if there are meetings."""
+        numbers = {each.index: place for place, met in enumerate(self.meetings, 1) for each in met}
+        return [numbers.get(block.index, 0) for block in blocks] if numbers else []
 
     @property
     def afters(self) -> set[int]:
@@ -166,33 +170,6 @@ class WarpWaits(LoweringRules):
     def _may_meet(self, block: BlockCode) -> None:
         if any(block in each for each in self._points.meetings):
             store_field(self._code, "%state", self._state.MEETING, "i32", "1")
-
-    def answer(self, given: str) -> str:
-        """Return the answer of ``step``: also whether lanes wait at several places to meet."""
-        code, state = self._code, self._state
-        if not self._points.meetings:
-            return given
-        may, check, answered = code.fresh("may"), code.fresh("check"), code.fresh("answered")
-        code.line(f"br label %{may}")
-        code.label(may)
-        began = code.scalar(f"icmp ne i32 {field(code, '%state', state.MEETING, 'i32')}, 0")
-        code.line(f"br i1 {began}, label %{check}, label %{answered}")
-        code.label(check)
-        store_field(code, "%state", state.MEETING, "i32", "0")
-        several = "false"
-        for blocks in self._points.meetings:
-            before = "false"
-            for block in blocks:
-                parked = field(code, "%state", state.parked(block.index), "i32")
-                here = code.scalar(f"icmp ne i32 {parked}, 0")
-                both = code.scalar(f"and i1 {before}, {here}")
-                several = code.scalar(f"or i1 {several}, {both}")
-                before = code.scalar(f"or i1 {before}, {here}")
-        meets = code.scalar(f"select i1 {several}, i32 {MEETS}, i32 0")
-        code.line(f"br label %{answered}")
-        code.label(answered)
-        found = code.scalar(f"phi i32 [ 0, %{may} ], [ {meets}, %{check} ]")
-        return code.scalar(f"or i32 {given}, {found}")
 
     def _jump(self, block: BlockCode, mask: str) -> None:
         code, jump = self._code, block.terminator

@@ -244,7 +244,7 @@ class WarpCode:
             _afters(self.points.warp_barriers),
             _afters(self.points.cluster_barriers),
             self.groups.blocks,
-            meets=bool(self.points.meetings),
+            self.points.meeting_of(self.function.blocks),
         )
 
     # --- the function ----------------------------------------------------------------------------
@@ -355,7 +355,7 @@ class WarpCode:
             self._registers.save(slot, pointer_to(code, "%state", offset))
         store_field(code, "%state", state.RESUMED, "i32", "1")
         answer = "%answer" if self._schedule.yields else str(WAITS)
-        code.line(f"ret i32 {self._waits.answer(self._answer(answer))}")
+        code.line(f"ret i32 {self._answer(answer)}")
         code.label("end")
         code.line(f"ret i32 {self._answer(str(WAITS))}")
         code.label("fault")

@@ -43,21 +43,49 @@ OUT_OF_LINE u32 change_objects(char *ctx, char *host, u32 mask, u32 drops)
     return 1;
 }
 
-// Copy a range for each lane, and mark its bytes as written where that is tracked. The columns are the
-// offsets, those of the origins, and the sizes.
-OUT_OF_LINE void copy_ranges(char *ctx, char *host, char *marks, char *origin, u32 mask)
+INLINE u32 is_inside(u64 first, u64 count, u64 size) { return first <= size && count <= size - first; }
+
+INLINE u32 is_object(u64 place, u64 size)
+{
+    return !(place % OBJECT_SIZE) && is_inside(place, OBJECT_SIZE, size);
+}
+
+// Copy a range for each lane, mark its bytes as written where that is tracked, and complete them on
+// objects, of which the addresses have a constant offset; return whether all were copied, else none is.
+// The columns are the offsets, those of the origins, the sizes, and the addresses of targets and
+// objects.
+OUT_OF_LINE u32 copy_bulk(char *ctx, char *host, char *entry, char *origin, char *origin_entry,
+                          u32 mask, u32 reports, u64 object_offset)
 {
     u64 *to = COLUMN(u64, ctx, 0), *from = COLUMN(u64, ctx, 1), *sizes = COLUMN(u64, ctx, 2);
+    u64 *targets = COLUMN(u64, ctx, 3), *objects = COLUMN(u64, ctx, 4);
+    u64 start = FIELD(u64, ctx, SHARED_START), shared_bytes = FIELD(u64, ctx, SHARED_BYTES);
+    FOR_EACH_LANE(lane, mask) {
+        u64 size = sizes[lane] &= ~(u64)(CHUNK - 1), last = size - CHUNK;
+        if (size && to[lane] + last >= FIELD(u64, entry, COUNT))
+            return 0;
+        if (size && from[lane] + last >= FIELD(u64, origin_entry, COUNT))
+            return 0;
+        if (reports) {
+            objects[lane] = (objects[lane] & ~RANK_BITS) + object_offset - start;
+            if (targets[lane] > RANK_OFFSET || !is_object(objects[lane], shared_bytes))
+                return 0;
+        }
+    }
+    char *marks = FIELD(char *, entry, UNWRITTEN);
     FOR_EACH_LANE(lane, mask) {
         __builtin_memmove(host + to[lane], origin + from[lane], sizes[lane]);
         if (marks)
             __builtin_memset(marks + to[lane], 0, sizes[lane]);
     }
+    FOR_EACH_LANE(lane, reports ? mask : 0) {
+        char *object = FIELD(char *, ctx, SHARED) + objects[lane];
+        change_object((loose_u64 *)object, 0, -sizes[lane], 0);
+    }
+    return 1;
 }
 
 // --- tensors -------------------------------------------------------------------------------------
-
-INLINE u32 is_inside(u64 first, u64 count, u64 size) { return first <= size && count <= size - first; }
 
 // Find how far a box is from the first element of the tensor of an entry; return whether compiled code
 // copies it. The column is the coordinates.
@@ -115,7 +143,7 @@ OUT_OF_LINE u32 load_box(char *ctx, char *entry, u64 map, u64 to, u64 to_offset,
         return 0;
     u64 at = (to & ~RANK_BITS) + to_offset - start;
     u64 place = (object & ~RANK_BITS) + object_offset - start;
-    if (place % OBJECT_SIZE || !is_inside(place, OBJECT_SIZE, size))
+    if (!is_object(place, size))
         return 0;
     if (!find_box(ctx, entry, map, at, &moved))
         return 0;

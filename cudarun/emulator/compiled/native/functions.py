@@ -57,7 +57,7 @@ class KernelConstants(NamedTuple):
         warp_barriers: Where lanes continue after each barrier of warps.
         cluster_barriers: Where they continue after each wait for the cluster.
         groups: The blocks at which warpgroups wait.
-        meets: Whether lanes of a warp that wait at several places can meet.
+        meetings: Of each block the number of those at which lanes can meet, from 1 on, or 0.
         shadow_unit: Bytes of the smallest access if they are recorded for detectors; else 0.
         finds_sync_errors: Whether lanes are checked for synchronization errors.
     """
@@ -68,7 +68,7 @@ class KernelConstants(NamedTuple):
     warp_barriers: Sequence[int] = ()
     cluster_barriers: Sequence[int] = ()
     groups: Sequence[int] = ()
-    meets: bool = False
+    meetings: Sequence[int] = ()
     shadow_unit: int = 0
     finds_sync_errors: bool = False
 
@@ -79,11 +79,11 @@ class KernelConstants(NamedTuple):
             **{name: getattr(state, name) for name in ("size", "mask_bytes", "blocks", "counted")},
             **state.offsets,
             **{name: len(values) for name, values in self._lists().items()},
-            **{name: getattr(self, name) for name in ("meets", "shadow_unit", "finds_sync_errors")},
+            **{name: getattr(self, name) for name in ("shadow_unit", "finds_sync_errors")},
         }
 
     def _lists(self) -> dict[str, Sequence[int]]:
-        names = ("barriers", "reduces", "warp_barriers", "cluster_barriers", "groups")
+        names = ("barriers", "reduces", "warp_barriers", "cluster_barriers", "groups", "meetings")
         return {name: getattr(self, name) for name in names}
 
     def define_run(self, module: ModuleText) -> None:

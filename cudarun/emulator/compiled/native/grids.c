@@ -84,18 +84,31 @@ INLINE void release_block(char *ctx, u64 warps)
     }
 }
 
+// Return whether lanes of a warp have begun to wait at several places where they can meet.
+INLINE u32 may_meet(char *state)
+{
+    if (!MASK(state, MEETING))
+        return 0;
+    MASK(state, MEETING) = 0;
+    for (u32 block = 0; block < kernel.meetings; block++)
+        for (u32 other = 0; other < block && at_meetings[block]; other++)
+            if (at_meetings[other] == at_meetings[block] && PARKED_MASK(state, block) &&
+                PARKED_MASK(state, other))
+                return 1;
+    return 0;
+}
+
 // Run a warp, and again whenever lanes that waited at several places of it have met.
 INLINE u32 run_warp(char *ctx, u32 warp)
 {
-    u32 answer;
-    while ((answer = step(ctx, warp)) >= MEETS && kernel.meets) {
+    for (;;) {
+        u32 answer = step(ctx, warp);
+        if (answer == FAILS || !kernel.meetings || !may_meet(state_of(ctx, warp)))
+            return answer;
         u32 met = call_back(ctx, MEETING_SITE, warp, 0);
-        if (met == FAULT)
-            return FAILS;
         if (met != DONE)
-            return answer & (MEETS - 1);
+            return met == FAULT ? FAILS : answer;
     }
-    return answer;
 }
 
 u32 run_block(char *ctx)

@@ -37,7 +37,8 @@ extern const u32 at_barriers[];  // where lanes continue after each barrier of t
 extern const u32 at_reduces[];   // and whether it has a reduction
 extern const u32 at_warp_barriers[];
 extern const u32 at_cluster_barriers[];
-extern const u32 at_groups[];  // where warpgroups wait
+extern const u32 at_groups[];    // where warpgroups wait
+extern const u32 at_meetings[];  // of each block, the number of the meeting of lanes there, or 0
 
 u32 step(char *ctx, u32 warp);
 u32 recheck_barriers(char *ctx);

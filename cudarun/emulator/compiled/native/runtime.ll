@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 981b80fa8fd9d4fceb55d8fc7e89c35ff4703ab037a363350cc01cee1c34a8fe
+; Written by `python -m tools.generate_runtime` from 8fe7a2515e59e2cbd25e1b6e6df3c9dd08d7dbe336a0d037a56b817eb4c9f5d7
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -1225,43 +1225,149 @@ define internal range(i32 0, 2) i32 @change_objects(ptr %0, ptr %1, i32 %2, i32 
   ret i32 %75
 }
 
-define internal void @copy_ranges(ptr %0, ptr %1, ptr %2, ptr %3, i32 %4) noinline #0 {
-  %6 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %7 = load ptr, ptr %6, align 8
-  %8 = getelementptr inbounds nuw i8, ptr %7, i64 512
-  %9 = getelementptr inbounds nuw i8, ptr %7, i64 1024
-  %10 = icmp eq i32 %4, 0
-  br i1 %10, label %25, label %11
-11:
-  %12 = icmp eq ptr %2, null
-  br label %13
-13:
-  %14 = phi i32 [ %4, %11 ], [ %32, %30 ]
-  %15 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %14, i1 true)
-  %16 = zext nneg i32 %15 to i64
-  %17 = getelementptr inbounds nuw i64, ptr %7, i64 %16
-  %18 = load i64, ptr %17, align 8
-  %19 = getelementptr inbounds nuw i8, ptr %1, i64 %18
-  %20 = getelementptr inbounds nuw i64, ptr %8, i64 %16
-  %21 = load i64, ptr %20, align 8
-  %22 = getelementptr inbounds nuw i8, ptr %3, i64 %21
-  %23 = getelementptr inbounds nuw i64, ptr %9, i64 %16
-  %24 = load i64, ptr %23, align 8
-  tail call void @llvm.memmove.p0.p0.i64(ptr align 1 %19, ptr align 1 %22, i64 %24, i1 false)
-  br i1 %12, label %30, label %26
+define internal range(i32 0, 2) i32 @copy_bulk(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, i32 %5, i32 %6, i64 %7) noinline #0 {
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %10 = load ptr, ptr %9, align 8
+  %11 = getelementptr inbounds nuw i8, ptr %10, i64 512
+  %12 = getelementptr inbounds nuw i8, ptr %10, i64 1024
+  %13 = getelementptr inbounds nuw i8, ptr %10, i64 1536
+  %14 = getelementptr inbounds nuw i8, ptr %10, i64 2048
+  %15 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %16 = load i64, ptr %15, align 8
+  %17 = icmp eq i32 %5, 0
+  br i1 %17, label %127, label %18
+18:
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 288
+  %20 = load i64, ptr %19, align 8
+  %21 = getelementptr inbounds nuw i8, ptr %2, i64 8
+  %22 = getelementptr inbounds nuw i8, ptr %4, i64 8
+  %23 = icmp eq i32 %6, 0
+  %24 = sub i64 %7, %20
+  br label %25
 25:
-  ret void
-26:
-  %27 = load i64, ptr %17, align 8
-  %28 = getelementptr inbounds nuw i8, ptr %2, i64 %27
-  %29 = load i64, ptr %23, align 8
-  tail call void @llvm.memset.p0.i64(ptr nonnull align 1 %28, i8 0, i64 %29, i1 false)
-  br label %30
-30:
-  %31 = add i32 %14, -1
-  %32 = and i32 %31, %14
-  %33 = icmp eq i32 %32, 0
-  br i1 %33, label %25, label %13
+  %26 = phi i32 [ %5, %18 ], [ %65, %63 ]
+  %27 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %26, i1 true)
+  %28 = zext nneg i32 %27 to i64
+  %29 = getelementptr inbounds nuw i64, ptr %12, i64 %28
+  %30 = load i64, ptr %29, align 8
+  %31 = and i64 %30, -16
+  store i64 %31, ptr %29, align 8
+  %32 = add i64 %31, -16
+  %33 = icmp eq i64 %31, 0
+  br i1 %33, label %46, label %34
+34:
+  %35 = getelementptr inbounds nuw i64, ptr %10, i64 %28
+  %36 = load i64, ptr %35, align 8
+  %37 = add i64 %36, %32
+  %38 = load i64, ptr %21, align 8
+  %39 = icmp ult i64 %37, %38
+  br i1 %39, label %40, label %127
+40:
+  %41 = getelementptr inbounds nuw i64, ptr %11, i64 %28
+  %42 = load i64, ptr %41, align 8
+  %43 = add i64 %42, %32
+  %44 = load i64, ptr %22, align 8
+  %45 = icmp ult i64 %43, %44
+  br i1 %45, label %46, label %127
+46:
+  br i1 %23, label %63, label %47
+47:
+  %48 = getelementptr inbounds nuw i64, ptr %14, i64 %28
+  %49 = load i64, ptr %48, align 8
+  %50 = and i64 %49, -4278190081
+  %51 = add i64 %24, %50
+  store i64 %51, ptr %48, align 8
+  %52 = getelementptr inbounds nuw i64, ptr %13, i64 %28
+  %53 = load i64, ptr %52, align 8
+  %54 = icmp ult i64 %53, 16777216
+  %55 = and i64 %51, 7
+  %56 = icmp eq i64 %55, 0
+  %57 = select i1 %54, i1 %56, i1 false
+  br i1 %57, label %58, label %127
+58:
+  %59 = icmp ugt i64 %51, %16
+  %60 = sub nuw i64 %16, %51
+  %61 = icmp ult i64 %60, 8
+  %62 = select i1 %59, i1 true, i1 %61
+  br i1 %62, label %127, label %63
+63:
+  %64 = add i32 %26, -1
+  %65 = and i32 %64, %26
+  %66 = icmp eq i32 %65, 0
+  br i1 %66, label %67, label %25
+67:
+  %68 = getelementptr inbounds nuw i8, ptr %2, i64 32
+  %69 = load ptr, ptr %68, align 8
+  %70 = icmp eq ptr %69, null
+  br label %71
+71:
+  %72 = phi i32 [ %5, %67 ], [ %93, %91 ]
+  %73 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %72, i1 true)
+  %74 = zext nneg i32 %73 to i64
+  %75 = getelementptr inbounds nuw i64, ptr %10, i64 %74
+  %76 = load i64, ptr %75, align 8
+  %77 = getelementptr inbounds nuw i8, ptr %1, i64 %76
+  %78 = getelementptr inbounds nuw i64, ptr %11, i64 %74
+  %79 = load i64, ptr %78, align 8
+  %80 = getelementptr inbounds nuw i8, ptr %3, i64 %79
+  %81 = getelementptr inbounds nuw i64, ptr %12, i64 %74
+  %82 = load i64, ptr %81, align 8
+  tail call void @llvm.memmove.p0.p0.i64(ptr align 1 %77, ptr align 1 %80, i64 %82, i1 false)
+  br i1 %70, label %91, label %87
+83:
+  %84 = icmp eq i32 %6, 0
+  br i1 %84, label %127, label %85
+85:
+  %86 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  br label %95
+87:
+  %88 = load i64, ptr %75, align 8
+  %89 = getelementptr inbounds nuw i8, ptr %69, i64 %88
+  %90 = load i64, ptr %81, align 8
+  tail call void @llvm.memset.p0.i64(ptr nonnull align 1 %89, i8 0, i64 %90, i1 false)
+  br label %91
+91:
+  %92 = add i32 %72, -1
+  %93 = and i32 %92, %72
+  %94 = icmp eq i32 %93, 0
+  br i1 %94, label %83, label %71
+95:
+  %96 = phi i32 [ %5, %85 ], [ %125, %95 ]
+  %97 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %96, i1 true)
+  %98 = load ptr, ptr %86, align 8
+  %99 = zext nneg i32 %97 to i64
+  %100 = getelementptr inbounds nuw i64, ptr %14, i64 %99
+  %101 = load i64, ptr %100, align 8
+  %102 = getelementptr inbounds nuw i8, ptr %98, i64 %101
+  %103 = getelementptr inbounds nuw i64, ptr %12, i64 %99
+  %104 = load i64, ptr %103, align 8
+  %105 = load i64, ptr %102, align 1
+  %106 = and i64 %105, 1048575
+  %107 = lshr i64 %105, 20
+  %108 = and i64 %107, 1048575
+  %109 = lshr i64 %105, 40
+  %110 = sub i64 %109, %104
+  %111 = and i64 %110, 8388607
+  %112 = icmp eq i64 %108, 0
+  %113 = icmp eq i64 %111, 2097152
+  %114 = and i1 %112, %113
+  %115 = select i1 %114, i64 %106, i64 %108
+  %116 = shl nuw nsw i64 %115, 20
+  %117 = shl nuw nsw i64 %111, 40
+  %118 = or disjoint i64 %116, %117
+  %119 = select i1 %114, i64 -9223372036854775808, i64 0
+  %120 = and i64 %105, -9223372036854775808
+  %121 = xor i64 %119, %120
+  %122 = or disjoint i64 %118, %121
+  %123 = or disjoint i64 %122, %106
+  store i64 %123, ptr %102, align 1
+  %124 = add i32 %96, -1
+  %125 = and i32 %124, %96
+  %126 = icmp eq i32 %125, 0
+  br i1 %126, label %127, label %95
+127:
+  %128 = phi i32 [ 1, %83 ], [ 1, %8 ], [ 1, %95 ], [ 0, %34 ], [ 0, %40 ], [ 0, %47 ], [ 0, %58 ]
+  ret i32 %128
 }
 
 define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4, i64 %5, i64 %6, i32 %7, i64 %8, i64 %9) noinline #0 {
@@ -1428,7 +1534,7 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   %152 = icmp eq i64 %151, 0
   br i1 %152, label %153, label %96
 153:
-  %154 = phi i32 [ 0, %23 ], [ 0, %18 ], [ 0, %16 ], [ 0, %34 ], [ 0, %25 ], [ 0, %39 ], [ 0, %47 ], [ 0, %70 ], [ 0, %78 ], [ 1, %85 ], [ 1, %128 ], [ 0, %55 ]
+  %154 = phi i32 [ 0, %23 ], [ 0, %18 ], [ 0, %16 ], [ 0, %25 ], [ 0, %34 ], [ 0, %39 ], [ 0, %47 ], [ 0, %70 ], [ 0, %78 ], [ 1, %85 ], [ 1, %128 ], [ 0, %55 ]
   ret i32 %154
 }
 
@@ -1549,193 +1655,242 @@ define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {
   %7 = zext i32 %6 to i64
   %8 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 104), align 4
   %9 = icmp ne i32 %8, 0
-  %10 = getelementptr inbounds nuw i8, ptr %0, i64 160
-  %11 = getelementptr inbounds nuw i8, ptr %0, i64 164
-  %12 = getelementptr inbounds nuw i8, ptr %0, i64 168
-  %13 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 12), align 4
-  %15 = icmp eq i32 %14, 0
-  %16 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
-  %17 = icmp eq i32 %16, 0
-  %18 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
-  %19 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
-  %20 = icmp eq i32 %19, 0
-  %21 = getelementptr inbounds nuw i8, ptr %0, i64 200
-  %22 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
-  %23 = icmp eq i32 %22, 0
-  %24 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %25 = getelementptr inbounds nuw i8, ptr %0, i64 280
-  %26 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  %27 = zext i32 %16 to i64
-  %28 = zext i32 %16 to i64
-  br i1 %4, label %151, label %29
-29:
-  %30 = phi i64 [ %62, %61 ], [ 0, %1 ]
-  %31 = phi i32 [ %63, %61 ], [ 0, %1 ]
-  %32 = phi i32 [ %64, %61 ], [ 0, %1 ]
-  %33 = phi i32 [ %65, %61 ], [ 0, %1 ]
-  %34 = load ptr, ptr %5, align 8
-  %35 = mul nuw i64 %30, %7
-  %36 = getelementptr inbounds nuw i8, ptr %34, i64 %35
-  %37 = load i32, ptr %36, align 4
-  %38 = icmp eq i32 %37, 0
-  br i1 %38, label %55, label %39
-39:
-  %40 = tail call i32 @step(ptr nonnull %0, i32 %33)
-  %41 = icmp ugt i32 %40, 7
-  %42 = select i1 %41, i1 %9, i1 false
-  br i1 %42, label %43, label %48
-43:
-  store i32 -2, ptr %10, align 4
-  store i32 %33, ptr %11, align 4
-  store i32 0, ptr %12, align 4
-  %44 = load ptr, ptr %13, align 8
-  %45 = tail call i32 %44(ptr nonnull %0)
-  switch i32 %45, label %46 [
-    i32 2, label %151
-    i32 1, label %39
-  ]
-46:
-  %47 = and i32 %40, 7
-  br label %48
-48:
-  %49 = phi i32 [ %47, %46 ], [ %40, %39 ]
-  %50 = icmp eq i32 %49, 1
-  br i1 %50, label %151, label %51
+  %10 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 20), align 4
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 160
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 164
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 168
+  %14 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %15 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 12), align 4
+  %16 = icmp eq i32 %15, 0
+  %17 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
+  %18 = icmp eq i32 %17, 0
+  %19 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %20 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
+  %21 = icmp eq i32 %20, 0
+  %22 = getelementptr inbounds nuw i8, ptr %0, i64 200
+  %23 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
+  %24 = icmp eq i32 %23, 0
+  %25 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %26 = getelementptr inbounds nuw i8, ptr %0, i64 280
+  %27 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %28 = zext i32 %8 to i64
+  %29 = zext i32 %17 to i64
+  %30 = zext i32 %17 to i64
+  br i1 %4, label %191, label %31
+31:
+  %32 = phi i64 [ %102, %101 ], [ 0, %1 ]
+  %33 = phi i32 [ %103, %101 ], [ 0, %1 ]
+  %34 = phi i32 [ %104, %101 ], [ 0, %1 ]
+  %35 = phi i32 [ %105, %101 ], [ 0, %1 ]
+  %36 = load ptr, ptr %5, align 8
+  %37 = mul nuw i64 %32, %7
+  %38 = getelementptr inbounds nuw i8, ptr %36, i64 %37
+  %39 = load i32, ptr %38, align 4
+  %40 = icmp eq i32 %39, 0
+  br i1 %40, label %95, label %41
+41:
+  %42 = tail call i32 @step(ptr nonnull %0, i32 %35)
+  %43 = icmp ne i32 %42, 1
+  %44 = select i1 %43, i1 %9, i1 false
+  br i1 %44, label %45, label %89
+45:
+  %46 = load ptr, ptr %5, align 8
+  %47 = getelementptr inbounds nuw i8, ptr %46, i64 %37
+  %48 = getelementptr inbounds nuw i8, ptr %47, i64 28
+  %49 = load i32, ptr %48, align 4
+  %50 = icmp eq i32 %49, 0
+  br i1 %50, label %91, label %51
 51:
-  %52 = load i32, ptr %36, align 4
-  %53 = or i32 %52, %31
-  %54 = or i32 %49, %32
-  br label %55
+  store i32 0, ptr %48, align 4
+  br label %52
+52:
+  %53 = phi i64 [ 0, %51 ], [ %84, %83 ]
+  %54 = icmp eq i64 %53, 0
+  br i1 %54, label %83, label %55
 55:
-  %56 = phi i32 [ %54, %51 ], [ %32, %29 ]
-  %57 = phi i32 [ %53, %51 ], [ %31, %29 ]
-  %58 = add i32 %33, 1
-  %59 = zext i32 %58 to i64
-  %60 = icmp ugt i64 %3, %59
-  br i1 %60, label %61, label %66
-61:
-  %62 = phi i64 [ %59, %55 ], [ 0, %126 ], [ 0, %72 ]
-  %63 = phi i32 [ %57, %55 ], [ 0, %126 ], [ 0, %72 ]
-  %64 = phi i32 [ %56, %55 ], [ 0, %126 ], [ 0, %72 ]
-  %65 = phi i32 [ %58, %55 ], [ 0, %126 ], [ 0, %72 ]
-  br label %29
-66:
-  %67 = icmp eq i32 %57, 0
-  %68 = icmp ne i32 %56, 0
-  br i1 %67, label %151, label %69
+  %56 = getelementptr inbounds nuw [0 x i32], ptr @at_meetings, i64 0, i64 %53
+  %57 = load i32, ptr %56, align 4
+  %58 = icmp eq i32 %57, 0
+  %59 = trunc nuw i64 %53 to i32
+  %60 = shl i32 %59, 2
+  %61 = add i32 %10, %60
+  %62 = zext i32 %61 to i64
+  %63 = getelementptr inbounds nuw i8, ptr %47, i64 %62
+  br i1 %58, label %83, label %64
+64:
+  %65 = phi i64 [ %81, %80 ], [ 0, %55 ]
+  %66 = getelementptr inbounds nuw [0 x i32], ptr @at_meetings, i64 0, i64 %65
+  %67 = load i32, ptr %66, align 4
+  %68 = icmp eq i32 %67, %57
+  br i1 %68, label %69, label %80
 69:
-  br i1 %15, label %70, label %72
-70:
-  %71 = select i1 %68, i1 true, i1 %17
-  br i1 %71, label %149, label %76
+  %70 = load i32, ptr %63, align 4
+  %71 = icmp eq i32 %70, 0
+  br i1 %71, label %80, label %72
 72:
-  %73 = tail call i32 @recheck_barriers(ptr nonnull %0)
-  %74 = icmp eq i32 %73, 0
-  %75 = select i1 %68, i1 true, i1 %74
-  br i1 %75, label %147, label %61
-76:
-  %77 = load ptr, ptr %5, align 8
-  br label %81
-78:
-  %79 = add nuw i64 %82, 1
-  %80 = icmp eq i64 %79, %3
-  br i1 %80, label %100, label %81
-81:
-  %82 = phi i64 [ 0, %76 ], [ %79, %78 ]
-  %83 = mul i64 %82, %7
-  %84 = getelementptr inbounds nuw i8, ptr %77, i64 %83
-  br label %88
-85:
-  %86 = load i32, ptr %84, align 4
-  %87 = icmp eq i32 %97, %86
-  br i1 %87, label %78, label %151
-88:
-  %89 = phi i64 [ 0, %81 ], [ %98, %88 ]
-  %90 = phi i32 [ 0, %81 ], [ %97, %88 ]
-  %91 = trunc nuw i64 %89 to i32
-  %92 = shl i32 %91, 2
-  %93 = add i32 %18, %92
-  %94 = zext i32 %93 to i64
-  %95 = getelementptr inbounds nuw i8, ptr %84, i64 %94
-  %96 = load i32, ptr %95, align 4
-  %97 = or i32 %96, %90
-  %98 = add nuw nsw i64 %89, 1
-  %99 = icmp eq i64 %98, %27
-  br i1 %99, label %85, label %88
-100:
-  br i1 %20, label %107, label %101
+  %73 = trunc nuw i64 %65 to i32
+  %74 = shl i32 %73, 2
+  %75 = add i32 %10, %74
+  %76 = zext i32 %75 to i64
+  %77 = getelementptr inbounds nuw i8, ptr %47, i64 %76
+  %78 = load i32, ptr %77, align 4
+  %79 = icmp eq i32 %78, 0
+  br i1 %79, label %80, label %86
+80:
+  %81 = add nuw nsw i64 %65, 1
+  %82 = icmp eq i64 %81, %53
+  br i1 %82, label %83, label %64
+83:
+  %84 = add nuw nsw i64 %53, 1
+  %85 = icmp eq i64 %84, %28
+  br i1 %85, label %89, label %52
+86:
+  store i32 -2, ptr %11, align 4
+  store i32 %35, ptr %12, align 4
+  store i32 0, ptr %13, align 4
+  %87 = load ptr, ptr %14, align 8
+  %88 = tail call i32 %87(ptr %0)
+  switch i32 %88, label %89 [
+    i32 1, label %41
+    i32 2, label %191
+  ]
+89:
+  %90 = icmp eq i32 %42, 1
+  br i1 %90, label %191, label %91
+91:
+  %92 = load i32, ptr %38, align 4
+  %93 = or i32 %92, %33
+  %94 = or i32 %42, %34
+  br label %95
+95:
+  %96 = phi i32 [ %94, %91 ], [ %34, %31 ]
+  %97 = phi i32 [ %93, %91 ], [ %33, %31 ]
+  %98 = add i32 %35, 1
+  %99 = zext i32 %98 to i64
+  %100 = icmp ugt i64 %3, %99
+  br i1 %100, label %101, label %106
 101:
-  %102 = load i64, ptr %21, align 8
-  %103 = and i64 %102, 140735340871680
-  %104 = icmp eq i64 %103, 140735340871680
-  br i1 %104, label %107, label %105
-105:
-  %106 = add i64 %102, 2147483648
-  store i64 %106, ptr %21, align 8
-  br label %107
-107:
-  br label %108
-108:
-  %109 = phi i64 [ %127, %126 ], [ 0, %107 ]
-  %110 = load ptr, ptr %5, align 8
-  %111 = mul i64 %109, %7
-  %112 = getelementptr inbounds nuw i8, ptr %110, i64 %111
-  br i1 %23, label %122, label %113
-113:
-  %114 = getelementptr inbounds nuw i8, ptr %112, i64 24
-  %115 = load i32, ptr %114, align 4
-  %116 = load i32, ptr %112, align 4
-  %117 = xor i32 %116, -1
-  %118 = and i32 %115, %117
-  %119 = zext i32 %118 to i64
-  %120 = load i64, ptr %24, align 8
-  %121 = or i64 %120, %119
-  store i64 %121, ptr %24, align 8
-  store i64 0, ptr %25, align 8
-  br label %122
-122:
-  br i1 %20, label %125, label %123
-123:
-  %124 = getelementptr inbounds nuw i8, ptr %112, i64 20
-  store i32 0, ptr %124, align 4
-  br label %125
+  %102 = phi i64 [ %99, %95 ], [ 0, %166 ], [ 0, %112 ]
+  %103 = phi i32 [ %97, %95 ], [ 0, %166 ], [ 0, %112 ]
+  %104 = phi i32 [ %96, %95 ], [ 0, %166 ], [ 0, %112 ]
+  %105 = phi i32 [ %98, %95 ], [ 0, %166 ], [ 0, %112 ]
+  br label %31
+106:
+  %107 = icmp eq i32 %97, 0
+  %108 = icmp ne i32 %96, 0
+  br i1 %107, label %191, label %109
+109:
+  br i1 %16, label %110, label %112
+110:
+  %111 = select i1 %108, i1 true, i1 %18
+  br i1 %111, label %189, label %116
+112:
+  %113 = tail call i32 @recheck_barriers(ptr %0)
+  %114 = icmp eq i32 %113, 0
+  %115 = select i1 %108, i1 true, i1 %114
+  br i1 %115, label %187, label %101
+116:
+  %117 = load ptr, ptr %5, align 8
+  br label %121
+118:
+  %119 = add nuw i64 %122, 1
+  %120 = icmp eq i64 %119, %3
+  br i1 %120, label %140, label %121
+121:
+  %122 = phi i64 [ 0, %116 ], [ %119, %118 ]
+  %123 = mul i64 %122, %7
+  %124 = getelementptr inbounds nuw i8, ptr %117, i64 %123
+  br label %128
 125:
-  br label %129
-126:
-  %127 = add nuw i64 %109, 1
-  %128 = icmp eq i64 %127, %3
-  br i1 %128, label %61, label %108
-129:
-  %130 = phi i64 [ %145, %129 ], [ 0, %125 ]
-  %131 = trunc nuw i64 %130 to i32
+  %126 = load i32, ptr %124, align 4
+  %127 = icmp eq i32 %137, %126
+  br i1 %127, label %118, label %191
+128:
+  %129 = phi i64 [ 0, %121 ], [ %138, %128 ]
+  %130 = phi i32 [ 0, %121 ], [ %137, %128 ]
+  %131 = trunc nuw i64 %129 to i32
   %132 = shl i32 %131, 2
-  %133 = add i32 %18, %132
+  %133 = add i32 %19, %132
   %134 = zext i32 %133 to i64
-  %135 = getelementptr inbounds nuw i8, ptr %112, i64 %134
+  %135 = getelementptr inbounds nuw i8, ptr %124, i64 %134
   %136 = load i32, ptr %135, align 4
-  %137 = getelementptr inbounds nuw [0 x i32], ptr @at_barriers, i64 0, i64 %130
-  %138 = load i32, ptr %137, align 4
-  %139 = shl i32 %138, 2
-  %140 = add i32 %139, %26
-  %141 = zext i32 %140 to i64
-  %142 = getelementptr inbounds nuw i8, ptr %112, i64 %141
-  %143 = load i32, ptr %142, align 4
-  %144 = or i32 %143, %136
-  store i32 %144, ptr %142, align 4
-  store i32 0, ptr %135, align 4
-  %145 = add nuw nsw i64 %130, 1
-  %146 = icmp eq i64 %145, %28
-  br i1 %146, label %126, label %129
+  %137 = or i32 %136, %130
+  %138 = add nuw nsw i64 %129, 1
+  %139 = icmp eq i64 %138, %29
+  br i1 %139, label %125, label %128
+140:
+  br i1 %21, label %147, label %141
+141:
+  %142 = load i64, ptr %22, align 8
+  %143 = and i64 %142, 140735340871680
+  %144 = icmp eq i64 %143, 140735340871680
+  br i1 %144, label %147, label %145
+145:
+  %146 = add i64 %142, 2147483648
+  store i64 %146, ptr %22, align 8
+  br label %147
 147:
-  %148 = select i1 %68, i32 2, i32 4
-  br label %151
-149:
-  %150 = select i1 %68, i32 2, i32 4
-  br label %151
-151:
-  %152 = phi i32 [ %148, %147 ], [ %150, %149 ], [ 0, %1 ], [ 4, %85 ], [ 1, %43 ], [ 0, %66 ], [ 1, %48 ]
-  ret i32 %152
+  br label %148
+148:
+  %149 = phi i64 [ %167, %166 ], [ 0, %147 ]
+  %150 = load ptr, ptr %5, align 8
+  %151 = mul i64 %149, %7
+  %152 = getelementptr inbounds nuw i8, ptr %150, i64 %151
+  br i1 %24, label %162, label %153
+153:
+  %154 = getelementptr inbounds nuw i8, ptr %152, i64 24
+  %155 = load i32, ptr %154, align 4
+  %156 = load i32, ptr %152, align 4
+  %157 = xor i32 %156, -1
+  %158 = and i32 %155, %157
+  %159 = zext i32 %158 to i64
+  %160 = load i64, ptr %25, align 8
+  %161 = or i64 %160, %159
+  store i64 %161, ptr %25, align 8
+  store i64 0, ptr %26, align 8
+  br label %162
+162:
+  br i1 %21, label %165, label %163
+163:
+  %164 = getelementptr inbounds nuw i8, ptr %152, i64 20
+  store i32 0, ptr %164, align 4
+  br label %165
+165:
+  br label %169
+166:
+  %167 = add nuw i64 %149, 1
+  %168 = icmp eq i64 %167, %3
+  br i1 %168, label %101, label %148
+169:
+  %170 = phi i64 [ %185, %169 ], [ 0, %165 ]
+  %171 = trunc nuw i64 %170 to i32
+  %172 = shl i32 %171, 2
+  %173 = add i32 %19, %172
+  %174 = zext i32 %173 to i64
+  %175 = getelementptr inbounds nuw i8, ptr %152, i64 %174
+  %176 = load i32, ptr %175, align 4
+  %177 = getelementptr inbounds nuw [0 x i32], ptr @at_barriers, i64 0, i64 %170
+  %178 = load i32, ptr %177, align 4
+  %179 = shl i32 %178, 2
+  %180 = add i32 %179, %27
+  %181 = zext i32 %180 to i64
+  %182 = getelementptr inbounds nuw i8, ptr %152, i64 %181
+  %183 = load i32, ptr %182, align 4
+  %184 = or i32 %183, %176
+  store i32 %184, ptr %182, align 4
+  store i32 0, ptr %175, align 4
+  %185 = add nuw nsw i64 %170, 1
+  %186 = icmp eq i64 %185, %30
+  br i1 %186, label %166, label %169
+187:
+  %188 = select i1 %108, i32 2, i32 4
+  br label %191
+189:
+  %190 = select i1 %108, i32 2, i32 4
+  br label %191
+191:
+  %192 = phi i32 [ %188, %187 ], [ %190, %189 ], [ 0, %1 ], [ 4, %125 ], [ 1, %86 ], [ 0, %106 ], [ 1, %89 ]
+  ret i32 %192
 }
 
 define internal range(i32 0, 8) i32 @run_cluster(ptr %0) #0 {

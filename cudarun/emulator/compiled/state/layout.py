@@ -109,9 +109,8 @@ _BARRIERS = 16
 # The answers of the callback.
 RETRY, DONE, FAULT, PREEMPT = 0, 1, 2, 3
 
-# The answers of ``step``: all lanes have exited or wait, a fault, others have to run. Besides,
-# lanes that wait at several places may be able to meet.
-WAITS, FAILS, YIELDS, MEETS = 0, 1, 2, 8
+# The answers of ``step``: all lanes have exited or wait, a fault, others have to run.
+WAITS, FAILS, YIELDS = 0, 1, 2
 
 # The answers of a round of a block, or of a cluster: combined by a bitwise or.
 ENDED, BLOCKED = 0, 4

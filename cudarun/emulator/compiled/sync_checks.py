@@ -6,7 +6,7 @@ Like the checks of accesses, they only find out whether there can be a finding.
 from __future__ import annotations
 
 from cudarun.emulator.code import Action, FunctionCode
-from cudarun.emulator.compiled.access.shadow import suspect
+from cudarun.emulator.compiled.access.observed_memory import suspect
 from cudarun.emulator.compiled.lanes.vectors import (
     WIDTH,
     CodeBuilder,

@@ -1,17 +1,17 @@
-"""Loads and stores that compiled code observes for detectors."""
+"""Loads and stores that compiled code observes for detectors (``native/shadow.c``)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cudarun.emulator.compiled.access.shadow import nonzero, suspect
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import (
     CodeBuilder,
     LaneVector,
     ModuleText,
     bits_of_element,
+    splat,
 )
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
@@ -21,11 +21,20 @@ from cudarun.emulator.compiled.state.memory import (
     MemoryFunctions,
     field,
     pointer_to,
+    store_field,
 )
 from cudarun.emulator.compiled.state.patterns import HalfPlaces
 from cudarun.emulator.compiled.state.sites import pass_sources
 
 _WARP = "ptr %ctx, ptr %state, i32 %warp"
+
+
+def suspect(code: CodeBuilder, found: str, bits: int) -> None:
+    """Record that there may be a finding if a number of some bits is not 0."""
+    wide = code.scalar(f"zext i{bits} {found} to i64")
+    before = field(code, "%ctx", layout.SUSPECTED, "i64")
+    after = code.scalar(f"or i64 {before}, {wide}")
+    store_field(code, "%ctx", layout.SUSPECTED, "i64", after)
 
 
 class ObservedMemory(MemoryFunctions):
@@ -62,7 +71,9 @@ class ObservedMemory(MemoryFunctions):
         """See `MemoryFunctions`."""
         shared = self._record(code, place, mask, value.bits, ahead, SHADOW_WRITE, value)
         super().store(code, place, mask, value, ahead)
-        self._check_equal(code, place, shared, value, ahead)
+        host = pointer_to(code, place.host, ahead) if ahead else place.host
+        given = f"ptr %ctx, ptr {host}, i32 {shared}, i32 {value.bits // 8}"
+        call(code, "void", "check_equal", given)
 
     def update(
         self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int
@@ -157,7 +168,8 @@ class ObservedMemory(MemoryFunctions):
 
     def _suspect_marks(self, code: CodeBuilder, marks: list[LaneVector]) -> None:
         for each in marks:
-            suspect(code, nonzero(code, each), each.count)
+            marked = code.compare("ne", each, splat(each.element, 0, each.count))
+            suspect(code, code.to_mask(marked), each.count)
 
     def _check_written(
         self, code: CodeBuilder, place: CheckedPlace, mask: str, width: int, ahead: int
@@ -193,18 +205,3 @@ class ObservedMemory(MemoryFunctions):
             code.line(f"br label %{recorded}")
             code.label(recorded)
         return code.scalar(f"phi i32 [ 0, %{skipped} ], [ {found}, %{recorded} ]")
-
-    def _check_equal(
-        self, code: CodeBuilder, place: CheckedPlace, shared: str, value: LaneVector, ahead: int
-    ) -> None:
-        """Suspect writes of different values to the same memory by some lanes."""
-        compare, done = code.fresh("compare"), code.fresh("compared")
-        none = code.scalar(f"icmp eq i32 {shared}, 0")
-        code.line(f"br i1 {none}, label %{done}, label %{compare}")
-        code.label(compare)
-        host = pointer_to(code, place.host, ahead) if ahead else place.host
-        now = self.load_from(code, host, place.offsets, shared, value.bits)
-        differs = code.to_mask(code.compare("ne", now, value))
-        suspect(code, code.scalar(f"and i32 {differs}, {shared}"), 32)
-        code.line(f"br label %{done}")
-        code.label(done)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -243,14 +244,6 @@ def _is_nan(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector])
     return code.compare("uno", a, a)
 
 
-def _is_infinite(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
-    return _against_infinity("eq", code, dtype, operands)
-
-
-def _is_finite(code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]) -> LaneVector:
-    return _against_infinity("ult", code, dtype, operands)
-
-
 def _against_infinity(
     predicate: str, code: CodeBuilder, dtype: np.dtype[Any], operands: list[LaneVector]
 ) -> LaneVector:
@@ -300,8 +293,8 @@ OPERATORS: dict[str, Operator] = {
     "logical_xor": _bitwise("xor"),
     "logical_not": _invert,
     "isnan": _is_nan,
-    "isinf": _is_infinite,
-    "isfinite": _is_finite,
+    "isinf": partial(_against_infinity, "eq"),
+    "isfinite": partial(_against_infinity, "ult"),
 }
 """The operation of each ufunc, by its name."""
 

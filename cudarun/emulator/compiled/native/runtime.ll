@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 8fe7a2515e59e2cbd25e1b6e6df3c9dd08d7dbe336a0d037a56b817eb4c9f5d7
+; Written by `python -m tools.generate_runtime` from 6924a88022a1f8857edd94679083dca97404fc4d14ca4bf31b532140efeccf7b
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -2866,4 +2866,56 @@ define internal i32 @record_accesses(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32
   %179 = getelementptr inbounds nuw i8, ptr %88, i64 8
   %180 = icmp ult i32 %178, %26
   br i1 %180, label %87, label %81
+}
+
+define internal void @check_equal(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {
+  %5 = icmp eq i32 %2, 0
+  br i1 %5, label %45, label %6
+6:
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %8 = load ptr, ptr %7, align 8
+  %9 = getelementptr inbounds nuw i8, ptr %8, i64 512
+  %10 = icmp eq i32 %3, 0
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %12 = load i64, ptr %11, align 8
+  %13 = zext i32 %3 to i64
+  br label %14
+14:
+  %15 = phi i64 [ %12, %6 ], [ %41, %39 ]
+  %16 = phi i32 [ %2, %6 ], [ %43, %39 ]
+  %17 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %16, i1 true)
+  %18 = mul i32 %17, %3
+  %19 = zext i32 %18 to i64
+  %20 = getelementptr inbounds nuw i8, ptr %9, i64 %19
+  %21 = zext nneg i32 %17 to i64
+  %22 = getelementptr inbounds nuw i64, ptr %8, i64 %21
+  %23 = load i64, ptr %22, align 8
+  %24 = getelementptr inbounds nuw i8, ptr %1, i64 %23
+  br i1 %10, label %39, label %25
+25:
+  %26 = phi i64 [ %35, %25 ], [ 0, %14 ]
+  %27 = phi i32 [ %34, %25 ], [ 0, %14 ]
+  %28 = getelementptr inbounds nuw i8, ptr %24, i64 %26
+  %29 = load i8, ptr %28, align 1
+  %30 = getelementptr inbounds nuw i8, ptr %20, i64 %26
+  %31 = load i8, ptr %30, align 1
+  %32 = icmp ne i8 %29, %31
+  %33 = zext i1 %32 to i32
+  %34 = or i32 %27, %33
+  %35 = add nuw nsw i64 %26, 1
+  %36 = icmp eq i64 %35, %13
+  br i1 %36, label %37, label %25
+37:
+  %38 = zext nneg i32 %34 to i64
+  br label %39
+39:
+  %40 = phi i64 [ 0, %14 ], [ %38, %37 ]
+  %41 = or i64 %15, %40
+  store i64 %41, ptr %11, align 8
+  %42 = add i32 %16, -1
+  %43 = and i32 %42, %16
+  %44 = icmp eq i32 %43, 0
+  br i1 %44, label %45, label %14
+45:
+  ret void
 }

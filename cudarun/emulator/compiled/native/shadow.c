@@ -203,3 +203,13 @@ OUT_OF_LINE u32 record_accesses(char *ctx, char *state, u32 warp, char *shadow, 
     suspect(ctx, suspected);
     return shared;
 }
+
+// Check after writes that lanes have written equal values to the same memory; the columns are those of
+// `record_accesses`.
+OUT_OF_LINE void check_equal(char *ctx, char *host, u32 mask, u32 width)
+{
+    FOR_EACH_LANE(lane, mask) {
+        char *value = COLUMN(char, ctx, 1) + lane * width;
+        suspect(ctx, differs(host + COLUMN(u64, ctx, 0)[lane], value, width));
+    }
+}

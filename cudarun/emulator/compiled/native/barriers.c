@@ -1,8 +1,8 @@
-// Barriers with a number, a count, arrivals without a wait, or a reduction; the waits of warpgroups, the
-// barriers of warps, and reductions of their values.
+// Barriers with a number, a count, arrivals without a wait, or a reduction; the waits of
+// warpgroups, the barriers of warps, and reductions of their values.
 //
-// Each warp's state has the lanes that have arrived at each of the 16 barriers of the block, and how
-// often. Every arrival checks whether its barrier is complete, as do lanes that exit.
+// Each warp's state has the lanes that have arrived at each of the 16 barriers of the block, and
+// how often. Every arrival checks whether its barrier is complete, as do lanes that exit.
 
 #include "runtime.h"
 
@@ -11,7 +11,10 @@ INLINE u32 *arrived_at(char *state, u32 number)
     return &MASK(state, kernel.barrier_arrived + 4 * BARRIER_ROUNDS * number);
 }
 
-INLINE u32 *extra_of(char *state, u32 number) { return &MASK(state, kernel.barrier_extra + 4 * number); }
+INLINE u32 *extra_of(char *state, u32 number)
+{
+    return &MASK(state, kernel.barrier_extra + 4 * number);
+}
 
 // Return how many threads lanes of a warp count as: all live ones as 32.
 INLINE u32 count_of(u32 alive, u32 lanes)
@@ -105,10 +108,10 @@ INLINE u32 waiting_lanes(char *state)
     return found;
 }
 
-// Let the active lanes arrive, those with the same number together; return the lanes of the warp that
-// have been released, and in the upper half whether any lanes have. The columns are the numbers, and
-// the expected threads; `place` is that of the barrier from 1 on if lanes wait, `given` their
-// predicates.
+// Let the active lanes arrive, those with the same number together; return the lanes of the warp
+// that have been released, and in the upper half whether any lanes have. The columns are the
+// numbers, and the expected threads; `place` is that of the barrier from 1 on if lanes wait,
+// `given` their predicates.
 OUT_OF_LINE u64 arrive_at_barriers(char *ctx, char *state, u32 mask, u32 place, u32 given)
 {
     words numbers = *COLUMN(words, ctx, 0), expected = *COLUMN(words, ctx, 1);
@@ -182,8 +185,8 @@ OUT_OF_LINE void leave_group(char *ctx, u32 warp, u32 *answer)
 
 // --- barriers of a warp --------------------------------------------------------------------------
 
-// Return lanes whose member mask has others that are not there with the same one: one mask after the
-// other.
+// Return lanes whose member mask has others that are not there with the same one: one mask after
+// the other.
 INLINE u32 without_members(words members, u32 mask, u32 alive)
 {
     u32 wrong = 0;
@@ -222,8 +225,8 @@ OUT_OF_LINE u32 release_warp(char *ctx, char *state)
     return ready;
 }
 
-// Let lanes wait at a barrier of the warp; return those that are released. The column is their member
-// masks.
+// Let lanes wait at a barrier of the warp; return those that are released. The column is their
+// member masks.
 OUT_OF_LINE u32 wait_for_warp(char *ctx, char *state, u32 mask, u32 place)
 {
     words *members = &FIELD(words, state, kernel.warp_members);
@@ -234,8 +237,8 @@ OUT_OF_LINE u32 wait_for_warp(char *ctx, char *state, u32 mask, u32 place)
 
 // --- reductions ----------------------------------------------------------------------------------
 
-// Reduce the values of each group of lanes with equal member masks. The columns are the values and the
-// masks; the results are the next one.
+// Reduce the values of each group of lanes with equal member masks. The columns are the values and
+// the masks; the results are the next one.
 #define REDUCTION(name, kind, reduce, identity)                                       \
     OUT_OF_LINE void reduce_##name(char *ctx, u32 mask)                               \
     {                                                                                 \

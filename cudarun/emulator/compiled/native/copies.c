@@ -43,7 +43,10 @@ OUT_OF_LINE u32 change_objects(char *ctx, char *host, u32 mask, u32 drops)
     return 1;
 }
 
-INLINE u32 is_inside(u64 first, u64 count, u64 size) { return first <= size && count <= size - first; }
+INLINE u32 is_inside(u64 first, u64 count, u64 size)
+{
+    return first <= size && count <= size - first;
+}
 
 INLINE u32 is_object(u64 place, u64 size)
 {
@@ -51,9 +54,9 @@ INLINE u32 is_object(u64 place, u64 size)
 }
 
 // Copy a range for each lane, mark its bytes as written where that is tracked, and complete them on
-// objects, of which the addresses have a constant offset; return whether all were copied, else none is.
-// The columns are the offsets, those of the origins, the sizes, and the addresses of targets and
-// objects.
+// objects, of which the addresses have a constant offset; return whether all were copied, else none
+// is. The columns are the offsets, those of the origins, the sizes, and the addresses of targets
+// and objects.
 OUT_OF_LINE u32 copy_bulk(char *ctx, char *host, char *entry, char *origin, char *origin_entry,
                           u32 mask, u32 reports, u64 object_offset)
 {
@@ -87,8 +90,8 @@ OUT_OF_LINE u32 copy_bulk(char *ctx, char *host, char *entry, char *origin, char
 
 // --- tensors -------------------------------------------------------------------------------------
 
-// Find how far a box is from the first element of the tensor of an entry; return whether compiled code
-// copies it. The column is the coordinates.
+// Find how far a box is from the first element of the tensor of an entry; return whether compiled
+// code copies it. The column is the coordinates.
 INLINE u32 find_box(char *ctx, char *entry, u64 map, u64 at, u64 *moved)
 {
     u64 *coordinates = COLUMN(u64, ctx, 0);
@@ -109,8 +112,8 @@ INLINE u32 find_box(char *ctx, char *entry, u64 map, u64 at, u64 *moved)
     return is_aligned && is_inside(at, span, size);
 }
 
-// Copy the chunks of a box between a tensor and a place in shared memory; return their bytes. Those of
-// a tensor are marked as written.
+// Copy the chunks of a box between a tensor and a place in shared memory; return their bytes. Those
+// of a tensor are marked as written.
 INLINE u64 copy_box(char *entry, char *shared, u64 at, u64 moved, u32 loads)
 {
     u64 count = FIELD(u64, entry, TENSOR_CHUNKS), *offsets = FIELD(u64 *, entry, TENSOR_OFFSETS);

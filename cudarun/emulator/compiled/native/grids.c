@@ -140,8 +140,8 @@ u32 run_block(char *ctx)
 
 // --- a cluster -----------------------------------------------------------------------------------
 
-// Release the lanes that wait for as many arrivals as all live ones made; return whether there are any.
-// The states of the blocks of a cluster follow each other.
+// Release the lanes that wait for as many arrivals as all live ones made; return whether there are
+// any. The states of the blocks of a cluster follow each other.
 INLINE u32 release_cluster(char *first, u64 size)
 {
     u64 warps = size * FIELD(u64, first, WARPS);
@@ -199,8 +199,10 @@ u32 run(char *ctx, u64 first, u64 count, char *rows, u64 row_bytes)
             u64 slot = 0;
             while (FIELD(u64, ctx + slot * CONTEXT_BYTES, RUNNING))
                 slot += size;
-            for (u64 rank = 0; rank < size; rank++, next++)
-                begin_block(ctx + (slot + rank) * CONTEXT_BYTES, first + next, rows + next * row_bytes);
+            for (u64 rank = 0; rank < size; rank++, next++) {
+                char *block = ctx + (slot + rank) * CONTEXT_BYTES;
+                begin_block(block, first + next, rows + next * row_bytes);
+            }
             if (slot + size > used)
                 used = slot + size;
             active++;

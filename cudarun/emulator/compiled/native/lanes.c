@@ -27,8 +27,8 @@ OUT_OF_LINE u32 tick(char *ctx, u32 warp, int site, u32 mask)
     return __builtin_expect(!left, 0) ? call_back(ctx, site, warp, mask) : RETRY;
 }
 
-// Take the waiting ones of some lanes from the lowest block that has any, from a block on; return the
-// block, and in the upper half the lanes.
+// Take the waiting ones of some lanes from the lowest block that has any, from a block on; return
+// the block, and in the upper half the lanes.
 OUT_OF_LINE u64 take_lanes(u32 *masks, u32 block, u32 pending)
 {
     while (!(masks[block] & pending))

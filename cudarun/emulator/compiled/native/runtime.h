@@ -1,8 +1,8 @@
 // What the functions of the runtime share.
 //
 // Python adds `layout.h` when it compiles them: the offsets of `state/layout.py` in capitals, and
-// `struct kernel` with the layout of the state of the kernel's warps. A call passes vectors, a value for
-// each lane, in columns of the scratch.
+// `struct kernel` with the layout of the state of the kernel's warps. A call passes vectors, a
+// value for each lane, in columns of the scratch.
 
 #include "layout.h"
 
@@ -62,7 +62,10 @@ INLINE truths truths_of(u32 mask)
 
 INLINE words spread(u32 value) { return (words)value; }
 
-INLINE char *state_of(char *ctx, u64 warp) { return FIELD(char *, ctx, STATES) + warp * kernel.size; }
+INLINE char *state_of(char *ctx, u64 warp)
+{
+    return FIELD(char *, ctx, STATES) + warp * kernel.size;
+}
 
 INLINE void suspect(char *ctx, u64 found) { FIELD(u64, ctx, SUSPECTED) |= found; }
 

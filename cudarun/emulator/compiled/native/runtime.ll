@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 6924a88022a1f8857edd94679083dca97404fc4d14ca4bf31b532140efeccf7b
+; Written by `python -m tools.generate_runtime` from 11f3001508b0e3186948f26edf37e764a2fea29d085907b8bb4cbf145b60d48f
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 

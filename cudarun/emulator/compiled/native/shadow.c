@@ -1,8 +1,8 @@
 // Shadow memory: whether accesses of a launch may race.
 //
 // Memory is divided into units of the smallest access of the kernel. A word per unit has its last
-// accesses on three levels. A thread that differs from the recorded one on a level conflicts with the
-// accesses recorded there; an access that is ordered after all of a level begins it anew:
+// accesses on three levels. A thread that differs from the recorded one on a level conflicts with
+// the accesses recorded there; an access that is ordered after all of a level begins it anew:
 //
 // * blocks are not ordered;
 // * warps of a block are ordered by barriers of the whole block, which begin an epoch;
@@ -19,8 +19,8 @@
 typedef u64 row __attribute__((ext_vector_type(HALF), aligned(8)));
 typedef _Bool row_bits __attribute__((ext_vector_type(HALF)));
 
-// Fields of a word from the lowest bit on: the kinds on the three levels, then the last thread and its
-// time. The highest value of a lane, a warp and a block stands for many.
+// Fields of a word from the lowest bit on: the kinds on the three levels, then the last thread and
+// its time. The highest value of a lane, a warp and a block stands for many.
 enum {
     EVERY_LEVEL = 0111,  // times a kind
     IN_WARP = 0007,
@@ -110,8 +110,8 @@ INLINE row differing(char *memory, char *values, u32 width)
     return -__builtin_convertvector(bits_, row);
 }
 
-INLINE void record_row(char *ctx, char *state, u32 warp, char *shadow, char *host, u64 first, u32 half,
-                       u32 width, u32 kind)
+INLINE void record_row(char *ctx, char *state, u32 warp, char *shadow, char *host, u64 first,
+                       u32 half, u32 width, u32 kind)
 {
     u32 units = width / kernel.shadow_unit;
     u64 stamp = stamp_of(ctx, state, warp);
@@ -130,7 +130,8 @@ INLINE void record_row(char *ctx, char *state, u32 warp, char *shadow, char *hos
 }
 
 // Record that the lanes of a half read consecutive memory from an offset on.
-OUT_OF_LINE void read_row(char *ctx, char *state, u32 warp, char *shadow, u64 first, u32 half, u32 width)
+OUT_OF_LINE void read_row(char *ctx, char *state, u32 warp, char *shadow, u64 first, u32 half,
+                          u32 width)
 {
     record_row(ctx, state, warp, shadow, 0, first, half, width, SHADOW_READ);
 }
@@ -167,11 +168,11 @@ INLINE u32 differs(char *memory, char *value, u32 width)
 // Check and record accesses of lanes; return those that may write the same memory as others.
 //
 // The columns are the offsets, and the values of writes; these offsets are relative to the shadow
-// `ahead` bytes before, and to host memory. Earlier writes of other values are as reads: writes of one
-// value by many threads are no race. `joint`: other lanes of the warp can be those that make the
-// accesses.
-OUT_OF_LINE u32 record_accesses(char *ctx, char *state, u32 warp, char *shadow, char *host, u32 mask,
-                                u64 ahead, u32 width, u32 kind, u32 joint)
+// `ahead` bytes before, and to host memory. Earlier writes of other values are as reads: writes of
+// one value by many threads are no race. `joint`: other lanes of the warp can be those that make
+// the accesses.
+OUT_OF_LINE u32 record_accesses(char *ctx, char *state, u32 warp, char *shadow, char *host,
+                                u32 mask, u64 ahead, u32 width, u32 kind, u32 joint)
 {
     u64 *places = COLUMN(u64, ctx, 0), scale = SHADOW_WORD / kernel.shadow_unit;
     char *values = COLUMN(char, ctx, 1);
@@ -204,8 +205,8 @@ OUT_OF_LINE u32 record_accesses(char *ctx, char *state, u32 warp, char *shadow, 
     return shared;
 }
 
-// Check after writes that lanes have written equal values to the same memory; the columns are those of
-// `record_accesses`.
+// Check after writes that lanes have written equal values to the same memory; the columns are those
+// of `record_accesses`.
 OUT_OF_LINE void check_equal(char *ctx, char *host, u32 mask, u32 width)
 {
     FOR_EACH_LANE(lane, mask) {

@@ -167,9 +167,9 @@ class Engines:
         reason = "" if self.mode == INTERPRET else _unsuitable(launch)
         if self.mode == AUTO and launch.observer.detectors and not is_copied(launch):
             reason = reason or MUCH_MEMORY
-        if self.mode == COMPILE:
+        if self.mode == COMPILE and not (reason and launch.observer.detectors):
             self._compile(run, reason)
-        elif self.mode == INTERPRET or reason:
+        elif self.mode == INTERPRET or reason:  # detectors have findings with either engine
             run.interpret_whole(reason)
         else:
             self.tiers.of(launch).run(run)

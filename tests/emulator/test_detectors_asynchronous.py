@@ -11,18 +11,22 @@ import pytest
 
 from cudarun.emulator.detectors.findings import DetectorFinding
 from cudarun.emulator.machine.spaces import RESERVED_SHARED
-from tests.emulator.test_detectors_races import KERNEL, races
+from tests.emulator.test_detectors_races import KERNEL, watched
 
 BARRIER = "bar.sync 0;\n"
 FENCE = "fence.proxy.async.shared::cta;"
 
 
-def found(body: str, target: str = "sm_90a", **options: Any) -> list[DetectorFinding]:
-    """Return the races of a body; lines between ``<`` and ``>`` are part of the right one."""
-    head = (
-        f".version 8.6\n.target {target}\n.address_size 64\n.global .align 128 .b8 other[4096];\n"
-    )
-    return races(body, before=head, kernel=KERNEL, **options)
+HEAD = """.version 8.6
+.target sm_90a
+.address_size 64
+.global .align 128 .b8 other[4096];
+"""
+
+
+def found(body: str, detect: str = "race", **options: Any) -> list[DetectorFinding]:
+    """Return the findings in a kernel with this body."""
+    return watched(body, [detect], before=HEAD, kernel=KERNEL, **options)
 
 
 COPY = "cp.async.ca.shared.global [%s], [%g], 4;\n"
@@ -82,6 +86,11 @@ RIGHT = {
 @pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT.keys())
 def test_what_is_ordered(body: str) -> None:
     assert found(body) == []
+
+
+@pytest.mark.parametrize("body", [body for name, body in RIGHT.items() if "was read" not in name])
+def test_what_has_been_copied_is_written(body: str) -> None:
+    assert found(body, "uninit") == []
 
 
 NO_GROUP = "no cp.async.wait_group of the copying thread before the load"
@@ -170,3 +179,22 @@ def test_a_race_names_the_copy_and_its_thread() -> None:
     assert (copy.thread, read.site.text) == ((0, 0, 0), "ld.shared.u32 %v1, [%o];")
     assert race.memory is not None
     assert race.memory.name == "variable k.part"
+
+
+UNWRITTEN = (
+    "no wait",
+    "no wait, own data",
+    "no group",
+    "a wait for too few groups",
+    "no wait at the object",
+    "no wait for the phase",
+    "st.async without a wait",
+)
+
+
+@pytest.mark.parametrize("name", UNWRITTEN)
+def test_what_is_being_copied_is_not_written(name: str) -> None:
+    (finding,) = found(WRONG[name][0], "uninit")
+    assert (finding.kind, finding.places[0].access) == ("uninit", "load")
+    assert finding.memory is not None
+    assert finding.memory.space == "shared"

@@ -36,7 +36,6 @@ from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatri
 from cudarun.emulator.machine.spaces import InGlobalOrConst
 from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.machine.transfers import (
-    AsynchronousCopy,
     Fence,
     MemoryLoad,
     MemoryStore,
@@ -56,7 +55,6 @@ _OBSERVED = (
     MemoryLoad,
     MemoryStore,
     Atomic,
-    AsynchronousCopy,
     LoadMatrix,
     StoreMatrix,
     WarpMatrixTransfer,
@@ -136,10 +134,7 @@ def _smallest_access(action: MemoryAction) -> int:
         return 2 if action.transposed else 4
     if isinstance(action, WarpMatrixTransfer):
         return action.type.bytes
-    accesses = action.accesses
-    if isinstance(action, AsynchronousCopy):
-        accesses = accesses[:2]  # the caller makes the third one
-    return min(access.dtype.itemsize for access in accesses)
+    return min(access.dtype.itemsize for access in action.accesses)
 
 
 def _check(operation: Action) -> None:

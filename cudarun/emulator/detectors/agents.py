@@ -139,10 +139,6 @@ class Groups:
         self._lanes = lanes
         self._ends: dict[str, Array] = {}  # per lane the timestamps of the last commits
 
-    def begin(self) -> None:
-        """Forget the groups of other blocks."""
-        self._ends.clear()
-
     def commit(self, queue: str, lanes: Lanes, now: int) -> None:
         """Note that lanes commit a group."""
         ends = self._ends.get(queue)
@@ -151,14 +147,17 @@ class Groups:
         ends[lanes, 1:] = ends[lanes, :-1].copy()
         ends[lanes, 0] = now
 
-    def completed(self, queue: str, lanes: Indices, pending: int) -> Array:
+    def completed(self, queue: str, lanes: Indices, pending: int | None, now: int) -> Array:
         """Return up to which timestamps operations are complete after a wait.
 
         Args:
             queue: ``"cp.async"``, ``"bulk"`` or ``"wgmma"``.
             lanes: The lanes that wait.
-            pending: The most groups that may be incomplete.
+            pending: The most groups that may be incomplete; ``None`` for a wait for all operations.
+            now: The timestamp of the last operation.
         """
+        if pending is None:
+            return np.full(len(lanes), now)
         ends = self._ends.get(queue)
         if ends is None or pending >= _MOST_GROUPS:
             return np.zeros(len(lanes), dtype=np.int64)

@@ -125,10 +125,9 @@ class RaceDetector(Detector):
         """Clear the shadow of shared memory for new blocks."""
         if batch not in self._orders:
             self._orders[batch] = HappensBefore(batch, self._logical_clock)
-            self._groups[batch] = Groups(batch.lanes)
             if self._launch.cluster_blocks > 1:
                 self._lifetimes[batch] = SharedLifetimes(batch, self._orders[batch])
-        self._groups[batch].begin()
+        self._groups[batch] = Groups(batch.lanes)
         if batch in self._lifetimes:
             self._lifetimes[batch].begin()
             self._logical_clock.next(0)  # the start of the blocks
@@ -179,10 +178,8 @@ class RaceDetector(Detector):
     def awaited(self, active: Active, queue: str, pending: int | None, *, reads: bool) -> None:
         """See `Detector`."""
         order, lanes = self._orders[active.batch], lane_sets.indices(active.lanes)
-        committed = self._groups[active.batch]
-        if pending is None:
-            committed.commit(queue, lanes, self._logical_clock.now)
-        completed = committed.completed(queue, lanes, pending or 0)
+        now = self._logical_clock.now
+        completed = self._groups[active.batch].completed(queue, lanes, pending, now)
         if queue == "wgmma":
             agents = self._agents.of_warpgroups(active, order.thread[lanes])
             for _, members in groups(agents):

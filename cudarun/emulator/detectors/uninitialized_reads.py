@@ -2,15 +2,18 @@
 
 Uninitialized bytes of global memory are kept across launches (`Allocation.unwritten`); shared
 memory is new with every block, local memory with every call. Variables of a module have initial
-values.
+values. What an asynchronous copy writes to shared memory is uninitialized until a thread knows that
+the copy is complete.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.emulator.detectors.agents import Agents, Groups, agents_of_queue, of_thread
 from cudarun.emulator.detectors.findings import (
     AccessedBytes,
     AccessSite,
@@ -19,9 +22,19 @@ from cudarun.emulator.detectors.findings import (
     shared_bytes,
 )
 from cudarun.emulator.detectors.footprints import Footprint, footprints
+from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.instrumentation import Detector
-from cudarun.emulator.machine.access import Access, Section, mark_written, unwritten_units
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.access import (
+    Access,
+    AccessKind,
+    MemoryAction,
+    Section,
+    mark_written,
+    unwritten_units,
+)
+from cudarun.emulator.machine.mbarriers import Wait
+from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
@@ -31,6 +44,9 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch
 
 
+_CURRENT = -1  # in the place of the parity of a phase
+
+
 class UninitializedReadDetector(Detector):
     """A detector of uninitialized reads in one launch."""
 
@@ -38,9 +54,19 @@ class UninitializedReadDetector(Detector):
         self._launch = launch
         self._findings = findings
         self._unwritten: dict[Section, Array] = {}  # as in an allocation
+        self._agents = Agents()
+        self._groups: dict[Batch, Groups] = {}
+        self._now = 0
+        # by agent, the times and the places of what it writes; by object and parity, what a wait
+        # for the last phase makes known, and by object that of the current one
+        self._pending: dict[int, list[tuple[int, Access, Section, Array]]] = {}
+        self._completing: dict[tuple[Batch, int, int], list[tuple[int, int]]] = {}
+        self._asked: Array | None = None
 
     def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
         """Mark shared memory of new blocks as uninitialized."""
+        self._groups[batch] = Groups(batch.lanes)
+        self._completing = {key: each for key, each in self._completing.items() if key[0] != batch}
         for name in ("shared", "local"):
             section = batch.section(name)
             if section in self._unwritten:
@@ -75,8 +101,67 @@ class UninitializedReadDetector(Detector):
                 continue
             if access.reads:
                 self._check(access, site, active, part, unwritten)
-            if access.writes:
+            if access.agent and isinstance(part.region, Section) and access.writes:
+                self._write_later(access, active, part, part.region)
+            elif access.writes:
                 mark_written(unwritten, part.offsets, access.bytes)
+            if access.kind is AccessKind.MBARRIER and self._pending:
+                agents = self._agents.completing(active, _threads(active)).tolist()
+                for agent, place in zip(agents, part.offsets.tolist(), strict=False):
+                    found = self._completing.setdefault((active.batch, place, _CURRENT), [])
+                    found.append((agent, self._now))
+            if self._asked is not None and self._pending:
+                for place, parity in zip(part.offsets.tolist(), self._asked.tolist(), strict=False):
+                    self._complete_all(self._completing.pop((active.batch, place, parity), ()))
+
+    # --- asynchronous copies ---------------------------------------------------------------------
+
+    def issued(self, action: MemoryAction, active: Active, sources: Arrays) -> None:
+        """See `Detector`."""
+        self._agents.issue(action, active, sources)
+        self._asked = action.phases(sources) if isinstance(action, Wait) else None
+
+    def committed(self, active: Active, queue: str) -> None:
+        """See `Detector`."""
+        self._groups[active.batch].commit(queue, active.lanes, self._now)
+
+    def awaited(self, active: Active, queue: str, pending: int | None, *, reads: bool) -> None:
+        """See `Detector`."""
+        lanes, threads = lane_sets.indices(active.lanes), _threads(active)
+        times = self._groups[active.batch].completed(queue, lanes, pending, self._now)
+        for kind in agents_of_queue(queue, reads=reads) if self._pending else ():
+            agents = of_thread(kind, threads).tolist()
+            self._complete_all(zip(agents, times.tolist(), strict=True))
+
+    def phase_completed(self, batch: Batch, place: int, parity: int) -> None:
+        """See `Observer`."""
+        ended = self._completing.pop((batch, place, _CURRENT), [])
+        self._completing.setdefault((batch, place, parity), []).extend(ended)
+
+    def _write_later(
+        self, access: Access, active: Active, part: Footprint, section: Section
+    ) -> None:
+        self._now += 1
+        agents = self._agents.of(access, active, _threads(active))
+        agents = agents if part.positions is None else agents[part.positions]
+        for agent, members in groups(agents):
+            written = self._now, access, section, part.offsets[members]
+            self._pending.setdefault(agent, []).append(written)
+
+    def _complete_all(self, ended: Iterable[tuple[int, int]]) -> None:
+        """Mark what agents have written until some time of each."""
+        for agent, time in ended:
+            left = []
+            for written in self._pending.pop(agent, ()):
+                then, access, section, offsets = written
+                if then <= time:
+                    mark_written(self._unwritten[section], offsets, access.bytes)
+                else:
+                    left.append(written)
+            if left:
+                self._pending[agent] = left
+
+    # --- reads -----------------------------------------------------------------------------------
 
     def _unwritten_in(self, part: Footprint) -> Array | None:
         if not isinstance(part.region, Section):
@@ -110,6 +195,11 @@ class UninitializedReadDetector(Detector):
             offset -= lane * self._launch.local_stride
             return AccessedBytes("local", offset, size, "", offset)
         return shared_bytes(self._launch, offset, size)
+
+
+def _threads(active: Active) -> Array:
+    numbers: Array = active.batch.threads.number(0) + lane_sets.indices(active.lanes)
+    return numbers
 
 
 def _any_unwritten(unwritten: Array, offsets: Array, size: int) -> Array:

@@ -135,6 +135,10 @@ def test_random_programs(seed: int) -> None:
 REFUSED = {
     "bar.red.popc.u32 %v2, 0, %p0;": "a barrier with a number or a result, with detectors",
     "membar.gl;": "instruction membar.gl with detectors",
+    "cp.async.ca.shared.global [%s], [%g], 4;": (
+        "instruction cp.async.ca.shared.global with detectors"
+    ),
+    "red.cta.global.add.u32 [%g], 1;": "instruction red.cta.global.add.u32 with detectors",
     "ld.volatile.global.u32 %v1, [%z];": "instruction ld.volatile.global.u32 with detectors",
 }
 

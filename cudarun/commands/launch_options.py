@@ -23,6 +23,8 @@ Seed: TypeAlias = int | Literal["random"]
 """The value of ``--seed``."""
 DETECTORS = ("race", "uninit", "sync")
 """The detectors of ``--detect``."""
+STRICT_RACES = "race=strict"
+"""The detector of races that also reports writes of equal values."""
 ALL_DETECTORS = "all"
 """All of them."""
 
@@ -38,12 +40,15 @@ def _detectors(text: str) -> tuple[str, ...]:
     words = tuple(dict.fromkeys(filter(None, text.split(","))))
     known = (*DETECTORS, ALL_DETECTORS)
     for word in words:
-        if word not in known:
+        if word not in (*known, STRICT_RACES):
             from cudarun.arguments.scanner import did_you_mean  # only for an error
 
             what = f"'{word}' is not one of {', '.join(known)}"
             near = did_you_mean(word, known)
             raise click.BadParameter(f"{what}; {near}" if near else what)
+    if STRICT_RACES in words:
+        words = tuple(word for word in words if word != "race")
+        return words if ALL_DETECTORS not in words else (STRICT_RACES, *DETECTORS[1:])
     return DETECTORS if ALL_DETECTORS in words else words
 
 
@@ -115,7 +120,7 @@ _OF_PROGRAM: dict[str, dict[str, Any]] = {
     "detect": {
         "type": _detectors,
         "default": "",
-        "shell_complete": completion.words(*DETECTORS, ALL_DETECTORS),
+        "shell_complete": completion.words(*DETECTORS, STRICT_RACES, ALL_DETECTORS),
     },
 }
 _ORDER = """

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cudarun.commands.baseline_request import baseline_values
 from cudarun.commands.declaration import Values, filled
+from cudarun.commands.launch_options import STRICT_RACES
 from cudarun.commands.python_functions import check_function
 from cudarun.errors import CudarunError, RequestError
 from cudarun.session.driver.selection import ALL
@@ -308,7 +309,7 @@ def _triton_geometry(values: Values, triton: TritonKernel) -> GeometryRequest:
 
 def _detection(values: Values, where: Target) -> Detection:
     prove = values["prove"]
-    if prove and "race" not in values["detect"]:
+    if prove and {"race", STRICT_RACES}.isdisjoint(values["detect"]):
         raise RequestError("requires the race detector", hint="add --detect race", option="--prove")
     limit = _timeout(values, where) if prove else None
     detection = filled(Detection, values, limit=limit)

@@ -31,7 +31,8 @@ _OUTCOMES = {
     "not reached": "not reached",
 }
 _CLAIMS = {
-    "race": "no race",
+    "race": "no race in this schedule; asynchronous copies included",
+    "race=strict": "no race in this schedule; asynchronous copies and equal writes included",
     "uninit": "no uninitialized reads",
     "sync": "no synchronization errors",
 }
@@ -50,8 +51,10 @@ def show_watched(watched: DetectorReport, out: Console) -> None:
     """Print the findings, the detectors without any, and the counts."""
     show_findings(watched.findings, out)
     found = {finding.kind for finding in watched.findings}
-    claims = [_CLAIMS[name] for name in watched.detect if name not in found]
-    if claims:
+    silent = [name for name in watched.detect if name.partition("=")[0] not in found]
+    races = [_CLAIMS[name] for name in silent if name.startswith("race")]
+    others = [_CLAIMS[name] for name in silent if not name.startswith("race")]
+    for claims in filter(None, (races, others)):
         print_line(out, PASSED, ", ".join(claims))
     if watched.proof is not None:
         show_proof(watched.proof, out)

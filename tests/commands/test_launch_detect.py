@@ -49,7 +49,11 @@ def test_a_race_is_exit_code_1_and_the_rest_is_done(run: Run, tmp_path: Path) ->
 
 def test_nothing_found_is_said(run: Run) -> None:
     ran = run(*RIGHT, "--detect", "uninit,race")
-    assert (ran.code, ran.out) == (0, "PASS no uninitialized reads, no race\n")
+    assert (ran.code, ran.out) == (
+        0,
+        "PASS no race in this schedule; asynchronous copies included\n"
+        "PASS no uninitialized reads\n",
+    )
     assert run(*RACY).code == 0
 
 
@@ -253,7 +257,7 @@ def test_each_device_has_its_own_findings(run: Run, together: tuple[str, ...]) -
 def test_the_reference_is_not_watched(run: Run) -> None:
     ran = run(*RIGHT, "--detect", "race", "--reference", "cpu")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("PASS no race\nPASS ")
+    assert ran.out.startswith("PASS no race in this schedule; asynchronous copies included\nPASS ")
 
 
 SPEC = """
@@ -402,8 +406,28 @@ def test_an_unwritten_register(run: Run) -> None:
 # --- all detectors, and misspelled ones ----------------------------------------------------------
 
 
+def test_writes_of_equal_values(run: Run, tmp_path: Path) -> None:
+    source = tmp_path / "flag.ptx"
+    source.write_text(
+        ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+        ".reg .b64 %a; ld.param.u64 %a, [p]; st.global.u32 [%a], 1; ret; }\n"
+    )
+    flag = ("launch", str(source), "-k", "k", "-q", "-d", "cpu", "--block", "32", "p=u32[1]:zeros")
+    claim = "no race in this schedule; asynchronous copies"
+    assert run(*flag, "--detect", "race").out == f"PASS {claim} included\n"
+    for engine in ("interpret", "compile"):
+        strict = run(*flag, "--detect", "race=strict", "--cpu-engine", engine)
+        assert strict.code == 1
+        assert strict.out.startswith("FAIL race in global memory: p[0]")
+    alone = run(*flag[:-2], "1", "p=u32[1]:zeros", "--detect", "race=strict,all")
+    assert alone.out.startswith(f"PASS {claim} and equal writes included\nPASS no uninit")
+
+
 def test_all_detectors(run: Run, tmp_path: Path) -> None:
-    passed = "PASS no race, no uninitialized reads, no synchronization errors\n"
+    passed = (
+        "PASS no race in this schedule; asynchronous copies included\n"
+        "PASS no uninitialized reads, no synchronization errors\n"
+    )
     assert run(*RIGHT, "--detect", "all").out == passed
     assert run(*RIGHT, "--detect", "uninit,all").out == passed
     (tmp_path / "cases.toml").write_text(SPEC.format(detect='"all"', more=""))

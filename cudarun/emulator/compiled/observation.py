@@ -102,6 +102,8 @@ class AccessObservation:
         """
         if are_counted(WaitPoints.of(function.blocks).barriers):
             raise Unobservable("a barrier with a number or a result, with detectors")
+        if "race=strict" in detect:
+            raise Unobservable("writes of equal values, with detectors")
         finds_unwritten = "uninit" in detect
         if finds_unwritten and unwritten_registers(function):
             raise Unobservable("registers that may be read before they are written, with detectors")

@@ -40,12 +40,15 @@ DETECTORS: dict[str, Callable[[Launch, FindingTable], Detector]] = {
 }
 """The detectors by name."""
 
+STRICT_RACES = "race=strict"
+"""The race detector that also reports writes of equal values."""
+
 
 class DetectorObserver(Observer):
     """The observer of all launches from its creation on.
 
     Args:
-        detect: Names of `DETECTORS`.
+        detect: Names of `DETECTORS`, or `STRICT_RACES`.
         count: Collect statistics.
         removal: A synchronizing instruction to remove; launches end at the first race then.
         baseline: Facts of the launches without a removal, which add to it.
@@ -64,11 +67,11 @@ class DetectorObserver(Observer):
         baseline: Baseline | None = None,
         touched: TouchedMemory | None = None,
     ) -> None:
-        self._detect = tuple(detect)
+        self._detect = tuple("race" if name == STRICT_RACES else name for name in detect)
         self._touched = touched
         self.statistics = Statistics() if count else None
         self._removal = removal
-        self._findings = FindingTable(removal is not None, baseline)
+        self._findings = FindingTable(removal is not None, baseline, STRICT_RACES in detect)
         self._baseline = baseline if removal is None else None
         self._detectors: list[Detector] = []
         self._replacements: dict[int, ActionFunction] = {}

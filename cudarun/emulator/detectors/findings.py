@@ -115,10 +115,12 @@ class FindingTable:
         baseline: Collects the unordered pairs of a read and an atomic or volatile write, which are
             not reported; ``None`` if they are not collected. A launch that stops reports those that
             are not among them.
+        strict: Whether two writes of the same value are a race.
     """
 
     stops: bool = False
     baseline: Baseline | None = None
+    strict: bool = False
     _found: dict[tuple[object, ...], DetectorFinding] = field(default_factory=dict)
 
     def __bool__(self) -> bool:

@@ -359,12 +359,13 @@ class RaceDetector(Detector):
         """Report the writes over other threads' writes that changed a value."""
         for over in self._overwritten:
             changed = (over.step.bytes_at(over.chosen) != over.before).any(axis=1)
+            changed |= self._findings.strict
             if changed.any():
                 self._report(over.step, over.chosen[changed], over.recorded[changed])
         self._overwritten.clear()
         for step, lost in self._lost:
             differs = np.ones(len(lost), dtype=np.bool_)
-            if isinstance(action, MemoryStore):
+            if isinstance(action, MemoryStore) and not self._findings.strict:
                 rows = lost if step.rows is None else step.rows[lost]
                 given = _stored(action, sources, rows)
                 start = step.place * step.shadow.unit

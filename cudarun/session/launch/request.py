@@ -105,8 +105,8 @@ class Detection:
         scope=OptionScope.OVERRIDE,
         form=CaseForm.WORDS,
         metavar="WORDS",
-        help="On cpu, detect data races (race), uninitialized reads (uninit), synchronization "
-        "errors (sync), or all.",
+        help="On cpu, detect data races (race; race=strict also between writes of equal values), "
+        "uninitialized reads (uninit), synchronization errors (sync), or all.",
     )
     prove: bool = option_field(
         "--prove",

@@ -180,6 +180,7 @@ class ProvedOperation:
         "cluster barrier",
         "mbarrier wait",
         "wgmma wait",
+        "copy wait",
         "fence",
         "atomic",
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,19 @@ def test_one_warpgroup_brings_what_others_multiply(detect: bool) -> None:
     assert [place.site.text for finding in watch.findings for place in finding.places] == []
 
 
-def test_a_stage_given_back_too_early() -> None:
-    text = FILE.read_text().replace("wgmma.wait_group.sync.aligned 0;", "")
+@pytest.mark.parametrize(
+    ("removed", "problem"),
+    [
+        (r"wgmma\.wait_group\.sync\.aligned 0;", "no wgmma.wait_group before the store"),
+        (r"fence\.proxy\.async[^;]*;", "no fence.proxy.async between them"),
+    ],
+)
+def test_a_pipeline_without_one_of_its_instructions(removed: str, problem: str) -> None:
+    text, count = re.subn(removed, "", FILE.read_text())
+    assert count
     watch = DetectorObserver(["race"])
     launched("specialised", 384, 3, numbers((128, 448), 4), numbers((128, 448), 3), 128,
              Device(text, observer=watch))  # fmt: skip
+    assert problem in {found.problem for found in watch.findings}
     places = {place.site.text.split()[0] for found in watch.findings for place in found.places}
     assert "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16" in places

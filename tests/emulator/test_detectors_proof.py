@@ -61,8 +61,8 @@ class Proved:
         return self.device.read(self.buffers[buffer], np.uint32, count).tolist()
 
 
-def proved(body: str, **options: Any) -> Proved:
-    return Proved(KERNEL.format(body=body), np.zeros(4096, np.uint32), **options)
+def proved(body: str, head: str = "", **options: Any) -> Proved:
+    return Proved(head + KERNEL.format(body=body), np.zeros(4096, np.uint32), **options)
 
 
 def outcomes(body: str, **options: Any) -> list[tuple[str, str]]:
@@ -271,6 +271,32 @@ def test_the_waits_of_pipelines(target: str, kernel: str, grid: int, block: int)
     assert found.races == []
     waits = [outcome for kind, outcome in found.outcomes if kind == "mbarrier wait"]
     assert "race" in waits
+
+
+def test_waits_and_proxy_fences_of_copies() -> None:
+    body = """
+    cp.async.ca.shared.global [%s], [%g], 4; cp.async.commit_group; cp.async.wait_group 0;
+    bar.sync 0;
+    ld.shared.u32 %v1, [%o];
+    bar.sync 0;
+    st.shared.u32 [%s], %v1;
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+    @!%p0 bra NEXT;
+    cp.async.bulk.global.shared::cta.bulk_group [%z], [part], 256;
+    cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;
+    NEXT: bar.sync 0;
+    st.shared.u32 [%s], %t;"""
+    head = ".version 8.6\n.target sm_90a\n.address_size 64\n"
+    assert outcomes(body, head=head) == [
+        ("copy wait", "race"),
+        ("barrier", "race"),
+        ("barrier", "race"),
+        ("fence", "race"),
+        ("barrier", "race"),
+        ("copy wait", "race"),
+        ("barrier", "race"),
+    ]
 
 
 # --- how variants end ----------------------------------------------------------------------------

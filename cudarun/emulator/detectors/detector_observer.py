@@ -20,16 +20,13 @@ from cudarun.emulator.detectors.undefined_values import UndefinedValueDetector
 from cudarun.emulator.detectors.uninitialized_reads import UninitializedReadDetector
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.observer import Observer
-from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Action, ActionFunction, BlockCode, Use
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.child_grids import ChildGrid
     from cudarun.emulator.machine.frame import Code, Frame
-    from cudarun.emulator.machine.lanes import Lanes
     from cudarun.emulator.machine.launch import Launch
 
 
@@ -42,6 +39,16 @@ DETECTORS: dict[str, Callable[[Launch, FindingTable], Detector]] = {
 
 STRICT_RACES = "race=strict"
 """The race detector that also reports writes of equal values."""
+
+
+def _passed_on(event: str) -> Callable[..., None]:
+    """Return the method that passes an event of `Observer` on to the detectors."""
+
+    def notify(observer: DetectorObserver, *arguments: object) -> None:
+        for detector in observer._detectors:
+            getattr(detector, event)(*arguments)
+
+    return notify
 
 
 class DetectorObserver(Observer):
@@ -123,11 +130,6 @@ class DetectorObserver(Observer):
             self._history.order.end()
         self._detectors, self._replacements, self._invalid = self._suspended.pop()
 
-    def child_launched(self, launch: Launch, child: ChildGrid, stream: int, block: int) -> None:
-        """See `Observer`."""
-        for detector in self._detectors:
-            detector.child_launched(launch, child, stream, block)
-
     def instead_of(self, operation: Action) -> ActionFunction:
         """Return an action that notifies the detectors."""
         key = id(operation)  # the program keeps it alive during the launch
@@ -144,10 +146,15 @@ class DetectorObserver(Observer):
 
     # --- events ----------------------------------------------------------------------------------
 
-    def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
-        """See `Observer`."""
-        for detector in self._detectors:
-            detector.begin(batch, first_block, blocks)
+    begin = _passed_on("begin")
+    child_launched = _passed_on("child_launched")
+    blocks_synchronize = _passed_on("blocks_synchronize")
+    warps_synchronize = _passed_on("warps_synchronize")
+    clusters_arrive = _passed_on("clusters_arrive")
+    clusters_synchronize = _passed_on("clusters_synchronize")
+    phase_completed = _passed_on("phase_completed")
+    lanes_exited = _passed_on("lanes_exited")
+    stack_grows = _passed_on("stack_grows")
 
     def bound(self, frame: Frame, block: BlockCode, code: Code) -> Code:
         """See `Observer`."""
@@ -160,11 +167,6 @@ class DetectorObserver(Observer):
     def timestamp(self) -> int:
         """See `Observer`."""
         return max((detector.timestamp() for detector in self._detectors), default=0)
-
-    def blocks_synchronize(self, batch: Batch, lanes: Lanes) -> None:
-        """See `Observer`."""
-        for detector in self._detectors:
-            detector.blocks_synchronize(batch, lanes)
 
     def barrier(self, batch: Batch, released: Sequence[Arrival]) -> None:
         """See `Observer`."""
@@ -192,33 +194,3 @@ class DetectorObserver(Observer):
         masks = np.concatenate([arrival.expected for arrival in released])
         order = np.argsort(lanes)
         self.warps_synchronize(batch, lanes[order], masks[order])
-
-    def warps_synchronize(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
-        """See `Observer`."""
-        for detector in self._detectors:
-            detector.warps_synchronize(batch, lanes, masks)
-
-    def clusters_arrive(self, batch: Batch, lanes: Lanes) -> None:
-        """See `Observer`."""
-        for detector in self._detectors:
-            detector.clusters_arrive(batch, lanes)
-
-    def clusters_synchronize(self, batch: Batch, lanes: Lanes) -> None:
-        """See `Observer`."""
-        for detector in self._detectors:
-            detector.clusters_synchronize(batch, lanes)
-
-    def lanes_exited(self, batch: Batch, lanes: Lanes) -> None:
-        """See `Observer`."""
-        for detector in self._detectors:
-            detector.lanes_exited(batch, lanes)
-
-    def phase_completed(self, batch: Batch, place: int, parity: int) -> None:
-        """See `Observer`."""
-        for detector in self._detectors:
-            detector.phase_completed(batch, place, parity)
-
-    def stack_grows(self, batch: Batch, lanes: Lanes, start: Array, size: Array | int) -> None:
-        """See `Observer`."""
-        for detector in self._detectors:
-            detector.stack_grows(batch, lanes, start, size)

@@ -37,11 +37,10 @@ from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection
 
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.lanes import Indices, Lanes
     from cudarun.emulator.machine.launch import Launch
@@ -98,6 +97,15 @@ class _Overwritten:
     before: Array
 
 
+def _ordered(event: str) -> Callable[..., None]:
+    """Return the method that passes an event of `Observer` on to the order of the batch."""
+
+    def notify(detector: RaceDetector, batch: Batch, *arguments: object) -> None:
+        getattr(detector._orders[batch], event)(*arguments)
+
+    return notify
+
+
 class RaceDetector(Detector):
     """A detector of races in one launch."""
 
@@ -140,29 +148,15 @@ class RaceDetector(Detector):
         """Return the timestamp of the latest access."""
         return self._logical_clock.now
 
-    def blocks_synchronize(self, batch: Batch, lanes: Lanes) -> None:
-        """See `Observer`."""
-        self._orders[batch].blocks_synchronize(lanes)
-
-    def barrier(self, batch: Batch, released: Sequence[Arrival]) -> None:
-        """See `Observer`."""
-        self._orders[batch].barrier(released)
-
-    def warps_synchronize(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
-        """See `Observer`."""
-        self._orders[batch].warps_synchronize(lanes, masks)
-
-    def clusters_arrive(self, batch: Batch, lanes: Lanes) -> None:
-        """See `Observer`."""
-        self._orders[batch].clusters_arrive(lanes)
-
-    def clusters_synchronize(self, batch: Batch, lanes: Lanes) -> None:
-        """See `Observer`."""
-        self._orders[batch].clusters_synchronize(lanes)
-
     def fence(self, active: Active, scope: str) -> None:
         """See `Detector`."""
         self._orders[active.batch].fence(active.lanes, scope)
+
+    blocks_synchronize = _ordered("blocks_synchronize")
+    barrier = _ordered("barrier")
+    warps_synchronize = _ordered("warps_synchronize")
+    clusters_arrive = _ordered("clusters_arrive")
+    clusters_synchronize = _ordered("clusters_synchronize")
 
     # --- asynchronous operations -----------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.mbarriers import Wait
-from cudarun.emulator.machine.transfers import Fence
+from cudarun.emulator.machine.transfers import Fence, NoEffect
 from cudarun.emulator.machine.warpgroups import WaitGroup
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.records import dataclass
@@ -30,7 +30,14 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
 
 SynchronizationKind = Literal[
-    "barrier", "warp barrier", "cluster barrier", "mbarrier wait", "wgmma wait", "fence", "atomic"
+    "barrier",
+    "warp barrier",
+    "cluster barrier",
+    "mbarrier wait",
+    "wgmma wait",
+    "copy wait",
+    "fence",
+    "atomic",
 ]
 
 _ACTIONS: dict[type, SynchronizationKind] = {
@@ -54,6 +61,16 @@ class Synchronization:
     site: Site
 
 
+def _kind(action: ActionFunction) -> SynchronizationKind | None:
+    """Return the kind of an action that orders accesses."""
+    if isinstance(action, NoEffect) and type(action) not in _ACTIONS:
+        words = action.words
+        if "proxy" in words and "async" in words:
+            return "fence"
+        return None if {"wait_group", "wait_all"}.isdisjoint(words) else "copy wait"
+    return _ACTIONS.get(type(action))
+
+
 def synchronization_of(functions: Iterable[FunctionCode]) -> list[Synchronization]:
     """Return the synchronizing instructions of functions in the order of the text."""
     found: dict[Synchronization, None] = {}
@@ -65,7 +82,7 @@ def synchronization_of(functions: Iterable[FunctionCode]) -> list[Synchronizatio
 
 def _of_block(block: BlockCode) -> Iterator[Synchronization]:
     for operation in block.operations:
-        kind = _ACTIONS.get(type(operation.action)) if isinstance(operation, Action) else None
+        kind = _kind(operation.action) if isinstance(operation, Action) else None
         if kind is not None:
             yield Synchronization(kind, operation.site)
     terminator = block.terminator
@@ -119,7 +136,7 @@ class Removal:
 
     def action(self, operation: Action) -> Action:
         """Return an operation, replaced if it is the removed one."""
-        kind = _ACTIONS.get(type(operation.action))
+        kind = _kind(operation.action)
         if kind is None or self.removed != Synchronization(kind, operation.site):
             return operation
         action: ActionFunction = _skip

@@ -371,6 +371,11 @@ def test_a_flag_between_blocks(
     assert (found == []) == silent, texts(found)
 
 
+def test_a_fence_of_a_block_that_no_number_of_lanes_contains() -> None:
+    body = "@%p0 st.global.u32 [%z+64], %b; membar.gl; red.global.add.u32 [%z], 1;"
+    assert races(body, block=3) == []
+
+
 def test_a_store_ends_what_was_published() -> None:
     # Block 0 publishes; block 1 sees it, sets the flag anew without a fence, and lets block 2 read
     # that, through another flag.

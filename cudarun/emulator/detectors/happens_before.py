@@ -322,7 +322,8 @@ class HappensBefore:
         """Return the last fence of each lane, of each warp and of each block."""
         if level not in self._last_fences:
             fenced = self._fenced[level]
-            rows = fenced.reshape(-1, self.threads)
+            missing = self.batch.threads.room * self.threads - len(fenced)  # of the last block
+            rows = np.pad(fenced, (0, missing)).reshape(-1, self.threads)
             by_warp = np.maximum.reduceat(rows, np.arange(0, self.threads, WARP_SIZE), axis=1)
             self._last_fences[level] = fenced, by_warp, by_warp.max(axis=1)
         return self._last_fences[level]

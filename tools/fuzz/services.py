@@ -72,8 +72,10 @@ def _call() -> None:
 
 
 def _kill(victim: str) -> None:
-    """Kill the services of this process, or their workers."""
+    """Kill the services of this process, or their workers, and wait for their end."""
     for service in children(os.getpid()):
         with suppress(FileNotFoundError, ProcessLookupError):
-            for pid in [service] if victim == "service" else children(service):
+            killed = [service] if victim == "service" else children(service)
+            for pid in killed:
                 os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: not {*killed} & {*of_session(service)}, "end of what was killed")  # noqa: B023

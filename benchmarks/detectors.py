@@ -29,12 +29,12 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, os.fspath(ROOT))
 
+from cudarun.base.errors import CudarunError  # noqa: E402
 from cudarun.emulator import execution  # noqa: E402
 from cudarun.emulator.detectors.detector_observer import DetectorObserver  # noqa: E402
 from cudarun.emulator.host import process as process_module  # noqa: E402
 from cudarun.emulator.host.process import process  # noqa: E402
 from cudarun.emulator.machine.observer import NOBODY  # noqa: E402
-from cudarun.errors import CudarunError  # noqa: E402
 from cudarun.session.driver.selection import parse_devices  # noqa: E402
 from cudarun.session.driver.target import Target  # noqa: E402
 from cudarun.session.launch.request import Detection, Program  # noqa: E402

@@ -29,7 +29,7 @@ def main() -> None:
     import resource
     import sys
 
-    from cudarun.process import EndingSignals, open_standard_streams
+    from cudarun.base.process import EndingSignals, open_standard_streams
 
     signals = EndingSignals(_received)
     open_standard_streams()

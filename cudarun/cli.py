@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cudarun import __version__
-from cudarun.commands.command_group import COMPLETION_VARIABLE, CommandGroup, usage_hint
-from cudarun.commands.help import HelpContext
-from cudarun.errors import (
+from cudarun.base.errors import (
     CudarunError,
     ExitCode,
     InternalError,
@@ -26,7 +24,9 @@ from cudarun.errors import (
     RequestError,
     of_system,
 )
-from cudarun.process import StdoutError
+from cudarun.base.process import StdoutError
+from cudarun.commands.command_group import COMPLETION_VARIABLE, CommandGroup, usage_hint
+from cudarun.commands.help import HelpContext
 
 if TYPE_CHECKING:
     from cudarun.report.renderer import Renderer

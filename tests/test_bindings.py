@@ -15,7 +15,7 @@ from cuda.bindings import driver
 from cuda.bindings.driver import CUjit_option
 from cuda.pathfinder import DynamicLibNotFoundError
 
-from cudarun import bindings
+from cudarun.base import bindings
 from tests.support.processes import PATIENCE
 
 OLD = SimpleNamespace(cuCtxCreate=None, cuCtxCreate_v4=None)
@@ -86,7 +86,7 @@ def test_parameters_are_counted_since_cuda_13_2() -> None:
 
 _WITHOUT_SEARCH = """
 import sys
-from cudarun.bindings import import_driver_types, is_missing_library
+from cudarun.base.bindings import import_driver_types, is_missing_library
 import_driver_types()
 from cuda.bindings import driver
 assert driver.CUresult(1).name == "CUDA_ERROR_INVALID_VALUE"

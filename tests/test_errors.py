@@ -6,8 +6,7 @@ import pickle
 
 import pytest
 
-from cudarun.diagnostics.errors import Diagnosed
-from cudarun.errors import (
+from cudarun.base.errors import (
     ArgumentSyntaxError,
     CudarunError,
     DeviceFailed,
@@ -15,6 +14,7 @@ from cudarun.errors import (
     OutOfTime,
     RequestError,
 )
+from cudarun.diagnostics.errors import Diagnosed
 from cudarun.model.documents import plain
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.tree import Position

@@ -37,7 +37,7 @@ def test_a_document_at_the_first_event() -> None:
 
 _DROPPED = """
 import os, signal
-from cudarun.process import EndingSignals
+from cudarun.base.process import EndingSignals
 
 class Interrupted:
     def __del__(self):
@@ -57,7 +57,7 @@ except KeyboardInterrupt:
 
 _THIRD = """
 import os, signal
-from cudarun.process import EndingSignals
+from cudarun.base.process import EndingSignals
 
 signals = EndingSignals([])
 signals.admit()
@@ -70,7 +70,7 @@ for _ in range(3):
 
 _LEFT = """
 import os, signal
-from cudarun.process import EndingSignals
+from cudarun.base.process import EndingSignals
 
 signals = EndingSignals([])
 signals.admit()

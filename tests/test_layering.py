@@ -11,17 +11,14 @@ from tests.imports import PACKAGE, imports, modules, syntax_tree
 
 _SUFFIXES = ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")
 
-# What each part may import of ours, beside itself. A name covers what lies below it. The leaves
-# `cudarun` (the version), `cudarun.bindings`, `cudarun.collection`, `cudarun.errors`,
-# `cudarun.machine`, `cudarun.options`, `cudarun.processors`, `cudarun.records` and
-# `cudarun.terminal` are open to all.
+# What each part may import of ours, beside itself. A name covers what lies below it. `cudarun` (the
+# version) and `cudarun.base` are open to all.
 MAY_IMPORT = {
     "": {"api"},
     "api": {
         "arguments",
         "cli",
         "model",
-        "process",
         "report",
         "session.driver.drivers",
         "session.image.image",
@@ -31,68 +28,35 @@ MAY_IMPORT = {
         "session.workers.service",
     },
     "pytest_plugin": {"", "api"},
-    "__main__": {"arguments", "cli", "images", "process", "session"},
-    "process": set(),
-    "cli": {"commands", "process", "report", "session.devices.versions"},
+    "__main__": {"arguments", "cli", "images", "session"},
+    "cli": {"commands", "report", "session.devices.versions"},
     "commands": {
-        "decoding",
         "model",
         "session",
         "report",
         "arguments",
         "diagnostics",
         "images",
-        "parameters",
-        "timing_comparison",
-        "toml_text",
-        "writing",
+        "comparison",
     },
     "session": {
         "arguments",
-        "decoding",
         "diagnostics",
         "images",
         "model",
-        "parameters",
-        "rank_test",
-        "result_cache",
-        "toml_text",
-        "writing",
+        "comparison.rank_test",
     },
-    "timing_comparison": {"decoding", "model.compare", "rank_test"},
-    "report": {"diagnostics", "model", "parameters", "writing"},
-    "model": {"diagnostics", "parameters", "ptx.errors"},
+    "comparison": {"model.compare"},
+    "report": {"diagnostics", "model", "images.parameters"},
+    "model": {"diagnostics", "images.parameters", "ptx.errors"},
     "diagnostics": {"images"},
-    "images": {"ptx", "parameters"},
-    "emulator": {"images.fatbin", "images.kinds", "ptx", "result_cache"},
-    "arguments": {"model.checks", "model.launch", "parameters"},
+    "images": {"ptx"},
+    "emulator": {"images.parameters", "images.fatbin", "images.kinds", "ptx"},
+    "arguments": {"model.checks", "model.launch", "images.parameters"},
     "ptx": set(),
-    "bindings": set(),
-    "collection": set(),
-    "decoding": set(),
-    "errors": set(),
-    "machine": set(),
-    "processors": set(),
-    "records": set(),
-    "options": set(),
-    "parameters": set(),
-    "rank_test": set(),
-    "result_cache": set(),
-    "terminal": set(),
-    "toml_text": set(),
-    "writing": set(),
+    "base": set(),
 }
-LEAVES = {
-    "",
-    "bindings",
-    "collection",
-    "errors",
-    "machine",
-    "options",
-    "processors",
-    "records",
-    "terminal",
-}
+LEAVES = {"", "base"}
 
 # The same inside a package, from the lowest layer to the highest: what each part may import of the
 # package, beside itself.
@@ -222,7 +186,7 @@ STARTS_PROCESSES = {
 ONLY_IN = {
     "click": {"cli", "commands", "report"},
     "rich": {"report"},
-    "cuda": {"session", "emulator", "bindings"},
+    "cuda": {"session", "emulator", "base"},
     "elftools": {"images"},
     "pytest": {"pytest_plugin"},
 }
@@ -349,7 +313,7 @@ def test_rules_inside_a_package_go_downward(package: str) -> None:
         ("commands/a.py", "TABLE = {'x': 'cudarun.emulator.driver'}"),
         ("commands/a.py", "import importlib\nimportlib.import_module('rich.console')"),
         ("emulator/machine/a.py", "from ...session import calls"),
-        ("errors.py", "from cudarun import report"),
+        ("base/errors.py", "from cudarun import report"),
         ("emulator/machine/a.py", "from cudarun.emulator import isa"),
         ("emulator/machine/a.py", "def f():\n    from cudarun.emulator.isa.form import form"),
         ("emulator/isa/a.py", "from ..driver import cuInit"),
@@ -375,7 +339,7 @@ def test_a_violation_is_found(tmp_path: Path, file: str, text: str) -> None:
             "session/driver/drivers.py",
             "import importlib\nimportlib.import_module('cudarun.emulator')",
         ),
-        ("emulator/isa/a.py", "from cudarun import errors\nfrom . import b\nimport numpy"),
+        ("emulator/isa/a.py", "from cudarun.base import errors\nfrom . import b\nimport numpy"),
         ("emulator/isa/a.py", "from cudarun.emulator.machine import batch"),
         ("report/a.py", "import rich"),
         ("ptx/a.py", "MESSAGE = 'cudarun.nothing'"),
@@ -383,7 +347,7 @@ def test_a_violation_is_found(tmp_path: Path, file: str, text: str) -> None:
 )
 def test_what_is_allowed_passes(tmp_path: Path, file: str, text: str) -> None:
     root = tmp_path / "cudarun"
-    for name in ["errors", "report/__init__", "report/types"]:
+    for name in ["base/errors", "report/__init__", "report/types"]:
         _write(root / f"{name}.py", "")
     for name in ["emulator/__init__", "emulator/isa/b", "emulator/machine/batch"]:
         _write(root / f"{name}.py", "")

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from cudarun.rank_test import time_ratio
+from cudarun.comparison.rank_test import time_ratio
 
 
 def test_the_estimate_is_the_median_of_all_quotients() -> None:

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.result_cache import ResultCache, cache_folder
+from cudarun.base.cache import ResultCache, cache_folder
 
 PARTS = {"log": b"a warning", "ptx": b".version 9.0\n", "code": bytes(range(256))}
 

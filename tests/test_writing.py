@@ -13,8 +13,8 @@ from typing import IO
 
 import pytest
 
-from cudarun.errors import RequestError
-from cudarun.writing import FileUse, OutputFile, check_outputs, whole_file
+from cudarun.base.errors import RequestError
+from cudarun.base.files import FileUse, OutputFile, check_outputs, whole_file
 
 
 def names(folder: Path) -> list[str]:

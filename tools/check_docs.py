@@ -17,8 +17,8 @@ import click
 from cudarun.arguments.dimensions import parse_extent, parse_size
 from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.arguments.grammar import parse_argument
+from cudarun.base.errors import CudarunError
 from cudarun.commands.steps import divided
-from cudarun.errors import CudarunError
 from tests.support.command_tree import contexts, find
 from tests.support.console_blocks import commands
 from tools import generate_cli_docs, generate_json_schemas, generate_man_page

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 
+from cudarun.base.options import CaseForm
 from cudarun.commands.declaration import Option
 from cudarun.commands.keywords import keyword_of
-from cudarun.options import CaseForm
 from tests.support.command_tree import find
 
 TARGET = Path(__file__).resolve().parent.parent / "cudarun" / "api" / "keywords.py"

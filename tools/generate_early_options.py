@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
+from cudarun.base.options import EarlyEffect
 from cudarun.commands.declaration import Option
-from cudarun.options import EarlyEffect
 from tests.support.command_tree import find
 
 TARGET = (

@@ -1,7 +1,7 @@
 """Write ``docs/reference/schemas``: the JSON Schemas of the dataclasses of reports.
 
-The descriptions are those of their docstrings. `cudarun.records` has the metadata of fields that
-documents do not have, or have under another name.
+The descriptions are those of their docstrings. `cudarun.base.records` has the metadata of fields
+that documents do not have, or have under another name.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from cudarun.base.errors import CudarunError, ErrorKind, ExitCode
+from cudarun.base.machine import Machine
+from cudarun.base.records import document_fields
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.fault_reports import FaultPlace
-from cudarun.errors import CudarunError, ErrorKind, ExitCode
-from cudarun.machine import Machine
 from cudarun.model.compare import ComparisonReport
 from cudarun.model.contexts import ContextsReport, ScriptReport, VerifyReport
 from cudarun.model.detectors import DetectorReport, LaunchFinding, LaunchStatistics
@@ -36,7 +37,6 @@ from cudarun.model.managed import ManagedReport
 from cudarun.model.record import LaunchListing, RecordReport
 from cudarun.model.sanitizer import SanitizerReport
 from cudarun.model.spec import CandidateReport, CaseReport, SpecListing, SpecReport
-from cudarun.records import document_fields
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas"
 

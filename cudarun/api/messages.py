@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.model.launch import BufferCopy

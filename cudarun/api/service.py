@@ -11,13 +11,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cudarun import cli as command_line
-from cudarun import errors, machine
 from cudarun.api.call_arguments import expectation, resolved
 from cudarun.api.messages import ApiAnswer, ApiCall
 from cudarun.api.spelling import in_python
-from cudarun.errors import ExitCode
+from cudarun.base import errors, machine
+from cudarun.base.errors import ExitCode
+from cudarun.base.process import EndingSignals
 from cudarun.model.documents import document, error_document
-from cudarun.process import EndingSignals
 from cudarun.report.renderer import Renderer, TableStyle
 from cudarun.report.table import TableRenderer
 from cudarun.session.workers.pool import keep_workers
@@ -26,7 +26,7 @@ from cudarun.session.workers.service import end_with, receive, send
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cudarun.errors import CudarunError
+    from cudarun.base.errors import CudarunError
     from cudarun.model.launch import BufferCopy
     from cudarun.model.report import Part, Report
 

@@ -16,7 +16,7 @@ from cudarun.arguments.values import (
     Bytes,
     Null,
 )
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 from cudarun.session.workers.service import above_streams
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from cudarun.arguments.scope import Scope
 from cudarun.arguments.slots import ParameterSlot
 from cudarun.arguments.tensor_map_layout import check_address, tensor_map_layout
 from cudarun.arguments.values import AddressOf, TensorExtent
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 Spec = TypeVar("Spec", bound=BufferSpec)
 

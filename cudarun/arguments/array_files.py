@@ -22,7 +22,7 @@ from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.png import png_header, read_png
 from cudarun.arguments.types import ScalarType, StructType, Type, inner_shape, innermost
 from cudarun.arguments.values import FileBuffer
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 Paste = Callable[[object], str]
 """A function that returns a value as the user would write it on the command line."""

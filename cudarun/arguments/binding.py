@@ -59,10 +59,10 @@ from cudarun.arguments.values import (
     has_type,
     value_type,
 )
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
+from cudarun.images.parameters import Parameter
 from cudarun.model.launch import LayoutRow
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from cudarun.arguments.object_resolution import resolve_object
 from cudarun.arguments.packing import BufferSpec, ObjectSpec, Pointee, pack
 from cudarun.arguments.types import VECTORS, has_pointers, inner_shape, innermost
 from cudarun.arguments.values import Argument, Buffer, FileBuffer, Initial, ListInitial, ObjectValue
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 MAX_BYTES = (1 << 63) - 1
 """The largest accepted size of a buffer in bytes; the device refuses a size beyond its memory."""

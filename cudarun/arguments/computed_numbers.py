@@ -25,8 +25,8 @@ from cudarun.arguments.values import (
     StructValue,
     Value,
 )
-from cudarun.errors import RequestError
-from cudarun.parameters import Parameter
+from cudarun.base.errors import RequestError
+from cudarun.images.parameters import Parameter
 
 
 def with_numbers(

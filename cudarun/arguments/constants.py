@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from cudarun.arguments.literals import Form, read
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import SCALARS
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

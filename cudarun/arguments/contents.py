@@ -12,7 +12,7 @@ import numpy as np
 from cudarun.arguments.dtypes import Array, DType, convert, scalar_dtype
 from cudarun.arguments.files import unreadable
 from cudarun.arguments.types import ScalarType
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 _CHUNK = 1 << 16
 """Items generated at a time: a few float64 arrays of this size fit in the cache."""

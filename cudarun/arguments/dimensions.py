@@ -17,7 +17,7 @@ from cudarun.arguments.expressions.syntax import (
     walk,
 )
 from cudarun.arguments.scanner import Scanner, did_you_mean
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
 UINT_MAX = (1 << 32) - 1

@@ -25,9 +25,9 @@ from cudarun.arguments.types import (
     innermost,
 )
 from cudarun.arguments.values import AddressOf, Argument, Buffer, FileBuffer
-from cudarun.errors import RequestError
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
+from cudarun.images.parameters import Parameter
 
 
 @dataclass(frozen=True, slots=True)

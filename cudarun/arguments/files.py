@@ -23,7 +23,7 @@ from cudarun.arguments.values import (
     TensorMapValue,
     Value,
 )
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 _NPY_MAGIC = b"\x93NUMPY"
 _PNG_MAGIC = b"\x89PNG\r\n\x1a\n"

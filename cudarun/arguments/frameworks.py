@@ -31,8 +31,8 @@ from cudarun.arguments.types import (
     has_pointers,
 )
 from cudarun.arguments.values import Argument, Buffer, Descriptor, FileBuffer, Null, Value
-from cudarun.errors import RequestError
-from cudarun.records import dataclass
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 
 FRAMEWORKS = ("numba", "warp", "bounds")
 """The words of this module."""

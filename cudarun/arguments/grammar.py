@@ -52,7 +52,7 @@ from cudarun.arguments.values import (
     VectorValue,
     has_type,
 )
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 __all__ = ["Argument", "parse_argument", "parse_arguments", "parse_setting", "parse_type"]
 

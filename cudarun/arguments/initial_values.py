@@ -7,7 +7,7 @@ from dataclasses import field
 from enum import Enum
 
 from cudarun.arguments.scalars import UntypedNumber
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 
 class FileOrder(Enum):

@@ -36,7 +36,7 @@ from cudarun.arguments.types import (
     innermost,
 )
 from cudarun.arguments.values import BoxFilter, Initial, ListInitial
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 
 def seeded(seed: int, buffer_name: str) -> np.random.Generator:

@@ -34,8 +34,8 @@ from cudarun.arguments.values import (
     VectorValue,
     value_type,
 )
-from cudarun.parameters import Parameter, ParameterMember
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
+from cudarun.images.parameters import Parameter, ParameterMember
 
 
 def struct_fields(

@@ -9,7 +9,7 @@ from cudarun.arguments.packing import ArraySpec, BufferSpec, ObjectSpec
 from cudarun.arguments.sampling import ArrayForm, Sampling
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.values import BoxFilter, Buffer, FileBuffer, ObjectValue
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 ResolveLevel = Callable[[Buffer | FileBuffer, str], BufferSpec]
 """A function that returns the elements, the shape and the contents of a buffer's text."""

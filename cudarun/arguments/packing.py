@@ -34,8 +34,8 @@ from cudarun.arguments.values import (
     VectorValue,
     value_type,
 )
+from cudarun.base.records import dataclass
 from cudarun.model.launch import LayoutRow
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.arguments.dtypes import DType

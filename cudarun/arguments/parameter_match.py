@@ -33,8 +33,8 @@ from cudarun.arguments.values import (
     Value,
     value_type,
 )
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
+from cudarun.images.parameters import Parameter
 
 _OBJECTS = {
     "cudaTextureObject_t": "cudaTextureObject_t",

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from cudarun.arguments.expressions.syntax import RESERVED
 from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
 from cudarun.arguments.values import Argument
-from cudarun.errors import RequestError
-from cudarun.parameters import Parameter
+from cudarun.base.errors import RequestError
+from cudarun.images.parameters import Parameter
 
 
 def _own_name(parameter: Parameter) -> str | None:

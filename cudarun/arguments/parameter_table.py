@@ -18,8 +18,8 @@ from cudarun.arguments.parameter_match import ParameterMismatch, fit
 from cudarun.arguments.parameter_order import in_order
 from cudarun.arguments.types import PointerType
 from cudarun.arguments.values import Argument, StructValue, Value, has_type, value_type
-from cudarun.errors import RequestError
-from cudarun.parameters import Parameter
+from cudarun.base.errors import RequestError
+from cudarun.images.parameters import Parameter
 
 Suggest: TypeAlias = Callable[[Sequence[Argument | None]], str]
 """Returns a complete command for the arguments that match; ``None`` for each that is missing."""

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.arguments.files import unreadable
-from cudarun.errors import RequestError
-from cudarun.records import dataclass
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 
 _SIGNATURE_BYTES = 8
 _Bytes = npt.NDArray[np.uint8]

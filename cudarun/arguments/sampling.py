@@ -6,7 +6,7 @@ CUDA driver API, sections 6.13 (``CUDA_ARRAY3D_DESCRIPTOR``) and 6.28 (``CUDA_TE
 from __future__ import annotations
 
 from cudarun.arguments.types import ScalarType, Type, VectorType
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 FILTERS = ("point", "linear")
 ADDRESS_MODES = ("wrap", "clamp", "mirror", "border")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cudarun.arguments import literals
 from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.types import SCALARS, ScalarType
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

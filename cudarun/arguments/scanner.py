@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from cudarun.errors import ArgumentSyntaxError
+from cudarun.base.errors import ArgumentSyntaxError
 
 MAX_NESTING = 50
 """The levels of brackets in an expression."""

@@ -9,8 +9,8 @@ from cudarun.arguments.packing import BufferSpec, ObjectSpec
 from cudarun.arguments.sampling import ArrayForm
 from cudarun.arguments.scalars import Scalar
 from cudarun.arguments.values import AddressOf, Element, ObjectValue, Value
-from cudarun.errors import RequestError
-from cudarun.records import dataclass
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

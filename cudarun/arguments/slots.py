@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from cudarun.arguments.packing import EncodeTensorMap, Handles, Pointers, write_addresses
 from cudarun.arguments.values import Value
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
+from cudarun.images.parameters import Parameter
 
 
 @dataclass(frozen=True, slots=True)

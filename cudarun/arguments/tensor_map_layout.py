@@ -19,8 +19,8 @@ from cudarun.arguments.tensor_map_options import (
     element_name,
 )
 from cudarun.arguments.types import ScalarType, Type, inner_shape, innermost
-from cudarun.errors import RequestError
-from cudarun.records import dataclass
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 
 _MOST_RANKS = 5
 _MOST_DIMENSION = 1 << 32

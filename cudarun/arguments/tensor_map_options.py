@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from cudarun.arguments.expressions.syntax import Expression, Number
 from cudarun.arguments.types import ScalarType
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 Sizes: TypeAlias = tuple[Expression, ...]
 """A size of each dimension."""

@@ -12,7 +12,7 @@ from dataclasses import field
 from enum import Enum
 from typing import TypeAlias
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 POINTER_SIZE = 8
 

@@ -37,7 +37,7 @@ from cudarun.arguments.types import (
     Type,
     VectorType,
 )
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 # --- values passed in the parameter itself -------------------------------------------------------
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cudarun.base.errors import RequestError
 from cudarun.commands.declaration import Values
-from cudarun.errors import RequestError
 
 
 def baseline_values(values: Values) -> Values | None:

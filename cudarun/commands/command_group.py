@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from cudarun.base.errors import RequestError
 from cudarun.commands.help import Command, HelpContext
-from cudarun.errors import RequestError
 
 COMPLETION_VARIABLE = "_CUDARUN_COMPLETE"
 """The environment variable by which a shell asks for completions."""

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
+from cudarun.base.decoding import InvalidDocument, parse
+from cudarun.base.errors import RequestError
 from cudarun.commands import completion
 from cudarun.commands.help import Command
 from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.commands.text_files import read_text
-from cudarun.decoding import InvalidDocument, parse
-from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
 from cudarun.report.terminal import pass_on
 
@@ -70,8 +70,8 @@ def command(old: str, new: str, threshold: float, **values: Any) -> int:
         pass_on()
     renderer = chosen_renderer()
     # Imported here: --help needs no numpy.
+    from cudarun.comparison.timings import compare_timings, timings_of, unpaired
     from cudarun.model.compare import ComparisonReport, MissingCase
-    from cudarun.timing_comparison import compare_timings, timings_of, unpaired
 
     before, after = (timings_of(_document(path), path) for path in (old, new))
     cases = compare_timings(before, after, threshold)

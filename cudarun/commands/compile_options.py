@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from cudarun.base.options import OptionGroup, OptionScope
 from cudarun.commands.declaration import F, option, options_of
 from cudarun.commands.numbers import size
 from cudarun.commands.options import stack
-from cudarun.options import OptionGroup, OptionScope
 from cudarun.session.image.compilation import CompileOptions
 
 _COMPILING = {"group": OptionGroup.COMPILING, "scope": OptionScope.OVERRIDE}

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
+from cudarun.base.errors import CudarunError
 from cudarun.commands.command_group import COMPLETION_VARIABLE
 from cudarun.commands.help import Command
-from cudarun.errors import CudarunError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

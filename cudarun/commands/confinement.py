@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cudarun.base.errors import RequestError
 from cudarun.commands.declaration import Option, Values
 from cudarun.commands.files import argument_paths, option_paths
-from cudarun.errors import RequestError
 from cudarun.session.image.triton import files_beside
 from cudarun.session.launch.step_request import on_device
 

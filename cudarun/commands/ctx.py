@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cudarun.base.errors import RequestError
+from cudarun.base.files import FileUse
 from cudarun.commands import completion
 from cudarun.commands.command_group import CommandGroup
 from cudarun.commands.declaration import option
@@ -21,11 +23,9 @@ from cudarun.commands.options import (
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.commands.text_files import DASH, read_text
-from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
 from cudarun.session.contexts.verbs import CHAPTERS, Verb
 from cudarun.session.image.image import STDIN, Image
-from cudarun.writing import FileUse
 
 if TYPE_CHECKING:
     from cudarun.session.contexts.script import Script

@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
+from cudarun.base.errors import RequestError
+from cudarun.base.files import FileUse
+from cudarun.base.options import (
+    REPEATED,
+    CaseForm,
+    EarlyEffect,
+    OptionGroup,
+    OptionScope,
+    option_fields,
+)
 from cudarun.commands.numbers import not_negative, whole
-from cudarun.errors import RequestError
-from cudarun.options import REPEATED, CaseForm, EarlyEffect, OptionGroup, OptionScope, option_fields
-from cudarun.writing import FileUse
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from cudarun.base.errors import NoDevice, RequestError
 from cudarun.commands.help import Command
 from cudarun.commands.options import (
     context_options,
@@ -17,7 +18,6 @@ from cudarun.commands.options import (
     target,
 )
 from cudarun.commands.output import chosen_renderer
-from cudarun.errors import NoDevice, RequestError
 from cudarun.model.devices import DevicesReport
 from cudarun.report.renderer import Renderer, finish
 from cudarun.session.devices.parent import list_devices

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cudarun.base.files import OutputFile
+from cudarun.base.options import CaseForm
 from cudarun.commands.declaration import Option, Values
-from cudarun.options import CaseForm
 from cudarun.session.image.image import STDIN
 from cudarun.session.image.triton import files_beside
 from cudarun.session.launch.step_request import on_device
-from cudarun.writing import OutputFile
 
 if TYPE_CHECKING:
     from cudarun.session.driver.selection import Selector

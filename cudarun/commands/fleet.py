@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cudarun import __version__
+from cudarun.base.errors import RequestError
+from cudarun.base.files import FileUse, check_outputs
+from cudarun.base.terminal import one_line
 from cudarun.commands import completion
 from cudarun.commands.declaration import Option, Values
 from cudarun.commands.help import Command
 from cudarun.commands.numbers import seconds, whole
 from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
-from cudarun.errors import RequestError
 from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import pass_on, shown
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.fleet.request import RUNS, NodeRequest
-from cudarun.terminal import one_line
-from cudarun.writing import FileUse, check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

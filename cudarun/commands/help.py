@@ -80,8 +80,8 @@ class GroupedCommand(Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters, with ``--help-all`` at the end."""
+        from cudarun.base.options import EarlyEffect
         from cudarun.commands.declaration import Option
-        from cudarun.options import EarlyEffect
 
         everything = Option(
             ["--help-all"],
@@ -103,7 +103,7 @@ class GroupedCommand(Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by `OptionGroup`, then those without one, such as ``--help``."""
-        from cudarun.options import OptionGroup
+        from cudarun.base.options import OptionGroup
 
         parameters = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
         for group in (OptionGroup.FIRST, None) if _SHORT in ctx.meta else (*OptionGroup, None):

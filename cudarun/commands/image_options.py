@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cudarun.base.errors import RequestError
 from cudarun.commands.declaration import F, Values, filled, options_of
 from cudarun.commands.options import stack
-from cudarun.errors import RequestError
 from cudarun.session.load.request import JitOptions
 
 if TYPE_CHECKING:

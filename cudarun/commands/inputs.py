@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
-from cudarun.errors import ImageRefused, RequestError
+from cudarun.base.errors import ImageRefused, RequestError
 from cudarun.session.image.image import IN_MEMORY, MAX_IMAGE, STDIN, Image
 
 if TYPE_CHECKING:

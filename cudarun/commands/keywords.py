@@ -13,8 +13,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from cudarun.base.options import CaseForm
 from cudarun.commands.declaration import Option
-from cudarun.options import CaseForm
 
 
 def keyword_context(

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from cudarun.base.errors import RequestError
+from cudarun.base.files import FileUse, check_outputs
+from cudarun.base.options import EarlyEffect, OptionGroup, OptionScope
 from cudarun.commands import completion
 from cudarun.commands.command_group import is_image_name
 from cudarun.commands.compile_options import compile_options
@@ -27,14 +30,11 @@ from cudarun.commands.options import (
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.commands.steps import STEPS, LaunchCommand, step_values
-from cudarun.errors import RequestError
-from cudarun.options import EarlyEffect, OptionGroup, OptionScope
 from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import shown
 from cudarun.session.driver.selection import ALL, Selector
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.image.compilation import CompileOptions
-from cudarun.writing import FileUse, check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,11 +10,11 @@ from typing import Any, Literal, TypeAlias
 
 import click
 
+from cudarun.base.options import CaseForm, OptionGroup, OptionScope
 from cudarun.commands import completion
 from cudarun.commands.declaration import F, option, options_of
 from cudarun.commands.numbers import not_negative, whole
 from cudarun.commands.options import stack
-from cudarun.options import CaseForm, OptionGroup, OptionScope
 from cudarun.session.driver.selection import ALL, Selector, parse_devices
 from cudarun.session.launch.request import ProgramOptions
 from cudarun.session.launch.step_request import SHOW_KINDS, LaunchStep

@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from cudarun.base.errors import CudarunError, RequestError
 from cudarun.commands.baseline_request import baseline_values
 from cudarun.commands.declaration import Values, filled
 from cudarun.commands.launch_options import STRICT_RACES
 from cudarun.commands.python_functions import check_function
-from cudarun.errors import CudarunError, RequestError
 from cudarun.session.driver.selection import ALL
 from cudarun.session.image.image import Image
 from cudarun.session.image.triton import TritonKernel, read_triton

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cudarun.base.errors import RequestError
+from cudarun.base.files import FileUse, check_outputs
 from cudarun.commands import completion
 from cudarun.commands.compile_options import compile_options
 from cudarun.commands.declaration import Values, filled, option
@@ -22,11 +24,9 @@ from cudarun.commands.options import (
     target,
 )
 from cudarun.commands.output import chosen_renderer
-from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.link.request import LinkRequest
-from cudarun.writing import FileUse, check_outputs
 
 if TYPE_CHECKING:
     from cudarun.session.driver.target import Target

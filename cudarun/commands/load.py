@@ -7,6 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from cudarun.base.errors import RequestError
 from cudarun.commands import completion
 from cudarun.commands.compile_options import compile_options
 from cudarun.commands.declaration import Option, Values, filled, option
@@ -23,7 +24,6 @@ from cudarun.commands.options import (
     target,
 )
 from cudarun.commands.output import chosen_renderer
-from cudarun.errors import RequestError
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.report.renderer import Renderer, finish
 from cudarun.session.driver.target import Target

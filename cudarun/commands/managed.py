@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from cudarun.base.errors import RequestError
 from cudarun.commands import completion
 from cudarun.commands.compile_options import compile_options
 from cudarun.commands.declaration import Values, filled
@@ -22,7 +23,6 @@ from cudarun.commands.options import (
     target,
 )
 from cudarun.commands.output import chosen_renderer
-from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
 from cudarun.session.driver.target import Target
 from cudarun.session.image.compilation import CompileOptions

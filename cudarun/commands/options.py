@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cudarun.base.options import CaseForm, EarlyEffect, OptionGroup, OptionScope
 from cudarun.commands import completion
 from cudarun.commands.declaration import F, Values, option
 from cudarun.commands.numbers import seconds, size
-from cudarun.options import CaseForm, EarlyEffect, OptionGroup, OptionScope
 from cudarun.report.progress import status_line
 from cudarun.report.terminal import pass_on, shows_controls
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.report.renderer import Renderer
 
 

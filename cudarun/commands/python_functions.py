@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.scanner import did_you_mean
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 if TYPE_CHECKING:
     import ast

@@ -6,19 +6,19 @@ from typing import Any
 
 import click
 
+from cudarun.base.errors import ExitCode, RequestError
+from cudarun.base.files import FileUse, OutputFile, check_outputs
 from cudarun.commands.declaration import option
 from cudarun.commands.files import output_files
 from cudarun.commands.help import Command
 from cudarun.commands.numbers import seconds, size, whole
 from cudarun.commands.options import output_options, progress_display
 from cudarun.commands.output import chosen_renderer
-from cudarun.errors import ExitCode, RequestError
 from cudarun.report.renderer import finish
 from cudarun.report.terminal import pass_on
 from cudarun.session.driver.selection import ALL, Selector, parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.record.request import RecordRequest
-from cudarun.writing import FileUse, OutputFile, check_outputs
 
 
 @click.command("record", cls=Command, context_settings={"allow_interspersed_args": False})

@@ -16,6 +16,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from cudarun.base.errors import ArgumentSyntaxError, CudarunError, ImageRefused, RequestError
+from cudarun.base.files import OutputFile, check_outputs
+from cudarun.base.records import dataclass
+from cudarun.base.toml_text import escaped_references
 from cudarun.commands.baseline_request import baseline_values
 from cudarun.commands.confinement import Confinement
 from cudarun.commands.declaration import Values, filled
@@ -50,8 +54,6 @@ from cudarun.commands.spec_words import (
     words_of,
 )
 from cudarun.commands.text_files import DASH, read_text
-from cudarun.errors import ArgumentSyntaxError, CudarunError, ImageRefused, RequestError
-from cudarun.records import dataclass
 from cudarun.session.driver.target import Target
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
@@ -59,8 +61,6 @@ from cudarun.session.launch.detection import check_detection
 from cudarun.session.launch.request import Program
 from cudarun.session.spec.case import Case, parse_expected, parse_requirement
 from cudarun.session.spec.names import named
-from cudarun.toml_text import escaped_references
-from cudarun.writing import OutputFile, check_outputs
 
 MAX_CASES = 10_000
 """The most cases of a spec, with all instances of their matrices."""

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import TypeAlias
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
+from cudarun.base.toml_text import REFERENCE
 from cudarun.model.spec import MatrixValue
-from cudarun.toml_text import REFERENCE
 
 MATRIX = "matrix"
 """The key of the matrix in a case."""

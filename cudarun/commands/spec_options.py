@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from cudarun.base.errors import RequestError
+from cudarun.base.options import CaseForm, OptionScope
 from cudarun.commands.confinement import Confinement
 from cudarun.commands.declaration import Option, Values
 from cudarun.commands.spec_file import SpecOptions, spec_folder
@@ -16,8 +18,6 @@ from cudarun.commands.spec_words import (
     option_words,
 )
 from cudarun.commands.spec_writer import toml_value
-from cudarun.errors import RequestError
-from cudarun.options import CaseForm, OptionScope
 
 _ADDED = ("devices", "seed")
 """Options that the command line of a case has anyway."""

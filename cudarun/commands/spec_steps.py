@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from cudarun.base.errors import RequestError
 from cudarun.commands.declaration import Option
 from cudarun.commands.spec_text import STEPS
-from cudarun.errors import RequestError
 
 Table: TypeAlias = dict[str, tuple[str, object]]
 """Keys as written, and their values, by the key with ``_``."""

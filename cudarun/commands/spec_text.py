@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 CASES = "launch"
 """The key of the array of cases."""

@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
+from cudarun.base.errors import RequestError
+from cudarun.base.options import JOINED, CaseForm, OptionScope
 from cudarun.commands.compile_options import compile_options
 from cudarun.commands.declaration import Option
 from cudarun.commands.launch_options import engine_options, launch_options
 from cudarun.commands.options import context_options, device_options
 from cudarun.commands.spec_matrix import MATRIX
 from cudarun.commands.spec_text import STEPS
-from cudarun.errors import RequestError
-from cudarun.options import JOINED, CaseForm, OptionScope
 
 OWN_KEYS = ("name", "image", "args", "expect_error", "requires", "skip")
 """The keys that are not options. ``-`` and ``_`` are equivalent in all keys."""

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 from click.core import ParameterSource
 
+from cudarun.base.errors import RequestError
+from cudarun.base.files import FileUse, OutputFile, is_special, whole_file
+from cudarun.base.options import CaseForm
+from cudarun.base.toml_text import spec_lines
 from cudarun.commands.declaration import Option
 from cudarun.commands.files import relocated_path
 from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText
@@ -19,11 +23,7 @@ from cudarun.commands.spec_words import (
 )
 from cudarun.commands.steps import STEPS
 from cudarun.commands.text_files import read_text
-from cudarun.errors import RequestError
-from cudarun.options import CaseForm
 from cudarun.session.launch.request import Program
-from cudarun.toml_text import spec_lines
-from cudarun.writing import FileUse, OutputFile, is_special, whole_file
 
 if TYPE_CHECKING:  # its parser is imported where it is needed
     from cudarun.arguments.values import Argument

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import click
 from click.core import ParameterSource
 
+from cudarun.base.errors import RequestError
 from cudarun.commands.declaration import Option, Values
 from cudarun.commands.help import GroupedCommand
-from cudarun.errors import RequestError
 
 THEN = "--then"
 STEPS = "steps"

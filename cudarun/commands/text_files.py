@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import BinaryIO
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 DASH = "-"
 """The name of stdin on the command line."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 Severity = Literal["fatal", "error", "warning", "info", "note"]
 Tool = Literal["ptxas", "nvlink", "nvJitLink", "NVRTC", "nvcc", "cudarun"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cudarun.base.errors import ImageRefused
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.errors import ImageRefused
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from cudarun.errors import ErrorContext
+    from cudarun.base.errors import ErrorContext
 
 
 class Diagnosed(ImageRefused):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 Triple = tuple[int, int, int]
 

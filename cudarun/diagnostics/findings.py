@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 Extent = tuple[int, int, int]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cudarun.bindings import Version, toolkit_installation
+from cudarun.base.bindings import Version, toolkit_installation
 from cudarun.diagnostics.code_rules import DEVICE_CODE_ALONE
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.refusals import Explanation, RefusalFacts

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
+from cudarun.base.records import dataclass
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.images.demangler import demangle, quoted
 from cudarun.images.summary import FileSummary
 from cudarun.images.versions import Architecture, Version
-from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from cudarun.base.records import dataclass
 from cudarun.diagnostics.findings import Extent, FindingLocation, SanitizerFinding
-from cudarun.records import dataclass
 
 _PREFIX = re.compile(r"^=+ ?", re.MULTILINE)
 _SUMMARY = re.compile(r"^(?:(?:ERROR|RACECHECK) SUMMARY: (\d+)|\w+ SUMMARY:)")

@@ -13,9 +13,9 @@ from dataclasses import field
 from enum import Enum, auto
 from typing import Any
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.types import Type
-from cudarun.records import dataclass
 
 ActionFunction = Callable[[Any, Arrays, Arrays], None]
 """``action(active, sources, destinations)``: see ``cudarun.emulator.machine.active``."""

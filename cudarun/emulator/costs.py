@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 Clock = Callable[[], float]
 """Returns the seconds since some moment."""

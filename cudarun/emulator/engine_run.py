@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.machine.launch import Launch
-from cudarun.records import dataclass
 
 INTERPRET, COMPILE = "interpret", "compile"
 

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib.util import find_spec
 
+from cudarun.base.processors import available_cores
+from cudarun.base.records import dataclass
 from cudarun.emulator.engine_run import COMPILE, INTERPRET, EngineRun, Interpreter
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NOBODY
 from cudarun.emulator.tiers import MUCH_MEMORY, PROCESS_TIERS, Tiers, is_copied, order_reason
-from cudarun.processors import available_cores
-from cudarun.records import dataclass
 
 AUTO = "auto"
 MODES = (AUTO, INTERPRET, COMPILE)

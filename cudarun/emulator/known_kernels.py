@@ -7,14 +7,14 @@ from cudarun.emulator.code import FunctionCode
 
 def is_known(function: FunctionCode, detect: frozenset[str]) -> bool:
     """Return whether the cache has an entry for a kernel: its machine code is there, probably."""
-    from cudarun.result_cache import ResultCache, cache_folder
+    from cudarun.base.cache import ResultCache, cache_folder
 
     return ResultCache(cache_folder("kernels")).load(_key(function, detect)) is not None
 
 
 def remember(function: FunctionCode, detect: frozenset[str]) -> None:
     """Add the entry of a kernel to the cache."""
-    from cudarun.result_cache import ResultCache, cache_folder
+    from cudarun.base.cache import ResultCache, cache_folder
 
     ResultCache(cache_folder("kernels")).store(_key(function, detect), {"compiled": b""})
 

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.numerics.arrays import Array
-from cudarun.records import dataclass
 
 UNDEFINED_BYTE = 0xFF
 """What memory of blocks and of the heap of kernels contains until it is written: NaN as a float of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import field
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import FunctionCode
 from cudarun.ptx.errors import PtxDiagnostic
-from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from cudarun.base.processors import available_cores
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.costs import Clock, Costs
 from cudarun.emulator.engine_run import COMPILE, INTERPRET, SUSPECTED, EngineRun
 from cudarun.emulator.known_kernels import is_known, remember
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.memory import snapshot
-from cudarun.processors import available_cores
 
 if TYPE_CHECKING:
     from cudarun.emulator.compiled.engine import KernelCompilation

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from cudarun.base.records import dataclass
 from cudarun.images.damage import Damaged, refused_if_damaged
 from cudarun.images.kinds import ARCHIVE_MAGIC, ImageKind
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.images.mapping import Buffer

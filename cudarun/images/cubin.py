@@ -32,6 +32,7 @@ from enum import IntEnum
 from math import prod
 from typing import TYPE_CHECKING
 
+from cudarun.base.records import dataclass
 from cudarun.images.damage import Damaged, refused_if_damaged
 from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.elf import Elf, ElfSection, ElfSymbol, read_elf
@@ -43,8 +44,7 @@ from cudarun.images.facts import (
     VariableFacts,
 )
 from cudarun.images.kinds import ImageKind
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.images.parameters import Parameter
 
 if TYPE_CHECKING:
     from cudarun.images.contents import CodeBytes

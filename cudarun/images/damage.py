@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cudarun.errors import ImageRefused
+from cudarun.base.errors import ImageRefused
 from cudarun.images.kinds import ImageKind
 
 

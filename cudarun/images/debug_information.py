@@ -12,14 +12,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cudarun.errors import ImageRefused
+from cudarun.base.errors import ImageRefused
 from cudarun.images.debug_types import DebugParameter, debug_parameters
 from cudarun.images.demangler import demangle
 from cudarun.images.dwarf import Dwarf, UnusableDwarf
 from cudarun.images.elf import read_elf
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
+from cudarun.images.parameters import Parameter
 from cudarun.images.reader import image_entries
-from cudarun.parameters import Parameter
 
 if TYPE_CHECKING:
     from cudarun.images.mapping import Data

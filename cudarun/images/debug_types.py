@@ -13,10 +13,10 @@ from math import prod
 
 from elftools.dwarf.die import DIE
 
+from cudarun.base.records import dataclass
 from cudarun.images.demangler import demangle
 from cudarun.images.dwarf import Dwarf, UnusableDwarf, count, number
-from cudarun.parameters import ParameterMember
-from cudarun.records import dataclass
+from cudarun.images.parameters import ParameterMember
 
 _POINTER_BYTES = 8
 _DEEPEST = 64  # types within types

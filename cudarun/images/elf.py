@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from cudarun.base.records import dataclass
 from cudarun.images.contents import CodeBytes, as_contents
 from cudarun.images.damage import Damaged, refused_if_damaged
 from cudarun.images.kinds import ImageKind
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.images.mapping import Buffer

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import field
 
+from cudarun.base.records import dataclass
 from cudarun.images.demangler import demangle
 from cudarun.images.kinds import ImageKind
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.images.parameters import Parameter
 
 Extent = tuple[int, int, int]
 

@@ -24,7 +24,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cudarun.errors import ImageRefused
+from cudarun.base.errors import ImageRefused
+from cudarun.base.records import dataclass
 from cudarun.images.compression import (
     Compression,
     NotDecompressible,
@@ -35,7 +36,6 @@ from cudarun.images.contents import CodeBytes, StreamedCode, WholeCode
 from cudarun.images.damage import Damaged, refused_if_damaged
 from cudarun.images.kinds import FATBIN_MAGIC, FATBIN_WRAPPER_MAGIC, ImageKind
 from cudarun.images.versions import parse_target
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.images.mapping import Buffer

@@ -7,7 +7,7 @@ import os
 from functools import cache
 from typing import BinaryIO
 
-from cudarun.errors import ImageRefused
+from cudarun.base.errors import ImageRefused
 
 
 class MappedFile(mmap.mmap):

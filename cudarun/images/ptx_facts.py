@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
-from cudarun.collection import without_collection
+from cudarun.base.collection import without_collection
 from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.facts import (
     OF_THE_DRIVER,
@@ -17,7 +17,7 @@ from cudarun.images.facts import (
     VariableFacts,
 )
 from cudarun.images.kinds import ImageKind
-from cudarun.parameters import Parameter, parameter_base
+from cudarun.images.parameters import Parameter, parameter_base
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import SHORT, lazy_module
 from cudarun.ptx.tree import (

@@ -14,7 +14,8 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
-from cudarun.collection import without_collection
+from cudarun.base.collection import without_collection
+from cudarun.base.records import dataclass
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.ptx_facts import ptx_text
 from cudarun.ptx.errors import PtxError
@@ -36,7 +37,6 @@ from cudarun.ptx.tree import (
     Variable,
     Vector,
 )
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.images.mapping import Data

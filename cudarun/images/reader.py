@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.errors import CudarunError, ImageRefused
+from cudarun.base.errors import CudarunError, ImageRefused
 from cudarun.images.archive import read_members
 from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
 from cudarun.images.fatbin import Entry, read_entries, split_containers

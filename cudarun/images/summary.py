@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from cudarun.errors import ImageRefused
+from cudarun.base.errors import ImageRefused
+from cudarun.base.records import dataclass
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
 from cudarun.images.reader import image_entries, read_image
 from cudarun.images.versions import Architecture, Version, parse_target
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.images.mapping import Data

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
-from cudarun.errors import ImageRefused
+from cudarun.base.errors import ImageRefused
+from cudarun.base.records import dataclass
 from cudarun.images.facts import OF_THE_DRIVER
 from cudarun.images.fatbin import best_entry, read_entries
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
@@ -15,7 +16,6 @@ from cudarun.images.ptx_facts import ptx_text
 from cudarun.images.reader import fatbins_in
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import Module
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.images.mapping import Data

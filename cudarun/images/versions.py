@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 Version = tuple[int, int]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from cudarun.records import Number, dataclass
+from cudarun.base.records import Number, dataclass
 
 
 @dataclass(frozen=True, slots=True)

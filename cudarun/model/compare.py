@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import ClassVar, Literal
 
-from cudarun.errors import ExitCode
-from cudarun.records import dataclass
+from cudarun.base.errors import ExitCode
+from cudarun.base.records import dataclass
 
 SpeedVerdict = Literal["faster", "slower", "no difference"]
 """The result of comparing the times of a case."""

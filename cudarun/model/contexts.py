@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from cudarun.errors import CudarunError, ExitCode, worst
-from cudarun.records import dataclass
+from cudarun.base.errors import CudarunError, ExitCode, worst
+from cudarun.base.records import dataclass
 
 # --- ctx run -------------------------------------------------------------------------------------
 

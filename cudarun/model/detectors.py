@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Literal
 
-from cudarun.records import beside, dataclass
+from cudarun.base.records import beside, dataclass
 
 Coordinates = tuple[int, int, int]
 

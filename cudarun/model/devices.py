@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import ClassVar, Literal
 
-from cudarun.errors import ExitCode
-from cudarun.records import dataclass
+from cudarun.base.errors import ExitCode
+from cudarun.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from cudarun.errors import ExitCode
-from cudarun.records import dataclass
+from cudarun.base.errors import ExitCode
+from cudarun.base.records import dataclass
 
 State = Literal["well", "note", "wrong"]
 

@@ -1,6 +1,6 @@
 """Reports as JSON documents, whose fields are those of the report's dataclasses.
 
-The metadata of `cudarun.records` says where a document differs from the fields.
+The metadata of `cudarun.base.records` says where a document differs from the fields.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from functools import cache
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from cudarun import machine
-from cudarun.errors import CudarunError
-from cudarun.records import document_fields
+from cudarun.base import machine
+from cudarun.base.errors import CudarunError
+from cudarun.base.records import document_fields
 
 if TYPE_CHECKING:
     from cudarun.model.report import Report

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
+from cudarun.base.records import beside, dataclass
 from cudarun.diagnostics.errors import Diagnosed
-from cudarun.records import beside, dataclass
 
 if TYPE_CHECKING:
+    from cudarun.base.errors import CudarunError, ErrorKind
     from cudarun.diagnostics.entries import Diagnostic
     from cudarun.diagnostics.fault_reports import FaultPlace
-    from cudarun.errors import CudarunError, ErrorKind
     from cudarun.model.detectors import LaunchFinding, LaunchStatistics
     from cudarun.model.launch import KernelEngine
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 Counts: TypeAlias = tuple[int, ...]
 Columns: TypeAlias = tuple[tuple[float, float] | None, ...]

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import ClassVar, Literal
 
-from cudarun.errors import ExitCode
-from cudarun.machine import DeviceIdentity
-from cudarun.records import dataclass
+from cudarun.base.errors import ExitCode
+from cudarun.base.machine import DeviceIdentity
+from cudarun.base.records import dataclass
 
 GpuVerdict = Literal["ok", "wrong answer", "fault", "hang", "image refused", "not measured"]
 """The result of a GPU. One that was not measured is neither well nor sick."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import field
 from typing import ClassVar, Literal
 
+from cudarun.base.errors import CudarunError, ExitCode, worst
+from cudarun.base.records import LEFT_OUT, dataclass, named
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.errors import CudarunError, ExitCode, worst
+from cudarun.images.parameters import Parameter
 from cudarun.model.devices import DeviceInfo
-from cudarun.parameters import Parameter
-from cudarun.records import LEFT_OUT, dataclass, named
 
 Extent = tuple[int, int, int]
 Verdict = Literal["loaded", "refused", "failed", "killed", "crashed"]

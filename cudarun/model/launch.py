@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from cudarun.errors import CudarunError, ExitCode, worst
+from cudarun.base.errors import CudarunError, ExitCode, worst
+from cudarun.base.records import FIRST, LEFT_OUT, Number, dataclass
 from cudarun.model.checks import CheckResult, ReferenceResult
 from cudarun.model.runs import BaselineResult, SeededRun, StateResult, TimingResult
-from cudarun.records import FIRST, LEFT_OUT, Number, dataclass
 
 if TYPE_CHECKING:
     from typing import Any

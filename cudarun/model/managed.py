@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from cudarun.base.errors import CudarunError, ExitCode
+from cudarun.base.records import dataclass
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.errors import CudarunError, ExitCode
-from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import ClassVar, Literal
 
-from cudarun.errors import CudarunError, ExitCode
-from cudarun.records import LEFT_OUT, dataclass
+from cudarun.base.errors import CudarunError, ExitCode
+from cudarun.base.records import LEFT_OUT, dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cudarun.base.records import Number, dataclass
 from cudarun.model.checks import CheckResult
-from cudarun.records import Number, dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cudarun.base.records import dataclass
 from cudarun.diagnostics.findings import SanitizerFinding
-from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import ClassVar, Literal, TypeAlias
 
-from cudarun.errors import CudarunError, ExitCode, worst
+from cudarun.base.errors import CudarunError, ExitCode, worst
+from cudarun.base.records import dataclass
 from cudarun.model.launch import LaunchResult
-from cudarun.records import dataclass
 
 Verdict = Literal["passed", "failed", "skipped"]
 MatrixValue: TypeAlias = bool | int | float | str

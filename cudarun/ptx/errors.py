@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from cudarun.errors import ImageRefused
+from cudarun.base.errors import ImageRefused
+from cudarun.base.records import dataclass
 from cudarun.ptx.tree import Position
-from cudarun.records import dataclass
 
 Severity = Literal["fatal", "error", "warning", "info"]
 """The severities of ptxas: a ``fatal`` error ends the parse, others do not."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import field
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 TYPE_BYTES = {
     **dict.fromkeys(("b8", "u8", "s8"), 1),

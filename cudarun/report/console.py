@@ -15,8 +15,8 @@ from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
+from cudarun.base.terminal import one_line
 from cudarun.report.terminal import shown
-from cudarun.terminal import one_line
 
 _SPACES_BEFORE_NEWLINE = re.compile(r" +(?=\n)")
 _INDENT = 4

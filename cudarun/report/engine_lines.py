@@ -11,7 +11,7 @@ from cudarun.report.console import Part, print_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cudarun.errors import CudarunError
+    from cudarun.base.errors import CudarunError
     from cudarun.model.launch import KernelEngine, LaunchResult
     from cudarun.model.spec import CaseReport
 

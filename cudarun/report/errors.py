@@ -6,12 +6,12 @@ import sys
 
 import click
 
+from cudarun.base.errors import LONGEST_EXCERPT, CudarunError, excerpt, shortened
+from cudarun.base.terminal import one_line
 from cudarun.diagnostics.entries import SERIOUS, Diagnostic
 from cudarun.diagnostics.errors import Diagnosed
-from cudarun.errors import LONGEST_EXCERPT, CudarunError, excerpt, shortened
 from cudarun.report.folding import folded, terminal_width
 from cudarun.report.terminal import shown
-from cudarun.terminal import one_line
 
 _COLORS = {"fatal": "red", "error": "red", "warning": "magenta", "info": "cyan", "note": "cyan"}
 

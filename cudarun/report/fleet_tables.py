@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from cudarun.errors import ExitCode
+from cudarun.base.errors import ExitCode
+from cudarun.base.terminal import one_line
 from cudarun.model.fleet import Consensus, FleetGpu, FleetHost, FleetReport, GpuVerdict
 from cudarun.report.console import Part, print_line, print_unfolded
 from cudarun.report.renderer import TableStyle
 from cudarun.report.timing_tables import duration
-from cudarun.terminal import one_line
 
 _STYLES: dict[GpuVerdict, str] = {
     "ok": "green",

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cudarun.base.errors import CudarunError, ExitCode
+from cudarun.base.files import append_text
+from cudarun.base.records import dataclass
+from cudarun.base.terminal import visible
 from cudarun.diagnostics.errors import Diagnosed
-from cudarun.errors import CudarunError, ExitCode
-from cudarun.records import dataclass
 from cudarun.report.markdown import table_lines
 from cudarun.report.renderer import BesideRenderer
-from cudarun.terminal import visible
-from cudarun.writing import append_text
 
 if TYPE_CHECKING:
     from typing import Literal

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from cudarun.base.records import dataclass
+from cudarun.images.parameters import Parameter
 from cudarun.model.images import (
     FileReport,
     KernelReport,
@@ -14,8 +16,6 @@ from cudarun.model.images import (
     PartReport,
     VariableReport,
 )
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
 from cudarun.report.console import (
     FittingTable,
     extent_text,

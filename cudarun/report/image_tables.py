@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from cudarun.errors import CudarunError
+from cudarun.base.errors import CudarunError
 from cudarun.model.images import (
     FileReport,
     LinkReport,

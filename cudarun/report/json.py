@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cudarun.base.terminal import escaped
 from cudarun.report.renderer import Renderer
-from cudarun.terminal import escaped
 
 # json and the documents are imported with the report: they would delay the start of the work.
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from cudarun.errors import CudarunError
+    from cudarun.base.errors import CudarunError
     from cudarun.model.report import Part, Report
 
 

@@ -13,18 +13,18 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from cudarun import machine
-from cudarun.errors import ExitCode
+from cudarun.base import machine
+from cudarun.base.errors import ExitCode
+from cudarun.base.files import whole_file
 from cudarun.model.fleet import FleetGpu, FleetReport
 from cudarun.model.spec import CaseReport, SpecReport
 from cudarun.report.notes import remarks
 from cudarun.report.renderer import BesideRenderer
-from cudarun.writing import whole_file
 
 if TYPE_CHECKING:
+    from cudarun.base.files import OutputFile
     from cudarun.model.report import Report
     from cudarun.report.renderer import Renderer
-    from cudarun.writing import OutputFile
 
 # XML 1.0, section 2.2: the characters that a document can hold.
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Protocol, TextIO
 
-from cudarun.terminal import visible
+from cudarun.base.terminal import visible
 
 _PATIENCE = 1.0  # seconds before anything is shown
 _BAR = 20

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from cudarun.errors import CudarunError
+    from cudarun.base.errors import CudarunError
     from cudarun.model.report import Part, Report
 
 

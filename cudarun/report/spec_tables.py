@@ -8,6 +8,7 @@ from io import StringIO
 from rich.console import Console
 from rich.text import Text
 
+from cudarun.base.terminal import one_line
 from cudarun.model.spec import (
     CandidateReport,
     CaseReport,
@@ -23,7 +24,6 @@ from cudarun.report.launch_tables import show_asked, show_failures
 from cudarun.report.notes import remarks
 from cudarun.report.renderer import TableStyle
 from cudarun.report.timing_tables import duration
-from cudarun.terminal import one_line
 
 _WIDTH = 200  # wide enough that no row of a table is folded
 _NAMED = 3  # cases that the same remark is about

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import click
 
+from cudarun.base.terminal import visible
 from cudarun.report.progress import TO_START_AND_CLEAR
 from cudarun.report.renderer import Renderer, TableStyle
-from cudarun.terminal import visible
 
 # rich and the tables are imported with the report: they would delay the start of the work.
 if TYPE_CHECKING:

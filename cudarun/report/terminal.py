@@ -6,7 +6,7 @@ from typing import TextIO
 
 import click
 
-from cudarun.terminal import visible
+from cudarun.base.terminal import visible
 
 _KEY = "cudarun.raw-output"
 

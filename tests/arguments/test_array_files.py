@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cudarun.arguments.array_files import load_npy
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 
 def test_elements_of_no_bytes_are_refused(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from cudarun.arguments.initial_values import FileInitial, Iota
 from cudarun.arguments.packing import BufferSpec, VariableElement
 from cudarun.arguments.parameter_match import Agreement, PtxType, expected_type
 from cudarun.arguments.types import SCALARS, VECTORS, PointerType
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
+from cudarun.images.parameters import Parameter
 from cudarun.model.launch import LayoutRow
-from cudarun.parameters import Parameter
 
 
 def parameters(*types: str | None, names: tuple[str | None, ...] = ()) -> list[Parameter]:

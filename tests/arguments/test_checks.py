@@ -17,7 +17,7 @@ from cudarun.arguments.expressions.checks import run_check
 from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.arguments.expressions.tolerance import DEFAULT_TOLERANCES, Tolerance
 from cudarun.arguments.types import SCALARS
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.model.checks import CheckResult, Mismatch
 
 

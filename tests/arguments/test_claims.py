@@ -8,7 +8,7 @@ import pytest
 from cudarun.arguments.expressions.checks import run_check
 from cudarun.arguments.expressions.statements import claimed_check, parse_check, parse_let
 from cudarun.arguments.expressions.tolerance import Tolerance
-from cudarun.errors import ArgumentSyntaxError
+from cudarun.base.errors import ArgumentSyntaxError
 from cudarun.model.check_lines import failure_lines
 from cudarun.session.driver.fill_pattern import fill_pattern
 

@@ -10,7 +10,7 @@ import pytest
 
 from cudarun.arguments.array_files import load_npy, npy_header
 from cudarun.arguments.files import check_raw_size, is_npy
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 
 def npy(path: Path, header: str, data: bytes = b"") -> Path:

@@ -18,8 +18,8 @@ from cudarun.arguments.grammar import parse_argument, parse_arguments
 from cudarun.arguments.literals import SUFFIXES, as_number, encode
 from cudarun.arguments.scanner import MAX_NESTING
 from cudarun.arguments.types import ALIASES, SCALARS, VECTOR_ALIASES, VECTORS
-from cudarun.errors import RequestError
-from cudarun.parameters import Parameter
+from cudarun.base.errors import RequestError
+from cudarun.images.parameters import Parameter
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/reference/arguments.md").read_text()
 

@@ -18,7 +18,7 @@ from cudarun.arguments.expressions.evaluation import Evaluator
 from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.arguments.expressions.syntax import CASTS, FUNCTIONS
 from cudarun.arguments.types import SCALARS
-from cudarun.errors import ArgumentSyntaxError, RequestError
+from cudarun.base.errors import ArgumentSyntaxError, RequestError
 
 
 def value(text: str, old: dict | None = None, **values):

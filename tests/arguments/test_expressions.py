@@ -32,7 +32,7 @@ from cudarun.arguments.expressions.syntax import (
     Unary,
 )
 from cudarun.arguments.scanner import Scanner
-from cudarun.errors import ArgumentSyntaxError, RequestError
+from cudarun.base.errors import ArgumentSyntaxError, RequestError
 
 
 def node(text: str):
@@ -388,7 +388,7 @@ def test_the_text_is_parsed_without_numpy():
         "from cudarun.arguments.grammar import parse_arguments\n"
         "from cudarun.arguments.expressions.parser import parse_expression\n"
         "from cudarun.arguments.binding import bind\n"
-        "from cudarun.parameters import Parameter\n"
+        "from cudarun.images.parameters import Parameter\n"
         "arguments = parse_arguments(['x=f32[n]:[1,2]', 'n=2', 'v=float4:1,2,3,4', '{f16:1}'])\n"
         "list_ = [Parameter(0, 0, 8), Parameter(1, 8, 4, type='int'), Parameter(2, 16, 16),\n"
         "         Parameter(3, 32, 2)]\n"

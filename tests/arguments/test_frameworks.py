@@ -17,8 +17,8 @@ from cudarun.arguments.grammar import parse_argument, parse_arguments
 from cudarun.arguments.value_parts import (
     initials_in,
 )
-from cudarun.errors import ArgumentSyntaxError, RequestError
-from cudarun.parameters import Parameter
+from cudarun.base.errors import ArgumentSyntaxError, RequestError
+from cudarun.images.parameters import Parameter
 
 ADDRESSES = {"x": 0x1000, "y": 0x2000, "p.x": 0x3000}
 

@@ -10,7 +10,7 @@ import pytest
 
 from cudarun.arguments.expressions.evaluation import Evaluator
 from cudarun.arguments.expressions.parser import parse_expression
-from cudarun.errors import ArgumentSyntaxError, RequestError
+from cudarun.base.errors import ArgumentSyntaxError, RequestError
 
 X = np.float32([[0.25, -0.5, 2.5], [3.5, -1.5, 0.75]])
 Y = np.float32([[1, -2, 0.5], [0, 7, -3]])

@@ -14,7 +14,7 @@ from cudarun.arguments.grammar import parse_argument, parse_arguments
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import SCALARS, VECTORS, ArrayType, StructMember, StructType
 from cudarun.arguments.values import Argument
-from cudarun.errors import ArgumentSyntaxError, RequestError
+from cudarun.base.errors import ArgumentSyntaxError, RequestError
 
 
 def value_of(text: str) -> values.Value:

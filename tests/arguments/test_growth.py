@@ -10,7 +10,7 @@ from cudarun.arguments.grammar import parse_argument
 from cudarun.arguments.packing import BufferSpec, pack
 from cudarun.arguments.types import MAX_DEPTH, SCALARS
 from cudarun.arguments.values import Buffer
-from cudarun.errors import ArgumentSyntaxError
+from cudarun.base.errors import ArgumentSyntaxError
 from tests.support.work import growth
 
 

@@ -12,7 +12,7 @@ from cudarun.arguments.initial_values import FileInitial, FileOrder
 from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.types import SCALARS, VECTORS
 from cudarun.arguments.values import Buffer, FileBuffer
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 
 def filled(text: str, *shape: int, seed: int = 1):

@@ -12,7 +12,7 @@ from cudarun.arguments.dtypes import struct_dtype
 from cudarun.arguments.grammar import parse_argument
 from cudarun.arguments.types import StructType
 from cudarun.arguments.values import StructValue
-from cudarun.parameters import Parameter
+from cudarun.images.parameters import Parameter
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "layout"
 GOLDEN: list[dict[str, Any]] = json.loads((FOLDER / "layout.json").read_text())

@@ -9,8 +9,8 @@ import pytest
 from cudarun.arguments.binding import bind
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.arguments.members import struct_fields
-from cudarun.errors import RequestError
-from cudarun.parameters import Parameter, ParameterMember
+from cudarun.base.errors import RequestError
+from cudarun.images.parameters import Parameter, ParameterMember
 
 RANGE = (ParameterMember(0, 4, "int", "begin"), ParameterMember(4, 4, "unsigned int", "end"))
 SETTINGS = (

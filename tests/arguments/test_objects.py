@@ -11,8 +11,8 @@ from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.files import files_of
 from cudarun.arguments.grammar import parse_argument, parse_arguments, parse_setting
 from cudarun.arguments.packing import ArraySpec
-from cudarun.errors import ArgumentSyntaxError, RequestError
-from cudarun.parameters import Parameter
+from cudarun.base.errors import ArgumentSyntaxError, RequestError
+from cudarun.images.parameters import Parameter
 
 
 def bound(*texts: str, types: tuple[str | None, ...] = (), directory: Path = Path()) -> Binding:

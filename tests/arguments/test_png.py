@@ -18,7 +18,7 @@ from cudarun.arguments.binding import bind
 from cudarun.arguments.grammar import parse_argument
 from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.png import png_header, read_png
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.launch.pictures import write_png
 
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}

@@ -24,8 +24,8 @@ from cudarun.arguments.tensor_map_options import (
     element_name,
 )
 from cudarun.arguments.types import SCALARS
-from cudarun.errors import ArgumentSyntaxError, RequestError
-from cudarun.parameters import Parameter
+from cudarun.base.errors import ArgumentSyntaxError, RequestError
+from cudarun.images.parameters import Parameter
 
 
 def bound(*texts: str, buffers: tuple[str, ...] = ()) -> Binding:

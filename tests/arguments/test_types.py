@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cudarun.arguments import types
 from cudarun.arguments.grammar import parse_type
 from cudarun.arguments.types import ArrayType, StructMember, StructType
-from cudarun.errors import ArgumentSyntaxError
+from cudarun.base.errors import ArgumentSyntaxError
 
 # (size, alignment) by nvcc 13.0: sizeof and alignof of every type, host and device agree.
 MEASURED = {

@@ -9,7 +9,7 @@ import pytest
 
 import cudarun
 from cudarun.arguments.dimensions import evaluate_size, parse_size
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 if TYPE_CHECKING:
     from conftest import Run

@@ -11,6 +11,9 @@ import click
 import pytest
 
 from cudarun.api.keywords import LaunchKeywords
+from cudarun.base.errors import RequestError
+from cudarun.base.files import FileUse
+from cudarun.base.options import JOINED, REPEATED, CaseForm, EarlyEffect, OptionScope
 from cudarun.commands import launch, load, spec_writer
 from cudarun.commands.declaration import Option
 from cudarun.commands.keywords import keyword_of
@@ -19,9 +22,6 @@ from cudarun.commands.spec_words import (
     words,
     words_of,
 )
-from cudarun.errors import RequestError
-from cudarun.options import JOINED, REPEATED, CaseForm, EarlyEffect, OptionScope
-from cudarun.writing import FileUse
 from tests.imports import PACKAGE, modules, syntax_tree
 from tests.support import command_tree
 from tools import generate_api_keywords
@@ -196,8 +196,8 @@ def test_files_are_written_in_one_place() -> None:
         if isinstance(call, ast.Call) and _opens_for_writing(call)
     }
     assert writers == {
-        "writing.py",
-        "result_cache.py",
+        "base/files.py",
+        "base/cache.py",
         # files of our own that other processes share
         "session/record/library.py",
         "session/compile/nvcc.py",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import click
 import pytest
 
+from cudarun.base.options import OptionGroup
 from cudarun.commands import launch
 from cudarun.commands.declaration import Option
-from cudarun.options import OptionGroup
 from tests.support import command_tree
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import BinaryIO, cast
 
 import pytest
 
+from cudarun.base.errors import RequestError
 from cudarun.commands.inputs import open_input
-from cudarun.errors import RequestError
 
 
 class Endless(io.RawIOBase):

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cudarun.errors import InternalError, WorkerDied
+from cudarun.base.errors import InternalError, WorkerDied
 from cudarun.session.spec.case import parse_expected
 from tests.support.processes import PATIENCE, PYTHON_PATH, ROOT
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from cudarun.base.errors import RequestError
 from cudarun.commands.python_functions import check_function
-from cudarun.errors import RequestError
 from tests.commands.limits import at_a_limit
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from cudarun.base.errors import RequestError
 from cudarun.commands.spec_file import read_spec
-from cudarun.errors import RequestError
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from tests.commands.limits import at_a_limit

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cudarun.bindings import installed_version
+from cudarun.base.bindings import installed_version
 from tests.images.golden_files import archive, golden
 
 if TYPE_CHECKING:

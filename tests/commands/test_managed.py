@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cudarun.errors import ArgumentSyntaxError
+from cudarun.base.errors import ArgumentSyntaxError
 from cudarun.session.managed.request import parse_view
 from tests.commands.limits import at_a_limit
 

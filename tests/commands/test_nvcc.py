@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cudarun.bindings import installed_version
+from cudarun.base.bindings import installed_version
 from cudarun.images.reader import read_image
 from cudarun.images.versions import Architecture
 from cudarun.session.compile.source import compile_source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudarun.errors import ExitCode
+from cudarun.base.errors import ExitCode
 from cudarun.images.ptx_usage import KernelUsages
 from tests.commands.conftest import Run
 from tests.support.processes import ROOT

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from cudarun.bindings import toolkit_installation
+from cudarun.base.bindings import toolkit_installation
 from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.log_parser import parse_log
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts

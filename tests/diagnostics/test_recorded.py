@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from cudarun.base.errors import CudarunError, ImageRefused
 from cudarun.diagnostics.refusals import LoadTarget
-from cudarun.errors import CudarunError, ImageRefused
 from cudarun.session.image.diagnosis import diagnose
 from cudarun.session.image.image import Image
 from cudarun.session.link.symbols import SymbolTable

@@ -4,12 +4,12 @@ import struct
 
 import pytest
 
-from cudarun.errors import ImageRefused
+from cudarun.base.errors import ImageRefused
 from cudarun.images.cubin import read_cubin
 from cudarun.images.facts import KernelFacts, VariableFacts
 from cudarun.images.kinds import ImageKind
+from cudarun.images.parameters import Parameter
 from cudarun.images.ptx_facts import read_ptx
-from cudarun.parameters import Parameter
 from tests.images.golden_files import golden
 
 FACTS = ["facts.cubin", "facts_cuda12.cubin", "facts_relocatable.cubin"]

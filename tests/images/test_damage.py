@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cudarun.errors import CudarunError
+from cudarun.base.errors import CudarunError
 from cudarun.images.reader import read_image
 from tests.images.golden_files import archive, golden
 

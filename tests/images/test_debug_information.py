@@ -13,8 +13,8 @@ from cudarun.images.debug_information import DebugInformation
 from cudarun.images.elf import read_elf
 from cudarun.images.fatbin import read_entries
 from cudarun.images.kinds import ImageKind
+from cudarun.images.parameters import Parameter, ParameterMember
 from cudarun.images.reader import read_image
-from cudarun.parameters import Parameter, ParameterMember
 from tests.images.golden_files import golden
 
 RANGE = (ParameterMember(0, 4, "int", "begin"), ParameterMember(4, 4, "int", "end"))

@@ -10,7 +10,7 @@ from elftools.dwarf.enums import ENUM_DW_AT, ENUM_DW_FORM, ENUM_DW_TAG
 from cudarun.images import dwarf
 from cudarun.images.debug_types import debug_parameters
 from cudarun.images.dwarf import Dwarf, UnusableDwarf
-from cudarun.parameters import ParameterMember
+from cudarun.images.parameters import ParameterMember
 
 _TAGS = "base_type subprogram formal_parameter member structure_type pointer_type typedef"
 BASE, SUBPROGRAM, FORMAL, MEMBER, STRUCTURE, POINTER, TYPEDEF = (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.errors import ImageRefused
+from cudarun.base.errors import ImageRefused
 from cudarun.images import compression, fatbin
 from cudarun.images.compression import NotDecompressible, decompressed_chunks
 from cudarun.images.contents import StreamedCode

@@ -4,8 +4,8 @@ import pytest
 
 from cudarun.images.facts import KernelFacts, VariableFacts
 from cudarun.images.kinds import ImageKind
+from cudarun.images.parameters import Parameter
 from cudarun.images.ptx_facts import read_ptx
-from cudarun.parameters import Parameter
 from cudarun.ptx.errors import PtxError
 from tests.images.golden_files import golden
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.images.ptx_names import kernel_names, possible_names
 from cudarun.session.image.kernels import check_text
 

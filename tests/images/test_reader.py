@@ -2,7 +2,7 @@
 
 import pytest
 
-from cudarun.errors import ImageRefused
+from cudarun.base.errors import ImageRefused
 from cudarun.images.archive import ArchiveMember, read_members
 from cudarun.images.fatbin import read_entries
 from cudarun.images.kinds import ImageKind

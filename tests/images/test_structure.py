@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cudarun.errors import ImageRefused
+from cudarun.base.errors import ImageRefused
 from cudarun.images import fatbin
 from cudarun.images.compression import Compression, NotDecompressible, decompress
 from cudarun.images.cubin import read_cubin

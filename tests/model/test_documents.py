@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from cudarun.decoding import InvalidDocument, decode
+from cudarun.base.decoding import InvalidDocument, decode
+from cudarun.base.errors import CudarunError, DeviceFailed, ExitCode
+from cudarun.base.records import FIRST, LEFT_OUT, beside, dataclass, named
 from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
-from cudarun.errors import CudarunError, DeviceFailed, ExitCode
 from cudarun.model.checks import CheckResult, Mismatch, ReferenceResult
 from cudarun.model.devices import DeviceInfo
 from cudarun.model.documents import document, error_document, plain
@@ -20,7 +21,6 @@ from cudarun.model.runs import TimingResult
 from cudarun.model.sanitizer import SanitizerReport
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.tree import Position
-from cudarun.records import FIRST, LEFT_OUT, beside, dataclass, named
 from cudarun.report.json import error_text
 from tests.support.json_documents import validate
 from tools import generate_json_schemas

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from cudarun.errors import ExitCode
-from cudarun.machine import DeviceIdentity
+from cudarun.base.errors import ExitCode
+from cudarun.base.machine import DeviceIdentity
 from cudarun.model.fleet import (
     VERDICTS,
     Consensus,

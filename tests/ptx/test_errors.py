@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cudarun.errors import ExitCode, ImageRefused
+from cudarun.base.errors import ExitCode, ImageRefused
 from cudarun.model.documents import plain
 from cudarun.ptx.errors import PtxDiagnostic, PtxError, ptxas_log
 from cudarun.ptx.parser import parse

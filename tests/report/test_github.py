@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cudarun.base.errors import DeviceFailed, ExitCode, RequestError
 from cudarun.cli import main
-from cudarun.errors import DeviceFailed, ExitCode, RequestError
 from cudarun.model.detectors import LaunchFinding, MemoryAccess
 from cudarun.model.spec import CaseReport, SpecReport
 from cudarun.report.github import Annotation, GithubRenderer, of_error

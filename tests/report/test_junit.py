@@ -7,13 +7,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cudarun import machine
-from cudarun.errors import DeviceFailed, ExitCode
-from cudarun.machine import DeviceIdentity
+from cudarun.base import machine
+from cudarun.base.errors import DeviceFailed, ExitCode
+from cudarun.base.files import OutputFile
+from cudarun.base.machine import DeviceIdentity
 from cudarun.model.spec import CaseReport, SpecReport
 from cudarun.report.junit import JUnitRenderer
 from cudarun.report.renderer import Renderer
-from cudarun.writing import OutputFile
 
 CASES = (
     CaseReport("a <&> b", 1, "0", "passed", seconds=0.25, output="\x1b[31m\0 ünder \ud800"),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from cudarun.errors import CudarunError
+from cudarun.base.errors import CudarunError
 
 C = TypeVar("C", str, bytes, tuple[str, ...])
 

@@ -15,8 +15,8 @@ from typing import Any
 from rich.console import Console
 
 from cudarun import __version__
-from cudarun.errors import ExitCode
-from cudarun.machine import DeviceIdentity
+from cudarun.base.errors import ExitCode
+from cudarun.base.machine import DeviceIdentity
 from cudarun.model.documents import document
 from cudarun.model.fleet import Change, FleetCase, FleetReport, NodeGpu, NodeReport
 from cudarun.report.fleet_tables import FleetTable

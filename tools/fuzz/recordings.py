@@ -14,8 +14,8 @@ from typing import Any
 from zlib import crc32
 
 from cudarun.arguments.packing import BufferSpec
+from cudarun.base.errors import CudarunError
 from cudarun.commands.recorded_request import recorded_launch
-from cudarun.errors import CudarunError
 from cudarun.session.launch.recorded.memory import recorded_buffers
 from cudarun.session.record.edit import EditableRecording
 from cudarun.session.recording.archive import MANIFEST, MEMORY, Recording, RecordingWriter

@@ -7,7 +7,7 @@ import os
 import random
 from pathlib import Path
 
-from cudarun.errors import CudarunError
+from cudarun.base.errors import CudarunError
 from cudarun.images.versions import Architecture
 from cudarun.session.compile.includes import find_includes
 from cudarun.session.compile.landlock import call_confined

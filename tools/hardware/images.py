@@ -89,7 +89,7 @@ def by_nvcc(bench: Bench) -> None:
 
 def by_nvrtc(bench: Bench) -> None:
     """Every sample, by the NVRTC that is installed."""
-    from cudarun.errors import CudarunError
+    from cudarun.base.errors import CudarunError
     from cudarun.images.versions import Architecture
     from cudarun.session.compile.source import compile_source
     from cudarun.session.image.image import Image
@@ -134,7 +134,7 @@ def from_libraries(folder: Path, wanted: int) -> tuple[int, list[str]]:
     Returns:
         How many were taken, and which libraries could not be read.
     """
-    from cudarun.errors import ImageRefused
+    from cudarun.base.errors import ImageRefused
     from cudarun.images.reader import fatbins_in
 
     taken, problems = 0, []

@@ -48,8 +48,8 @@ from cudarun.arguments.expressions.operators import (
 from cudarun.arguments.expressions.syntax import Expression, walk
 from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.types import ScalarType
+from cudarun.base.records import dataclass
 from cudarun.model.checks import CheckResult, Mismatch
-from cudarun.records import dataclass
 
 SHOWN = 5
 """The number of mismatches that a result lists."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from cudarun.arguments.expressions import syntax as tree
 from cudarun.arguments.expressions.syntax import CONSTANTS, Expression, Node
-from cudarun.errors import ArgumentSyntaxError
+from cudarun.base.errors import ArgumentSyntaxError
 
 _LOGICAL = frozenset({"and", "or", "not", "&", "|", "^", "~"})
 _TESTS = frozenset({"isnan", "isinf", "isfinite", "isclose", "allclose", "array_equal"})

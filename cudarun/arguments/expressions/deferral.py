@@ -16,7 +16,7 @@ import numpy as np
 
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.expressions.operators import Operand, sized
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 MAX_ELEMENTS = 1 << 26
 """The largest array, of half a GiB, that an expression may create if none of the launch's arrays

@@ -61,7 +61,7 @@ from cudarun.arguments.expressions.operators import (
 from cudarun.arguments.expressions.syntax import CASTS, CONSTANTS, Expression
 from cudarun.arguments.files import locate
 from cudarun.arguments.types import SCALARS, ScalarType
-from cudarun.errors import ArgumentSyntaxError, RequestError
+from cudarun.base.errors import ArgumentSyntaxError, RequestError
 
 Unwritten: TypeAlias = Callable[[str], "Array | None"]
 """A function that returns which elements of a buffer were never written, as an array of its shape;

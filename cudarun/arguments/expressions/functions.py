@@ -11,7 +11,7 @@ import numpy as np
 from cudarun.arguments.dtypes import Array, DType, is_float
 from cudarun.arguments.expressions.deferral import MAX_ELEMENTS, guard_size, numpy_errors
 from cudarun.arguments.expressions.operators import integer_dtype, is_bool, is_floating, truth, wide
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 REDUCTIONS = frozenset(
     {"sum", "prod", "min", "max", "mean", "median", "std", "var"}

@@ -16,7 +16,7 @@ import numpy as np
 
 from cudarun.arguments.dimensions import integer_operation
 from cudarun.arguments.dtypes import Array, DType, is_float
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 Operand: TypeAlias = "int | np.generic | Array"
 """An operand; arrays are chunks."""

@@ -40,7 +40,7 @@ from cudarun.arguments.expressions.syntax import (
 )
 from cudarun.arguments.literals import UNSIGNED_NUMBER, LiteralError, as_number
 from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
-from cudarun.errors import ArgumentSyntaxError
+from cudarun.base.errors import ArgumentSyntaxError
 
 if TYPE_CHECKING:
     pass

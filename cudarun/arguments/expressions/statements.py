@@ -12,8 +12,8 @@ from cudarun.arguments.expressions.parser import MAX_OPERATIONS, read_expression
 from cudarun.arguments.expressions.syntax import Expression, Node
 from cudarun.arguments.literals import UNSIGNED_NUMBER, as_number
 from cudarun.arguments.scanner import IDENTIFIER, Scanner
-from cudarun.errors import ArgumentSyntaxError, RequestError
-from cudarun.records import dataclass
+from cudarun.base.errors import ArgumentSyntaxError, RequestError
+from cudarun.base.records import dataclass
 
 MAX_EXPANDED = 4 * MAX_OPERATIONS
 """Operations allowed in one expression with all of ``--let`` in it."""

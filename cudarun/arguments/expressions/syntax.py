@@ -8,8 +8,8 @@ from typing import NamedTuple, TypeAlias
 
 from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
 from cudarun.arguments.types import NAMED, ScalarType
-from cudarun.errors import ArgumentSyntaxError
-from cudarun.records import dataclass
+from cudarun.base.errors import ArgumentSyntaxError
+from cudarun.base.records import dataclass
 
 
 class Signature(NamedTuple):

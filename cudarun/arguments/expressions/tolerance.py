@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.types import SCALARS, ScalarType
-from cudarun.errors import RequestError
-from cudarun.records import dataclass
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.arguments.dtypes import Array

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from cuda.bindings.driver import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemorytype
 
-from cudarun.bindings import enum_field
+from cudarun.base.bindings import enum_field
+from cudarun.base.records import dataclass
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.copies import MEMORY, copy_operation
 from cudarun.emulator.api.handles import StreamHandle, array_of
@@ -20,7 +21,6 @@ from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.resources import copied
-from cudarun.records import dataclass
 
 _MEMORY = {
     CUmemorytype.CU_MEMORYTYPE_HOST: ("Host", "host"),

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from cuda.bindings.driver import CUgraphNodeType
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.api.calls import call, enqueue, generated
 from cudarun.emulator.api.copies import device_bytes
 from cudarun.emulator.host.addresses import Bytes
@@ -17,7 +18,6 @@ from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import threading
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from cudarun.result_cache import ResultCache, cache_folder
+from cudarun.base.cache import ResultCache, cache_folder
 
 if TYPE_CHECKING:  # the process that compiles in the background does not import numpy
     from cudarun.emulator.compiled.lanes.vectors import ModuleText

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
 from cudarun.emulator.compiled.actions import action_name
@@ -43,7 +44,6 @@ from cudarun.emulator.machine.transfers import (
 )
 from cudarun.emulator.machine.warpgroups import WarpgroupAction
 from cudarun.emulator.machine.warps import WarpAction
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
     Action,
     BlockCode,
@@ -37,7 +38,6 @@ from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.stack import StackAllocate
 from cudarun.emulator.machine.transfers import MemoryLoad
-from cudarun.records import dataclass
 
 _COST_OF_JUMPS = 1
 _COST_OF_WAITS = 512

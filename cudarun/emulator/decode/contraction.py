@@ -25,6 +25,7 @@ from functools import cache
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
     BlockCode,
     FunctionCode,
@@ -40,7 +41,6 @@ from cudarun.emulator.isa.table import candidates
 from cudarun.emulator.machine.control import Branch, FunctionCall
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
-from cudarun.records import dataclass
 
 _TYPES = ("f32", "ftz.f32", "f64", "f16", "ftz.f16", "f16x2", "ftz.f16x2", "bf16", "bf16x2")
 _QUOTIENTS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
     FunctionCode,
     Lanewise,
@@ -43,7 +44,6 @@ from cudarun.emulator.machine.control import (
 from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
 from cudarun.emulator.numerics.types import TYPES, bits_of
 from cudarun.ptx import tree
-from cudarun.records import dataclass
 
 _WORD = TYPES["u32"]
 _PREDICATE = TYPES["pred"]

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
     Action,
     ConstantUse,
@@ -46,7 +47,6 @@ from cudarun.emulator.program import VariableCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic
 from cudarun.ptx.lines import SourceLines
-from cudarun.records import dataclass
 
 _UNIMPLEMENTED = frozenset({"abi_preserve", "abi_preserve_control", "blocksareclusters"})
 _WHOLE_WARP = ConstantUse(np.array([0xFFFFFFFF], dtype=np.uint32))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
     Action,
     KernelParameterUse,
@@ -26,7 +27,6 @@ from cudarun.emulator.isa.table import Candidate, candidates
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind
 from cudarun.emulator.words import Words
 from cudarun.ptx import tree
-from cudarun.records import dataclass
 
 # For copies, the word with the space of each address; else it is the instruction's.
 _PLACES = {"d": "to", "m": "to", "a": "source"}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.decode.control import CONTROL, Lowering
 from cudarun.emulator.isa.requirements import requirements
 from cudarun.ptx import tree
-from cudarun.records import dataclass
 
 _ACCELERATED = ("setmaxnreg", "tensormap.replace")  # of sm_90a and those after it, not of sm_90
 _MOST_DIGITS = 9  # of a target that can exist

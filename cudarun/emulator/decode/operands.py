@@ -9,6 +9,7 @@ from dataclasses import field, replace
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
     Action,
     ConstantUse,
@@ -40,7 +41,6 @@ from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, bits_of
 from cudarun.ptx import tree
-from cudarun.records import dataclass
 
 # Opcodes that take the address of a variable as an operand; others need a register.
 _TAKE_ADDRESSES = frozenset({"mov", "cvta", "mapa", "getctarank", "call"})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
     Action,
     ActionFunction,
@@ -26,7 +27,6 @@ from cudarun.emulator.isa.table import Candidate
 from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.emulator.words import Words
 from cudarun.ptx import tree
-from cudarun.records import dataclass
 
 _Part = int | tree.Integer | tree.Float
 """The slot of a register, or a constant."""

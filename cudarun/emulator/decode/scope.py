@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import field
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import RegisterSlot, Role
 from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of
 from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.numerics.types import TYPES, bits_of
 from cudarun.ptx import tree
-from cudarun.records import dataclass
 
 CARRY = "%CC.CF"
 STACK = "%stack"

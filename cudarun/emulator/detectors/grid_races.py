@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.detectors.findings import (
     AccessedBytes,
     AccessSite,
@@ -25,7 +26,6 @@ from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Section
 from cudarun.emulator.machine.threads import place_of_thread
 from cudarun.emulator.numerics.arrays import Array, Arrays
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site

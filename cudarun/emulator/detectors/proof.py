@@ -12,6 +12,7 @@ import io
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.decode.call_graph import CallGraph
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FirstRace
@@ -23,7 +24,6 @@ from cudarun.emulator.detectors.synchronization import (
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.memory import snapshot
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import FunctionCode

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.detectors.agents import (
     FIRST_AGENT,
     Agents,
@@ -34,7 +35,6 @@ from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.transfers import MemoryStore, split
 from cudarun.emulator.memory import Allocation
 from cudarun.emulator.numerics.arrays import Array, Arrays
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

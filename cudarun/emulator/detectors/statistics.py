@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import Terminator
 from cudarun.emulator.detectors.footprints import footprints
 from cudarun.emulator.detectors.instruction_kinds import kind_of
@@ -21,7 +22,6 @@ from cudarun.emulator.machine.access import Access, AccessKind
 from cudarun.emulator.machine.control import Branch
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.numerics.arrays import Array
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import BlockCode, Site

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.detectors.findings import AccessSite, DetectorFinding, FindingTable
 from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.instrumentation import Detector
@@ -19,7 +20,6 @@ from cudarun.emulator.machine.barriers import WarpBarrier
 from cudarun.emulator.machine.passing import following_blocks, passing_site
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action, BlockCode, FunctionCode, Terminator
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
@@ -19,7 +20,6 @@ from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.transfers import Fence, NoEffect
 from cudarun.emulator.machine.warpgroups import WaitGroup
 from cudarun.emulator.numerics.arrays import Array, Arrays
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

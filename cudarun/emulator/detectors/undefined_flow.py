@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import field
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action, FunctionCode, Operation, RegisterUse, Site
 from cudarun.emulator.decode.analysis import unwritten_registers
 from cudarun.emulator.detectors.findings import AccessSite, Kind
 from cudarun.emulator.machine.access import MemoryAction
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 from cudarun.emulator.machine.warps import Shuffle
-from cudarun.records import dataclass
 
 
 @dataclass(slots=True)

@@ -10,13 +10,13 @@ from bisect import bisect_left, insort
 from dataclasses import field
 from enum import Enum
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.addresses import Bytes, host_bytes
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.virtual_memory import next_number
 from cudarun.emulator.memory import Memory
-from cudarun.records import dataclass
 
 
 class AllocationKind(Enum):

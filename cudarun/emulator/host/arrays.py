@@ -19,14 +19,14 @@ from cuda.bindings.driver import (
 )
 from cuda.bindings.driver import CUarray_format as Format
 
-from cudarun.bindings import enum_field
+from cudarun.base.bindings import enum_field
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.textures.packed_texels import PACKINGS, PackedTexels, Packing
 from cudarun.emulator.machine.textures.texels import Texels
-from cudarun.records import dataclass
 
 LAYERED, CUBEMAP = int(CUDA_ARRAY3D_LAYERED), int(CUDA_ARRAY3D_CUBEMAP)
 SURFACE, GATHER = int(CUDA_ARRAY3D_SURFACE_LDST), int(CUDA_ARRAY3D_TEXTURE_GATHER)

@@ -13,10 +13,10 @@ from enum import Enum, auto
 
 from cuda.bindings.driver import CUstreamCaptureMode, CUstreamCaptureStatus
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.graphs import Graph, Node, Operation
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.records import dataclass
 
 _GLOBAL = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
 _RELAXED = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED

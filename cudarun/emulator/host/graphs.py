@@ -12,10 +12,10 @@ from dataclasses import field
 
 from cuda.bindings.driver import CUgraphNodeType
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.records import dataclass
 
 
 @dataclass(eq=False)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ctypes
 
+from cudarun.base.errors import ImageRefused
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.devices import CAPABILITY
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.errors import ImageRefused
 from cudarun.images.kinds import ELF_MAGIC, FATBIN_MAGIC
 
 

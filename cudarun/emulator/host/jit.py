@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from cuda.bindings.driver import CUjit_option
 
-from cudarun.bindings import newer_jit_options
-from cudarun.collection import without_collection
+from cudarun.base.bindings import newer_jit_options
+from cudarun.base.collection import without_collection
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.addresses import address_of, host_bytes
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.headers import (
@@ -36,7 +37,6 @@ from cudarun.emulator.program import KernelCode, ModuleCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError, ptxas_log
 from cudarun.ptx.parser import SHORT
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.decode.module import ModuleDecoder

@@ -21,6 +21,7 @@ from cuda.bindings.driver import (
 from cuda.bindings.driver import CUfunction_attribute as FunctionAttribute
 from cuda.bindings.driver import CUlaunchAttributeID as LaunchAttribute
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.engines import NotCompiled
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.contexts import Context
@@ -36,7 +37,6 @@ from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.register_limits import register_note
 from cudarun.emulator.machine.launch import LaunchConfig
 from cudarun.emulator.program import KernelCode
-from cudarun.records import dataclass
 
 Extent = tuple[int, int, int]
 

@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.headers import newest_ptx, parse_supported
 from cudarun.emulator.host.images import NotLoadable
 from cudarun.emulator.host.jit import compile_text
 from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
 from cudarun.ptx import tree
 from cudarun.ptx.lexer import PtxToken, TokenKind, tokenize
-from cudarun.records import dataclass
 
 _HEADER = frozenset({".version", ".target", ".address_size"})
 _OTHER_ITEMS = frozenset({".file", ".section", ".alias"})

@@ -16,7 +16,7 @@ from collections import deque
 
 from cuda.bindings.driver import CUresult
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 CAPACITY = 25600  # bytes; "The maximum size of the buffer is 25600 bytes"
 _TRUNCATED = "[CUDA][W] the oldest messages were dropped: the log was full\n"

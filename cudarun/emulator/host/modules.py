@@ -12,6 +12,7 @@ from dataclasses import field
 
 from cuda.bindings.driver import CUfunction_attribute as Attribute
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.devices import CAPABILITY, attribute_value
 from cudarun.emulator.host.handles import HandleTable
@@ -21,7 +22,6 @@ from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import Memory, OutOfMemory
 from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
-from cudarun.records import dataclass
 
 _DEFAULT_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK")
 _MOST_THREADS = attribute_value("MAX_THREADS_PER_BLOCK")

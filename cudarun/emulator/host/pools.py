@@ -11,10 +11,10 @@ from dataclasses import field
 from cuda.bindings.driver import CUmemPool_attribute as Attribute
 from cuda.bindings.driver import cuuint64_t
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.records import dataclass
 
 _SWITCHES = (
     Attribute.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,

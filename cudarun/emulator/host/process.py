@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.engines import Engines
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
@@ -31,7 +32,6 @@ from cudarun.emulator.host.streams import DEFAULT_STREAMS, PER_THREAD, Stream
 from cudarun.emulator.host.virtual_memory import VirtualMemory
 from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.memory import Memory
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch

@@ -11,13 +11,13 @@ from __future__ import annotations
 import functools
 import re
 
-from cudarun.bindings import is_missing_library
+from cudarun.base.bindings import is_missing_library
+from cudarun.base.cache import ResultCache, cache_folder, digest_of
 from cudarun.emulator.host.headers import OWN_TARGET
 from cudarun.emulator.host.occupancy import most_registers
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.program import KernelCode
 from cudarun.ptx.parser import SHORT
-from cudarun.result_cache import ResultCache, cache_folder, digest_of
 
 _MOST = 255  # registers of a thread
 

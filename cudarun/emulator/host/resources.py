@@ -14,7 +14,7 @@ from cuda.bindings.driver import (
     CUmemAllocationProp,
 )
 
-from cudarun.bindings import enum_field
+from cudarun.base.bindings import enum_field
 from cudarun.emulator.host.refusal import Refusal
 
 T = TypeVar("T")

@@ -10,11 +10,11 @@ import time
 
 from cuda.bindings.driver import CUevent_flags, CUgraphNodeType, CUstream_flags
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.captures import Capture, CaptureBranch
 from cudarun.emulator.host.contexts import STREAM_PRIORITIES, Context, ContextObject
 from cudarun.emulator.host.graphs import Node, Operation
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.records import dataclass
 
 DEFAULT_STREAMS = (0, 1, 2)  # null, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
 PER_THREAD = 2

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from cuda.bindings.driver import CUDA_RESOURCE_DESC, CUresourcetype
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.arrays import CudaArray
 from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.handles import handle_value
@@ -14,7 +15,6 @@ from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.machine.textures.texels import Surface
-from cudarun.records import dataclass
 
 
 @dataclass(eq=False)

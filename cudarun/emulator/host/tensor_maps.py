@@ -11,9 +11,9 @@ from typing import Any, SupportsInt
 
 from cuda.bindings.driver import CUtensorMap, cuuint64_t
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.tensor_maps import FIRST_FLOAT, MOST_RANKS, TYPES, TensorMap
-from cudarun.records import dataclass
 
 Numbers = Sequence[SupportsInt] | None
 

@@ -22,6 +22,7 @@ from cuda.bindings.driver import (
     CUresourcetype,
 )
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.arrays import (
     FACES,
     ArrayShape,
@@ -43,7 +44,6 @@ from cudarun.emulator.machine.textures.levels import sampler_steps
 from cudarun.emulator.machine.textures.texels import COLORS, Texels, encoded, fractions, truncated
 from cudarun.emulator.machine.textures.texture import Sampler, Texture
 from cudarun.emulator.memory import Allocation
-from cudarun.records import dataclass
 
 _FLAGS = (
     CU_TRSF_READ_AS_INTEGER

@@ -6,9 +6,9 @@ from cuda.bindings.driver import CUDA_RESOURCE_VIEW_DESC
 from cuda.bindings.driver import CUarray_format as Format
 from cuda.bindings.driver import CUresourceViewFormat as ViewFormat
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.arrays import LAYERED, ArrayShape, TexelFormat
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.records import dataclass
 
 _KINDS = {
     "UINT": {8: "UNSIGNED_INT8", 16: "UNSIGNED_INT16", 32: "UNSIGNED_INT32"},

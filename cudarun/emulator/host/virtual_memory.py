@@ -16,12 +16,12 @@ from dataclasses import field
 
 from cuda.bindings.driver import CUmemAllocationProp
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.host.devices import HOST_ADDRESSES, EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.hostmemory import RegisteredMemory
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import OutOfMemory
-from cudarun.records import dataclass
 
 GRANULARITY = 2 << 20
 

@@ -39,12 +39,12 @@ import re
 from collections.abc import Callable, Collection
 from functools import cached_property
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import ActionFunction
 from cudarun.emulator.isa.modifiers import ordered_kinds
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.words import Words
-from cudarun.records import dataclass
 
 _WORD = re.compile(r"\{\.([\w:.]+)\}|\.([\w:]+)")
 _TEXTURE = re.compile(r"\[(?P<map>&)?(?P<name>\w+) \{(?P<coordinates>\w+):(?P<type>\w+)\}\]$")

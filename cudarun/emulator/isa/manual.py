@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.isa import table
 from cudarun.emulator.isa.modifiers import misplaced
-from cudarun.records import dataclass
 
 VERSION = (9, 0)
 """The version of the manual."""

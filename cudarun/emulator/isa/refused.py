@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

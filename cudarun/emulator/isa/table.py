@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import import_module
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.isa.form import InstructionForm
 from cudarun.emulator.isa.modifiers import misplaced
 from cudarun.emulator.words import Words
-from cudarun.records import dataclass
 
 # The instructions of each module of the tables: opcodes, with the words that all of its rows have.
 _INSTRUCTIONS = {

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.clusters import other_blocks
 from cudarun.emulator.machine.lanes import Indices
 from cudarun.emulator.machine.report import describe_address, describe_offset
 from cudarun.emulator.machine.spaces import PARAMETER_WINDOW, WINDOW_BYTES, WINDOWS, WINDOWS_END
 from cudarun.emulator.numerics.arrays import Array, Arrays
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
     Action,
     BlockCode,
@@ -24,7 +25,6 @@ from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.numerics.arrays import Array, Mask
 from cudarun.emulator.numerics.bits import population
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch, Path

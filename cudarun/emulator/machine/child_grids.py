@@ -15,7 +15,7 @@ from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, Protocol
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.memory import Memory

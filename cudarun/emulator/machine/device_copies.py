@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.report import place
 from cudarun.emulator.memory import InvalidAddress
 from cudarun.emulator.numerics.arrays import Array
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site

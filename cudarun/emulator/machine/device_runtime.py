@@ -14,12 +14,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.machine.access import section_window
 from cudarun.emulator.machine.child_grids import TAIL_STREAM, ChildGrid, Extent
 from cudarun.emulator.machine.device_copies import Box, copy_box, fill_box
 from cudarun.emulator.machine.runtime_calls import CallingThread, Result, RuntimeQuery, each_lane
 from cudarun.emulator.memory import OutOfMemory
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import ActionFunction

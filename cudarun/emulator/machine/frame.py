@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
     Action,
     BlockCode,
@@ -32,7 +33,6 @@ from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.temporaries import temporaries_of
 from cudarun.emulator.numerics.types import Type, TypeKind
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site, Terminator

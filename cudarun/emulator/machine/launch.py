@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import BlockCode, FunctionCode, Role, Site
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.child_grids import ChildGrid, ChildQueue, GridFamily
@@ -20,7 +21,6 @@ from cudarun.emulator.machine.spaces import RESERVED_SHARED
 from cudarun.emulator.memory import UNDEFINED_BYTE
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import Type, TypeKind
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.access import Section

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.numerics.arrays import Arrays
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import ActionFunction

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from enum import Enum, auto
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.numerics.arrays import Arrays
-from cudarun.records import dataclass
 
 
 class Extent(Enum):

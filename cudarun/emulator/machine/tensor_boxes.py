@@ -13,9 +13,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.machine.tensor_maps import TensorMap
 from cudarun.emulator.numerics.arrays import Array
-from cudarun.records import dataclass
 
 CHUNK = 16
 _BOXES_KEPT = 64

@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 BYTES = 128
 MOST_RANKS = 5

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 
 class TypeKind(Enum):

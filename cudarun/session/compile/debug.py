@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cudarun.arguments.parameter_match import expected_type, is_tensor_map
-from cudarun.errors import CudarunError
+from cudarun.base.errors import CudarunError
+from cudarun.images.parameters import Parameter
 from cudarun.images.versions import Architecture, parse_target
-from cudarun.parameters import Parameter
 from cudarun.session.compile.source import compile_source
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image

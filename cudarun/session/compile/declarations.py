@@ -16,10 +16,10 @@ from itertools import islice
 
 from cudarun.arguments.parameter_match import PtxType, expected_type
 from cudarun.arguments.types import NAMED, PointerType, ScalarType
+from cudarun.base.records import dataclass
 from cudarun.images.demangler import base_name
 from cudarun.images.facts import ImageFacts, KernelFacts
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.images.parameters import Parameter
 from cudarun.session.compile.source_texts import plain_text
 
 _LONGEST_LIST = 1 << 16  # characters between the parentheses of a declaration

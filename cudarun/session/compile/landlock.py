@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 T = TypeVar("T")
 

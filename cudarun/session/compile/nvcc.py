@@ -16,12 +16,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from cudarun.base.cache import ResultCache, cache_folder
+from cudarun.base.errors import CudarunError, ImageRefused, RequestError
 from cudarun.diagnostics.entries import Diagnostic, located
 from cudarun.diagnostics.log_parser import parse_log
 from cudarun.diagnostics.refusals import LoadTarget
-from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.versions import Version
-from cudarun.result_cache import ResultCache, cache_folder
 from cudarun.session.compile.task import (
     NAME_EXPRESSIONS,
     VERSIONS,

@@ -12,11 +12,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from cudarun.bindings import installed_version, is_missing_library, toolkit_installation
+from cudarun.base.bindings import installed_version, is_missing_library, toolkit_installation
+from cudarun.base.cache import ResultCache, cache_folder
+from cudarun.base.errors import CudarunError, ImageRefused, RequestError
 from cudarun.diagnostics.refusals import LoadTarget
-from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.versions import Version
-from cudarun.result_cache import ResultCache, cache_folder
 from cudarun.session.compile.headers import standard_headers
 from cudarun.session.compile.landlock import call_confined
 from cudarun.session.compile.options import known_to_nvrtc

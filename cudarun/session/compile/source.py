@@ -15,11 +15,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
+from cudarun.base.errors import CudarunError, RequestError
 from cudarun.diagnostics.code_rules import HOST_FUNCTION
 from cudarun.diagnostics.entries import notes
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.header_rules import header_source, missing_host_header
-from cudarun.errors import CudarunError, RequestError
 from cudarun.images.versions import Architecture, Version
 from cudarun.session.compile.nvcc import NVCC_INSTALLATION, NvccCompiler
 from cudarun.session.compile.nvrtc import (

@@ -9,13 +9,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
+from cudarun.base.cache import digest_of
+from cudarun.base.errors import ImageRefused
+from cudarun.base.records import dataclass
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.errors import ImageRefused
 from cudarun.images.facts import ImageFacts
 from cudarun.images.reader import read_image
 from cudarun.images.versions import Architecture, Version
-from cudarun.records import dataclass
-from cudarun.result_cache import digest_of
 from cudarun.session.compile.declarations import with_declarations
 from cudarun.session.compile.landlock import call_confined
 from cudarun.session.compile.source_texts import read_texts

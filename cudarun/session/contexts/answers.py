@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import Any, TypeAlias
 
+from cudarun.base.records import dataclass
 from cudarun.images.facts import KernelFacts
 from cudarun.model.checks import CheckResult
-from cudarun.records import dataclass
 from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.driver.calls import Driver
 from cudarun.session.image.image import Image

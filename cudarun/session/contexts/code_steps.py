@@ -8,7 +8,7 @@ from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.dimensions import evaluate_extent, evaluate_size
 from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.values import Argument
-from cudarun.errors import ImageRefused, RequestError
+from cudarun.base.errors import ImageRefused, RequestError
 from cudarun.images.facts import KernelFacts
 from cudarun.session.contexts.answers import Asked, CallAnswer, NotSupported, ScriptObject
 from cudarun.session.contexts.memory_steps import Known, MemorySteps

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cudarun.bindings import context_arguments
+from cudarun.base.bindings import context_arguments
 from cudarun.session.contexts.answers import (
     Asked,
     CallAnswer,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 from cudarun.session.contexts.parser import parse_script
 from cudarun.session.contexts.script import Script
 

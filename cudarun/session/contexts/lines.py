@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudarun.errors import ArgumentSyntaxError
-from cudarun.records import dataclass
+from cudarun.base.errors import ArgumentSyntaxError
+from cudarun.base.records import dataclass
 
 _OPENING, _CLOSING = "([{", ")]}"
 

@@ -16,7 +16,7 @@ from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.initializers import contents, in_memory, seeded
 from cudarun.arguments.packing import BufferSpec, HandleOwner, VariableElement, write_addresses
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.contexts.answers import CallAnswer, StepBase, valued
 
 _SEED = 0  # of random initializers, as the default of --seed

@@ -46,8 +46,8 @@ from cudarun.arguments.values import (
     has_type,
     value_type,
 )
-from cudarun.errors import ArgumentSyntaxError, RequestError
-from cudarun.records import dataclass
+from cudarun.base.errors import ArgumentSyntaxError, RequestError
+from cudarun.base.records import dataclass
 from cudarun.session.contexts.lines import Line, Token
 from cudarun.session.contexts.script import Limit, NameReference, Operands, Symbol
 from cudarun.session.contexts.verbs import Verb

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.bindings import context_arguments
+from cudarun.base.bindings import context_arguments
 from cudarun.model.contexts import ContextInfo, ContextOutcome, ContextsReport
 from cudarun.session.driver.contexts import LIMITS, cache_word, enter_context, flag_words
 from cudarun.session.driver.target import ContextOptions, Target

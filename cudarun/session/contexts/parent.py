@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cudarun.errors import CudarunError, OutOfTime, RequestError
+from cudarun.base.errors import CudarunError, OutOfTime, RequestError
+from cudarun.base.records import derived
 from cudarun.model.contexts import ScriptReport, StepReport
-from cudarun.records import derived
 from cudarun.session.contexts.script import Script, Step
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image

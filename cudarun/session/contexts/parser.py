@@ -19,7 +19,7 @@ from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.values import Argument, Value
-from cudarun.errors import ArgumentSyntaxError
+from cudarun.base.errors import ArgumentSyntaxError
 from cudarun.session.contexts.lines import Line, Token
 from cudarun.session.contexts.operands import (
     COMPARED,

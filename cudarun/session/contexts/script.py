@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 from cudarun.session.contexts.verbs import BUILTIN
 
 Operands: TypeAlias = Mapping[str, Any]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS
 
 BUILTIN = "builtin"

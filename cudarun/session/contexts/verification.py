@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from cudarun.arguments.scanner import did_you_mean
-from cudarun.errors import NoDevice, RequestError, WorkerDied
+from cudarun.base.errors import NoDevice, RequestError, WorkerDied
+from cudarun.base.records import dataclass
 from cudarun.model.contexts import (
     FactOnDevice,
     FactReport,
@@ -15,7 +16,6 @@ from cudarun.model.contexts import (
     StepReport,
     VerifyReport,
 )
-from cudarun.records import dataclass
 from cudarun.session.contexts.facts import FACTS, Fact
 from cudarun.session.contexts.parent import ScriptWorker
 from cudarun.session.contexts.script import Script

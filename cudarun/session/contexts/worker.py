@@ -15,9 +15,9 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from cudarun.arguments.packing import BufferSpec
+from cudarun.base.records import derived
 from cudarun.model.check_lines import failure_lines
 from cudarun.model.contexts import StackEntry, StepReport, ThreadStack, Verdict
-from cudarun.records import derived
 from cudarun.session.contexts.answers import CallAnswer, NotRun, NotSupported
 from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.contexts.image import builtin_image

@@ -12,9 +12,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cudarun.bindings import toolkit_installation
+from cudarun.base.bindings import toolkit_installation
+from cudarun.base.records import dataclass
 from cudarun.model.doctor import DoctorFinding, DoctorReport
-from cudarun.records import dataclass
 from cudarun.session.devices.probes import (
     DriverLibrary,
     DriverStart,

@@ -9,7 +9,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.session.driver.drivers import Compiler

@@ -15,11 +15,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from cudarun.bindings import is_missing_library
-from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice
+from cudarun.base.bindings import is_missing_library
+from cudarun.base.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice
+from cudarun.base.terminal import visible
 from cudarun.session.driver.drivers import DriverChoice
 from cudarun.session.driver.log import DriverLog
-from cudarun.terminal import visible
 
 if TYPE_CHECKING:
     from enum import IntEnum

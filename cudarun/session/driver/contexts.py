@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from cudarun.bindings import context_arguments
+from cudarun.base.bindings import context_arguments
 from cudarun.session.driver.target import ContextOptions
 
 if TYPE_CHECKING:  # the command line needs the words below without a worker's imports

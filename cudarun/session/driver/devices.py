@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cudarun.errors import NoDevice, RequestError
+from cudarun.base.errors import NoDevice, RequestError
+from cudarun.base.machine import DeviceIdentity
+from cudarun.base.records import dataclass
 from cudarun.images.versions import Version, newest_ptx
-from cudarun.machine import DeviceIdentity
-from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import DriverName, Selector
 

@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
-from cudarun.bindings import import_driver_types
-from cudarun.errors import RequestError
-from cudarun.records import dataclass
+from cudarun.base.bindings import import_driver_types
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 from cudarun.session.driver.log import LogCalls, libcuda_logs
 from cudarun.session.driver.selection import DriverName
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudarun.errors import CudarunError
+from cudarun.base.errors import CudarunError
 
 FAULTS = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719, 721})
 """CUDA driver API, enum CUresult: after these every call of the process fails."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.errors import DeviceFailed
+from cudarun.base.errors import DeviceFailed
 from cudarun.session.driver.calls import Driver
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from cudarun.errors import RequestError
-from cudarun.records import dataclass
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 
 DriverName = Literal["cuda", "cpu"]
 

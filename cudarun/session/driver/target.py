@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 from cudarun.session.driver.selection import Selector
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cudarun.arguments.tensor_map_layout import TensorMapLayout
 from cudarun.arguments.tensor_map_options import FILLS, INTERLEAVES, NEWER, PROMOTIONS, SWIZZLES
-from cudarun.errors import DeviceFailed, RequestError
+from cudarun.base.errors import DeviceFailed, RequestError
 from cudarun.session.driver.calls import Driver
 
 if TYPE_CHECKING:

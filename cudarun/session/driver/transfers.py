@@ -19,7 +19,7 @@ import numpy as np
 
 from cudarun.arguments.contents import Contents
 from cudarun.arguments.dtypes import Array, DType
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 from cudarun.session.driver.calls import Driver
 
 if TYPE_CHECKING:  # only large copies use threads, and the import takes 10 ms

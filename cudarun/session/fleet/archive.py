@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
-from cudarun.decoding import InvalidDocument, decode, parse
-from cudarun.errors import RequestError
+from cudarun.base.decoding import InvalidDocument, decode, parse
+from cudarun.base.errors import RequestError
+from cudarun.base.files import OutputFile, whole_file
 from cudarun.session.fleet.request import NodeRequest
-from cudarun.writing import OutputFile, whole_file
 
 _REQUEST = "fleet.json"
 _FILES = "files/"

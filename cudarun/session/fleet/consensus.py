@@ -12,9 +12,9 @@ from dataclasses import replace
 from statistics import median
 from typing import NamedTuple
 
-from cudarun.errors import ExitCode
+from cudarun.base.errors import ExitCode
+from cudarun.base.records import dataclass
 from cudarun.model.fleet import Consensus, FleetGpu, FleetHost
-from cudarun.records import dataclass
 
 _LEAST = 3
 """The least GPUs of a kind of which a minority can be named."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 MAX_HOSTS = 100_000
 """The most hosts of a fleet."""

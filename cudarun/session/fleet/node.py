@@ -9,8 +9,9 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from cudarun import __version__, machine
-from cudarun.errors import ExitCode, InternalError, NoDevice, OutOfTime
+from cudarun import __version__
+from cudarun.base import machine
+from cudarun.base.errors import ExitCode, InternalError, NoDevice, OutOfTime
 from cudarun.model.fleet import Change, FleetCase, NodeGpu, NodeReport, overall
 from cudarun.session.spec.parent import device_runs, run_spec
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from cudarun import __version__
-from cudarun.decoding import InvalidDocument, decode, parse
+from cudarun.base.decoding import InvalidDocument, decode, parse
 from cudarun.model.fleet import VERDICTS, NodeGpu
 
 MAX_DOCUMENT = 64 << 20

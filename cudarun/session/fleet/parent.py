@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from cudarun.decoding import InvalidDocument
+from cudarun.base.decoding import InvalidDocument
+from cudarun.base.files import OutputFile, whole_file
+from cudarun.base.records import dataclass
 from cudarun.model.fleet import FleetGpu, FleetHost, FleetReport
-from cudarun.records import dataclass
 from cudarun.session.fleet.consensus import compare
 from cudarun.session.fleet.node_document import read_node_document
 from cudarun.session.fleet.transport import Transport
 from cudarun.session.workers.programs import ProgramResult
-from cudarun.writing import OutputFile, whole_file
 
 
 @dataclass(frozen=True, slots=True)

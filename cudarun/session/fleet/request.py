@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 RUNS = 3
 """The default number of runs of each case: enough to tell a changing output from a wrong one."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from cudarun.errors import RequestError
-from cudarun.records import dataclass
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 from cudarun.session.fleet.node_document import MAX_DOCUMENT
 from cudarun.session.workers.programs import ProgramResult, run_programs
 

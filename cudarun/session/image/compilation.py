@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from cudarun.options import CaseForm, option_field
-from cudarun.records import dataclass
-from cudarun.writing import FileUse
+from cudarun.base.files import FileUse
+from cudarun.base.options import CaseForm, option_field
+from cudarun.base.records import dataclass
 
 Compiler = Literal["auto", "nvrtc", "nvcc"]
 

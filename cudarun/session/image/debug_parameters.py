@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cudarun.base.records import dataclass
 from cudarun.images.kinds import ImageKind, identify
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.images.parameters import Parameter
 from cudarun.session.image.image import Image
 
 

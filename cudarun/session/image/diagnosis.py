@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from cudarun.base.errors import CudarunError, ImageRefused
 from cudarun.diagnostics.entries import Diagnostic, located
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.log_parser import parse_log
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
-from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.fatbin import Entry
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import check_structure as check

@@ -7,7 +7,7 @@ import re
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:  # only for annotations
     from cudarun.diagnostics.entries import Diagnostic

@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 
-from cudarun.errors import ImageRefused, RequestError
+from cudarun.base.errors import ImageRefused, RequestError
 from cudarun.images.demangler import base_name, demangle, spellings
 from cudarun.images.kinds import ImageKind
 from cudarun.session.image.image import Image

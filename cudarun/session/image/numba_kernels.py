@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from cudarun.arguments.types import NAMED
+from cudarun.base.records import dataclass
 from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.ptx_usage import KernelUsage
-from cudarun.records import dataclass
 
 _ARRAY = re.compile(r"Array<(?P<element>[\w ]+), (?P<dimensions>[1-9]), ")
 _ADDRESS = 4  # the index of the address among the parameters of an array

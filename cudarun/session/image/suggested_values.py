@@ -18,8 +18,8 @@ from cudarun.arguments.parameter_order import has_names
 from cudarun.arguments.types import NAMED, PointerType, ScalarType, VectorType
 
 if TYPE_CHECKING:
+    from cudarun.images.parameters import Parameter
     from cudarun.images.ptx_usage import KernelUsage, PointerUse
-    from cudarun.parameters import Parameter
 
 ELEMENTS = 1024
 FEWEST = 8

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from cudarun.base.records import dataclass
 from cudarun.images.demangler import spellings
 from cudarun.images.ptx_usage import KernelUsage, KernelUsages
-from cudarun.records import dataclass
 from cudarun.session.image.image import STDIN
 from cudarun.session.image.numba_kernels import numba_arrays
 from cudarun.session.image.suggested_values import ELEMENTS, FEWEST, SuggestedValues
@@ -18,7 +18,7 @@ from cudarun.session.image.triton import read_triton
 
 if TYPE_CHECKING:
     from cudarun.images.facts import KernelFacts
-    from cudarun.parameters import Parameter
+    from cudarun.images.parameters import Parameter
     from cudarun.session.image.image import Image
 
 _SHARED = "16Ki"

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cudarun.errors import RequestError
-from cudarun.records import dataclass
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 from cudarun.session.image.image import Image
 
 if TYPE_CHECKING:

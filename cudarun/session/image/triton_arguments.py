@@ -28,9 +28,9 @@ from cudarun.arguments.values import (
     TensorExtent,
     TensorMapValue,
 )
-from cudarun.errors import RequestError
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
+from cudarun.images.parameters import Parameter
 from cudarun.session.image.triton import SCRATCH, TritonDescriptor, TritonKernel
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cudarun.arguments.packing import ArraySpec, BufferSpec, HandleOwner, ObjectSpec
 from cudarun.arguments.sampling import ADDRESS_MODES, FACES, Sampling, texel
 from cudarun.arguments.types import Type
-from cudarun.errors import DeviceFailed
+from cudarun.base.errors import DeviceFailed
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.memory import DeviceBuffer
 from cudarun.session.launch.recorded.memory import RecordedArrayBuffer

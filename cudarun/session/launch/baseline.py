@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cudarun.errors import DeviceFailed
+from cudarun.base.errors import DeviceFailed
+from cudarun.base.records import derived
+from cudarun.comparison.rank_test import CONFIDENCE, time_ratio
 from cudarun.model.launch import LaunchResult
 from cudarun.model.runs import BaselineResult, SpeedResult, TimingResult
-from cudarun.rank_test import CONFIDENCE, time_ratio
-from cudarun.records import derived
 from cudarun.session.launch.launches import Launches
 from cudarun.session.launch.request import BaselineLaunch, Program
 from cudarun.session.launch.timing import summary

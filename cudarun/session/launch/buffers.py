@@ -20,7 +20,7 @@ from cudarun.arguments.packing import (
     ObjectSpec,
     write_addresses,
 )
-from cudarun.errors import DeviceFailed
+from cudarun.base.errors import DeviceFailed
 from cudarun.model.launch import BufferResult
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.fill_pattern import fill_pattern, unwritten_items

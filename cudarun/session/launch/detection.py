@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from functools import partial
 
 from cudarun.arguments.packing import BufferSpec
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass, derived
 from cudarun.images.demangler import demangle
 from cudarun.model.detectors import (
     BankConflicts,
@@ -20,7 +21,6 @@ from cudarun.model.detectors import (
     Proof,
     ProvedOperation,
 )
-from cudarun.records import dataclass, derived
 from cudarun.session.driver import drivers
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import Selector

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from cudarun.arguments.packing import BufferSpec
-from cudarun.errors import CudarunError
+from cudarun.base.errors import CudarunError
 from cudarun.session.driver.faults import is_fault
 from cudarun.session.launch.steps import BoundStep
 

@@ -7,7 +7,7 @@ import numpy as np
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.types import StructType, innermost
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.model.figures import Figure
 from cudarun.session.launch.pictures import brightness, is_image
 from cudarun.session.launch.step_request import Show

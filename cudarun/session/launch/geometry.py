@@ -12,7 +12,7 @@ from cudarun.arguments.binding import Binding
 from cudarun.arguments.dimensions import evaluate_extent, evaluate_size
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.values import Buffer
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.launch.step_request import Geometry, GeometryRequest
 from cudarun.session.load.request import Extent
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cudarun.errors import DeviceFailed
+from cudarun.base.errors import DeviceFailed
 from cudarun.session.driver.calls import Driver
 
 if TYPE_CHECKING:

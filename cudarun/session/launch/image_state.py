@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cudarun.errors import DeviceFailed
-from cudarun.records import dataclass
+from cudarun.base.errors import DeviceFailed
+from cudarun.base.records import dataclass
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
 from cudarun.session.launch.steps import Libraries
 from cudarun.session.load.library import Library

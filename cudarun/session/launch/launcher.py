@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cudarun.errors import DeviceFailed, RequestError
+from cudarun.base.errors import DeviceFailed, RequestError
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.refusals import explain_refusal

@@ -14,7 +14,7 @@ from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 
 if TYPE_CHECKING:
     from cudarun.arguments.expressions.parser import Expression
-    from cudarun.parameters import Parameter
+    from cudarun.images.parameters import Parameter
 
 
 def complete_command(

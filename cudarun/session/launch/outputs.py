@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterable
 from typing import IO, TYPE_CHECKING, Any
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
+from cudarun.base.files import OutputFile, check_outputs, whole_file
 from cudarun.session.launch.step_request import Save
-from cudarun.writing import OutputFile, check_outputs, whole_file
 
 if TYPE_CHECKING:  # `check_savable` runs in the parent, which does not import numpy
     from cudarun.arguments.dtypes import Array, DType

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.errors import AddressOccupied, CudarunError, worst
-from cudarun.records import derived
+from cudarun.base.errors import AddressOccupied, CudarunError, worst
+from cudarun.base.records import derived
 from cudarun.session.workers.job import Job
 
 if TYPE_CHECKING:  # imports here delay the start of the workers

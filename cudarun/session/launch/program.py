@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.packing import Handles
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
 from cudarun.session.driver.tensor_maps import encode_tensor_map

@@ -21,10 +21,10 @@ from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.types import PointerType, StructType, Type, innermost
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 from cudarun.model.checks import CheckResult, ReferenceResult
 from cudarun.model.launch import BufferCopy
-from cudarun.records import dataclass
 from cudarun.session.driver.fill_pattern import without_common_pattern
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.variables import ImageVariable

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import MISSING, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from cudarun.options import (
+from cudarun.base.files import FileUse
+from cudarun.base.options import (
     INT_MAX,
     CaseForm,
     OptionGroup,
@@ -13,10 +14,9 @@ from cudarun.options import (
     fields_of_group,
     option_field,
 )
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 from cudarun.session.driver.selection import Selector
 from cudarun.session.launch.step_request import LaunchStep
-from cudarun.writing import FileUse
 
 if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar
     from cudarun.arguments.expressions.parser import Expression

@@ -15,11 +15,11 @@ from cudarun.arguments.expressions.presentation import without_unwritten
 from cudarun.arguments.expressions.rows import ALL, rows_wanted, span
 from cudarun.arguments.expressions.statements import Check
 from cudarun.arguments.packing import BufferSpec
-from cudarun.errors import CudarunError, RequestError
+from cudarun.base.errors import CudarunError, RequestError
+from cudarun.base.records import dataclass
 from cudarun.model.checks import CheckResult, Mismatch
 from cudarun.model.figures import Figure
 from cudarun.model.launch import BufferResult, Printed, Saved
-from cudarun.records import dataclass
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.fill_pattern import fill_pattern
 from cudarun.session.driver.transfers import ChunkSink

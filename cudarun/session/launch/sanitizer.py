@@ -14,9 +14,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from cudarun.diagnostics.findings import SanitizerFinding
-from cudarun.diagnostics.sanitizer import SanitizerLog, parse_sanitizer_log
-from cudarun.errors import (
+from cudarun.base.errors import (
     CudarunError,
     DeviceFailed,
     NoDevice,
@@ -25,6 +23,9 @@ from cudarun.errors import (
     WorkerDied,
     worst,
 )
+from cudarun.base.terminal import visible
+from cudarun.diagnostics.findings import SanitizerFinding
+from cudarun.diagnostics.sanitizer import SanitizerLog, parse_sanitizer_log
 from cudarun.model.launch import DeviceOutcome, LaunchReport, LaunchResult
 from cudarun.model.sanitizer import SanitizerReport
 from cudarun.session.compile.toolkit import find_program
@@ -39,7 +40,6 @@ from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.program import SupervisedProgram
 from cudarun.session.workers.shared_file import SharedFile
 from cudarun.session.workers.worker import receive, send
-from cudarun.terminal import visible
 
 PROGRAM = "compute-sanitizer"
 _FOUND = 99  # the sanitizer's exit code when it has findings

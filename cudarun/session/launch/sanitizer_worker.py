@@ -11,7 +11,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from cudarun.errors import CudarunError, InternalError
+from cudarun.base.errors import CudarunError, InternalError
 from cudarun.session.launch.steps import load_libraries
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers import page

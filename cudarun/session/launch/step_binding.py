@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.scope import Scope
+from cudarun.base.records import dataclass, derived
 from cudarun.model.launch import KernelLaunch
-from cudarun.records import dataclass, derived
 from cudarun.session.launch.geometry import resolve_geometry
 from cudarun.session.launch.missing_arguments import complete_command
 from cudarun.session.launch.recorded.memory import (
@@ -30,7 +30,7 @@ from cudarun.session.launch.variables import (
 
 if TYPE_CHECKING:
     from cudarun.images.facts import KernelFacts, VariableFacts
-    from cudarun.parameters import Parameter
+    from cudarun.images.parameters import Parameter
     from cudarun.session.image.image import Image
     from cudarun.session.load.library import Kernel
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from cudarun.options import (
+from cudarun.base.files import FileUse
+from cudarun.base.options import (
     INT_MAX,
     CaseForm,
     OptionGroup,
@@ -14,10 +15,9 @@ from cudarun.options import (
     fields_of_group,
     option_field,
 )
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 from cudarun.session.driver.contexts import CACHE_CONFIGS
 from cudarun.session.load.request import Extent
-from cudarun.writing import FileUse
 
 if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar
     from cudarun.arguments.constants import CompiledConstant

@@ -9,10 +9,10 @@ from functools import partial
 from typing import TypeAlias
 
 from cudarun.arguments.packing import BufferSpec, HandleOwner
+from cudarun.base.errors import CudarunError, ImageRefused
+from cudarun.base.records import dataclass, derived
 from cudarun.diagnostics.entries import notes
-from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.kinds import CONTAINERS, identify
-from cudarun.records import dataclass, derived
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.request import Program

@@ -14,7 +14,7 @@ import numpy as np
 from cudarun.arguments.contents import RepeatedContents
 from cudarun.arguments.dtypes import Array, Values
 from cudarun.arguments.expressions.evaluation import Unwritten, nothing_unwritten
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.driver.fill_pattern import fill_pattern
 
 

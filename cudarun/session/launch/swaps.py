@@ -8,7 +8,7 @@ from cudarun.arguments.sampling import ArrayForm
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.values import AddressOf, ObjectValue
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.launch.step_request import LaunchStep
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 from cudarun.session.driver.memory import DeviceBuffer
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.image_state import ImageState

@@ -9,7 +9,7 @@ from cudarun.arguments.addresses import Locator
 from cudarun.arguments.binding import Binding
 from cudarun.arguments.packing import BufferSpec, VariableElement
 from cudarun.arguments.types import Type
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.images.facts import KernelFacts, VariableFacts
 from cudarun.images.kinds import ImageKind
 from cudarun.session.image.image import Image

@@ -32,12 +32,12 @@ from cudarun.arguments.values import (
     Value,
     value_type,
 )
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 from cudarun.images.demangler import short_names
 from cudarun.images.facts import VariableFacts
+from cudarun.images.parameters import Parameter
 from cudarun.model.launch import MemoryRow
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
 from cudarun.session.launch.step_request import LaunchStep
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*")

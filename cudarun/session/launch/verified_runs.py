@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from cudarun.base.errors import DeviceFailed, OutOfTime
 from cudarun.diagnostics.entries import notes
-from cudarun.errors import DeviceFailed, OutOfTime
 from cudarun.model.launch import LaunchResult
 from cudarun.model.runs import BaselineResult, SeededRun, StateResult
 from cudarun.session.driver.devices import Device

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from cudarun.arguments.expressions.statements import check_lets
 from cudarun.arguments.packing import BufferSpec
+from cudarun.base.errors import CudarunError, RequestError
+from cudarun.base.records import derived
 from cudarun.diagnostics.entries import notes
-from cudarun.errors import CudarunError, RequestError
 from cudarun.images.demangler import demangle
 from cudarun.model.detectors import DetectorReport
 from cudarun.model.launch import KernelEngine, LaunchResult, StepResult
 from cudarun.model.runs import SeededRun, TimingResult
-from cudarun.records import derived
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.launch.buffers import Buffers, Values

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
 
-from cudarun.bindings import installed_version, is_missing_library, toolkit_installation
+from cudarun.base.bindings import installed_version, is_missing_library, toolkit_installation
+from cudarun.base.errors import ImageRefused, RequestError, WorkerDied
 from cudarun.diagnostics.refusals import LoadTarget
-from cudarun.errors import ImageRefused, RequestError, WorkerDied
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.versions import Architecture
 from cudarun.session.compile.source import compile_source

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.errors import ImageRefused, NoDevice, RequestError
+from cudarun.base.errors import ImageRefused, NoDevice, RequestError
+from cudarun.base.files import whole_file
+from cudarun.base.records import derived
 from cudarun.images.kinds import ImageKind, identify
-from cudarun.records import derived
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
 from cudarun.session.link.request import LinkRequest
@@ -16,7 +17,6 @@ from cudarun.session.load.request import LoadRequest
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.job import Job
 from cudarun.session.workers.pool import WorkerPool
-from cudarun.writing import whole_file
 
 if TYPE_CHECKING:
     from cudarun.images.versions import Architecture

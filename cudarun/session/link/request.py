@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:  # the command's help does not need images
+    from cudarun.base.files import OutputFile
     from cudarun.images.versions import Architecture
     from cudarun.session.driver.target import Target
     from cudarun.session.image.image import Image
     from cudarun.session.load.request import JitOptions
-    from cudarun.writing import OutputFile
 
 Linker = Literal["auto", "driver", "nvjitlink"]
 

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from cudarun.base.errors import CudarunError, ImageRefused, RequestError
+from cudarun.base.records import dataclass
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.errors import Diagnosed
-from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
 from cudarun.images.symbols import link_symbols
 from cudarun.images.versions import Architecture
-from cudarun.records import dataclass
 from cudarun.session.compile.source import compile_source
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, newest_ptx_of

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from cudarun.base.errors import ImageRefused
+from cudarun.base.records import dataclass
 from cudarun.diagnostics.refusals import LoadTarget
-from cudarun.errors import ImageRefused
 from cudarun.images.facts import ImageFacts
 from cudarun.images.fatbin import Entry, best_entry, read_entries
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
@@ -21,7 +22,6 @@ from cudarun.images.reader import (
     read_entry,
     read_image,
 )
-from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
 from cudarun.session.image.diagnosis import device_target
 from cudarun.session.image.image import Image

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, RequestError
+from cudarun.base.errors import CudarunError, DeviceFailed, ImageRefused, RequestError
 from cudarun.session.driver.calls import Driver
 from cudarun.session.load.request import CACHE_MODES, FALLBACKS, JitOptions
 

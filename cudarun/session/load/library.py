@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from cudarun.arguments.scanner import did_you_mean
-from cudarun.bindings import counting_call
-from cudarun.errors import CudarunError, ImageRefused, RequestError
+from cudarun.base.bindings import counting_call
+from cudarun.base.errors import CudarunError, ImageRefused, RequestError
+from cudarun.base.records import dataclass
 from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.facts import ImageFacts, KernelFacts, VariableFacts
 from cudarun.images.kinds import ImageKind, identify
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.images.parameters import Parameter
 from cudarun.session.driver.calls import Driver
 from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.image import Image

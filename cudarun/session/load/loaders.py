@@ -10,11 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from cudarun.errors import CudarunError, ImageRefused
+from cudarun.base.errors import CudarunError, ImageRefused
+from cudarun.base.records import dataclass
 from cudarun.images.demangler import demangle
 from cudarun.images.facts import ImageFacts, VariableFacts
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.images.parameters import Parameter
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.image.image import Image

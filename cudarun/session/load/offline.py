@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from cudarun.base.errors import CudarunError, ImageRefused, RequestError
+from cudarun.base.records import derived
 from cudarun.diagnostics.entries import Diagnostic, notes
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
-from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts, KernelFacts, Part
 from cudarun.images.fatbin import Entry
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
@@ -34,7 +35,6 @@ from cudarun.model.images import (
     TargetReport,
     VariableReport,
 )
-from cudarun.records import derived
 from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.diagnosis import diagnostics_of
 from cudarun.session.image.image import Image

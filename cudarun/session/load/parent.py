@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cudarun.errors import CudarunError, ImageRefused, NoDevice, OutOfTime, WorkerDied
+from cudarun.base.errors import CudarunError, ImageRefused, NoDevice, OutOfTime, WorkerDied
 from cudarun.images.demangler import base_name, demangle
 from cudarun.session.load.request import FatbinSelection
 from cudarun.session.workers.answer import Answer

@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cudarun.errors import CudarunError, ImageRefused
+from cudarun.base.errors import CudarunError, ImageRefused
+from cudarun.base.processors import available_cores
+from cudarun.base.records import dataclass
 from cudarun.images.facts import Part
 from cudarun.images.fatbin import Entry
 from cudarun.images.mapping import MappedFile
 from cudarun.images.reader import kernels_of, read_part
-from cudarun.processors import available_cores
-from cudarun.records import dataclass
 from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import Steps, WorkerPool
 from cudarun.session.workers.progress import displayed

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from cudarun.base.errors import ImageRefused, RequestError
 from cudarun.diagnostics.entries import notes
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.refusals import LoadTarget
-from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts
 from cudarun.images.fatbin import read_entries
 from cudarun.images.kinds import ImageKind, identify

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from cudarun.options import INT_MAX, option_field
-from cudarun.records import dataclass
+from cudarun.base.options import INT_MAX, option_field
+from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:  # the commands' help does not need images
     from cudarun.images.versions import Architecture

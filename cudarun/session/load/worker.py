@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from math import prod
 
+from cudarun.base.errors import CudarunError, ImageRefused
+from cudarun.base.records import dataclass, derived
 from cudarun.diagnostics.entries import Diagnostic, notes
 from cudarun.diagnostics.errors import Diagnosed
-from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.demangler import demangle
 from cudarun.images.facts import ImageFacts
 from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.parameters import Parameter
 from cudarun.model.devices import DeviceInfo
 from cudarun.model.images import (
     Handle,
@@ -23,8 +25,6 @@ from cudarun.model.images import (
     RefusedKernel,
     VariableReport,
 )
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass, derived
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, describe
 from cudarun.session.image.debug_parameters import DebugReader

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.model.managed import ManagedReport
 from cudarun.session.driver.target import Target
 from cudarun.session.managed.request import ManagedRequest

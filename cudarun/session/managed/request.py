@@ -10,8 +10,8 @@ from cudarun.arguments.grammar import parse_argument, parse_type
 from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.types import Type
 from cudarun.arguments.values import AddressOf, Null, TensorMapValue, Value, has_type
-from cudarun.errors import ArgumentSyntaxError
-from cudarun.records import dataclass
+from cudarun.base.errors import ArgumentSyntaxError
+from cudarun.base.records import dataclass
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Program
 

@@ -23,10 +23,12 @@ from cudarun.arguments.parameter_match import ParameterMismatch, fit
 from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.types import Type, inner_shape
 from cudarun.arguments.values import Buffer, Bytes, Element, FileBuffer, Value
-from cudarun.bindings import context_arguments
-from cudarun.errors import CudarunError, ImageRefused, OutOfTime, RequestError
+from cudarun.base.bindings import context_arguments
+from cudarun.base.errors import CudarunError, ImageRefused, OutOfTime, RequestError
+from cudarun.base.records import dataclass
 from cudarun.images.demangler import demangle
 from cudarun.images.facts import VariableFacts
+from cudarun.images.parameters import Parameter
 from cudarun.model.managed import (
     ManagedReport,
     ManagedVariable,
@@ -34,8 +36,6 @@ from cudarun.model.managed import (
     ObservedValue,
     VariableContext,
 )
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.image.image import Image

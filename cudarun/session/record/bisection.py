@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cudarun.errors import (
+from cudarun.base.errors import (
     AddressOccupied,
     CudarunError,
     InternalError,
@@ -20,8 +20,8 @@ from cudarun.errors import (
     RequestError,
     WorkerDied,
 )
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
+from cudarun.images.parameters import Parameter
 from cudarun.session.driver.faults import is_fault
 from cudarun.session.launch.parent import (
     ADDRESS_ATTEMPTS,

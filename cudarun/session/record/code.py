@@ -8,12 +8,12 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from cudarun.errors import CudarunError, ImageRefused
+from cudarun.base.errors import CudarunError, ImageRefused
+from cudarun.base.records import dataclass
 from cudarun.images.facts import ImageFacts
 from cudarun.images.fatbin import best_entry, read_entries
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import read_image
-from cudarun.records import dataclass
 
 _TRITON_CACHE = "~/.triton/cache"
 

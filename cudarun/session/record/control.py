@@ -8,7 +8,7 @@ import os
 from enum import IntEnum
 from pathlib import Path
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 _MAGIC = b"CUDARUN1"
 _NAME_BYTES = 4096

@@ -12,15 +12,15 @@ import numpy as np
 
 from cudarun.arguments.dtypes import Array, scalar_dtype
 from cudarun.arguments.types import NAMED, NAMELESS, SCALARS, ScalarType
-from cudarun.errors import CudarunError, RequestError
+from cudarun.base.errors import CudarunError, RequestError
+from cudarun.base.files import OutputFile, check_outputs, whole_file
+from cudarun.base.toml_text import spec_lines
 from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.parameters import Parameter
 from cudarun.images.reader import read_image
-from cudarun.parameters import Parameter
 from cudarun.session.launch.recorded.memory import recorded_values
 from cudarun.session.recording.archive import RecordedContents, Recording
 from cudarun.session.recording.manifest import Manifest, RecordedRange
-from cudarun.toml_text import spec_lines
-from cudarun.writing import OutputFile, check_outputs, whole_file
 
 _POINTER = 8
 _SUFFIXES = {ImageKind.PTX: "ptx", ImageKind.CUBIN: "cubin", ImageKind.FATBIN: "fatbin"}

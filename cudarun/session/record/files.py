@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
+from cudarun.base.records import derived
 from cudarun.images.demangler import demangle
 from cudarun.model.record import RecordedFile
-from cudarun.records import derived
 from cudarun.session.recording.manifest import Manifest
 
 

@@ -7,8 +7,8 @@ import re
 import shutil
 from pathlib import Path
 
-from cudarun.errors import RequestError
-from cudarun.result_cache import ResultCache, cache_folder, digest_of
+from cudarun.base.cache import ResultCache, cache_folder, digest_of
+from cudarun.base.errors import RequestError
 from cudarun.session.workers.program import SupervisedProgram
 from cudarun.session.workers.shared_file import SharedFile
 

@@ -11,7 +11,8 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
+from cudarun.base.files import OutputFile, whole_file
 from cudarun.images.demangler import demangle, spellings
 from cudarun.model.record import LaunchListing, RecordedFile, RecordReport
 from cudarun.session.record.code import code_facts, recorded_code
@@ -24,7 +25,6 @@ from cudarun.session.record.raw_file import read_raw
 from cudarun.session.record.request import RecordRequest
 from cudarun.session.record.service import RecordService
 from cudarun.session.workers.program import ForegroundProgram, temporary_folder
-from cudarun.writing import OutputFile, whole_file
 
 SUFFIX = ".cudarun"
 _FOLDER_VARIABLE = "CUDARUN_RECORD"

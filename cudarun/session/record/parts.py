@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import IO
 
-from cudarun.errors import CudarunError
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.base.errors import CudarunError
+from cudarun.base.records import dataclass
+from cudarun.images.parameters import Parameter
 from cudarun.session.launch.recorded.memory import recorded_values
 from cudarun.session.recording.archive import RecordedContents, Recording, RecordingWriter
 from cudarun.session.recording.manifest import Manifest, MemoryPiece, RecordedRange, is_name

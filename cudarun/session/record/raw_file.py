@@ -11,7 +11,7 @@ from dataclasses import field
 from operator import attrgetter
 from pathlib import Path
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 from cudarun.session.recording.manifest import (
     TEXTURE_BYTES,
     VIEW_BYTES,

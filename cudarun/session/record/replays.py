@@ -8,8 +8,8 @@ import numpy as np
 
 from cudarun.arguments.contents import ArrayContents
 from cudarun.arguments.dtypes import Array
-from cudarun.errors import RequestError
-from cudarun.records import dataclass
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.transfers import Transfers
 from cudarun.session.launch.buffers import Buffers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

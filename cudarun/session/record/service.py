@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 _MOST = 1 << 20  # bytes of a question
 _LONGEST = 107  # bytes of a socket's path (unix(7))

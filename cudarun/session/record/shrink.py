@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.types import NAMED, SCALARS
-from cudarun.errors import DeviceFailed, RequestError
+from cudarun.base.errors import DeviceFailed, RequestError
+from cudarun.base.files import OutputFile, whole_file
 from cudarun.session.driver.faults import is_fault
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
@@ -25,7 +26,6 @@ from cudarun.session.recording.archive import read_recording
 from cudarun.session.recording.manifest import Manifest, RecordedRange, is_of_object
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.pool import WorkerPool
-from cudarun.writing import OutputFile, whole_file
 
 if TYPE_CHECKING:
     from cudarun.model.record import RecordedFile

@@ -19,9 +19,9 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 from cudarun.images.kinds import ImageKind, identify
-from cudarun.records import dataclass
 from cudarun.session.recording.manifest import (
     DIGEST_CHARACTERS,
     PIECE_BYTES,

@@ -1,4 +1,4 @@
-"""The description of a recording, in types with their limits (`cudarun.decoding`).
+"""The description of a recording, in types with their limits (`cudarun.base.decoding`).
 
 Memory is described by pieces. A piece is a run of bytes at an offset, named by the hash of its
 contents; bytes that no piece describes are zero.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, TypeAlias
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 TEXTURE_BYTES, VIEW_BYTES = 104, 112
 """The sizes of ``CUDA_TEXTURE_DESC`` and of ``CUDA_RESOURCE_VIEW_DESC``."""

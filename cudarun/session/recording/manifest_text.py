@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
-from cudarun.decoding import InvalidDocument, decode, parse, refuse_many_values
-from cudarun.errors import RequestError
+from cudarun.base.decoding import InvalidDocument, decode, parse, refuse_many_values
+from cudarun.base.errors import RequestError
+from cudarun.base.toml_text import toml_lines
 from cudarun.session.recording.manifest import (
     TEXTURE_BYTES,
     VIEW_BYTES,
@@ -21,7 +22,6 @@ from cudarun.session.recording.manifest import (
     RecordedArray,
     RecordedTensorMap,
 )
-from cudarun.toml_text import toml_lines
 
 FORMAT = 1
 _TABLES = {"range": "ranges", "tensor_map": "tensor_maps", "object": "objects"}

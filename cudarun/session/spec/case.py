@@ -8,18 +8,18 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from cudarun.errors import CudarunError, ExitCode, InternalError, Interrupted, RequestError
-from cudarun.records import dataclass
+from cudarun.base.errors import CudarunError, ExitCode, InternalError, Interrupted, RequestError
+from cudarun.base.records import dataclass
 from cudarun.session.driver.selection import DriverName
 from cudarun.session.driver.target import ContextOptions
 from cudarun.session.launch.request import Program
 
 if TYPE_CHECKING:
+    from cudarun.base.files import OutputFile
     from cudarun.model.devices import DeviceInfo
     from cudarun.model.launch import LaunchResult
     from cudarun.model.spec import ListedCase, MatrixValue, Verdict
     from cudarun.session.workers.job import Devices
-    from cudarun.writing import OutputFile
 
 _REQUIREMENT = re.compile(
     r"(?P<kind>gpu|cpu)"
@@ -221,7 +221,7 @@ class Case:
     ) -> tuple[Verdict, str | None, ExitCode]:
         """Return the verdict, its reason, and the resulting exit code."""
         if error is None and result is not None and not result.passed:
-            from cudarun.errors import CheckFailed
+            from cudarun.base.errors import CheckFailed
 
             error = CheckFailed(f"failed: {'; '.join(result.failures)}")
         if self.expected is None:

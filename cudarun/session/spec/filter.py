@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from cudarun.arguments.scanner import Scanner, did_you_mean
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.spec.names import glob, is_glob
 
 if TYPE_CHECKING:

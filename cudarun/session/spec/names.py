@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.scanner import did_you_mean
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 
 if TYPE_CHECKING:
     from cudarun.session.spec.case import Case

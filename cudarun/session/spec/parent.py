@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cudarun.errors import (
+from cudarun.base.errors import (
     AddressOccupied,
     CudarunError,
     InternalError,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from cudarun.errors import CudarunError
-from cudarun.records import dataclass
+from cudarun.base.errors import CudarunError
+from cudarun.base.records import dataclass
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from cudarun.errors import OutOfTime
+from cudarun.base.errors import OutOfTime
 
 if TYPE_CHECKING:
     from cudarun.session.driver.calls import Driver

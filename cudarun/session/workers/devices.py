@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.errors import InternalError, NoDevice, RequestError
+from cudarun.base.errors import InternalError, NoDevice, RequestError
 from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import Target
 from cudarun.session.workers import prefork

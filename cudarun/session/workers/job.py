@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cudarun import collection
-from cudarun.errors import CudarunError, DeviceFailed, OutOfTime
-from cudarun.records import dataclass
+from cudarun.base import collection
+from cudarun.base.errors import CudarunError, DeviceFailed, OutOfTime
+from cudarun.base.records import dataclass
 from cudarun.session.workers.answer import Answer
 
 if TYPE_CHECKING:  # only a worker needs these

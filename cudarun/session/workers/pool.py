@@ -8,7 +8,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cudarun.errors import InternalError
+from cudarun.base.errors import InternalError
+from cudarun.base.terminal import visible
 from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.parent import (
     AnyWorker,
@@ -18,7 +19,6 @@ from cudarun.session.workers.parent import (
     settle,
 )
 from cudarun.session.workers.progress import displayed
-from cudarun.terminal import visible
 
 if TYPE_CHECKING:
     from cudarun.session.workers.connection import Connection

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from itertools import chain
 from typing import IO
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 from cudarun.session.workers.program import SupervisedProgram
 
 _INTERVAL = 0.01

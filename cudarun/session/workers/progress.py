@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from cudarun.machine import DeviceIdentity
+from cudarun.base.machine import DeviceIdentity
+from cudarun.base.terminal import visible
 from cudarun.session.workers.page import Page
-from cudarun.terminal import visible
 
 
 class Progress:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from cudarun.errors import NoDevice
+from cudarun.base.errors import NoDevice
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.contexts import enter_context
 from cudarun.session.driver.devices import Device, driver_of, identify, resolve

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 
-from cudarun.errors import CudarunError, InternalError, exhaustion
-from cudarun.records import dataclass
+from cudarun.base.errors import CudarunError, InternalError, exhaustion
+from cudarun.base.records import dataclass
 from cudarun.session.workers import page
 from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.progress import Progress

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cudarun.base.cache import ResultCache
 from cudarun.emulator.compiled import jit
 from cudarun.emulator.compiled.jit import MachineCode
 from cudarun.emulator.compiled.lanes.tables import gathered
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, ModuleText
 from cudarun.emulator.engines import TARGETS, Engines
-from cudarun.result_cache import ResultCache
 
 TABLE = np.linspace(0, 1, 5)
 
@@ -66,7 +66,7 @@ def test_a_damaged_entry_is_compiled_again(tmp_path: Path) -> None:
 def test_processes_share_a_cache(tmp_path: Path) -> None:
     program = (
         "from tests.emulator.compiled.test_cache import answer;"
-        "from cudarun.result_cache import ResultCache; from pathlib import Path; import sys;"
+        "from cudarun.base.cache import ResultCache; from pathlib import Path; import sys;"
         "print(answer(ResultCache(Path(sys.argv[1])))[0])"
     )
     command = [sys.executable, "-c", program, str(tmp_path)]

@@ -9,7 +9,7 @@ import pytest
 
 from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.images.kinds import ImageKind
-from cudarun.parameters import Parameter
+from cudarun.images.parameters import Parameter
 from cudarun.session.compile.declarations import (
     declarations,
     with_declarations,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.compile.landlock import call_confined
 from tests.support.landlock import needs_landlock
 

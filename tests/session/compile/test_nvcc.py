@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from cudarun.base.errors import RequestError
 from cudarun.diagnostics.errors import Diagnosed
-from cudarun.errors import RequestError
 from cudarun.images.versions import Architecture
 from cudarun.session.compile import nvcc, source
 from cudarun.session.compile import toolkit as toolkit_module

@@ -7,7 +7,7 @@ import pytest
 from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.types import SCALARS, ArrayType
-from cudarun.errors import ArgumentSyntaxError
+from cudarun.base.errors import ArgumentSyntaxError
 from cudarun.session.contexts.facts import FACTS
 from cudarun.session.contexts.parser import parse_script
 from cudarun.session.contexts.script import Expectation, Limit, NameReference, Symbol, short_name

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cudarun.errors import CudarunError, NoDevice, OutOfTime, WorkerDied
+from cudarun.base.errors import CudarunError, NoDevice, OutOfTime, WorkerDied
 from cudarun.model.contexts import ScriptReport, StepReport, Verdict
 from cudarun.session.contexts.facts import Fact
 from cudarun.session.contexts.verification import _FactCheck, _next, _verdict

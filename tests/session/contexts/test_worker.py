@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.errors import ImageRefused, OutOfTime, RequestError
+from cudarun.base.errors import ImageRefused, OutOfTime, RequestError
 from cudarun.model.contexts import ScriptReport, StepReport
 from cudarun.session.contexts.parent import run_script
 from cudarun.session.contexts.parser import parse_script

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from cudarun.base.errors import RequestError, WorkerDied
 from cudarun.emulator.engines import Compiler
-from cudarun.errors import RequestError, WorkerDied
 from cudarun.model.doctor import DoctorFinding, State
 from cudarun.session.devices import doctor
 from cudarun.session.devices.doctor import DevicePaths

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import pytest
 from cuda.pathfinder import DynamicLibNotFoundError
 
-from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice, RequestError
+from cudarun.base.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice, RequestError
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.drivers import DriverChoice, DriverTraits, choose_driver
 from cudarun.session.workers.session import Session

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudarun.errors import DeviceFailed
+from cudarun.base.errors import DeviceFailed
 from cudarun.session.driver.fill_pattern import fill_pattern, unwritten_items
 from cudarun.session.driver.memory import DeviceBuffer
 from cudarun.session.driver.transfers import Transfers

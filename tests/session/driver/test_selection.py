@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.driver.selection import Selector, parse_devices
 
 

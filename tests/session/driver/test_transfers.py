@@ -23,7 +23,7 @@ from cudarun.arguments.contents import (
 )
 from cudarun.arguments.dtypes import scalar_type
 from cudarun.arguments.types import SCALARS
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.driver.memory import DeviceBuffer
 from cudarun.session.driver.transfers import Transfers
 from cudarun.session.launch.initialization import BufferInitializer

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.fleet.archive import pack, unpack
 from cudarun.session.fleet.request import NodeRequest
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cudarun.errors import ExitCode
-from cudarun.machine import DeviceIdentity
+from cudarun.base.errors import ExitCode
+from cudarun.base.machine import DeviceIdentity
 from cudarun.model.fleet import Change, FleetCase, FleetGpu, FleetHost, FleetReport
 from cudarun.session.fleet.consensus import compare
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.fleet.hosts import parse_hosts
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudarun.errors import CheckFailed, CudarunError, DeviceFailed, ExitCode, InternalError
+from cudarun.base.errors import CheckFailed, CudarunError, DeviceFailed, ExitCode, InternalError
 from cudarun.model.spec import CaseReport
 from cudarun.session.fleet.node import _CaseRuns
 

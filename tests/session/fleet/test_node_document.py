@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cudarun import __version__
-from cudarun.decoding import InvalidDocument
-from cudarun.errors import ExitCode
-from cudarun.machine import DeviceIdentity
+from cudarun.base.decoding import InvalidDocument
+from cudarun.base.errors import ExitCode
+from cudarun.base.machine import DeviceIdentity
 from cudarun.model.documents import document
 from cudarun.model.fleet import Change, FleetCase, FleetGpu, NodeGpu, NodeReport
 from cudarun.session.fleet.node_document import read_node_document

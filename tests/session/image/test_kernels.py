@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.image.kernels import select_kernel
 
 REDUCE = "_Z6reduceILj128ELb0EEvPf"  # void reduce<128u, false>(float*)

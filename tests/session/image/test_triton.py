@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.image.image import Image
 from cudarun.session.image.triton import TritonDescriptor, TritonKernel, read_triton
 from cudarun.session.image.triton_names import names_beside

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudarun.errors import DeviceFailed
+from cudarun.base.errors import DeviceFailed
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.drivers import choose_driver
 from cudarun.session.launch.graph import captured

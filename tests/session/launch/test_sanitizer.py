@@ -20,7 +20,7 @@ import pytest
 from cudarun.arguments.dimensions import parse_extent
 from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.grammar import parse_arguments
-from cudarun.errors import CudarunError, NoDevice
+from cudarun.base.errors import CudarunError, NoDevice
 from cudarun.model.launch import DeviceOutcome, LaunchReport
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target

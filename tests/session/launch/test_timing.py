@@ -15,9 +15,9 @@ from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.arguments.expressions.statements import parse_check
 from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.grammar import parse_arguments
+from cudarun.base.errors import DeviceFailed, RequestError
 from cudarun.emulator import driver as emulator
 from cudarun.emulator.host.process import process
-from cudarun.errors import DeviceFailed, RequestError
 from cudarun.images.reader import read_image
 from cudarun.model.launch import LaunchResult
 from cudarun.report.timing_tables import duration

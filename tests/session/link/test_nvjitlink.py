@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from cudarun.errors import ImageRefused, OutOfTime, WorkerDied
+from cudarun.base.errors import ImageRefused, OutOfTime, WorkerDied
+from cudarun.base.files import OutputFile
 from cudarun.images.versions import Architecture
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
@@ -19,7 +20,6 @@ from cudarun.session.image.image import Image
 from cudarun.session.link import nvjitlink
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.load.request import JitOptions
-from cudarun.writing import OutputFile
 from tests.images.golden_files import golden
 from tests.support.processes import PATIENCE
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cudarun.errors import CudarunError, ImageRefused, RequestError
+from cudarun.base.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.versions import Architecture
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.drivers import choose_driver

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cudarun.errors import ImageRefused, RequestError
+from cudarun.base.errors import ImageRefused, RequestError
+from cudarun.images.parameters import Parameter
 from cudarun.images.reader import read_image
-from cudarun.parameters import Parameter
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel
 from cudarun.session.load.library import load_image

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from cudarun.base.errors import WorkerDied
 from cudarun.commands import inputs
 from cudarun.commands.inputs import open_input
-from cudarun.errors import WorkerDied
 from cudarun.images.fatbin import Entry
 from cudarun.images.mapping import MappedFile
 from cudarun.images.reader import file_parts, kernels_of

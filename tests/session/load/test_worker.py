@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from cudarun.errors import ImageRefused
+from cudarun.base.errors import ImageRefused
 from cudarun.model.documents import plain
 from cudarun.model.images import LoaderReport
 from cudarun.session.image.diagnosis import check_structure, device_target

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cuda.bindings.driver import CUresult
 
-from cudarun.errors import CudarunError, DeviceFailed, RequestError
+from cudarun.base.errors import CudarunError, DeviceFailed, RequestError
 from cudarun.images.facts import VariableFacts
 from cudarun.model.managed import (
     ManagedVariable,

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cudarun.base.errors import InternalError, RequestError, WorkerDied
 from cudarun.commands.recorded_request import recorded_launch
-from cudarun.errors import InternalError, RequestError, WorkerDied
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.record.bisection import _is_failure_of_replay, bisect

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.record import library
 from cudarun.session.record.library import build_library
 

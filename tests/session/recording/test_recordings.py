@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.recording.archive import RecordingWriter, read_recording
 from cudarun.session.recording.manifest import (
     PIECE_BYTES,

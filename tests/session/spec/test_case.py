@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cudarun.errors import (
+from cudarun.base.errors import (
     CheckFailed,
     CudarunError,
     DeviceFailed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudarun.errors import ArgumentSyntaxError, RequestError
+from cudarun.base.errors import ArgumentSyntaxError, RequestError
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import ContextOptions
 from cudarun.session.spec.case import Case

@@ -12,11 +12,11 @@ from click.core import ParameterSource
 from hypothesis import example, given, reject
 from hypothesis import strategies as st
 
+from cudarun.base.errors import RequestError
+from cudarun.base.options import EarlyEffect
 from cudarun.commands import launch
 from cudarun.commands.declaration import Option
 from cudarun.commands.steps import LaunchCommand
-from cudarun.errors import RequestError
-from cudarun.options import EarlyEffect
 from cudarun.session.workers.command_line import read
 from cudarun.session.workers.early_options import DEVICE_VARIABLE
 from tests.support import command_tree

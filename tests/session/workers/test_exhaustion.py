@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cudarun.base.errors import CudarunError, ExitCode, RequestError, WorkerDied
 from cudarun.cli import main
 from cudarun.commands.inputs import open_input
-from cudarun.errors import CudarunError, ExitCode, RequestError, WorkerDied
 from cudarun.session.workers.worker import attempt
 
 

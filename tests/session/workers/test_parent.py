@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from cudarun.errors import DeviceFailed, OutOfTime, WorkerDied
+from cudarun.base.errors import DeviceFailed, OutOfTime, WorkerDied
 from cudarun.model.documents import plain
 from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.fresh_worker import start_fresh

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from cudarun.collection import without_collection
+from cudarun.base.collection import without_collection
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target

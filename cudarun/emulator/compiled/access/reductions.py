@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.numerics.arrays import Arrays
 from cudarun.emulator.numerics.types import TypeKind
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active

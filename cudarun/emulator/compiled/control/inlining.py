@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
     Action,
     BlockCode,
@@ -46,7 +47,6 @@ from cudarun.emulator.machine.control import FunctionCall, Jump, Return
 from cudarun.emulator.machine.frame import each
 from cudarun.emulator.machine.stack import StackAllocate, StackRestore
 from cudarun.emulator.numerics.types import TYPES, TypeKind
-from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.program import ModuleCode

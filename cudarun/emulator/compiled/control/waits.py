@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import BlockCode, Terminator
 from cudarun.emulator.compiled.control.barriers import CountedBarriers
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
@@ -17,7 +18,6 @@ from cudarun.emulator.compiled.sync_checks import SyncChecks
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
 from cudarun.emulator.machine.control import Jump
-from cudarun.records import dataclass
 
 Rule = Callable[[BlockCode, str], None]
 """Adds the code of a terminator: the arguments are its block and the mask of the active lanes."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import Lanewise, Use
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.tracing import TracedArray
@@ -19,7 +20,6 @@ from cudarun.emulator.compiled.lanes.vectors import (
     vector_type,
 )
 from cudarun.emulator.numerics.temporaries import temporaries_of
-from cudarun.records import dataclass
 
 _FEW_LINES = 6
 

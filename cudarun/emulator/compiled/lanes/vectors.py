@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 WIDTH = 32
 """Lanes of a warp."""

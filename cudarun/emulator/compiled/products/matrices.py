@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
 from cudarun.emulator.compiled.lanes.lowering import lane_type, results_of, returned
@@ -34,7 +35,6 @@ from cudarun.emulator.machine.matrices import (
 )
 from cudarun.emulator.numerics.rounding import NEAREST
 from cudarun.emulator.numerics.types import Type
-from cudarun.records import dataclass
 
 Array = npt.NDArray[np.int64]
 

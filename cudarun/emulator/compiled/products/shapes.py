@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.compiled.lanes.lowering import LaneType
 from cudarun.emulator.machine.sparsity import Sparsity
 from cudarun.emulator.numerics.formats import element
@@ -14,7 +15,6 @@ from cudarun.emulator.numerics.products import (
 )
 from cudarun.emulator.numerics.rounding import NEAREST
 from cudarun.emulator.numerics.types import Type, TypeKind
-from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 # The context.
 RUNNING = 0  # not 0 while a block, or the cluster that begins here, runs in the slot

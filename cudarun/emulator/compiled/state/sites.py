@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action, Terminator
 from cudarun.emulator.compiled.lanes.lowering import LaneType
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
 from cudarun.emulator.numerics.arrays import Arrays
-from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

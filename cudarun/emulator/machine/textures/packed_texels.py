@@ -12,10 +12,10 @@ from functools import partial
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.machine.textures.bptc import bit_field, bits_of, bptc_colors, bptc_halves
 from cudarun.emulator.machine.textures.texels import Texels
 from cudarun.emulator.numerics.arrays import Array
-from cudarun.records import dataclass
 
 _ALL, _COLORS, _ALPHA = slice(4), slice(3), 3
 _ONE = {np.uint8: 0xFF, np.uint16: 0xFFFF, np.int16: 0x7FFF, np.float16: 1}

@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.machine.textures.addressing import (
     AddressMode,
     fraction,
@@ -41,7 +42,6 @@ from cudarun.emulator.machine.textures.texels import (
     linear_light,
 )
 from cudarun.emulator.numerics.arrays import Array
-from cudarun.records import dataclass
 
 Size = tuple[int, int, int]
 

@@ -15,7 +15,7 @@ from cudarun.arguments.array_files import load_npy
 from cudarun.arguments.dtypes import Array, Values
 from cudarun.arguments.expressions.evaluation import Unwritten, nothing_unwritten
 from cudarun.arguments.packing import BufferSpec
-from cudarun.errors import CudarunError, ExpectationFailed, RequestError
+from cudarun.base.errors import CudarunError, ExpectationFailed, RequestError
 from cudarun.model.checks import CheckResult
 from cudarun.session.driver.fill_pattern import without_common_pattern
 from cudarun.session.launch.expected import function_call

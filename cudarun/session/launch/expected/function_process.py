@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from cudarun.errors import ExpectationFailed, RequestError
+from cudarun.base.errors import ExpectationFailed, RequestError
 from cudarun.session.launch.expected import function_call
 from cudarun.session.workers.program import SupervisedProgram
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from cudarun.errors import AddressOccupied, DeviceFailed, RequestError
+from cudarun.base.errors import AddressOccupied, DeviceFailed, RequestError
 from cudarun.session.driver.devices import Device
 from cudarun.session.workers.free_addresses import release
 from cudarun.session.workers.session import Session

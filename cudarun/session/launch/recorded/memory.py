@@ -14,10 +14,10 @@ from cudarun.arguments.packing import ArraySpec, BufferSpec
 from cudarun.arguments.sampling import FACES, ArrayForm
 from cudarun.arguments.types import SCALARS, ScalarType, Type, VectorType
 from cudarun.arguments.values import BYTE, Argument, Bytes
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 from cudarun.images.facts import VariableFacts
-from cudarun.parameters import Parameter
-from cudarun.records import dataclass
+from cudarun.images.parameters import Parameter
 from cudarun.session.launch.recorded.moved_variables import MovedVariables
 from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.launch.variables import ImageVariable, VariableUse

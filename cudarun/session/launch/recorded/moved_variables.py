@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cudarun.arguments.dtypes import Array
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 _POINTER = 8  # bytes; pointers are aligned to them
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cudarun.arguments.packing import BufferSpec
-from cudarun.errors import RequestError
+from cudarun.base.errors import RequestError
 from cudarun.session.driver.calls import Driver
 from cudarun.session.launch.recorded.memory import RecordedArrayBuffer, RecordedBuffer
 from cudarun.session.workers.session import Session

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cudarun.errors import RequestError
-from cudarun.parameters import Parameter
+from cudarun.base.errors import RequestError
+from cudarun.images.parameters import Parameter
 from cudarun.session.driver.calls import Driver
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudarun.errors import AddressOccupied
+from cudarun.base.errors import AddressOccupied
 from cudarun.session.launch.recorded.fixed_addresses import aligned, allocate_at, reserve
 from cudarun.session.workers.fresh_worker import start_fresh
 from cudarun.session.workers.parent import WorkerSpec

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cudarun.errors import DeviceFailed, RequestError
+from cudarun.base.errors import DeviceFailed, RequestError
 from cudarun.session.launch.recorded.tensor_maps import with_tensor_maps
 from cudarun.session.recording.archive import Recording
 from cudarun.session.recording.manifest import Manifest, RecordedTensorMap

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from cudarun.terminal import one_line
+from cudarun.base.terminal import one_line
 
 if TYPE_CHECKING:
     from typing import Self, TypedDict, Unpack

@@ -6,7 +6,7 @@ describe, so that the identity of a device is known even if its worker dies late
 
 from __future__ import annotations
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes a while to import

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from cudarun.records import dataclass
+from cudarun.base.records import dataclass
 
 CONFIDENCE = 0.95
 """The confidence of intervals."""

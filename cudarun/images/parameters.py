@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from cudarun.records import LEFT_OUT, dataclass
+from cudarun.base.records import LEFT_OUT, dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from contextlib import contextmanager, suppress
 from enum import Enum, auto
 from typing import IO, TypeAlias
 
-from cudarun.errors import RequestError
-from cudarun.records import dataclass
+from cudarun.base.errors import RequestError
+from cudarun.base.records import dataclass
 
 _DESCRIPTORS = "/proc/self/fd"
 # open(2): the errors of file systems and kernels without O_TMPFILE.

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from cudarun.decoding import InvalidDocument, decode
-from cudarun.errors import RequestError
+from cudarun.base.decoding import InvalidDocument, decode
+from cudarun.base.errors import RequestError
+from cudarun.base.records import derived
+from cudarun.comparison.rank_test import TimeRatio, time_ratio
 from cudarun.model.compare import CaseTimings, ComparedCase, SpeedVerdict
-from cudarun.rank_test import TimeRatio, time_ratio
-from cudarun.records import derived
 
 
 def timings_of(document: Any, origin: str) -> list[CaseTimings]:

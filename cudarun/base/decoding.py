@@ -27,7 +27,7 @@ from typing import (
     get_type_hints,
 )
 
-from cudarun.records import document_fields
+from cudarun.base.records import document_fields
 
 T = TypeVar("T")
 

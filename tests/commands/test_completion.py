@@ -68,8 +68,8 @@ def complete(run: Run) -> Any:
         ("cudarun launch samples/saxpy.cu --check 2*", ["2*a", "2*x", "2*y", "2*n"]),
         ("cudarun launch samples/matmul.cu ", []),  # which kernel?
         ("cudarun launch samples/matmul.cu -k matmul_naive ", MATMUL),
-        ("cudarun launch --detect ", ["race", "uninit", "sync", "all"]),
-        ("cudarun launch --detect race,", ["race,uninit", "race,sync", "race,all"]),
+        ("cudarun launch --detect ", ["race", "uninit", "sync", "race=strict", "all"]),
+        ("cudarun launch --detect race,", ["race,uninit", "race,sync", "race,race=strict", "race,all"]),
         ("cudarun launch --func-cache s", ["shared"]),
         ("cudarun launch -d ", ["cpu", "cpu:all"]),
         ("cudarun devices --device cpu,", ["cpu,cpu:all"]),

@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 11f3001508b0e3186948f26edf37e764a2fea29d085907b8bb4cbf145b60d48f
+; Written by `python -m tools.generate_runtime` from d83ccbe06c89c64719cf0fc04a921e3374ee30080162d884087608c19d18e7ce
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -2677,7 +2677,7 @@ define internal void @read_uniform(ptr %0, ptr %1, i32 %2, ptr %3, i64 %4, i32 %
 }
 
 define internal i32 @record_accesses(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32 %5, i64 %6, i32 %7, i32 %8, i32 %9) noinline #0 {
-  %11 = alloca [32 x i64], align 16
+  %11 = alloca [2 x <16 x i64>], align 16
   %12 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %13 = load ptr, ptr %12, align 8
   %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 108), align 4
@@ -2692,180 +2692,591 @@ define internal i32 @record_accesses(ptr %0, ptr %1, i32 %2, ptr %3, ptr %4, i32
   %23 = shl nuw nsw i64 %22, 15
   %24 = zext i32 %2 to i64
   %25 = shl nuw nsw i64 %24, 25
-  %26 = udiv i32 %7, %14
-  %27 = mul i64 %6, %16
-  %28 = getelementptr inbounds nuw i8, ptr %3, i64 %27
-  %29 = icmp ne i32 %8, 2
-  %30 = icmp eq i32 %5, 0
-  %31 = or i1 %29, %30
-  br i1 %31, label %65, label %32
-32:
-  %33 = icmp eq i32 %7, 0
-  %34 = zext i32 %7 to i64
-  br label %35
-35:
-  %36 = phi i32 [ 0, %32 ], [ %61, %58 ]
-  %37 = phi i32 [ %5, %32 ], [ %63, %58 ]
-  %38 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %37, i1 true)
-  %39 = zext nneg i32 %38 to i64
-  %40 = getelementptr inbounds nuw i64, ptr %13, i64 %39
-  %41 = load i64, ptr %40, align 8
-  %42 = getelementptr inbounds nuw i8, ptr %4, i64 %41
-  %43 = mul i32 %38, %7
-  %44 = zext i32 %43 to i64
-  %45 = getelementptr inbounds nuw i8, ptr %17, i64 %44
-  br i1 %33, label %58, label %46
-46:
-  %47 = phi i64 [ %56, %46 ], [ 0, %35 ]
-  %48 = phi i32 [ %55, %46 ], [ 0, %35 ]
-  %49 = getelementptr inbounds nuw i8, ptr %42, i64 %47
-  %50 = load i8, ptr %49, align 1
-  %51 = getelementptr inbounds nuw i8, ptr %45, i64 %47
-  %52 = load i8, ptr %51, align 1
-  %53 = icmp ne i8 %50, %52
-  %54 = zext i1 %53 to i32
-  %55 = or i32 %48, %54
-  %56 = add nuw nsw i64 %47, 1
-  %57 = icmp eq i64 %56, %34
-  br i1 %57, label %58, label %46
-58:
-  %59 = phi i32 [ 0, %35 ], [ %55, %46 ]
-  %60 = shl nuw i32 %59, %38
-  %61 = or i32 %60, %36
-  %62 = add i32 %37, -1
-  %63 = and i32 %62, %37
-  %64 = icmp eq i32 %63, 0
-  br i1 %64, label %65, label %35
-65:
-  %66 = phi i32 [ 0, %10 ], [ %61, %58 ]
-  %67 = icmp ugt i32 %14, %7
-  br i1 %67, label %81, label %68
-68:
-  %69 = or i64 %19, %25
-  %70 = or i64 %69, %23
-  %71 = zext i32 %8 to i64
-  %72 = mul nuw nsw i64 %71, 73
-  %73 = and i64 %72, 448
-  %74 = xor i64 %73, -140737488354880
-  %75 = and i64 %72, 56
-  %76 = xor i64 %75, 1073741880
-  %77 = and i64 %72, 7
-  %78 = xor i64 %77, 16391
-  %79 = icmp ne i32 %9, 0
-  %80 = or i64 %72, %70
-  br label %87
-81:
-  %82 = phi i32 [ 0, %65 ], [ %177, %175 ]
-  %83 = phi i64 [ 0, %65 ], [ %176, %175 ]
-  %84 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %85 = load i64, ptr %84, align 8
-  %86 = or i64 %85, %83
-  store i64 %86, ptr %84, align 8
-  ret i32 %82
-87:
-  %88 = phi ptr [ %28, %68 ], [ %179, %175 ]
-  %89 = phi i64 [ 0, %68 ], [ %176, %175 ]
-  %90 = phi i32 [ 0, %68 ], [ %177, %175 ]
-  %91 = phi i32 [ 0, %68 ], [ %178, %175 ]
+  %26 = or i64 %19, %25
+  %27 = or i64 %26, %23
+  %28 = udiv i32 %7, %14
+  %29 = mul i64 %6, %16
+  %30 = getelementptr inbounds nuw i8, ptr %3, i64 %29
+  %31 = icmp ne i32 %8, 2
+  %32 = icmp eq i32 %5, 0
+  %33 = or i1 %31, %32
+  %34 = getelementptr inbounds nuw i8, ptr %11, i64 128
+  %35 = getelementptr inbounds nuw i8, ptr %11, i64 128
+  br i1 %33, label %69, label %36
+36:
+  %37 = icmp eq i32 %7, 0
+  %38 = zext i32 %7 to i64
+  br label %39
+39:
+  %40 = phi i32 [ 0, %36 ], [ %65, %62 ]
+  %41 = phi i32 [ %5, %36 ], [ %67, %62 ]
+  %42 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %41, i1 true)
+  %43 = zext nneg i32 %42 to i64
+  %44 = getelementptr inbounds nuw i64, ptr %13, i64 %43
+  %45 = load i64, ptr %44, align 8
+  %46 = getelementptr inbounds nuw i8, ptr %4, i64 %45
+  %47 = mul i32 %42, %7
+  %48 = zext i32 %47 to i64
+  %49 = getelementptr inbounds nuw i8, ptr %17, i64 %48
+  br i1 %37, label %62, label %50
+50:
+  %51 = phi i64 [ %60, %50 ], [ 0, %39 ]
+  %52 = phi i32 [ %59, %50 ], [ 0, %39 ]
+  %53 = getelementptr inbounds nuw i8, ptr %46, i64 %51
+  %54 = load i8, ptr %53, align 1
+  %55 = getelementptr inbounds nuw i8, ptr %49, i64 %51
+  %56 = load i8, ptr %55, align 1
+  %57 = icmp ne i8 %54, %56
+  %58 = zext i1 %57 to i32
+  %59 = or i32 %52, %58
+  %60 = add nuw nsw i64 %51, 1
+  %61 = icmp eq i64 %60, %38
+  br i1 %61, label %62, label %50
+62:
+  %63 = phi i32 [ 0, %39 ], [ %59, %50 ]
+  %64 = shl nuw i32 %63, %42
+  %65 = or i32 %64, %40
+  %66 = add i32 %41, -1
+  %67 = and i32 %66, %41
+  %68 = icmp eq i32 %67, 0
+  br i1 %68, label %69, label %39
+69:
+  %70 = phi i32 [ 0, %10 ], [ %65, %62 ]
+  %71 = icmp ugt i32 %14, %7
+  br i1 %71, label %93, label %72
+72:
+  %73 = insertelement <16 x i64> poison, i64 %27, i64 0
+  %74 = shufflevector <16 x i64> %73, <16 x i64> poison, <16 x i32> zeroinitializer
+  %75 = zext i32 %8 to i64
+  %76 = mul nuw nsw i64 %75, 73
+  %77 = xor i64 %76, -1
+  %78 = and i64 %77, -140737488354880
+  %79 = insertelement <16 x i64> poison, i64 %78, i64 0
+  %80 = shufflevector <16 x i64> %79, <16 x i64> poison, <16 x i32> zeroinitializer
+  %81 = and i64 %77, 56
+  %82 = or disjoint i64 %81, 1073741824
+  %83 = insertelement <16 x i64> poison, i64 %82, i64 0
+  %84 = shufflevector <16 x i64> %83, <16 x i64> poison, <16 x i32> zeroinitializer
+  %85 = and i64 %77, 7
+  %86 = or disjoint i64 %85, 16384
+  %87 = insertelement <16 x i64> poison, i64 %86, i64 0
+  %88 = shufflevector <16 x i64> %87, <16 x i64> poison, <16 x i32> zeroinitializer
+  %89 = or i64 %27, %76
+  %90 = insertelement <16 x i64> poison, i64 %89, i64 0
+  %91 = shufflevector <16 x i64> %90, <16 x i64> poison, <16 x i32> zeroinitializer
+  %92 = icmp eq i32 %9, 0
+  br label %99
+93:
+  %94 = phi i32 [ 0, %69 ], [ %506, %520 ]
+  %95 = phi i64 [ 0, %69 ], [ %106, %520 ]
+  %96 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %97 = load i64, ptr %96, align 8
+  %98 = or i64 %97, %95
+  store i64 %98, ptr %96, align 8
+  ret i32 %94
+99:
+  %100 = phi ptr [ %30, %72 ], [ %522, %520 ]
+  %101 = phi i64 [ 0, %72 ], [ %106, %520 ]
+  %102 = phi i32 [ 0, %72 ], [ %506, %520 ]
+  %103 = phi i32 [ 0, %72 ], [ %521, %520 ]
   call void @llvm.lifetime.start.p0(i64 256, ptr nonnull %11)
-  br i1 %30, label %175, label %92
-92:
-  %93 = phi i64 [ %136, %92 ], [ %89, %87 ]
-  %94 = phi i32 [ %138, %92 ], [ %5, %87 ]
-  %95 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %94, i1 true)
-  %96 = zext nneg i32 %95 to i64
-  %97 = getelementptr inbounds nuw i64, ptr %13, i64 %96
-  %98 = load i64, ptr %97, align 8
-  %99 = mul i64 %98, %16
-  %100 = getelementptr inbounds nuw i8, ptr %88, i64 %99
-  %101 = load i64, ptr %100, align 8
-  %102 = shl nuw i32 1, %95
-  %103 = and i32 %102, %66
-  %104 = icmp eq i32 %103, 0
-  %105 = lshr i64 %101, 1
-  %106 = and i64 %105, 73
-  %107 = select i1 %104, i64 0, i64 %106
-  %108 = or i64 %107, %101
-  %109 = shl nuw nsw i64 %96, 9
-  %110 = or i64 %70, %109
-  %111 = xor i64 %108, %110
-  %112 = icmp ult i64 %111, 140737488355328
-  %113 = select i1 %112, i64 0, i64 %74
-  %114 = icmp ult i64 %111, 2147483648
-  %115 = select i1 %114, i64 %76, i64 %113
-  %116 = icmp ult i64 %111, 32768
-  %117 = icmp ult i64 %111, 33554432
-  %118 = select i1 %117, i64 0, i64 %115
-  %119 = select i1 %116, i64 %78, i64 %118
-  %120 = and i64 %101, 16384
-  %121 = or i64 %111, %120
-  %122 = icmp ult i64 %121, 512
-  %123 = icmp eq i64 %108, 0
-  %124 = or i1 %123, %122
-  %125 = select i1 %124, i64 0, i64 %119
-  %126 = select i1 %114, i64 504, i64 448
-  %127 = select i1 %116, i64 511, i64 %126
-  %128 = and i64 %108, 511
-  %129 = and i64 %128, %125
-  %130 = and i64 %127, %108
-  %131 = and i64 %125, -512
-  %132 = or disjoint i64 %130, %131
-  %133 = or i64 %132, %80
-  %134 = or i64 %133, %109
-  %135 = getelementptr inbounds nuw [32 x i64], ptr %11, i64 0, i64 %96
-  store i64 %134, ptr %135, align 8
-  %136 = or i64 %129, %93
-  %137 = add i32 %94, -1
-  %138 = and i32 %137, %94
-  %139 = icmp eq i32 %138, 0
-  br i1 %139, label %140, label %92
-140:
-  %141 = phi i32 [ %151, %140 ], [ %5, %92 ]
-  %142 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %141, i1 true)
-  %143 = zext nneg i32 %142 to i64
-  %144 = getelementptr inbounds nuw [32 x i64], ptr %11, i64 0, i64 %143
+  br label %108
+104:
+  %105 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %314)
+  %106 = or i64 %105, %101
+  br i1 %32, label %107, label %315
+107:
+  br label %331
+108:
+  %109 = phi i1 [ true, %99 ], [ false, %279 ]
+  %110 = phi ptr [ %11, %99 ], [ %34, %279 ]
+  %111 = phi i64 [ 0, %99 ], [ 16, %279 ]
+  %112 = phi <16 x i64> [ zeroinitializer, %99 ], [ %314, %279 ]
+  %113 = trunc nuw nsw i64 %111 to i32
+  %114 = lshr i32 %5, %113
+  %115 = trunc i32 %114 to i16
+  %116 = bitcast i16 %115 to <16 x i1>
+  %117 = lshr i32 %70, %113
+  %118 = trunc i32 %117 to i16
+  %119 = insertelement <16 x i64> poison, i64 %111, i64 0
+  %120 = shufflevector <16 x i64> %119, <16 x i64> poison, <16 x i32> zeroinitializer
+  %121 = or disjoint <16 x i64> %120, <i64 0, i64 1, i64 2, i64 3, i64 4, i64 5, i64 6, i64 7, i64 8, i64 9, i64 10, i64 11, i64 12, i64 13, i64 14, i64 15>
+  %122 = getelementptr inbounds nuw i64, ptr %13, i64 %111
+  %123 = extractelement <16 x i1> %116, i64 0
+  br i1 %123, label %124, label %129
+124:
+  %125 = load i64, ptr %122, align 8
+  %126 = mul i64 %125, %16
+  %127 = getelementptr inbounds nuw i8, ptr %100, i64 %126
+  %128 = load i64, ptr %127, align 8
+  br label %129
+129:
+  %130 = phi i64 [ %128, %124 ], [ 0, %108 ]
+  %131 = insertelement <16 x i64> <i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef>, i64 %130, i64 0
+  %132 = extractelement <16 x i1> %116, i64 1
+  br i1 %132, label %133, label %139
+133:
+  %134 = getelementptr inbounds nuw i8, ptr %122, i64 8
+  %135 = load i64, ptr %134, align 8
+  %136 = mul i64 %135, %16
+  %137 = getelementptr inbounds nuw i8, ptr %100, i64 %136
+  %138 = load i64, ptr %137, align 8
+  br label %139
+139:
+  %140 = phi i64 [ %138, %133 ], [ 0, %129 ]
+  %141 = insertelement <16 x i64> %131, i64 %140, i64 1
+  %142 = extractelement <16 x i1> %116, i64 2
+  br i1 %142, label %143, label %149
+143:
+  %144 = getelementptr inbounds nuw i8, ptr %122, i64 16
   %145 = load i64, ptr %144, align 8
-  %146 = getelementptr inbounds nuw i64, ptr %13, i64 %143
-  %147 = load i64, ptr %146, align 8
-  %148 = mul i64 %147, %16
-  %149 = getelementptr inbounds nuw i8, ptr %88, i64 %148
-  store i64 %145, ptr %149, align 8
-  %150 = add i32 %141, -1
-  %151 = and i32 %150, %141
-  %152 = icmp eq i32 %151, 0
-  br i1 %152, label %153, label %140
+  %146 = mul i64 %145, %16
+  %147 = getelementptr inbounds nuw i8, ptr %100, i64 %146
+  %148 = load i64, ptr %147, align 8
+  br label %149
+149:
+  %150 = phi i64 [ %148, %143 ], [ 0, %139 ]
+  %151 = insertelement <16 x i64> %141, i64 %150, i64 2
+  %152 = extractelement <16 x i1> %116, i64 3
+  br i1 %152, label %153, label %159
 153:
-  %154 = phi i32 [ %168, %153 ], [ %90, %140 ]
-  %155 = phi i32 [ %173, %153 ], [ %5, %140 ]
-  %156 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %155, i1 true)
-  %157 = zext nneg i32 %156 to i64
-  %158 = getelementptr inbounds nuw i64, ptr %13, i64 %157
-  %159 = load i64, ptr %158, align 8
-  %160 = mul i64 %159, %16
-  %161 = getelementptr inbounds nuw i8, ptr %88, i64 %160
-  %162 = load i64, ptr %161, align 8
-  %163 = getelementptr inbounds nuw [32 x i64], ptr %11, i64 0, i64 %157
-  %164 = load i64, ptr %163, align 8
-  %165 = icmp ne i64 %162, %164
-  %166 = zext i1 %165 to i32
-  %167 = shl nuw i32 %166, %156
-  %168 = or i32 %167, %154
-  %169 = or i1 %79, %165
-  %170 = select i1 %169, i64 16384, i64 0
-  %171 = or i64 %170, %162
-  store i64 %171, ptr %161, align 8
-  %172 = add i32 %155, -1
-  %173 = and i32 %172, %155
-  %174 = icmp eq i32 %173, 0
-  br i1 %174, label %175, label %153
-175:
-  %176 = phi i64 [ %89, %87 ], [ %136, %153 ]
-  %177 = phi i32 [ %90, %87 ], [ %168, %153 ]
+  %154 = getelementptr inbounds nuw i8, ptr %122, i64 24
+  %155 = load i64, ptr %154, align 8
+  %156 = mul i64 %155, %16
+  %157 = getelementptr inbounds nuw i8, ptr %100, i64 %156
+  %158 = load i64, ptr %157, align 8
+  br label %159
+159:
+  %160 = phi i64 [ %158, %153 ], [ 0, %149 ]
+  %161 = insertelement <16 x i64> %151, i64 %160, i64 3
+  %162 = extractelement <16 x i1> %116, i64 4
+  br i1 %162, label %163, label %169
+163:
+  %164 = getelementptr inbounds nuw i8, ptr %122, i64 32
+  %165 = load i64, ptr %164, align 8
+  %166 = mul i64 %165, %16
+  %167 = getelementptr inbounds nuw i8, ptr %100, i64 %166
+  %168 = load i64, ptr %167, align 8
+  br label %169
+169:
+  %170 = phi i64 [ %168, %163 ], [ 0, %159 ]
+  %171 = insertelement <16 x i64> %161, i64 %170, i64 4
+  %172 = extractelement <16 x i1> %116, i64 5
+  br i1 %172, label %173, label %179
+173:
+  %174 = getelementptr inbounds nuw i8, ptr %122, i64 40
+  %175 = load i64, ptr %174, align 8
+  %176 = mul i64 %175, %16
+  %177 = getelementptr inbounds nuw i8, ptr %100, i64 %176
+  %178 = load i64, ptr %177, align 8
+  br label %179
+179:
+  %180 = phi i64 [ %178, %173 ], [ 0, %169 ]
+  %181 = insertelement <16 x i64> %171, i64 %180, i64 5
+  %182 = extractelement <16 x i1> %116, i64 6
+  br i1 %182, label %183, label %189
+183:
+  %184 = getelementptr inbounds nuw i8, ptr %122, i64 48
+  %185 = load i64, ptr %184, align 8
+  %186 = mul i64 %185, %16
+  %187 = getelementptr inbounds nuw i8, ptr %100, i64 %186
+  %188 = load i64, ptr %187, align 8
+  br label %189
+189:
+  %190 = phi i64 [ %188, %183 ], [ 0, %179 ]
+  %191 = insertelement <16 x i64> %181, i64 %190, i64 6
+  %192 = extractelement <16 x i1> %116, i64 7
+  br i1 %192, label %193, label %199
+193:
+  %194 = getelementptr inbounds nuw i8, ptr %122, i64 56
+  %195 = load i64, ptr %194, align 8
+  %196 = mul i64 %195, %16
+  %197 = getelementptr inbounds nuw i8, ptr %100, i64 %196
+  %198 = load i64, ptr %197, align 8
+  br label %199
+199:
+  %200 = phi i64 [ %198, %193 ], [ 0, %189 ]
+  %201 = insertelement <16 x i64> %191, i64 %200, i64 7
+  %202 = extractelement <16 x i1> %116, i64 8
+  br i1 %202, label %203, label %209
+203:
+  %204 = getelementptr inbounds nuw i8, ptr %122, i64 64
+  %205 = load i64, ptr %204, align 8
+  %206 = mul i64 %205, %16
+  %207 = getelementptr inbounds nuw i8, ptr %100, i64 %206
+  %208 = load i64, ptr %207, align 8
+  br label %209
+209:
+  %210 = phi i64 [ %208, %203 ], [ 0, %199 ]
+  %211 = insertelement <16 x i64> %201, i64 %210, i64 8
+  %212 = extractelement <16 x i1> %116, i64 9
+  br i1 %212, label %213, label %219
+213:
+  %214 = getelementptr inbounds nuw i8, ptr %122, i64 72
+  %215 = load i64, ptr %214, align 8
+  %216 = mul i64 %215, %16
+  %217 = getelementptr inbounds nuw i8, ptr %100, i64 %216
+  %218 = load i64, ptr %217, align 8
+  br label %219
+219:
+  %220 = phi i64 [ %218, %213 ], [ 0, %209 ]
+  %221 = insertelement <16 x i64> %211, i64 %220, i64 9
+  %222 = extractelement <16 x i1> %116, i64 10
+  br i1 %222, label %223, label %229
+223:
+  %224 = getelementptr inbounds nuw i8, ptr %122, i64 80
+  %225 = load i64, ptr %224, align 8
+  %226 = mul i64 %225, %16
+  %227 = getelementptr inbounds nuw i8, ptr %100, i64 %226
+  %228 = load i64, ptr %227, align 8
+  br label %229
+229:
+  %230 = phi i64 [ %228, %223 ], [ 0, %219 ]
+  %231 = insertelement <16 x i64> %221, i64 %230, i64 10
+  %232 = extractelement <16 x i1> %116, i64 11
+  br i1 %232, label %233, label %239
+233:
+  %234 = getelementptr inbounds nuw i8, ptr %122, i64 88
+  %235 = load i64, ptr %234, align 8
+  %236 = mul i64 %235, %16
+  %237 = getelementptr inbounds nuw i8, ptr %100, i64 %236
+  %238 = load i64, ptr %237, align 8
+  br label %239
+239:
+  %240 = phi i64 [ %238, %233 ], [ 0, %229 ]
+  %241 = insertelement <16 x i64> %231, i64 %240, i64 11
+  %242 = extractelement <16 x i1> %116, i64 12
+  br i1 %242, label %243, label %249
+243:
+  %244 = getelementptr inbounds nuw i8, ptr %122, i64 96
+  %245 = load i64, ptr %244, align 8
+  %246 = mul i64 %245, %16
+  %247 = getelementptr inbounds nuw i8, ptr %100, i64 %246
+  %248 = load i64, ptr %247, align 8
+  br label %249
+249:
+  %250 = phi i64 [ %248, %243 ], [ 0, %239 ]
+  %251 = insertelement <16 x i64> %241, i64 %250, i64 12
+  %252 = extractelement <16 x i1> %116, i64 13
+  br i1 %252, label %253, label %259
+253:
+  %254 = getelementptr inbounds nuw i8, ptr %122, i64 104
+  %255 = load i64, ptr %254, align 8
+  %256 = mul i64 %255, %16
+  %257 = getelementptr inbounds nuw i8, ptr %100, i64 %256
+  %258 = load i64, ptr %257, align 8
+  br label %259
+259:
+  %260 = phi i64 [ %258, %253 ], [ 0, %249 ]
+  %261 = insertelement <16 x i64> %251, i64 %260, i64 13
+  %262 = extractelement <16 x i1> %116, i64 14
+  br i1 %262, label %263, label %269
+263:
+  %264 = getelementptr inbounds nuw i8, ptr %122, i64 112
+  %265 = load i64, ptr %264, align 8
+  %266 = mul i64 %265, %16
+  %267 = getelementptr inbounds nuw i8, ptr %100, i64 %266
+  %268 = load i64, ptr %267, align 8
+  br label %269
+269:
+  %270 = phi i64 [ %268, %263 ], [ 0, %259 ]
+  %271 = insertelement <16 x i64> %261, i64 %270, i64 14
+  %272 = extractelement <16 x i1> %116, i64 15
+  br i1 %272, label %273, label %279
+273:
+  %274 = getelementptr inbounds nuw i8, ptr %122, i64 120
+  %275 = load i64, ptr %274, align 8
+  %276 = mul i64 %275, %16
+  %277 = getelementptr inbounds nuw i8, ptr %100, i64 %276
+  %278 = load i64, ptr %277, align 8
+  br label %279
+279:
+  %280 = phi i64 [ %278, %273 ], [ 0, %269 ]
+  %281 = insertelement <16 x i64> %271, i64 %280, i64 15
+  %282 = bitcast i16 %118 to <16 x i1>
+  %283 = shl nuw nsw <16 x i64> %121, splat (i64 9)
+  %284 = lshr <16 x i64> %281, splat (i64 1)
+  %285 = and <16 x i64> %284, splat (i64 73)
+  %286 = select <16 x i1> %282, <16 x i64> %285, <16 x i64> zeroinitializer
+  %287 = or <16 x i64> %286, %281
+  %288 = or <16 x i64> %283, %74
+  %289 = xor <16 x i64> %287, %288
+  %290 = and <16 x i64> %281, splat (i64 16384)
+  %291 = or <16 x i64> %289, %290
+  %292 = icmp ugt <16 x i64> %289, splat (i64 140737488355327)
+  %293 = select <16 x i1> %292, <16 x i64> %80, <16 x i64> zeroinitializer
+  %294 = icmp ult <16 x i64> %289, splat (i64 2147483648)
+  %295 = select <16 x i1> %294, <16 x i64> %84, <16 x i64> %293
+  %296 = icmp ugt <16 x i64> %289, splat (i64 33554431)
+  %297 = select <16 x i1> %296, <16 x i64> %295, <16 x i64> zeroinitializer
+  %298 = icmp ult <16 x i64> %289, splat (i64 32768)
+  %299 = select <16 x i1> %298, <16 x i64> %88, <16 x i64> %297
+  %300 = icmp ugt <16 x i64> %291, splat (i64 511)
+  %301 = select <16 x i1> %300, <16 x i64> %299, <16 x i64> zeroinitializer
+  %302 = icmp eq <16 x i64> %287, zeroinitializer
+  %303 = select <16 x i1> %302, <16 x i64> zeroinitializer, <16 x i64> %301
+  %304 = select <16 x i1> %294, <16 x i64> splat (i64 504), <16 x i64> splat (i64 448)
+  %305 = select <16 x i1> %298, <16 x i64> splat (i64 511), <16 x i64> %304
+  %306 = and <16 x i64> %287, splat (i64 511)
+  %307 = and <16 x i64> %306, %303
+  %308 = and <16 x i64> %305, %287
+  %309 = and <16 x i64> %303, splat (i64 -512)
+  %310 = or <16 x i64> %91, %308
+  %311 = or <16 x i64> %310, %309
+  %312 = or <16 x i64> %311, %283
+  store <16 x i64> %312, ptr %110, align 16
+  %313 = select <16 x i1> %116, <16 x i64> %307, <16 x i64> zeroinitializer
+  %314 = or <16 x i64> %313, %112
+  br i1 %109, label %108, label %104
+315:
+  %316 = phi i32 [ %326, %315 ], [ %5, %104 ]
+  %317 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %316, i1 true)
+  %318 = zext nneg i32 %317 to i64
+  %319 = getelementptr inbounds nuw i64, ptr %11, i64 %318
+  %320 = load i64, ptr %319, align 8
+  %321 = getelementptr inbounds nuw i64, ptr %13, i64 %318
+  %322 = load i64, ptr %321, align 8
+  %323 = mul i64 %322, %16
+  %324 = getelementptr inbounds nuw i8, ptr %100, i64 %323
+  store i64 %320, ptr %324, align 8
+  %325 = add i32 %316, -1
+  %326 = and i32 %325, %316
+  %327 = icmp eq i32 %326, 0
+  br i1 %327, label %107, label %315
+328:
+  %329 = select i1 %92, i32 %506, i32 %5
+  %330 = icmp eq i32 %329, 0
+  br i1 %330, label %520, label %507
+331:
+  %332 = phi i1 [ false, %497 ], [ true, %107 ]
+  %333 = phi ptr [ %35, %497 ], [ %11, %107 ]
+  %334 = phi i64 [ 16, %497 ], [ 0, %107 ]
+  %335 = phi i32 [ %506, %497 ], [ %102, %107 ]
+  %336 = trunc nuw nsw i64 %334 to i32
+  %337 = lshr i32 %5, %336
+  %338 = trunc i32 %337 to i16
+  %339 = bitcast i16 %338 to <16 x i1>
+  %340 = getelementptr inbounds nuw i64, ptr %13, i64 %334
+  %341 = extractelement <16 x i1> %339, i64 0
+  br i1 %341, label %342, label %347
+342:
+  %343 = load i64, ptr %340, align 8
+  %344 = mul i64 %343, %16
+  %345 = getelementptr inbounds nuw i8, ptr %100, i64 %344
+  %346 = load i64, ptr %345, align 8
+  br label %347
+347:
+  %348 = phi i64 [ %346, %342 ], [ 0, %331 ]
+  %349 = insertelement <16 x i64> <i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 poison, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef, i64 undef>, i64 %348, i64 0
+  %350 = extractelement <16 x i1> %339, i64 1
+  br i1 %350, label %351, label %357
+351:
+  %352 = getelementptr inbounds nuw i8, ptr %340, i64 8
+  %353 = load i64, ptr %352, align 8
+  %354 = mul i64 %353, %16
+  %355 = getelementptr inbounds nuw i8, ptr %100, i64 %354
+  %356 = load i64, ptr %355, align 8
+  br label %357
+357:
+  %358 = phi i64 [ %356, %351 ], [ 0, %347 ]
+  %359 = insertelement <16 x i64> %349, i64 %358, i64 1
+  %360 = extractelement <16 x i1> %339, i64 2
+  br i1 %360, label %361, label %367
+361:
+  %362 = getelementptr inbounds nuw i8, ptr %340, i64 16
+  %363 = load i64, ptr %362, align 8
+  %364 = mul i64 %363, %16
+  %365 = getelementptr inbounds nuw i8, ptr %100, i64 %364
+  %366 = load i64, ptr %365, align 8
+  br label %367
+367:
+  %368 = phi i64 [ %366, %361 ], [ 0, %357 ]
+  %369 = insertelement <16 x i64> %359, i64 %368, i64 2
+  %370 = extractelement <16 x i1> %339, i64 3
+  br i1 %370, label %371, label %377
+371:
+  %372 = getelementptr inbounds nuw i8, ptr %340, i64 24
+  %373 = load i64, ptr %372, align 8
+  %374 = mul i64 %373, %16
+  %375 = getelementptr inbounds nuw i8, ptr %100, i64 %374
+  %376 = load i64, ptr %375, align 8
+  br label %377
+377:
+  %378 = phi i64 [ %376, %371 ], [ 0, %367 ]
+  %379 = insertelement <16 x i64> %369, i64 %378, i64 3
+  %380 = extractelement <16 x i1> %339, i64 4
+  br i1 %380, label %381, label %387
+381:
+  %382 = getelementptr inbounds nuw i8, ptr %340, i64 32
+  %383 = load i64, ptr %382, align 8
+  %384 = mul i64 %383, %16
+  %385 = getelementptr inbounds nuw i8, ptr %100, i64 %384
+  %386 = load i64, ptr %385, align 8
+  br label %387
+387:
+  %388 = phi i64 [ %386, %381 ], [ 0, %377 ]
+  %389 = insertelement <16 x i64> %379, i64 %388, i64 4
+  %390 = extractelement <16 x i1> %339, i64 5
+  br i1 %390, label %391, label %397
+391:
+  %392 = getelementptr inbounds nuw i8, ptr %340, i64 40
+  %393 = load i64, ptr %392, align 8
+  %394 = mul i64 %393, %16
+  %395 = getelementptr inbounds nuw i8, ptr %100, i64 %394
+  %396 = load i64, ptr %395, align 8
+  br label %397
+397:
+  %398 = phi i64 [ %396, %391 ], [ 0, %387 ]
+  %399 = insertelement <16 x i64> %389, i64 %398, i64 5
+  %400 = extractelement <16 x i1> %339, i64 6
+  br i1 %400, label %401, label %407
+401:
+  %402 = getelementptr inbounds nuw i8, ptr %340, i64 48
+  %403 = load i64, ptr %402, align 8
+  %404 = mul i64 %403, %16
+  %405 = getelementptr inbounds nuw i8, ptr %100, i64 %404
+  %406 = load i64, ptr %405, align 8
+  br label %407
+407:
+  %408 = phi i64 [ %406, %401 ], [ 0, %397 ]
+  %409 = insertelement <16 x i64> %399, i64 %408, i64 6
+  %410 = extractelement <16 x i1> %339, i64 7
+  br i1 %410, label %411, label %417
+411:
+  %412 = getelementptr inbounds nuw i8, ptr %340, i64 56
+  %413 = load i64, ptr %412, align 8
+  %414 = mul i64 %413, %16
+  %415 = getelementptr inbounds nuw i8, ptr %100, i64 %414
+  %416 = load i64, ptr %415, align 8
+  br label %417
+417:
+  %418 = phi i64 [ %416, %411 ], [ 0, %407 ]
+  %419 = insertelement <16 x i64> %409, i64 %418, i64 7
+  %420 = extractelement <16 x i1> %339, i64 8
+  br i1 %420, label %421, label %427
+421:
+  %422 = getelementptr inbounds nuw i8, ptr %340, i64 64
+  %423 = load i64, ptr %422, align 8
+  %424 = mul i64 %423, %16
+  %425 = getelementptr inbounds nuw i8, ptr %100, i64 %424
+  %426 = load i64, ptr %425, align 8
+  br label %427
+427:
+  %428 = phi i64 [ %426, %421 ], [ 0, %417 ]
+  %429 = insertelement <16 x i64> %419, i64 %428, i64 8
+  %430 = extractelement <16 x i1> %339, i64 9
+  br i1 %430, label %431, label %437
+431:
+  %432 = getelementptr inbounds nuw i8, ptr %340, i64 72
+  %433 = load i64, ptr %432, align 8
+  %434 = mul i64 %433, %16
+  %435 = getelementptr inbounds nuw i8, ptr %100, i64 %434
+  %436 = load i64, ptr %435, align 8
+  br label %437
+437:
+  %438 = phi i64 [ %436, %431 ], [ 0, %427 ]
+  %439 = insertelement <16 x i64> %429, i64 %438, i64 9
+  %440 = extractelement <16 x i1> %339, i64 10
+  br i1 %440, label %441, label %447
+441:
+  %442 = getelementptr inbounds nuw i8, ptr %340, i64 80
+  %443 = load i64, ptr %442, align 8
+  %444 = mul i64 %443, %16
+  %445 = getelementptr inbounds nuw i8, ptr %100, i64 %444
+  %446 = load i64, ptr %445, align 8
+  br label %447
+447:
+  %448 = phi i64 [ %446, %441 ], [ 0, %437 ]
+  %449 = insertelement <16 x i64> %439, i64 %448, i64 10
+  %450 = extractelement <16 x i1> %339, i64 11
+  br i1 %450, label %451, label %457
+451:
+  %452 = getelementptr inbounds nuw i8, ptr %340, i64 88
+  %453 = load i64, ptr %452, align 8
+  %454 = mul i64 %453, %16
+  %455 = getelementptr inbounds nuw i8, ptr %100, i64 %454
+  %456 = load i64, ptr %455, align 8
+  br label %457
+457:
+  %458 = phi i64 [ %456, %451 ], [ 0, %447 ]
+  %459 = insertelement <16 x i64> %449, i64 %458, i64 11
+  %460 = extractelement <16 x i1> %339, i64 12
+  br i1 %460, label %461, label %467
+461:
+  %462 = getelementptr inbounds nuw i8, ptr %340, i64 96
+  %463 = load i64, ptr %462, align 8
+  %464 = mul i64 %463, %16
+  %465 = getelementptr inbounds nuw i8, ptr %100, i64 %464
+  %466 = load i64, ptr %465, align 8
+  br label %467
+467:
+  %468 = phi i64 [ %466, %461 ], [ 0, %457 ]
+  %469 = insertelement <16 x i64> %459, i64 %468, i64 12
+  %470 = extractelement <16 x i1> %339, i64 13
+  br i1 %470, label %471, label %477
+471:
+  %472 = getelementptr inbounds nuw i8, ptr %340, i64 104
+  %473 = load i64, ptr %472, align 8
+  %474 = mul i64 %473, %16
+  %475 = getelementptr inbounds nuw i8, ptr %100, i64 %474
+  %476 = load i64, ptr %475, align 8
+  br label %477
+477:
+  %478 = phi i64 [ %476, %471 ], [ 0, %467 ]
+  %479 = insertelement <16 x i64> %469, i64 %478, i64 13
+  %480 = extractelement <16 x i1> %339, i64 14
+  br i1 %480, label %481, label %487
+481:
+  %482 = getelementptr inbounds nuw i8, ptr %340, i64 112
+  %483 = load i64, ptr %482, align 8
+  %484 = mul i64 %483, %16
+  %485 = getelementptr inbounds nuw i8, ptr %100, i64 %484
+  %486 = load i64, ptr %485, align 8
+  br label %487
+487:
+  %488 = phi i64 [ %486, %481 ], [ 0, %477 ]
+  %489 = insertelement <16 x i64> %479, i64 %488, i64 14
+  %490 = extractelement <16 x i1> %339, i64 15
+  br i1 %490, label %491, label %497
+491:
+  %492 = getelementptr inbounds nuw i8, ptr %340, i64 120
+  %493 = load i64, ptr %492, align 8
+  %494 = mul i64 %493, %16
+  %495 = getelementptr inbounds nuw i8, ptr %100, i64 %494
+  %496 = load i64, ptr %495, align 8
+  br label %497
+497:
+  %498 = phi i64 [ %496, %491 ], [ 0, %487 ]
+  %499 = insertelement <16 x i64> %489, i64 %498, i64 15
+  %500 = load <16 x i64>, ptr %333, align 16
+  %501 = select <16 x i1> %339, <16 x i64> %500, <16 x i64> zeroinitializer
+  %502 = icmp ne <16 x i64> %499, %501
+  %503 = bitcast <16 x i1> %502 to i16
+  %504 = zext i16 %503 to i32
+  %505 = shl nuw i32 %504, %336
+  %506 = or i32 %505, %335
+  br i1 %332, label %331, label %328
+507:
+  %508 = phi i32 [ %518, %507 ], [ %329, %328 ]
+  %509 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %508, i1 true)
+  %510 = zext nneg i32 %509 to i64
+  %511 = getelementptr inbounds nuw i64, ptr %13, i64 %510
+  %512 = load i64, ptr %511, align 8
+  %513 = mul i64 %512, %16
+  %514 = getelementptr inbounds nuw i8, ptr %100, i64 %513
+  %515 = load i64, ptr %514, align 8
+  %516 = or i64 %515, 16384
+  store i64 %516, ptr %514, align 8
+  %517 = add i32 %508, -1
+  %518 = and i32 %517, %508
+  %519 = icmp eq i32 %518, 0
+  br i1 %519, label %520, label %507
+520:
   call void @llvm.lifetime.end.p0(i64 256, ptr nonnull %11)
-  %178 = add nuw i32 %91, 1
-  %179 = getelementptr inbounds nuw i8, ptr %88, i64 8
-  %180 = icmp ult i32 %178, %26
-  br i1 %180, label %87, label %81
+  %521 = add nuw i32 %103, 1
+  %522 = getelementptr inbounds nuw i8, ptr %100, i64 8
+  %523 = icmp ult i32 %521, %28
+  br i1 %523, label %99, label %93
 }
 
 define internal void @check_equal(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {

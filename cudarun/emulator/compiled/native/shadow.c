@@ -165,6 +165,25 @@ INLINE u32 differs(char *memory, char *value, u32 width)
     return found;
 }
 
+// Return the active lanes of a half as words of equal bits.
+INLINE row active_in_row(u32 mask, u32 half)
+{
+    unsigned short lanes = (unsigned short)(mask >> HALF * half);
+    row_bits active;
+    __builtin_memcpy(&active, &lanes, sizeof active);
+    return -__builtin_convertvector(active, row);
+}
+
+// Return the words of the units of the active lanes of a half, and 0 for others.
+INLINE row gathered(char *shadow, u64 *places, row active, u64 scale)
+{
+    row words_;
+#pragma clang loop unroll(full)
+    for (u32 lane = 0; lane < HALF; lane++)
+        words_[lane] = active[lane] ? FIELD(u64, shadow, places[lane] * scale) : 0;
+    return words_;
+}
+
 // Check and record accesses of lanes; return those that may write the same memory as others.
 //
 // The columns are the offsets, and the values of writes; these offsets are relative to the shadow
@@ -185,21 +204,28 @@ OUT_OF_LINE u32 record_accesses(char *ctx, char *state, u32 warp, char *shadow, 
             changes |= differs(host + places[lane], values + lane * width, width) << lane;
     }
     for (u32 unit = 0; unit < units; unit++, shadow += SHADOW_WORD) {
-        u64 next[WARP], conflicts;
-        FOR_EACH_LANE(lane, mask) {
-            u64 held = FIELD(u64, shadow, places[lane] * scale);
-            held |= changes >> lane & 1 ? (held & WRITES) >> 1 : 0;
-            next[lane] = next_word(held, stamp | (u64)lane << LANE, kind, &conflicts);
-            suspected |= conflicts;
+        row next[2], found = (row)0ull;
+        for (u32 half = 0; half < 2; half++) {
+            row active = active_in_row(mask, half), changed = active_in_row(changes, half);
+            row lanes = lanes_of_row(HALF * half, 0), conflicts;
+            row held = gathered(shadow, places + HALF * half, active, scale);
+            held |= changed & (held & (row)(u64)WRITES) >> 1;
+            next[half] = next_row(held, (row)stamp | lanes, kind, &conflicts);
+            found |= conflicts & active;
         }
+        suspected |= __builtin_reduce_or(found);
         FOR_EACH_LANE(lane, mask)
-            FIELD(u64, shadow, places[lane] * scale) = next[lane];
-        FOR_EACH_LANE(lane, mask) {
-            u64 *held = &FIELD(u64, shadow, places[lane] * scale);
-            u32 is_lost = *held != next[lane];  // another lane has accessed the unit, too
-            shared |= is_lost << lane;
-            *held |= is_lost || joint ? MANY_LANES : 0;
+            FIELD(u64, shadow, places[lane] * scale) = ((u64 *)next)[lane];
+        for (u32 half = 0; half < 2; half++) {
+            row active = active_in_row(mask, half);
+            row now = gathered(shadow, places + HALF * half, active, scale);
+            row_bits are_lost = __builtin_convertvector(now != (next[half] & active), row_bits);
+            unsigned short lanes;
+            __builtin_memcpy(&lanes, &are_lost, sizeof lanes);
+            shared |= (u32)lanes << HALF * half;  // another lane has accessed the unit, too
         }
+        FOR_EACH_LANE(lane, joint ? mask : shared)
+            FIELD(u64, shadow, places[lane] * scale) |= MANY_LANES;
     }
     suspect(ctx, suspected);
     return shared;

@@ -69,7 +69,10 @@ def complete(run: Run) -> Any:
         ("cudarun launch samples/matmul.cu ", []),  # which kernel?
         ("cudarun launch samples/matmul.cu -k matmul_naive ", MATMUL),
         ("cudarun launch --detect ", ["race", "uninit", "sync", "race=strict", "all"]),
-        ("cudarun launch --detect race,", ["race,uninit", "race,sync", "race,race=strict", "race,all"]),
+        (
+            "cudarun launch --detect race,",
+            ["race,uninit", "race,sync", "race,race=strict", "race,all"],
+        ),
         ("cudarun launch --func-cache s", ["shared"]),
         ("cudarun launch -d ", ["cpu", "cpu:all"]),
         ("cudarun devices --device cpu,", ["cpu,cpu:all"]),

@@ -77,6 +77,8 @@ def test_a_view_of_integers_as_blocks(cuda, fetch, view_format, format_, channel
     integers = array_with(cuda, blocks.view(np.uint32))
     viewed = fetch(texture_of(cuda, integers, view), TEXELS)
     direct = fetch(texture_of(cuda, array_of(cuda, format_, channels, blocks)), TEXELS)
+    if channels < 4:
+        direct[:, 3] = 0
     assert viewed.view(np.uint32).tolist() == direct.view(np.uint32).tolist()
 
 

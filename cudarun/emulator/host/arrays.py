@@ -101,7 +101,10 @@ class TexelFormat:
     def texels(self, memory: Bytes, pitch: int, slice_pitch: int = 0) -> Texels:
         """Return texels of this format in memory, in rows and slices of given pitches."""
         if self.packing:
-            return PackedTexels(memory, self.dtype, 4, pitch, slice_pitch, self.packing)
+            is_of_array = self.channels == self.packing.channels  # a view has all four
+            return PackedTexels(
+                memory, self.dtype, 4, pitch, slice_pitch, self.packing, is_of_array
+            )
         return Texels(memory, self.dtype, self.channels, pitch, slice_pitch)
 
 

@@ -42,10 +42,16 @@ class Packing:
     side: int = 4
     digits: tuple[int, ...] = ()
 
-    def decoded(self, elements: Array) -> Array:
-        """Return the texels of elements, given as rows of bytes; a missing alpha is 1."""
+    def decoded(self, elements: Array, *, opaque: bool) -> Array:
+        """Return the texels of elements, given as rows of bytes.
+
+        Args:
+            elements: The elements.
+            opaque: A missing alpha is 1, else 0.
+        """
         found = np.zeros((len(elements), self.side**2, 4), dtype=self.dtype)
-        found[:, :, _ALPHA] = _ONE[self.dtype]
+        if opaque:
+            found[:, :, _ALPHA] = _ONE[self.dtype]
         halves = np.split(elements, len(self.parts), axis=1)
         for (decode, channels), half in reversed([*zip(self.parts, halves, strict=True)]):
             found[:, :, channels] = decode(half)
@@ -54,9 +60,15 @@ class Packing:
 
 @dataclass(frozen=True, eq=False)
 class PackedTexels(Texels):
-    """Texels in elements, which are in rows of a given pitch."""
+    """Texels in elements, which are in rows of a given pitch.
+
+    Attributes:
+        packing: The layout of the elements.
+        opaque: A missing alpha is 1, as an H200 has it in an array; in a view it is 0.
+    """
 
     packing: Packing | None = None
+    opaque: bool = True
 
     def at(self, columns: Array, rows: Array, slices: Array) -> Array:
         """Return texels, a row of channels for each; none is beyond the memory of an array."""
@@ -64,7 +76,9 @@ class PackedTexels(Texels):
         side, size = self.packing.side, self.packing.bytes
         places = slices * self.slice_pitch + rows // side * self.pitch + columns // side * size
         unique, element = np.unique(places, return_inverse=True)
-        decoded = self.packing.decoded(self.bytes[unique[:, None] + np.arange(size)])
+        decoded = self.packing.decoded(
+            self.bytes[unique[:, None] + np.arange(size)], opaque=self.opaque
+        )
         texels: Array = decoded[element, rows % side * side + columns % side]
         return texels
 

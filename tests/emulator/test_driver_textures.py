@@ -10,6 +10,7 @@ from cudarun.emulator import driver
 
 PTX = Path(__file__).parents[1] / "conformance" / "ptx" / "textures.ptx"
 FLOAT, BYTE, INT = (driver.CUarray_format(number) for number in (0x20, 0x01, 0x0A))
+LINEAR = driver.CUfilter_mode(1)
 READ_AS_INTEGER, NORMALIZED, SRGB, SEAMLESS = 0x01, 0x02, 0x10, 0x40
 
 
@@ -190,15 +191,41 @@ def test_fetches_that_a_texture_has_not(kernel, height, flags, coordinates, word
     assert f"{words}" in log()
 
 
-@pytest.mark.parametrize(
-    ("kernel", "ended"), [("level_2d", [0.0] * 2), ("grad_2d", "NOT_SUPPORTED")]
-)
-def test_gradients_of_an_anisotropic_texture(kernel, ended):
+def test_levels_of_an_anisotropic_texture():
     """A fetch without gradients has the same size in all directions."""
     texture = created(of_array(created_array(16, 4)), maxAnisotropy=2)
-    assert fetched(kernel, texture, np.zeros((2, 2), np.float32)) == ended
-    if ended == "NOT_SUPPORTED":
-        assert "tex.grad with an anisotropic filter is not implemented" in log()
+    assert fetched("level_2d", texture, np.zeros((2, 2), np.float32)) == [0.0] * 2
+
+
+def of_levels(count):
+    descriptor = driver.CUDA_ARRAY3D_DESCRIPTOR()
+    descriptor.Format, descriptor.NumChannels = FLOAT, 1
+    descriptor.Width, descriptor.Height = 16, 16
+    resource = driver.CUDA_RESOURCE_DESC()
+    resource.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
+    resource.res.mipmap.hMipmappedArray = value(driver.cuMipmappedArrayCreate(descriptor, count))
+    return resource
+
+
+@pytest.mark.parametrize(
+    ("made", "fields", "reason"),
+    [
+        (None, {"flags": 0}, "without normalized coordinates"),
+        (None, {"mipmapLevelBias": 0.5}, "with a bias or a least level of detail"),
+        (None, {"minMipmapLevelClamp": 1.5}, "with a bias or a least level of detail"),
+        (None, {"addressMode": [driver.CUaddress_mode(2)] * 3}, "with mirrored coordinates"),
+        ({"format_": BYTE}, {"flags": NORMALIZED | SRGB}, "of sRGB colors"),
+        ({"format_": driver.CUarray_format(0x08)}, {}, "of signed bytes"),
+        ("levels", {"mipmapFilterMode": LINEAR}, "between levels"),
+        ("levels", {"maxAnisotropy": 7}, "of several levels with a limit that is no power of two"),
+    ],
+)
+def test_gradients_of_an_anisotropic_texture_that_are_refused(made, fields, reason):
+    fields = {"flags": NORMALIZED, "maxAnisotropy": 2, **fields}
+    resource = of_levels(2) if made == "levels" else of_array(created_array(16, 4, **(made or {})))
+    texture = created(resource, **fields)
+    assert fetched("grad_2d", texture, np.zeros((2, 2), np.float32)) == "NOT_SUPPORTED"
+    assert f"tex.grad with an anisotropic filter {reason} is not implemented" in log()
 
 
 # --- faults --------------------------------------------------------------------------------------

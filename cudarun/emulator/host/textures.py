@@ -295,7 +295,7 @@ def _sampler(description: CUDA_TEXTURE_DESC, texel: TexelFormat, *, cube: bool) 
         bias=min(max(bias, -_MOST_BIAS - 1), _MOST_BIAS),
         least=sampler_steps(description.minMipmapLevelClamp),
         most=sampler_steps(description.maxMipmapLevelClamp),
-        anisotropic=description.maxAnisotropy > 1,
+        anisotropy=description.maxAnisotropy,
         border=_border(description, modes, texel),
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from cudarun.emulator.machine.textures.cubes import face_gradients, without_corner
 from cudarun.emulator.machine.textures.filters import NOTHING, STEPS, weighted
+from cudarun.emulator.machine.textures.footprints import Footprint, footprint, takes_several
 from cudarun.emulator.machine.textures.handles import ILLEGAL_ADDRESS, by_object
 from cudarun.emulator.machine.textures.levels import gradient_steps, lod_steps
 from cudarun.emulator.machine.textures.texels import BeyondMemory, Texels
@@ -79,13 +80,17 @@ class _OfTexture:
         layers = given[0] if self.layered else None
         first = 1 if self.layered else 0
         coordinates = given[first : first + self.count]
-        steps = self._steps(texture, coordinates, rest)
+        detail = self._detail(texture, coordinates, rest)
         offsets = [_signed(offset, self.offset_bits) for offset in rest] if rest else None
         if offsets and self.geometry == "1d":  # the next bits move the row that a filter reads
             offsets.append(_signed(rest[0].view(np.int32) >> self.offset_bits, self.offset_bits))
-        return Place(coordinates, layers, offsets, steps, self.whole)
+        if isinstance(detail, Footprint):
+            return Place(coordinates, layers, offsets, detail.steps, footprint=detail)
+        return Place(coordinates, layers, offsets, detail, self.whole)
 
-    def _steps(self, texture: Texture, coordinates: list[Array], rest: list[Array]) -> Array | None:
+    def _detail(
+        self, texture: Texture, coordinates: list[Array], rest: list[Array]
+    ) -> Array | Footprint | None:
         """Return the level of detail, and remove its operands from the rest."""
         return None
 
@@ -134,7 +139,9 @@ class Fetch(_OfTexture):
         words = self._read(active, sources, _fetched)
         _write(destinations, words, resident=self.resident, halves=self.halves)
 
-    def _steps(self, texture: Texture, coordinates: list[Array], rest: list[Array]) -> Array | None:
+    def _detail(
+        self, texture: Texture, coordinates: list[Array], rest: list[Array]
+    ) -> Array | Footprint | None:
         if self.mode == "level":
             lod = rest.pop(0)
             return (
@@ -155,6 +162,8 @@ class Fetch(_OfTexture):
                 changes, leaves = face_gradients(coordinates, gradients)
                 return gradient_steps(changes, (texture.sizes[0][0] / 2,) * 2, leaves)
             sizes = texture.sizes[0] if texture.sampler.normalized else (1, 1, 1)
+            if takes_several(texture):
+                return footprint(gradients, sizes, texture.sampler.anisotropy)
             return gradient_steps(gradients, sizes)
         return None
 

@@ -19,9 +19,9 @@ from cudarun.emulator.numerics.arrays import Array
 
 _DIGITS = 10  # significant bits
 _SHARES = (1, 11 / 32, 8 / 32)  # of the components in the estimated length, the greatest first
-_SHARE_OF_BOTH = 11 / 16  # of the sum or difference of both gradients
+SHARE_OF_BOTH = 11 / 16  # of the sum or difference of both gradients
 _FARTHEST = 1e30
-_CARRY, _CARRY_OF_SIZES = 4, 7  # of a product, in units of 2 ** -12
+_CARRY, CARRY_OF_SIZES = 4, 7  # of a product, in units of 2 ** -12
 _PLACE = 15 / 32  # of the logarithm of a number, from its entry in the table to the next one
 _LEAST, _MOST = -1 << 20, 1 << 20  # steps beyond all levels
 
@@ -58,19 +58,33 @@ def gradient_steps(
         sizes: Texels of each dimension, if coordinates are normalized; else ones.
         apart: Where the sum and the difference of both have no meaning.
     """
-    first, second = (
+    first, second = in_texels(gradients, sizes)
+    longest = np.maximum(length(first), length(second))
+    for diagonal in (total(first, second), difference(first, second)):
+        both = length(diagonal, SHARE_OF_BOTH)
+        longest = np.where(apart, longest, np.maximum(longest, both))
+    return logarithm(longest)
+
+
+def in_texels(gradients: list[list[Array]], sizes: tuple[float, ...]) -> list[list[Array]]:
+    """Return gradients of normalized coordinates in texels."""
+    return [
         [
-            _product(_limited(part), size, _CARRY_OF_SIZES)
+            product(_limited(part), size, CARRY_OF_SIZES)
             for part, size in zip(parts, sizes, strict=False)
         ]
         for parts in gradients
-    )
-    longest = np.maximum(_length(first), _length(second))
-    for sign in (1, -1):
-        diagonal = [_sum(x, sign * y) for x, y in zip(first, second, strict=True)]
-        both = _length(diagonal, _SHARE_OF_BOTH)
-        longest = np.where(apart, longest, np.maximum(longest, both))
-    return _logarithm(longest)
+    ]
+
+
+def total(first: list[Array], second: list[Array]) -> list[Array]:
+    """Return the sum of two vectors."""
+    return [_sum(x, y) for x, y in zip(first, second, strict=True)]
+
+
+def difference(first: list[Array], second: list[Array]) -> list[Array]:
+    """Return the difference of two vectors."""
+    return total(first, [-part for part in second])
 
 
 def _limited(part: Array) -> Array:
@@ -96,7 +110,7 @@ def _sum(a: Array, b: Array) -> Array:
     return cut((np.trunc(a / unit) + np.trunc(b / unit)) * unit)
 
 
-def _product(number: Array, factor: float, carry: int) -> Array:
+def product(number: Array, factor: Array | float, carry: int = _CARRY) -> Array:
     """Return a product whose partial products are truncated after 12 bits of fraction.
 
     Args:
@@ -106,27 +120,26 @@ def _product(number: Array, factor: float, carry: int) -> Array:
     """
     significand, exponent = np.frexp(number)
     bits = np.abs(np.ldexp(significand, _DIGITS)).astype(np.int64)
-    part, power = math.frexp(factor)
-    addend = int(math.ldexp(part, 17))
-    total = np.where(bits, carry, 0)
+    part, power = np.frexp(np.abs(factor))
+    addend = np.ldexp(part, 17).astype(np.int64)
+    total_ = np.where(bits, carry, 0)
     for place in range(_DIGITS):
-        total = total + (bits >> place & 1) * (addend << place >> 13)
-    product = np.ldexp(cut(total.astype(np.float64)), exponent + (power - 14))
-    signed: Array = np.copysign(product, number)
+        total_ = total_ + (bits >> place & 1) * (addend << place >> 13)
+    magnitude = np.ldexp(cut(total_.astype(np.float64)), exponent + (power - 14))
+    signed: Array = np.copysign(magnitude, number) * np.sign(factor)
     return signed
 
 
-def _length(components: list[Array], share: float = 1.0) -> Array:
+def length(components: list[Array], share: float = 1.0) -> Array:
     """Return a share of the estimated lengths of vectors."""
     parts = np.sort(np.abs(np.stack(components)), axis=0)[::-1]
-    products = [
-        _product(part, share * each, _CARRY) for part, each in zip(parts, _SHARES, strict=False)
-    ]
+    products = [product(part, share * each) for part, each in zip(parts, _SHARES, strict=False)]
     return cut(np.stack(products).sum(axis=0))
 
 
-def _logarithm(length: Array) -> Array:
-    mantissa, exponent = np.frexp(np.maximum(length, 1e-30))
+def logarithm(number: Array) -> Array:
+    """Return the logarithm of a length, as steps."""
+    mantissa, exponent = np.frexp(np.maximum(number, 1e-30))
     place = np.floor((2 * mantissa - 1) * STEPS).astype(np.int64)
     steps: Array = (exponent.astype(np.int64) - 1) * STEPS + _logarithms()[place]
     return steps

@@ -13,7 +13,8 @@ before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,9 +32,11 @@ from cudarun.emulator.machine.textures.filters import (
     NOTHING,
     STEPS,
     corner_weights,
+    divided,
     weighted,
     without_unread,
 )
+from cudarun.emulator.machine.textures.footprints import Footprint, refusal
 from cudarun.emulator.machine.textures.texels import (
     COLORS,
     BeyondMemory,
@@ -65,7 +68,7 @@ class Sampler:
         bias: Steps that are added to the level of detail.
         least: The least level of detail, in steps.
         most: The greatest one.
-        anisotropic: Gradients of different lengths average several places.
+        anisotropy: The most samples that gradients of different lengths average; 1 for none.
         border: The texel beyond the border: its channels as 32-bit words.
     """
 
@@ -77,7 +80,7 @@ class Sampler:
     bias: int = 0
     least: int = 0
     most: int = 0
-    anisotropic: bool = False
+    anisotropy: int = 1
     border: tuple[int, int, int, int] = (0, 0, 0, 0)
 
 
@@ -91,6 +94,8 @@ class Place:
         offsets: Texels that are added to each coordinate.
         steps: The level of detail in steps, or the number of a level if ``whole``.
         whole: Coordinates are integers.
+        footprint: The samples around each place that are averaged, if several.
+        moved: Steps that are added to each coordinate in texels.
     """
 
     coordinates: list[Array]
@@ -98,6 +103,8 @@ class Place:
     offsets: list[Array] | None = None
     steps: Array | None = None
     whole: bool = False
+    footprint: Footprint | None = None
+    moved: list[Array] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +137,8 @@ class Texture:
         """Return the reason why a fetch of a geometry is not implemented for this texture."""
         if geometry != self.geometry:
             return f"a .{geometry} fetch from a .{self.geometry} texture"
-        if gradients and self.sampler.anisotropic:
-            return "tex.grad with an anisotropic filter"
-        return None
+        reason = refusal(self) if gradients else None
+        return f"tex.grad with an anisotropic filter {reason}" if reason else None
 
     def size(self, axis: int, levels: Array | None = None) -> Array | int:
         """Return the width, height or depth of a level, or of level 0; a level beyond has none.
@@ -167,32 +173,47 @@ class Texture:
         corners = (4 if AXES[self.geometry] < 3 else 8) if sampler.linear else 1
         kind = texels[0].dtype
         dtype = np.dtype(REGISTERS[kind.kind])
-        values = np.full((2 * corners, count, CHANNELS), dtype.type(NOTHING))
-        weights = np.zeros((2 * corners, count), dtype=np.int64)
-        for level in range(len(self.sizes)):
-            for part, chosen, weight in (
-                (0, first == level, STEPS - second),
-                (corners, (first + 1 == level) & (second > 0), second),
-            ):
+        samples = [(np.full(count, STEPS, dtype=np.int64), place)]
+        whole: Array | int = STEPS
+        if place.footprint is not None:
+            filtered, whole = True, place.footprint.whole()
+            samples = [
+                (weight, replace(place, moved=moved)) for weight, moved in place.footprint.samples()
+            ]
+        values = np.full((len(samples) * 2 * corners, count, CHANNELS), dtype.type(NOTHING))
+        weights = np.zeros(values.shape[:2], dtype=np.int64)
+        for number, (share, sample) in enumerate(samples):
+            for level, part, chosen, weight in self._parts(first, *divided(share, second)):
                 lanes = np.flatnonzero(chosen)
-                if not len(lanes):
-                    continue
-                some = _of_lanes(place, lanes)
+                some = _of_lanes(sample, lanes)
                 with _mapped(lanes):
                     found, steps, missing = self.around(texels[level], level, some, sampler)
                 without_unread(found, steps, missing)
                 shares = without_corner(corner_weights(weight[lanes], steps), missing)
-                values[part : part + len(found), lanes] = found
-                weights[part : part + len(found), lanes] = shares
+                row = (2 * number + part) * corners
+                values[row : row + len(found), lanes] = found
+                weights[row : row + len(found), lanes] = shares
         if not filtered:
             return self.words(texels[0], values[0])
-        sums = weighted(values, kind, weights)
+        sums = weighted(values, kind, weights, whole=whole)
         if self.srgb:
             colors = COLORS[texels[0].channels]
             light = linear_light(values[:, :, :colors]).astype(np.float16)
             units = last_bits(values[:, :, :colors])
             sums[:, :colors] = weighted(light, light.dtype, weights, units)
         return np.ascontiguousarray(sums).view(np.uint32)
+
+    def _parts(
+        self, first: Array, weight: Array, second: Array
+    ) -> Iterator[tuple[int, int, Array, Array]]:
+        """Yield levels, as first or second one of lanes, with these lanes and their weights."""
+        for level in range(len(self.sizes)):
+            for part, chosen, share in (
+                (0, first == level, weight),
+                (1, (first + 1 == level) & (second > 0), second),
+            ):
+                if chosen.any():
+                    yield level, part, chosen, share
 
     def levels(self, place: Place, sampler: Sampler) -> tuple[Array, Array]:
         """Return the first level of each lane, and the weight of the next one."""
@@ -240,11 +261,13 @@ class Texture:
             axes.append(inside)
             reverse.append(turned)
         if not sampler.linear:
+            axes = _shifted(axes, place.moved, 1 / STEPS)
             places = _shifted([np.floor(axis).astype(np.int64) for axis in axes], place.offsets)
             return [self._values(texels, level, place, places, sampler, reverse)], [], []
         if len(axes) == 1:
             axes.append(np.full_like(axes[0], 0.5 if place.layers is not None else 0.0))
         steps = _shifted([steps_from_middle(axis) for axis in axes], place.offsets, STEPS)
+        steps = _shifted(steps, place.moved)
         low = [axis // STEPS for axis in steps]
         found = []
         for corner in range(1 << len(steps)):
@@ -375,6 +398,7 @@ def _of_lanes(place: Place, lanes: Array) -> Place:
         None if place.offsets is None else [axis[lanes] for axis in place.offsets],
         None if place.steps is None else place.steps[lanes],
         place.whole,
+        moved=None if place.moved is None else [axis[lanes] for axis in place.moved],
     )
 
 
@@ -383,7 +407,7 @@ def _corner(low: list[Array], corner: int) -> list[Array]:
     return [axis + (corner >> n & 1) for n, axis in enumerate(low)]
 
 
-def _shifted(places: list[Array], offsets: list[Array] | None, unit: int = 1) -> list[Array]:
+def _shifted(places: list[Array], offsets: list[Array] | None, unit: float = 1) -> list[Array]:
     if offsets is None:
         return places
     moved = [place + unit * shift for place, shift in zip(places, offsets, strict=False)]

@@ -1,0 +1,154 @@
+"""Anisotropic footprints: the samples that ``tex.grad`` averages along the longest gradient.
+
+They follow an H200 (``tests/golden``). The samples are pairs around the place, a texel of the level
+apart, in a direction of 64ths of a texel. Their number N is that of lengths of the shorter gradient
+in the longer one, and at most the limit. All but the outermost pair have the weight 1 / N.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cudarun.base.records import dataclass
+from cudarun.emulator.machine.textures.addressing import AddressMode
+from cudarun.emulator.machine.textures.filters import STEPS
+from cudarun.emulator.machine.textures.levels import (
+    CARRY_OF_SIZES,
+    SHARE_OF_BOTH,
+    difference,
+    in_texels,
+    length,
+    logarithm,
+    product,
+    total,
+)
+from cudarun.emulator.numerics.arrays import Array
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.textures.texture import Texture
+
+_LIMITS = {2: 256, 4: 512, 6: 656, 8: 768, 10: 848, 12: 912, 16: 1024}
+"""The limits that hardware has, and their logarithms in steps, of 4 bits of fraction."""
+_DIGITS = 4  # significant bits of the components of a direction
+_PARTS = 64  # of a texel, in a direction
+_PAIRS = 8
+_SHARES = np.rint(STEPS * 2.0 ** (-np.arange(STEPS) / STEPS)).astype(np.int64)
+"""The weight of a sample, by the fraction of the logarithm of their number."""
+_MOST_DIVIDED = 2  # N = 2 ** 2 and more have 4 times the steps of one sample, if not all exact
+
+
+@dataclass(frozen=True, eq=False)
+class Footprint:
+    """The samples of each lane.
+
+    Attributes:
+        steps: The level of detail, as steps.
+        number: The logarithm of the number of samples, as steps.
+        direction: From a sample to the next one, in 64ths of a texel, for each axis.
+    """
+
+    steps: Array
+    number: Array
+    direction: list[Array]
+
+    def whole(self) -> Array:
+        """Return the weight of all samples together, in steps of one of them."""
+        whole: Array = STEPS << np.clip(self.number // STEPS, 1, _MOST_DIVIDED)
+        return whole
+
+    def samples(self) -> Iterator[tuple[Array, list[Array]]]:
+        """Yield the weights of samples, and their distances from the place in steps."""
+        power, share = self.number // STEPS, _SHARES[self.number % STEPS]
+        one = share >> np.maximum(power - _MOST_DIVIDED, 0)
+        one = np.where(power, one, STEPS)  # fewer than two are a pair, closer to each other
+        apart = np.where(power, STEPS, 2 * (STEPS - share))
+        axes = [(axis * apart + STEPS // 2) // STEPS for axis in self.direction]
+        rest = self.whole() // 2
+        for pair in range(_PAIRS):
+            weight = np.minimum(one, rest)
+            rest = rest - weight
+            if not weight.any():
+                return
+            distance = (2 * pair + 1) * (STEPS // 2 // _PARTS)
+            for sign in (1, -1):
+                yield weight, [sign * distance * axis for axis in axes]
+
+
+def footprint(gradients: list[list[Array]], sizes: tuple[float, ...], anisotropy: int) -> Footprint:
+    """Return the samples for gradients.
+
+    Args:
+        gradients: The derivatives of the coordinates in x, then those in y.
+        sizes: Texels of each dimension.
+        anisotropy: The most samples.
+    """
+    limit = _limit(anisotropy)
+    first, second = in_texels(gradients, sizes)
+    lengths = [length(first), length(second)]
+    less = lengths[1] > lengths[0]
+    across = [np.where(less, -part, part) for part in difference(first, second)]
+    diagonals = [total(first, second), across]
+    lengths += [length(parts, SHARE_OF_BOTH) for parts in diagonals]
+    vectors = [first, second]
+    vectors += [[product(part, SHARE_OF_BOTH) for part in parts] for parts in diagonals]
+    longest = np.stack(lengths).argmax(axis=0)
+    logarithm_ = logarithm(np.stack(lengths).max(axis=0))
+    steps = logarithm_ - limit
+    if len(first) > 1:
+        products = (
+            [product(first[one], second[other], CARRY_OF_SIZES)] for one, other in ((0, 1), (1, 0))
+        )
+        area = np.abs(difference(*products)[0])
+        steps = np.where(area > 0, np.maximum(steps, logarithm(area) - logarithm_), steps)
+    number = np.clip(logarithm_ - np.maximum(steps, 0), 0, limit)
+    # a sample of 128 of 512 steps has 256 of 1024
+    number = np.where(number == 2 * STEPS - 1, 2 * STEPS, number)
+    axes = [np.choose(longest, [vector[axis] for vector in vectors]) for axis in range(len(first))]
+    return Footprint(steps, number, _direction(axes))
+
+
+def _limit(anisotropy: int) -> int:
+    return _LIMITS[max(each for each in _LIMITS if each <= anisotropy)]
+
+
+def _direction(axes: list[Array]) -> list[Array]:
+    """Return vectors of a texel's length, in 64ths."""
+    greatest = np.abs(np.stack(axes)).max(axis=0)
+    unit = np.ldexp(1.0, np.frexp(greatest)[1] - _DIGITS)
+    middles = [
+        np.where(np.abs(axis) < unit / 4, 0.0, np.floor(np.abs(axis) / unit) + 0.5) for axis in axes
+    ]
+    norm = np.maximum(np.sqrt(sum(middle * middle for middle in middles)), 0.5)
+    return [
+        np.copysign(np.floor(_PARTS * middle / norm + 0.5), axis).astype(np.int64)
+        for middle, axis in zip(middles, axes, strict=True)
+    ]
+
+
+def takes_several(texture: Texture) -> bool:
+    """Whether an anisotropic filter has an effect: of layers of rows and of slices it has none."""
+    return texture.sampler.anisotropy > 1 and texture.geometry not in ("a1d", "3d")
+
+
+def refusal(texture: Texture) -> str | None:
+    """Return which anisotropic filter is not implemented, because its rule is not known."""
+    sampler, several = texture.sampler, len(texture.sizes) > 1
+    if sampler.anisotropy <= 1:
+        return None
+    texels = texture.texels()
+    reasons = {
+        f"of a .{texture.geometry} texture": "cube" in texture.geometry
+        or (several and not takes_several(texture)),
+        "between levels": several and sampler.between,
+        "of several levels with a limit that is no power of two": several
+        and _limit(sampler.anisotropy) % STEPS != 0,
+        "with a bias or a least level of detail": sampler.bias != 0 or sampler.least != 0,
+        "with mirrored coordinates": AddressMode.MIRROR in sampler.modes,
+        "without normalized coordinates": not sampler.normalized,
+        "of sRGB colors": texture.srgb,
+        "of signed bytes": texels is not None and texels[0].dtype == np.int8,
+    }
+    return next((reason for reason, applies in reasons.items() if applies), None)

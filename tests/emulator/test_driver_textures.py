@@ -216,6 +216,7 @@ def of_levels(count):
         (None, {"addressMode": [driver.CUaddress_mode(2)] * 3}, "with mirrored coordinates"),
         ({"format_": BYTE}, {"flags": NORMALIZED | SRGB}, "of sRGB colors"),
         ({"format_": driver.CUarray_format(0x08)}, {}, "of signed bytes"),
+        ({"format_": BYTE}, {}, "of the nearest integers"),
         ("levels", {"mipmapFilterMode": LINEAR}, "between levels"),
         ("levels", {"maxAnisotropy": 7}, "of several levels with a limit that is no power of two"),
     ],

@@ -58,7 +58,8 @@ class _OfTexture:
         textures = active.batch.launch.config.textures
         words = np.zeros((len(handles), CHANNELS), dtype=np.uint32)
         for texture, positions, lane in by_object(active, handles, textures, "texture"):
-            unsuited = texture.unsuited(self.geometry, gradients=self.mode == "grad")
+            gradients = self.mode == "grad"
+            unsuited = texture.unsuited(self.geometry, gradients=gradients, offset=self.shift)
             if unsuited is not None:
                 raise active.unimplemented(unsuited, lane)
             texels = texture.texels()

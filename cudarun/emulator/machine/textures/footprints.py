@@ -34,7 +34,6 @@ _LIMITS = {2: 256, 4: 512, 6: 656, 8: 768, 10: 848, 12: 912, 16: 1024}
 """The limits that hardware has, and their logarithms in steps, of 4 bits of fraction."""
 _DIGITS = 4  # significant bits of the components of a direction
 _PARTS = 64  # of a texel, in a direction
-_PAIRS = 8
 _SHARES = np.rint(STEPS * 2.0 ** (-np.arange(STEPS) / STEPS)).astype(np.int64)
 """The weight of a sample, by the fraction of the logarithm of their number."""
 _MOST_DIVIDED = 2  # N = 2 ** 2 and more have 4 times the steps of one sample, if not all exact
@@ -67,14 +66,13 @@ class Footprint:
         apart = np.where(power, STEPS, 2 * (STEPS - share))
         axes = [(axis * apart + STEPS // 2) // STEPS for axis in self.direction]
         rest = self.whole() // 2
-        for pair in range(_PAIRS):
+        distance = STEPS // 2 // _PARTS
+        while rest.any():
             weight = np.minimum(one, rest)
-            rest = rest - weight
-            if not weight.any():
-                return
-            distance = (2 * pair + 1) * (STEPS // 2 // _PARTS)
             for sign in (1, -1):
                 yield weight, [sign * distance * axis for axis in axes]
+            rest = rest - weight
+            distance += STEPS // _PARTS
 
 
 def footprint(gradients: list[list[Array]], sizes: tuple[float, ...], anisotropy: int) -> Footprint:
@@ -88,24 +86,23 @@ def footprint(gradients: list[list[Array]], sizes: tuple[float, ...], anisotropy
     limit = _limit(anisotropy)
     first, second = in_texels(gradients, sizes)
     lengths = [length(first), length(second)]
-    less = lengths[1] > lengths[0]
-    across = [np.where(less, -part, part) for part in difference(first, second)]
-    diagonals = [total(first, second), across]
+    sign = np.where(lengths[1] > lengths[0], -1, 1)  # the longer minus the shorter
+    diagonals = [total(first, second), [sign * part for part in difference(first, second)]]
     lengths += [length(parts, SHARE_OF_BOTH) for parts in diagonals]
     vectors = [first, second]
     vectors += [[product(part, SHARE_OF_BOTH) for part in parts] for parts in diagonals]
-    longest = np.stack(lengths).argmax(axis=0)
-    logarithm_ = logarithm(np.stack(lengths).max(axis=0))
-    steps = logarithm_ - limit
+    greatest = logarithm(np.stack(lengths).max(axis=0))
+    steps = greatest - limit
     if len(first) > 1:
         products = (
             [product(first[one], second[other], CARRY_OF_SIZES)] for one, other in ((0, 1), (1, 0))
         )
         area = np.abs(difference(*products)[0])
-        steps = np.where(area > 0, np.maximum(steps, logarithm(area) - logarithm_), steps)
-    number = np.clip(logarithm_ - np.maximum(steps, 0), 0, limit)
+        steps = np.where(area > 0, np.maximum(steps, logarithm(area) - greatest), steps)
+    number = np.clip(greatest - np.maximum(steps, 0), 0, limit)
     # a sample of 128 of 512 steps has 256 of 1024
     number = np.where(number == 2 * STEPS - 1, 2 * STEPS, number)
+    longest = np.stack(lengths).argmax(axis=0)
     axes = [np.choose(longest, [vector[axis] for vector in vectors]) for axis in range(len(first))]
     return Footprint(steps, number, _direction(axes))
 
@@ -133,12 +130,13 @@ def takes_several(texture: Texture) -> bool:
     return texture.sampler.anisotropy > 1 and texture.geometry not in ("a1d", "3d")
 
 
-def refusal(texture: Texture) -> str | None:
+def refusal(texture: Texture, *, offset: bool) -> str | None:
     """Return which anisotropic filter is not implemented, because its rule is not known."""
     sampler, several = texture.sampler, len(texture.sizes) > 1
     if sampler.anisotropy <= 1:
         return None
     texels = texture.texels()
+    kind = np.dtype(np.float32) if texels is None else texels[0].dtype
     reasons = {
         f"of a .{texture.geometry} texture": "cube" in texture.geometry
         or (several and not takes_several(texture)),
@@ -149,6 +147,8 @@ def refusal(texture: Texture) -> str | None:
         "with mirrored coordinates": AddressMode.MIRROR in sampler.modes,
         "without normalized coordinates": not sampler.normalized,
         "of sRGB colors": texture.srgb,
-        "of signed bytes": texels is not None and texels[0].dtype == np.int8,
+        "of signed bytes": kind == np.int8,
+        "of the nearest integers": kind.kind != "f" and not sampler.linear,
+        "with an offset": offset,
     }
     return next((reason for reason, applies in reasons.items() if applies), None)

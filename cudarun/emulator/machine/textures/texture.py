@@ -13,7 +13,7 @@ before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -133,11 +133,11 @@ class Texture:
     srgb: bool = False
     linear: bool = False
 
-    def unsuited(self, geometry: str, *, gradients: bool) -> str | None:
+    def unsuited(self, geometry: str, *, gradients: bool, offset: bool) -> str | None:
         """Return the reason why a fetch of a geometry is not implemented for this texture."""
         if geometry != self.geometry:
             return f"a .{geometry} fetch from a .{self.geometry} texture"
-        reason = refusal(self) if gradients else None
+        reason = refusal(self, offset=offset) if gradients else None
         return f"tex.grad with an anisotropic filter {reason}" if reason else None
 
     def size(self, axis: int, levels: Array | None = None) -> Array | int:
@@ -173,8 +173,8 @@ class Texture:
         corners = (4 if AXES[self.geometry] < 3 else 8) if sampler.linear else 1
         kind = texels[0].dtype
         dtype = np.dtype(REGISTERS[kind.kind])
-        samples = [(np.full(count, STEPS, dtype=np.int64), place)]
-        whole: Array | int = STEPS
+        whole: Array = np.full(count, STEPS, dtype=np.int64)
+        samples = [(whole, place)]
         if place.footprint is not None:
             filtered, whole = True, place.footprint.whole()
             samples = [
@@ -183,16 +183,18 @@ class Texture:
         values = np.full((len(samples) * 2 * corners, count, CHANNELS), dtype.type(NOTHING))
         weights = np.zeros(values.shape[:2], dtype=np.int64)
         for number, (share, sample) in enumerate(samples):
-            for level, part, chosen, weight in self._parts(first, *divided(share, second)):
-                lanes = np.flatnonzero(chosen)
-                some = _of_lanes(sample, lanes)
-                with _mapped(lanes):
-                    found, steps, missing = self.around(texels[level], level, some, sampler)
-                without_unread(found, steps, missing)
-                shares = without_corner(corner_weights(weight[lanes], steps), missing)
+            parts = zip((first, first + 1), divided(share, second), strict=True)
+            for part, (levels, weight) in enumerate(parts):
                 row = (2 * number + part) * corners
-                values[row : row + len(found), lanes] = found
-                weights[row : row + len(found), lanes] = shares
+                for level in np.unique(levels[weight > 0]):
+                    lanes = np.flatnonzero((levels == level) & (weight > 0))
+                    some = _of_lanes(sample, lanes)
+                    with _mapped(lanes):
+                        found, steps, missing = self.around(texels[level], level, some, sampler)
+                    without_unread(found, steps, missing)
+                    shares = without_corner(corner_weights(weight[lanes], steps), missing)
+                    values[row : row + len(found), lanes] = found
+                    weights[row : row + len(found), lanes] = shares
         if not filtered:
             return self.words(texels[0], values[0])
         sums = weighted(values, kind, weights, whole=whole)
@@ -202,18 +204,6 @@ class Texture:
             units = last_bits(values[:, :, :colors])
             sums[:, :colors] = weighted(light, light.dtype, weights, units)
         return np.ascontiguousarray(sums).view(np.uint32)
-
-    def _parts(
-        self, first: Array, weight: Array, second: Array
-    ) -> Iterator[tuple[int, int, Array, Array]]:
-        """Yield levels, as first or second one of lanes, with these lanes and their weights."""
-        for level in range(len(self.sizes)):
-            for part, chosen, share in (
-                (0, first == level, weight),
-                (1, (first + 1 == level) & (second > 0), second),
-            ):
-                if chosen.any():
-                    yield level, part, chosen, share
 
     def levels(self, place: Place, sampler: Sampler) -> tuple[Array, Array]:
         """Return the first level of each lane, and the weight of the next one."""

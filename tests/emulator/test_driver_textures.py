@@ -218,7 +218,11 @@ def of_levels(count):
         ({"format_": driver.CUarray_format(0x08)}, {}, "of signed bytes"),
         ({"format_": BYTE}, {}, "of the nearest integers"),
         ("levels", {"mipmapFilterMode": LINEAR}, "between levels"),
-        ("levels", {"maxAnisotropy": 7}, "of several levels with a limit that is no power of two"),
+        (
+            "levels",
+            {"maxAnisotropy": 7},
+            "of several levels with a limit that is not a power of two",
+        ),
     ],
 )
 def test_gradients_of_an_anisotropic_texture_that_are_refused(made, fields, reason):

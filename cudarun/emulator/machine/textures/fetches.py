@@ -9,7 +9,7 @@ import numpy as np
 
 from cudarun.emulator.machine.textures.cubes import face_gradients, without_corner
 from cudarun.emulator.machine.textures.filters import NOTHING, STEPS, weighted
-from cudarun.emulator.machine.textures.footprints import Footprint, footprint, takes_several
+from cudarun.emulator.machine.textures.footprints import Footprint, footprint
 from cudarun.emulator.machine.textures.handles import ILLEGAL_ADDRESS, by_object
 from cudarun.emulator.machine.textures.levels import gradient_steps, lod_steps
 from cudarun.emulator.machine.textures.texels import BeyondMemory, Texels
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 COORDINATES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube": 3}
 """The number of coordinates of each geometry, without that of a layer."""
+
+
+_Detail = Array | Footprint | None
 
 
 class _OfTexture:
@@ -89,9 +92,7 @@ class _OfTexture:
             return Place(coordinates, layers, offsets, detail.steps, footprint=detail)
         return Place(coordinates, layers, offsets, detail, self.whole)
 
-    def _detail(
-        self, texture: Texture, coordinates: list[Array], rest: list[Array]
-    ) -> Array | Footprint | None:
+    def _detail(self, texture: Texture, coordinates: list[Array], rest: list[Array]) -> _Detail:
         """Return the level of detail, and remove its operands from the rest."""
         return None
 
@@ -140,9 +141,7 @@ class Fetch(_OfTexture):
         words = self._read(active, sources, _fetched)
         _write(destinations, words, resident=self.resident, halves=self.halves)
 
-    def _detail(
-        self, texture: Texture, coordinates: list[Array], rest: list[Array]
-    ) -> Array | Footprint | None:
+    def _detail(self, texture: Texture, coordinates: list[Array], rest: list[Array]) -> _Detail:
         if self.mode == "level":
             lod = rest.pop(0)
             return (
@@ -163,7 +162,7 @@ class Fetch(_OfTexture):
                 changes, leaves = face_gradients(coordinates, gradients)
                 return gradient_steps(changes, (texture.sizes[0][0] / 2,) * 2, leaves)
             sizes = texture.sizes[0] if texture.sampler.normalized else (1, 1, 1)
-            if takes_several(texture):
+            if texture.is_anisotropic:
                 return footprint(gradients, sizes, texture.sampler.anisotropy)
             return gradient_steps(gradients, sizes)
         return None

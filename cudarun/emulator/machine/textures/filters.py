@@ -73,45 +73,37 @@ def without_unread(corners: list[Array], steps: list[Array], missing: list[Array
 
 
 def weighted(
-    corners: Array,
-    kind: np.dtype[np.generic],
-    weights: Array,
-    units: Array | None = None,
-    whole: Array | int = STEPS,
+    corners: Array, kind: np.dtype[np.generic], weights: Array, units: Array | None = None
 ) -> Array:
     """Return weighted sums of texels, as floats.
 
     Args:
         corners: For each corner a row of channels per lane.
         kind: The type of a channel in memory.
-        weights: For each corner the weight per lane, in steps.
+        weights: For each corner the weight per lane, in steps; of signed bytes whole ones.
         units: The last bits of floats that are kept, if not those of their format.
-        whole: The sum of the weights, per lane: a power of two; of signed bytes `STEPS`.
     """
-    wholes = np.broadcast_to(whole, weights.shape[1:])[:, None]
     if kind.kind == "f":
-        return _sums_of_floats(corners, weights[:, :, None], kind, units, wholes)
-    return _sums_of_integers(corners, weights[:, :, None], kind, wholes)
+        return _sums_of_floats(corners, weights[:, :, None], kind, units)
+    return _sums_of_integers(corners, weights[:, :, None], kind)
 
 
 # --- integers ------------------------------------------------------------------------------------
 
-_TO_16_BITS: dict[type[np.generic], Callable[[Array, Array], Array]] = {
-    np.uint16: lambda total, whole: (total + whole // 2) // whole,
-    np.int16: lambda total, whole: (total + whole // 2) // whole,
-    np.uint8: lambda total, whole: (total * 0x101 + whole // 2) // whole,
+_TO_16_BITS: dict[type[np.generic], Callable[[Array], Array]] = {
+    np.uint16: lambda total: (total + 0x80) // STEPS,
+    np.int16: lambda total: (total + 0x80) // STEPS,
+    np.uint8: lambda total: (total * 0x101 + 0x80) // STEPS,
     # 127 becomes 32767 as its bits are repeated below themselves, 3 bits beyond the last
-    np.int8: lambda total, _: ((total << 3) + (total >> 4) + (total >> 12) + 4) >> 3,
+    np.int8: lambda total: ((total << 3) + (total >> 4) + (total >> 12) + 4) >> 3,
 }
-"""From a weighted sum to one of 16 bits, to nearest."""
+"""From a sum with 8 bits of fraction to one of 16 bits, to nearest."""
 
 
-def _sums_of_integers(
-    corners: Array, weights: Array, kind: np.dtype[np.generic], whole: Array
-) -> Array:
+def _sums_of_integers(corners: Array, weights: Array, kind: np.dtype[np.generic]) -> Array:
     total = (corners.astype(np.int64) * weights).sum(axis=0)
     most = np.iinfo(np.uint16 if kind.kind == "u" else np.int16).max
-    fractions: Array = np.maximum(_TO_16_BITS[kind.type](total, whole), -most) / most
+    fractions: Array = np.maximum(_TO_16_BITS[kind.type](total), -most) / most
     return fractions.astype(np.float32)
 
 
@@ -119,11 +111,7 @@ def _sums_of_integers(
 
 
 def _sums_of_floats(
-    corners: Array,
-    weights: Array,
-    kind: np.dtype[np.generic],
-    units: Array | None,
-    whole: Array,
+    corners: Array, weights: Array, kind: np.dtype[np.generic], units: Array | None
 ) -> Array:
     texels = corners.astype(np.float64)
     normal = _SMALLEST if kind.itemsize == _FLOAT else 0.0
@@ -138,7 +126,7 @@ def _sums_of_floats(
         else:
             unit = units[some].max(axis=0, where=weights[some] > 0, initial=_SMALLEST)
         shares = np.trunc(numbers[some] / unit) * weights[some]
-        total += shares.sum(axis=0, initial=NOTHING) * (unit / whole)
+        total += shares.sum(axis=0, initial=NOTHING) * (unit / STEPS)
     last = _last_bit(np.abs(total), kind)
     rounded = np.copysign(np.floor(np.abs(total) / last + 0.5) * last, total)
     with np.errstate(invalid="ignore"):  # of opposite infinities

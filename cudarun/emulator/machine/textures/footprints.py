@@ -8,27 +8,21 @@ in the longer one, and at most the limit. All but the outermost pair have the we
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.machine.textures.addressing import AddressMode
 from cudarun.emulator.machine.textures.filters import STEPS
 from cudarun.emulator.machine.textures.levels import (
     CARRY_OF_SIZES,
     SHARE_OF_BOTH,
-    difference,
+    diagonals,
     in_texels,
     length,
     logarithm,
     product,
-    total,
 )
 from cudarun.emulator.numerics.arrays import Array
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.textures.texture import Texture
 
 _LIMITS = {2: 256, 4: 512, 6: 656, 8: 768, 10: 848, 12: 912, 16: 1024}
 """The limits that hardware has, and their logarithms in steps, of 4 bits of fraction."""
@@ -83,21 +77,19 @@ def footprint(gradients: list[list[Array]], sizes: tuple[float, ...], anisotropy
         sizes: Texels of each dimension.
         anisotropy: The most samples.
     """
-    limit = _limit(anisotropy)
+    limit = limit_steps(anisotropy)
     first, second = in_texels(gradients, sizes)
     lengths = [length(first), length(second)]
     sign = np.where(lengths[1] > lengths[0], -1, 1)  # the longer minus the shorter
-    diagonals = [total(first, second), [sign * part for part in difference(first, second)]]
-    lengths += [length(parts, SHARE_OF_BOTH) for parts in diagonals]
     vectors = [first, second]
-    vectors += [[product(part, SHARE_OF_BOTH) for part in parts] for parts in diagonals]
+    for parts, turned in zip(diagonals(first, second), (1, sign), strict=True):
+        lengths.append(length(parts, SHARE_OF_BOTH))
+        vectors.append([turned * product(part, SHARE_OF_BOTH) for part in parts])
     greatest = logarithm(np.stack(lengths).max(axis=0))
     steps = greatest - limit
     if len(first) > 1:
-        products = (
-            [product(first[one], second[other], CARRY_OF_SIZES)] for one, other in ((0, 1), (1, 0))
-        )
-        area = np.abs(difference(*products)[0])
+        sides = [product(first[one], second[1 - one], CARRY_OF_SIZES) for one in (0, 1)]
+        area = np.abs(diagonals([sides[0]], [sides[1]])[1][0])
         steps = np.where(area > 0, np.maximum(steps, logarithm(area) - greatest), steps)
     number = np.clip(greatest - np.maximum(steps, 0), 0, limit)
     # a sample of 128 of 512 steps has 256 of 1024
@@ -107,7 +99,8 @@ def footprint(gradients: list[list[Array]], sizes: tuple[float, ...], anisotropy
     return Footprint(steps, number, _direction(axes))
 
 
-def _limit(anisotropy: int) -> int:
+def limit_steps(anisotropy: int) -> int:
+    """Return the logarithm of the most samples, as steps."""
     return _LIMITS[max(each for each in _LIMITS if each <= anisotropy)]
 
 
@@ -123,32 +116,3 @@ def _direction(axes: list[Array]) -> list[Array]:
         np.copysign(np.floor(_PARTS * middle / norm + 0.5), axis).astype(np.int64)
         for middle, axis in zip(middles, axes, strict=True)
     ]
-
-
-def takes_several(texture: Texture) -> bool:
-    """Whether an anisotropic filter has an effect: of layers of rows and of slices it has none."""
-    return texture.sampler.anisotropy > 1 and texture.geometry not in ("a1d", "3d")
-
-
-def refusal(texture: Texture, *, offset: bool) -> str | None:
-    """Return which anisotropic filter is not implemented, because its rule is not known."""
-    sampler, several = texture.sampler, len(texture.sizes) > 1
-    if sampler.anisotropy <= 1:
-        return None
-    texels = texture.texels()
-    kind = np.dtype(np.float32) if texels is None else texels[0].dtype
-    reasons = {
-        f"of a .{texture.geometry} texture": "cube" in texture.geometry
-        or (several and not takes_several(texture)),
-        "between levels": several and sampler.between,
-        "of several levels with a limit that is no power of two": several
-        and _limit(sampler.anisotropy) % STEPS != 0,
-        "with a bias or a least level of detail": sampler.bias != 0 or sampler.least != 0,
-        "with mirrored coordinates": AddressMode.MIRROR in sampler.modes,
-        "without normalized coordinates": not sampler.normalized,
-        "of sRGB colors": texture.srgb,
-        "of signed bytes": kind == np.int8,
-        "of the nearest integers": kind.kind != "f" and not sampler.linear,
-        "with an offset": offset,
-    }
-    return next((reason for reason, applies in reasons.items() if applies), None)

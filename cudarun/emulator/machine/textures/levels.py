@@ -60,7 +60,7 @@ def gradient_steps(
     """
     first, second = in_texels(gradients, sizes)
     longest = np.maximum(length(first), length(second))
-    for diagonal in (total(first, second), difference(first, second)):
+    for diagonal in diagonals(first, second):
         both = length(diagonal, SHARE_OF_BOTH)
         longest = np.where(apart, longest, np.maximum(longest, both))
     return logarithm(longest)
@@ -77,14 +77,10 @@ def in_texels(gradients: list[list[Array]], sizes: tuple[float, ...]) -> list[li
     ]
 
 
-def total(first: list[Array], second: list[Array]) -> list[Array]:
-    """Return the sum of two vectors."""
-    return [_sum(x, y) for x, y in zip(first, second, strict=True)]
-
-
-def difference(first: list[Array], second: list[Array]) -> list[Array]:
-    """Return the difference of two vectors."""
-    return total(first, [-part for part in second])
+def diagonals(first: list[Array], second: list[Array]) -> list[list[Array]]:
+    """Return the sum and the difference of two vectors."""
+    pairs = list(zip(first, second, strict=True))
+    return [[_sum(x, sign * y) for x, y in pairs] for sign in (1, -1)]
 
 
 def _limited(part: Array) -> Array:

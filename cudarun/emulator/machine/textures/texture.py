@@ -36,7 +36,7 @@ from cudarun.emulator.machine.textures.filters import (
     weighted,
     without_unread,
 )
-from cudarun.emulator.machine.textures.footprints import Footprint, refusal
+from cudarun.emulator.machine.textures.footprints import Footprint, limit_steps
 from cudarun.emulator.machine.textures.texels import (
     COLORS,
     BeyondMemory,
@@ -137,8 +137,31 @@ class Texture:
         """Return the reason why a fetch of a geometry is not implemented for this texture."""
         if geometry != self.geometry:
             return f"a .{geometry} fetch from a .{self.geometry} texture"
-        reason = refusal(self, offset=offset) if gradients else None
+        if not gradients or self.sampler.anisotropy <= 1:
+            return None
+        sampler, several, texels = self.sampler, len(self.sizes) > 1, self.texels()
+        kind = np.dtype(np.float32) if texels is None else texels[0].dtype
+        reasons = {
+            f"of a .{geometry} texture": "cube" in geometry
+            or (several and not self.is_anisotropic),
+            "between levels": several and sampler.between,
+            "of several levels with a limit that is not a power of two": several
+            and limit_steps(sampler.anisotropy) % STEPS != 0,
+            "with a bias or a least level of detail": sampler.bias != 0 or sampler.least != 0,
+            "with mirrored coordinates": AddressMode.MIRROR in sampler.modes,
+            "without normalized coordinates": not sampler.normalized,
+            "of sRGB colors": self.srgb,
+            "of signed bytes": kind == np.int8,
+            "of the nearest integers": kind.kind != "f" and not sampler.linear,
+            "with an offset": offset,
+        }
+        reason = next((reason for reason, applies in reasons.items() if applies), None)
         return f"tex.grad with an anisotropic filter {reason}" if reason else None
+
+    @property
+    def is_anisotropic(self) -> bool:
+        """Whether gradients average several samples."""
+        return self.sampler.anisotropy > 1 and self.geometry not in ("a1d", "3d")
 
     def size(self, axis: int, levels: Array | None = None) -> Array | int:
         """Return the width, height or depth of a level, or of level 0; a level beyond has none.
@@ -173,10 +196,9 @@ class Texture:
         corners = (4 if AXES[self.geometry] < 3 else 8) if sampler.linear else 1
         kind = texels[0].dtype
         dtype = np.dtype(REGISTERS[kind.kind])
-        whole: Array = np.full(count, STEPS, dtype=np.int64)
-        samples = [(whole, place)]
+        samples = [(np.full(count, STEPS, dtype=np.int64), place)]
         if place.footprint is not None:
-            filtered, whole = True, place.footprint.whole()
+            filtered = True
             samples = [
                 (weight, replace(place, moved=moved)) for weight, moved in place.footprint.samples()
             ]
@@ -197,7 +219,9 @@ class Texture:
                     weights[row : row + len(found), lanes] = shares
         if not filtered:
             return self.words(texels[0], values[0])
-        sums = weighted(values, kind, weights, whole=whole)
+        if place.footprint is not None:
+            weights = weights * STEPS / place.footprint.whole()
+        sums = weighted(values, kind, weights)
         if self.srgb:
             colors = COLORS[texels[0].channels]
             light = linear_light(values[:, :, :colors]).astype(np.float16)

@@ -98,10 +98,10 @@ class _OfTexture:
 
 
 def _signed(offset: Array, bits: int) -> Array:
-    """Return offsets as hardware takes them: numbers of few bits with a sign."""
+    """Return offsets as hardware takes them, numbers of few bits with a sign, as steps."""
     half = 1 << (bits - 1)
     signed: Array = ((offset.view(np.int32).astype(np.int64) + half) & (2 * half - 1)) - half
-    return signed
+    return signed * STEPS
 
 
 def _write(destinations: Arrays, words: Array, *, resident: bool, halves: str) -> None:

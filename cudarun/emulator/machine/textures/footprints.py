@@ -70,13 +70,7 @@ class Footprint:
 
 
 def footprint(gradients: list[list[Array]], sizes: tuple[float, ...], anisotropy: int) -> Footprint:
-    """Return the samples for gradients.
-
-    Args:
-        gradients: The derivatives of the coordinates in x, then those in y.
-        sizes: Texels of each dimension.
-        anisotropy: The most samples.
-    """
+    """Return the samples for gradients, given as for a level of detail, and a limit."""
     limit = limit_steps(anisotropy)
     first, second = in_texels(gradients, sizes)
     lengths = [length(first), length(second)]

@@ -59,11 +59,9 @@ def gradient_steps(
         apart: Where the sum and the difference of both have no meaning.
     """
     first, second = in_texels(gradients, sizes)
-    longest = np.maximum(length(first), length(second))
-    for diagonal in diagonals(first, second):
-        both = length(diagonal, SHARE_OF_BOTH)
-        longest = np.where(apart, longest, np.maximum(longest, both))
-    return logarithm(longest)
+    alone = np.maximum(length(first), length(second))
+    both = [length(diagonal, SHARE_OF_BOTH) for diagonal in diagonals(first, second)]
+    return logarithm(np.where(apart, alone, np.maximum(alone, np.maximum(*both))))
 
 
 def in_texels(gradients: list[list[Array]], sizes: tuple[float, ...]) -> list[list[Array]]:

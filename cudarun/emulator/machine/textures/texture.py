@@ -91,11 +91,10 @@ class Place:
     Attributes:
         coordinates: The coordinates without that of a layer.
         layers: The layer per lane, if the geometry has layers.
-        offsets: Texels that are added to each coordinate.
+        offsets: What is added to each coordinate in texels, as steps.
         steps: The level of detail in steps, or the number of a level if ``whole``.
         whole: Coordinates are integers.
         footprint: The samples around each place that are averaged, if several.
-        moved: Steps that are added to each coordinate in texels.
     """
 
     coordinates: list[Array]
@@ -104,7 +103,6 @@ class Place:
     steps: Array | None = None
     whole: bool = False
     footprint: Footprint | None = None
-    moved: list[Array] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +198,8 @@ class Texture:
         if place.footprint is not None:
             filtered = True
             samples = [
-                (weight, replace(place, moved=moved)) for weight, moved in place.footprint.samples()
+                (weight, replace(place, offsets=offsets))
+                for weight, offsets in place.footprint.samples()
             ]
         values = np.full((len(samples) * 2 * corners, count, CHANNELS), dtype.type(NOTHING))
         weights = np.zeros(values.shape[:2], dtype=np.int64)
@@ -251,8 +250,8 @@ class Texture:
         for nearest texels. The third one has where each texel is beyond the corner of a cube.
         """
         if place.whole:
-            places = [axis.astype(np.int64) for axis in place.coordinates]
-            places = _shifted(places, place.offsets)
+            whole_steps = [axis.astype(np.int64) * STEPS for axis in place.coordinates]
+            places = [axis // STEPS for axis in _shifted(whole_steps, place.offsets)]
             if place.steps is not None:  # of a level, the nearest texels
                 places = [
                     np.clip(axis, 0, size - 1)
@@ -275,13 +274,12 @@ class Texture:
             axes.append(inside)
             reverse.append(turned)
         if not sampler.linear:
-            axes = _shifted(axes, place.moved, 1 / STEPS)
-            places = _shifted([np.floor(axis).astype(np.int64) for axis in axes], place.offsets)
+            steps = [np.floor(axis * STEPS).astype(np.int64) for axis in axes]
+            places = [axis // STEPS for axis in _shifted(steps, place.offsets)]
             return [self._values(texels, level, place, places, sampler, reverse)], [], []
         if len(axes) == 1:
             axes.append(np.full_like(axes[0], 0.5 if place.layers is not None else 0.0))
-        steps = _shifted([steps_from_middle(axis) for axis in axes], place.offsets, STEPS)
-        steps = _shifted(steps, place.moved)
+        steps = _shifted([steps_from_middle(axis) for axis in axes], place.offsets)
         low = [axis // STEPS for axis in steps]
         found = []
         for corner in range(1 << len(steps)):
@@ -412,7 +410,6 @@ def _of_lanes(place: Place, lanes: Array) -> Place:
         None if place.offsets is None else [axis[lanes] for axis in place.offsets],
         None if place.steps is None else place.steps[lanes],
         place.whole,
-        moved=None if place.moved is None else [axis[lanes] for axis in place.moved],
     )
 
 
@@ -421,8 +418,8 @@ def _corner(low: list[Array], corner: int) -> list[Array]:
     return [axis + (corner >> n & 1) for n, axis in enumerate(low)]
 
 
-def _shifted(places: list[Array], offsets: list[Array] | None, unit: float = 1) -> list[Array]:
+def _shifted(places: list[Array], offsets: list[Array] | None) -> list[Array]:
     if offsets is None:
         return places
-    moved = [place + unit * shift for place, shift in zip(places, offsets, strict=False)]
+    moved = [place + shift for place, shift in zip(places, offsets, strict=False)]
     return moved + places[len(moved) :]

@@ -47,11 +47,6 @@ class Footprint:
     number: Array
     direction: list[Array]
 
-    def whole(self) -> Array:
-        """Return the weight of all samples together, in steps of one of them."""
-        whole: Array = STEPS << np.clip(self.number // STEPS, 1, _MOST_DIVIDED)
-        return whole
-
     def samples(self) -> Iterator[tuple[Array, list[Array]]]:
         """Yield the weights of samples, and their distances from the place in steps."""
         power, share = self.number // STEPS, _SHARES[self.number % STEPS]
@@ -59,7 +54,7 @@ class Footprint:
         one = np.where(power, one, STEPS)  # fewer than two are a pair, closer to each other
         apart = np.where(power, STEPS, 2 * (STEPS - share))
         axes = [(axis * apart + STEPS // 2) // STEPS for axis in self.direction]
-        rest = self.whole() // 2
+        rest = STEPS << np.clip(power - 1, 0, _MOST_DIVIDED - 1)  # at each side of the place
         distance = STEPS // 2 // _PARTS
         while rest.any():
             weight = np.minimum(one, rest)

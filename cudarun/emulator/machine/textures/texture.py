@@ -219,7 +219,7 @@ class Texture:
         if not filtered:
             return self.words(texels[0], values[0])
         if place.footprint is not None:
-            weights = weights * STEPS / place.footprint.whole()
+            weights = weights * STEPS / weights.sum(axis=0)  # a power of two
         sums = weighted(values, kind, weights)
         if self.srgb:
             colors = COLORS[texels[0].channels]

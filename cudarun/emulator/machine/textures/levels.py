@@ -116,10 +116,10 @@ def product(number: Array, factor: Array | float, carry: int = _CARRY) -> Array:
     bits = np.abs(np.ldexp(significand, _DIGITS)).astype(np.int64)
     part, power = np.frexp(np.abs(factor))
     addend = np.ldexp(part, 17).astype(np.int64)
-    total_ = np.where(bits, carry, 0)
+    partial = np.where(bits, carry, 0)
     for place in range(_DIGITS):
-        total_ = total_ + (bits >> place & 1) * (addend << place >> 13)
-    magnitude = np.ldexp(cut(total_.astype(np.float64)), exponent + (power - 14))
+        partial = partial + (bits >> place & 1) * (addend << place >> 13)
+    magnitude = np.ldexp(cut(partial.astype(np.float64)), exponent + (power - 14))
     signed: Array = np.copysign(magnitude, number) * np.sign(factor)
     return signed
 

@@ -11,6 +11,7 @@ from cuda.bindings.driver import CUlimit
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import CAPABILITY, attribute_value
 from cudarun.emulator.host.occupancy import blocks_per_multiprocessor, registers_per_thread
+from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.runtime_errors import device_error
 from cudarun.emulator.program import KernelCode
@@ -46,6 +47,11 @@ class ContextServices:
         """``cudaLimitDevRuntimePendingLaunchCount``."""
         limit = CUlimit.CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT
         return self._context.limits.get(limit)
+
+    @property
+    def device_count(self) -> int:
+        """The number of devices that the host sees."""
+        return len(process.devices)
 
     def refusal(self, kernel: KernelCode, grid: Extent, block: Extent, dynamic_shared: int) -> int:
         """Return the error of a launch: most that the host is refused are one error here."""

@@ -40,6 +40,10 @@ class DeviceServices(Protocol):
     def pending_launches(self) -> int:
         """``cudaLimitDevRuntimePendingLaunchCount``."""
 
+    @property
+    def device_count(self) -> int:
+        """The number of devices that the host sees."""
+
     def refusal(self, kernel: KernelCode, grid: Extent, block: Extent, dynamic_shared: int) -> int:
         """Return the error of a launch of a kernel; 0 if it is valid."""
 

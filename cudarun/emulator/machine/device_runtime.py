@@ -304,7 +304,9 @@ _FUNCTIONS: dict[str, RuntimeFunction] = {
     "EventRecord": _function(each_lane(_record_event), "ptr stream"),
     "EventDestroy": _function(each_lane(_event_call), "ptr"),
     "GetDevice": _function(_value(lambda thread: (_SUCCESS, 0)), "ptr"),
-    "GetDeviceCount": _function(_value(lambda thread: (_SUCCESS, 1)), "ptr"),
+    "GetDeviceCount": _function(
+        _value(lambda thread: (_SUCCESS, thread.services.device_count)), "ptr"
+    ),
     "RuntimeGetVersion": _function(_value(lambda thread: (_SUCCESS, _RUNTIME_VERSION)), "ptr"),
     "DeviceGetAttribute": _function(
         _value(lambda thread, number, _: (_SUCCESS, thread.services.attribute(number))),

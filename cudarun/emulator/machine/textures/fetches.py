@@ -9,7 +9,7 @@ import numpy as np
 
 from cudarun.emulator.machine.textures.cubes import face_gradients, without_corner
 from cudarun.emulator.machine.textures.filters import NOTHING, STEPS, weighted
-from cudarun.emulator.machine.textures.footprints import Footprint, footprint
+from cudarun.emulator.machine.textures.footprints import AnisotropicFootprint, footprint
 from cudarun.emulator.machine.textures.handles import ILLEGAL_ADDRESS, by_object
 from cudarun.emulator.machine.textures.levels import gradient_steps, lod_steps
 from cudarun.emulator.machine.textures.texels import BeyondMemory, Texels
@@ -27,7 +27,7 @@ COORDINATES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube"
 """The number of coordinates of each geometry, without that of a layer."""
 
 
-_Detail = Array | Footprint | None
+_Detail = Array | AnisotropicFootprint | None
 
 
 class _OfTexture:
@@ -88,7 +88,7 @@ class _OfTexture:
         offsets = [_signed(offset, self.offset_bits) for offset in rest] if rest else None
         if offsets and self.geometry == "1d":  # the next bits move the row that a filter reads
             offsets.append(_signed(rest[0].view(np.int32) >> self.offset_bits, self.offset_bits))
-        if isinstance(detail, Footprint):
+        if isinstance(detail, AnisotropicFootprint):
             return Place(coordinates, layers, offsets, detail.steps, footprint=detail)
         return Place(coordinates, layers, offsets, detail, self.whole)
 

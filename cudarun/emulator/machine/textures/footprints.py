@@ -34,7 +34,7 @@ _MOST_DIVIDED = 2  # N = 2 ** 2 and more have 4 times the steps of one sample, i
 
 
 @dataclass(frozen=True, eq=False)
-class Footprint:
+class AnisotropicFootprint:
     """The samples of each lane.
 
     Attributes:
@@ -64,7 +64,9 @@ class Footprint:
             distance += STEPS // _PARTS
 
 
-def footprint(gradients: list[list[Array]], sizes: tuple[float, ...], anisotropy: int) -> Footprint:
+def footprint(
+    gradients: list[list[Array]], sizes: tuple[float, ...], anisotropy: int
+) -> AnisotropicFootprint:
     """Return the samples for gradients, given as for a level of detail, and a limit."""
     limit = limit_steps(anisotropy)
     first, second = in_texels(gradients, sizes)
@@ -85,7 +87,7 @@ def footprint(gradients: list[list[Array]], sizes: tuple[float, ...], anisotropy
     number = np.where(number == 2 * STEPS - 1, 2 * STEPS, number)
     longest = np.stack(lengths).argmax(axis=0)
     axes = [np.choose(longest, [vector[axis] for vector in vectors]) for axis in range(len(first))]
-    return Footprint(steps, number, _direction(axes))
+    return AnisotropicFootprint(steps, number, _direction(axes))
 
 
 def limit_steps(anisotropy: int) -> int:

@@ -36,7 +36,7 @@ from cudarun.emulator.machine.textures.filters import (
     weighted,
     without_unread,
 )
-from cudarun.emulator.machine.textures.footprints import Footprint, limit_steps
+from cudarun.emulator.machine.textures.footprints import AnisotropicFootprint, limit_steps
 from cudarun.emulator.machine.textures.texels import (
     COLORS,
     BeyondMemory,
@@ -102,7 +102,7 @@ class Place:
     offsets: list[Array] | None = None
     steps: Array | None = None
     whole: bool = False
-    footprint: Footprint | None = None
+    footprint: AnisotropicFootprint | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +158,7 @@ class Texture:
 
     @property
     def is_anisotropic(self) -> bool:
-        """Whether gradients average several samples."""
+        """True where gradients average several samples."""
         return self.sampler.anisotropy > 1 and self.geometry not in ("a1d", "3d")
 
     def size(self, axis: int, levels: Array | None = None) -> Array | int:

@@ -1,21 +1,22 @@
 """Bulk copies and reductions, and asynchronous stores (PTX manual 9.7.9.25, 9.7.9.12, 9.7.13.7).
 
-They are executed at once, which the manual permits, and complete their bytes on a barrier object;
-those to global memory belong to bulk groups, for which a thread thus never waits.
+They complete their bytes on a barrier object; those to global memory belong to bulk groups.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.access import Access, AccessKind
+from cudarun.emulator.machine.asynchronous import AsynchronousAction
 from cudarun.emulator.machine.atomics import Combine, combination, combine_at
 from cudarun.emulator.machine.clusters import address_in_block, in_block_of, rank_of
 from cudarun.emulator.machine.mbarriers import BarrierChange, object_access
-from cudarun.emulator.machine.transfers import split
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class ClusterAccess(Access):
         return DeviceFault(_FAILED, fault.report)
 
 
-class BulkTransfer(BarrierChange):
+class BulkTransfer(AsynchronousAction, BarrierChange):
     """An instruction that completes the bytes that it transfers, if it has a barrier object."""
 
     arrives = False
@@ -51,10 +52,6 @@ class BulkTransfer(BarrierChange):
         """Declare the access to the object; threads that see the bytes also see the data."""
         self.reports = True
         self.accesses += (object_access(words, space, address, order="acq_rel"),)
-
-    def objects(self, sources: Arrays) -> Array:
-        """Return the addresses of the objects."""
-        return sources[-1]
 
     def complete(self, active: Active, objects: Array, to: Array, sizes: Array) -> None:
         """Complete bytes on an object for each active lane.
@@ -85,6 +82,7 @@ class BulkCopy(BulkTransfer):
         if words.get("to"):
             self.report_to(words, to, 2)
         self.multicast = "mask" in words.given
+        self.queue = "mbarrier" if self.reports else "bulk"
         self.within_cluster = self.reports and origin.startswith("shared")
 
     def objects(self, sources: Arrays) -> Array:
@@ -94,7 +92,7 @@ class BulkCopy(BulkTransfer):
     def _writing(self, words: Words, to: str, offset: int) -> Access:
         return ClusterAccess(to, _WORD, 2, AccessKind.WRITE, offset)
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Copy, then complete the bytes."""
         to, origin, sizes, *rest = sources
         if self.within_cluster and active.batch.launch.config.cluster is None:
@@ -112,9 +110,9 @@ class BulkCopy(BulkTransfer):
                 steps = np.arange(first, end, CHUNK, dtype=np.uint64)
                 some = active.some(np.full(len(steps), lane))
                 data = read_chunks(self.accesses[1], some, origin[lane].astype(np.uint64) + steps)
-                self.write(some, to[lane].astype(np.uint64) + steps, data)
+                yield partial(self.write, some, to[lane].astype(np.uint64) + steps, data)
         if self.reports:
-            self.complete(active, objects, to, sizes)
+            yield partial(self.complete, active, objects, to, sizes)
 
     def write(self, some: Active, addresses: Array, data: Array) -> None:
         """Write a chunk for each lane: a row of two words."""
@@ -220,15 +218,13 @@ class AsyncStore(BulkTransfer):
         )
         self.report_to(words, space, 1)
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Store, then complete the bytes."""
         address, *values, objects = sources
-        columns = split(tuple(values), 1)
         writing = self.accesses[0]
-        for view, index, positions in writing.locate(active, address):
-            for place, column in enumerate(columns):
-                view[place:][index] = column if positions is None else column[positions]
-        self.complete(active, objects, address, np.full(active.count, writing.bytes))
+        yield partial(writing.store, active, address, np.stack(values, axis=1))
+        sizes = np.full(active.count, writing.bytes)
+        yield partial(self.complete, active, objects, address, sizes)
 
 
 class AsyncReduction(BulkTransfer):
@@ -249,11 +245,10 @@ class AsyncReduction(BulkTransfer):
         )
         self.report_to(words, words.space, 1)
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Reduce, then complete the bytes."""
         address, value, objects = sources
-        writing = self.accesses[0]
-        for view, index, positions in writing.locate(active, address):
-            given = value if positions is None else value[positions]
-            combine_at(view, index, given, self.combine)
-        self.complete(active, objects, address, np.full(active.count, writing.bytes))
+        writing, rows = self.accesses[0], value[:, None]
+        yield partial(reduce_chunks, writing, active, address, rows, self.combine)
+        sizes = np.full(active.count, writing.bytes)
+        yield partial(self.complete, active, objects, address, sizes)

@@ -1,17 +1,19 @@
 """Copies between tensors and shared memory by tensor memory access (PTX manual 9.7.9.27).
 
-Like bulk copies they are executed at once. Each lane copies its own box, and the chunks of a box
-are accessed together. Loads round TF32; no other values change.
+Each lane copies its own box, and the chunks of a box are accessed together. Loads round TF32; no
+other values change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.asynchronous import AsynchronousAction
 from cudarun.emulator.machine.bulk_copies import (
     BulkTransfer,
     ClusterAccess,
@@ -154,7 +156,7 @@ class TensorLoad(_OfTensor, BulkTransfer):
         """Return the addresses of the objects."""
         return sources[2 + self.rank]
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Copy the boxes, then complete their bytes."""
         to, maps, *rest = sources
         coordinates, objects, rest = rest[: self.rank], rest[self.rank], rest[self.rank + 1 :]
@@ -173,9 +175,9 @@ class TensorLoad(_OfTensor, BulkTransfer):
                 some = alone.some(np.full(len(box.counts), block))
                 address = int(to_blocks[block]) + self.offset
                 places = _shared_places(some, address, tensor, box)
-                write_chunks(self.accesses[1], some, places, data)
+                yield partial(write_chunks, self.accesses[1], some, places, data)
             sizes = np.full(alone.count, len(box.counts) * CHUNK)
-            self.complete(alone, their_objects, to_blocks, sizes)
+            yield partial(self.complete, alone, their_objects, to_blocks, sizes)
 
     def _read(self, alone: Active, tensor: TensorMap, box: Chunks) -> Array:
         """Return the chunks as rows of two words; what is not in the tensor is filled."""
@@ -221,9 +223,10 @@ class TensorPrefetch(_OfTensor):
             pass
 
 
-class TensorStore(_OfTensor):
+class TensorStore(_OfTensor, AsynchronousAction):
     """``cp.async.bulk.tensor`` from shared memory to a tensor."""
 
+    queue = "bulk"
     writes = True
 
     def __init__(self, words: Words) -> None:
@@ -238,7 +241,7 @@ class TensorStore(_OfTensor):
         whole = Access("global", _WORD, 2, AccessKind.WRITE, 0)
         return (whole, Access("global", np.dtype(np.uint8), 1, AccessKind.WRITE, 0))
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Copy the boxes; chunks that are not in the tensor are not written."""
         maps, *rest = sources
         shared, coordinates = rest[self.rank], tuple(rest[: self.rank])
@@ -250,11 +253,12 @@ class TensorStore(_OfTensor):
             cut = self._cut(alone, tensor, box)
             whole = np.flatnonzero((box.counts > 0) & ~cut)
             if len(whole):
-                self._write(alone, tensor, box.addresses[whole], data[whole])
+                yield partial(self._write, alone, tensor, box.addresses[whole], data[whole])
             for chunk in np.flatnonzero(cut):
                 size = int(box.counts[chunk]) * tensor.element_bytes
                 elements = data[chunk : chunk + 1].view(np.uint8)[0, :size]
-                self._write_part(alone, tensor, int(box.addresses[chunk]), elements)
+                address = int(box.addresses[chunk])
+                yield partial(self._write_part, alone, tensor, address, elements)
 
     def _cut(self, alone: Active, tensor: TensorMap, box: Chunks) -> Array:
         """Return in which chunks not only the tensor ends, but the allocation, too."""

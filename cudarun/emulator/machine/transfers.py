@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.asynchronous import AsynchronousAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
@@ -54,8 +57,10 @@ class MemoryStore(MemoryAction):
                 part[index] = column if positions is None else column[positions]
 
 
-class AsynchronousCopy(MemoryAction):
-    """``cp.async``: executed at once, which the manual permits."""
+class AsynchronousCopy(AsynchronousAction):
+    """``cp.async``."""
+
+    queue = "cp.async"
 
     def __init__(self, words: Words) -> None:
         self.size = words.constants["size"]
@@ -71,7 +76,7 @@ class AsynchronousCopy(MemoryAction):
             Access("global", np.dtype(np.uint8), 1, AccessKind.READ, start).by("cp.async"),
         )
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Copy ``size`` bytes per lane; those past the source size become zero."""
         target, origin, *rest = sources
         writing, reading, _ = self.accesses
@@ -86,11 +91,7 @@ class AsynchronousCopy(MemoryAction):
                 rows = slice(None) if positions is None else positions
                 for place in range(self.count):
                     words[rows, place] = view[place:].take(index)
-        words = data.view(writing.dtype)
-        for view, index, positions in writing.locate(active, target):
-            rows = slice(None) if positions is None else positions
-            for place in range(self.count):
-                view[place:][index] = words[rows, place]
+        yield partial(writing.store, active, target, data.view(writing.dtype))
 
     def _load_partly(self, active: Active, origin: Array, sizes: Array, data: Array) -> None:
         _, _, reading = self.accesses

@@ -235,7 +235,7 @@ def _request(values: Values, where: Target) -> Program:
     baseline = request.options.baseline
     for each in (*request.steps, *(baseline.program.steps if baseline else ())):
         check_kernel(each.image, each.kernel)
-    check_detection(request.options.detection, where.devices, request.options.engine)
+    check_detection(request.options, where.devices)
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writer import append_case
 

@@ -56,6 +56,10 @@ def _seed(text: str | int) -> Seed:
     return "random" if text == "random" else whole()(text)
 
 
+def _schedule(text: str | int) -> Literal["late"] | int:
+    return "late" if text == "late" else whole()(text)
+
+
 _BASELINE_GEOMETRY = {
     f"baseline_{name}": option(
         f"--baseline-{name}",
@@ -116,6 +120,7 @@ _OF_STEP: dict[str, dict[str, Any]] = {
 _OF_PROGRAM: dict[str, dict[str, Any]] = {
     "reference": {"type": _one_device, "shell_complete": completion.devices},
     "seed": {"type": _seed},
+    "schedule": {"type": _schedule},
     "cpu_threads": {"type": click.IntRange(1, 1024)},
     "detect": {
         "type": _detectors,
@@ -125,7 +130,7 @@ _OF_PROGRAM: dict[str, dict[str, Any]] = {
 }
 _ORDER = """
 kernel threads grid block smem cooperative cluster carveout func_cache priority allow_type_mismatch
-buffers settings passing checks expects check_strength seeds stateless python expect_timeout lets
+buffers settings passing checks expects check_strength seeds stateless schedule schedules python expect_timeout lets
 reference baseline baseline_threads baseline_grid baseline_block baseline_smem rtol atol equal_nan
 prints shows saves force seed detect prove stats repeat warmup input_sets hot nbytes flops profile
 times swaps graph

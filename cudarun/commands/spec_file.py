@@ -395,7 +395,7 @@ class _CaseReader:
                         option="expect",
                     )
         if "cpu" not in requires:
-            check_detection(request.options.detection, where.devices, request.options.engine)
+            check_detection(request.options, where.devices)
         return request
 
     def image(self, values: Values, skip: str | None) -> tuple[Image | None, CudarunError | None]:

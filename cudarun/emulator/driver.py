@@ -18,7 +18,8 @@ Functions beyond the driver API let a program observe its kernels: `on_progress`
 `touched` for the memory that they access,
 `never_written` and `unwritten_bytes`, `never_written_array` and `unwritten_array` for memory that
 no kernel wrote, `compile_on_demand` and `unchecked_kernels` for long PTX texts, `newest_ptx`,
-and `select_engine` and `engine_notes` for the engine that executes kernels.
+`select_engine` and `engine_notes` for the engine that executes kernels, and `select_schedule` for
+the order of its threads.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cuda.bindings import driver as _bindings
 
@@ -72,6 +73,7 @@ from cudarun.emulator.host.modules import LoadedLibrary
 from cudarun.emulator.host.placed_memory import place
 from cudarun.emulator.host.process import process
 from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.machine.schedule import Schedule
 from cudarun.emulator.machine.report import describe_thread_states
 from cudarun.emulator.machine.spaces import PARAMETER_WINDOW, WINDOWS_END
 
@@ -270,6 +272,17 @@ def select_engine(mode: str | None = None, threads: int | None = None) -> None:
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise ValueError(f"select_engine: {threads} threads: expected 1 to {MOST_THREADS}")
     process.engines = Engines.of_environment(mode, threads)
+
+
+def select_schedule(schedule: Literal["late"] | int | None) -> None:
+    """Select the schedule of later launches.
+
+    Args:
+        schedule: ``"late"`` to complete asynchronous operations at the last permitted time, or the
+            seed of random times and of a random order of threads; ``None`` for the usual schedule.
+    """
+    seed = None if schedule == "late" else schedule
+    process.schedule = None if schedule is None else Schedule(seed)
 
 
 def engine_notes() -> list[EngineNote]:

@@ -208,6 +208,8 @@ class Engines:
 
 def _unsuitable(launch: Launch) -> str:
     """Return why a launch is interpreted, whatever the code of its kernel; empty if it is not."""
+    if launch.config.schedule is not None:
+        return "only the interpreter follows a schedule"
     if launch.observer is not NOBODY:
         if not launch.observer.detectors:
             return "statistics and proofs observe the interpreter"

@@ -214,7 +214,11 @@ def _run(launch: Launch, on_progress: Callable[[float], object]) -> int:
         if begun < launch.blocks and room:
             if begun and not running and launch.hands_over(()):
                 break
-            blocks = min(launch.batch_size(size), launch.blocks - begun, room)
+            most = launch.batch_size(size)
+            if launch.config.schedule is not None and not launch.config.cooperative:
+                clusters = launch.config.schedule.clusters(most // launch.cluster_blocks)
+                most = clusters * launch.cluster_blocks
+            blocks = min(most, launch.blocks - begun, room)
             fitting = (batch for batch in idle if batch.threads.room >= blocks)
             if (batch := next(fitting, None)) is None:
                 batch = Batch(launch, blocks if running else size)

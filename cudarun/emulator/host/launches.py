@@ -36,6 +36,7 @@ from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.register_limits import register_note
 from cudarun.emulator.machine.launch import LaunchConfig
+from cudarun.emulator.machine.schedule import Schedule
 from cudarun.emulator.program import KernelCode
 
 Extent = tuple[int, int, int]
@@ -217,7 +218,7 @@ def kernel_operation(
         with process.lock:
             function.loaded = True
             context.called |= function.module.compiled.system_calls
-            config = _configuration(function, geometry, parameters)
+            config = _configuration(function, geometry, parameters, process.schedule)
             memories = process.reachable(context)
         try:
             process.execute(
@@ -242,7 +243,10 @@ def kernel_operation(
 
 
 def _configuration(
-    function: LoadedFunction, geometry: LaunchGeometry, parameters: bytes
+    function: LoadedFunction,
+    geometry: LaunchGeometry,
+    parameters: bytes,
+    schedule: Schedule | None,
 ) -> LaunchConfig:
     context = function.module.context
     return LaunchConfig(
@@ -259,6 +263,7 @@ def _configuration(
         surfaces=context.surfaces,
         services=ContextServices(context, partial(_check_child, function.module)),
         resident_blocks=most_resident_blocks,
+        schedule=schedule,
     )
 
 

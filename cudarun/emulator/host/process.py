@@ -31,6 +31,7 @@ from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import DEFAULT_STREAMS, PER_THREAD, Stream
 from cudarun.emulator.host.virtual_memory import VirtualMemory
 from cudarun.emulator.machine.observer import NOBODY, Observer
+from cudarun.emulator.machine.schedule import Schedule
 from cudarun.emulator.memory import Memory
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Process:
         observer: Notified of the actions of kernels.
         execute: Executes launches: `execution.execute`, or a function with the same parameters.
         engines: Selects the engines of launches.
+        schedule: The schedule of launches; ``None`` for the usual one.
         launch: The running launch.
         compiles_on_demand: Whether libraries compile their kernels when they are asked for.
     """
@@ -85,6 +87,7 @@ class Process:
         self.observer: Observer = NOBODY
         self.execute: Callable[..., None] = execute
         self.engines = Engines()
+        self.schedule: Schedule | None = None
         self.launch: Launch | None = None
         self.compiles_on_demand = False
 

@@ -2,8 +2,7 @@
 
 The threads of a block are consecutive lanes, the blocks of a batch follow each other. Lanes wait in
 groups, one per **path**: the chain of basic blocks they were called from, then their next block.
-The lowest path is dispatched first, so that diverged lanes reconverge. A group in a loop is
-preempted after a while, so that a thread spinning on a lock does not starve its owner.
+`turns` decides which group is dispatched next.
 """
 
 from __future__ import annotations
@@ -24,23 +23,20 @@ from cudarun.emulator.machine.control import FunctionCall
 from cudarun.emulator.machine.frame import Frame, Scratch
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.launch import OPERATION_WORK
+from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.machine.pending import PendingOperations
 from cudarun.emulator.machine.report import describe_deadlock
 from cudarun.emulator.machine.spaces import WINDOWS
 from cudarun.emulator.machine.stack import Stack
 from cudarun.emulator.machine.threads import Threads
+from cudarun.emulator.machine.turns import Path, turns
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
+    from cudarun.emulator.code import Action, ActionFunction
     from cudarun.emulator.machine.launch import Launch
 
-Path = tuple[int, ...]
-
-# A jump back to a loop has the polling cost of its block: high if the loop could be waiting for
-# other threads. When a group has used up the budget while others wait, the group that has waited
-# longest, with those it diverges into, runs some blocks before the lowest path is dispatched again.
-# Lanes that are in loops for long may be waiting for other batches.
-_POLLING_BUDGET = 4096
-_PREEMPTION_BLOCKS = 256
+# Lanes that are in loops for long may be waiting for other batches: see the cost in `turns`.
 _STALL_LIMIT = 1 << 19
 
 
@@ -72,12 +68,12 @@ class Batch:
         self.stack = Stack(self)
         self.recent: dict[Access, Region] = {}
         self.failed_waits: dict[object, list[FailedWait]] = {}
+        schedule = launch.config.schedule
+        self._turns = turns(self.waiting, self.threads, schedule)
+        self._pending = None if schedule is None else PendingOperations(self, schedule)
         self.shuffles: dict[tuple[object, ...], tuple[Array, Array, bool]] = {}
         self._frames: dict[tuple[int, str], Frame] = {}
         self._sections: dict[str, Section] = {}
-        self._polling_budget = _POLLING_BUDGET
-        self._preemption_blocks = 0
-        self._hidden: set[Path] = set()  # the others, while lanes that waited long run
         self._stall = 0
         self.first_block = self.blocks = 0
         self.is_last = False  # all other batches that have begun are before it, and have ended
@@ -98,6 +94,7 @@ class Batch:
         self.living = count
         self.clusters.begin()
         self.stack.begin()
+        self._turns.begin()
         self.observer.begin(self, first_block, blocks)
         self.waiting[(self.launch.kernel_function.base,)] = [slice(0, count)]
 
@@ -110,21 +107,33 @@ class Batch:
         """
         while self.living:
             while self.waiting:
-                self._dispatch(self._select_path())
+                self._dispatch(*self._turns.next_lanes())
                 while (active := self.active) is not None:
                     for function, arguments in active.code.entries:
                         function(*arguments)
                     active.code.terminator.finish(self, active)
                 if self._stall > _STALL_LIMIT:
                     self._stall = 0
+                    self._complete_operations()
                     yield
             if self.living:
                 raise describe_deadlock(self)
+        self._complete_operations()
 
     @property
     def living_blocks(self) -> int:
         """The number of blocks with a lane that has not exited."""
         return len(np.unique(self.threads.block_of[self.alive]))
+
+    def instead_of(self, operation: Action) -> ActionFunction:
+        """Return the action to execute instead of the operation's."""
+        if self._pending is not None and self.observer is NOBODY:
+            return self._pending.instead_of(operation.action)
+        return self.observer.instead_of(operation)
+
+    def _complete_operations(self) -> None:
+        if self._pending is not None:
+            self._pending.complete_all()
 
     def state(self) -> Iterator[Array]:
         """Yield all that decides how lanes continue that wait to run, or for others."""
@@ -139,22 +148,8 @@ class Batch:
 
     # --- which lanes run next --------------------------------------------------------------------
 
-    def _select_path(self) -> Path:
-        if self._preemption_blocks > 0 and (left := self.waiting.keys() - self._hidden):
-            return min(left)
-        self._preemption_blocks = 0
-        self._hidden.clear()
-        if self._polling_budget <= 0 and len(self.waiting) > 1:
-            self._polling_budget = _POLLING_BUDGET
-            self._preemption_blocks = _PREEMPTION_BLOCKS
-            longest, *others = self.waiting
-            self._hidden.update(others)
-            return longest
-        return min(self.waiting)
-
-    def _dispatch(self, path: Path) -> None:
-        """Activate the lanes that wait at a path."""
-        lanes = lane_sets.union(self.waiting.pop(path))
+    def _dispatch(self, path: Path, lanes: Lanes) -> None:
+        """Activate lanes that waited at a path."""
         function, block = self.launch.locate(path[-1])
         if block.sync_mask is not None:
             admitted = self._synchronized(path, lanes, function, block)
@@ -196,7 +191,7 @@ class Batch:
         if backward and self.is_last and self.launch.hands_over(self._visited):
             raise HandOver
         if self._stall > _STALL_LIMIT or (
-            self.waiting and self._must_wait(path, backward=backward)
+            self.waiting and self._turns.must_wait(path, backward=backward)
         ):
             self.suspend(active, path, block.live_in)
             return
@@ -212,18 +207,8 @@ class Batch:
             return False
         cost = active.frame.function.blocks[target].polls
         self._stall += cost
-        if self.waiting:
-            self._polling_budget -= cost
+        self._turns.polled(cost)
         return True
-
-    def _must_wait(self, path: Path, *, backward: bool) -> bool:
-        """Return whether lanes that reach a path wait: to reconverge, or when preempted."""
-        if path in self.waiting:
-            return True
-        if self._preemption_blocks > 0:
-            self._preemption_blocks -= 1
-            return any(each < path for each in self.waiting.keys() - self._hidden)
-        return (backward and self._polling_budget <= 0) or min(self.waiting) < path
 
     # --- divergence and control flow -------------------------------------------------------------
 

@@ -243,7 +243,7 @@ class _RegisterView:
         sources = tuple(self._source(use, entries) for use in operation.sources)
         targets = tuple(self._destination(use) for use in operation.destinations)
         if isinstance(operation, Action):
-            action = self.batch.observer.instead_of(operation)
+            action = self.batch.instead_of(operation)
             call = _ActionCall(self.batch, action, operation.site, sources, targets)
             entries.append((call, ()))
             return entries

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.child_grids import DeviceServices
     from cudarun.emulator.machine.observer import Observer
+    from cudarun.emulator.machine.schedule import Schedule
     from cudarun.emulator.machine.textures.texels import Surface
     from cudarun.emulator.machine.textures.texture import Texture
     from cudarun.emulator.machine.threads import Threads
@@ -71,7 +72,8 @@ class LaunchConfig:
     ``printf_fifo`` is ``CU_LIMIT_PRINTF_FIFO_SIZE``, ``textures`` and ``surfaces`` are the
     objects by handle, ``grid_id`` is ``%gridid``, ``services`` serve the functions of the device
     runtime, ``resident_blocks`` returns how many blocks fit on the device at once, of a kernel,
-    their threads and the dynamic shared memory; without it only their threads count.
+    their threads and the dynamic shared memory; without it only their threads count, ``schedule``
+    makes the choices that the interpreter otherwise makes in the same way.
     """
 
     grid: tuple[int, int, int]
@@ -88,6 +90,7 @@ class LaunchConfig:
     grid_id: int = 1
     services: DeviceServices | None = None
     resident_blocks: Callable[[KernelCode, int, int], int] | None = None
+    schedule: Schedule | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,19 @@
 
 A phase completes when no arrivals and no bytes are outstanding; a state, which an arrival returns,
 is the object before it.
-
-Copies are executed at once, which the manual permits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.asynchronous import AsynchronousAction
 from cudarun.emulator.machine.barrier_objects import (
     BYTES,
     COUNT,
@@ -167,10 +168,10 @@ class Transactions(BarrierChange):
         self.change(active, sources[0], none, self.sign * sources[1].astype(np.int64))
 
 
-class ArriveAfterCopies(BarrierChange):
-    """``cp.async.mbarrier.arrive``: an arrival when the lane's copies are done: at once.
+class ArriveAfterCopies(AsynchronousAction, BarrierChange):
+    """``cp.async.mbarrier.arrive``: an arrival when the lane's copies so far are complete.
 
-    Without ``.noinc`` it first increments the pending count, so that nothing changes.
+    Without ``.noinc`` it first increments the pending count, which thus does not change.
     """
 
     def __init__(self, words: Words) -> None:
@@ -178,9 +179,21 @@ class ArriveAfterCopies(BarrierChange):
         super().__init__(words)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Arrive at once."""
+        self._arrive(active, sources[0], self.counts)
+
+    def announce(self, active: Active, sources: Arrays) -> None:
+        """Increment the pending count for an arrival that follows."""
+        if not self.counts:
+            self._arrive(active, sources[0], -1)
+
+    def transfers(self, active: Active, sources: Arrays) -> Iterator[Callable[[], object]]:
         """Arrive."""
+        yield partial(self._arrive, active, sources[0], 1)
+
+    def _arrive(self, active: Active, addresses: Array, count: int) -> None:
         none = np.zeros(active.count, np.int64)
-        self.change(active, sources[0], none + self.counts, none)
+        self.change(active, addresses, none + count, none)
 
 
 class Wait(MemoryAction):

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from types import ModuleType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from cudarun.base.bindings import import_driver_types
 from cudarun.base.errors import RequestError
@@ -92,6 +92,8 @@ class DriverTraits:
         select_engine: Selects the engine of the emulator and the number of its threads; ``None``
             for those of the environment. A GPU has none.
         engine_notes: Returns the engine of each kernel that was launched; empty for a GPU.
+        select_schedule: Selects the schedule of kernels, late or a seed; ``None`` for the usual one.
+            A GPU has its own.
         launch_notes: Returns by kernel why a GPU may refuse its last launch.
         was_refused_by_engine: Returns whether a launch was refused, since the last call, because
             the selected engine cannot run its kernel.
@@ -124,6 +126,7 @@ class DriverTraits:
     compiler: Callable[[], Compiler] | None = None
     select_engine: Callable[[str | None, int | None], None] = _nothing
     engine_notes: Callable[[], list[EngineNote]] = list
+    select_schedule: Callable[[Literal["late"] | int | None], None] = _nothing
     launch_notes: Callable[[], dict[str, str]] = dict
     was_refused_by_engine: Callable[[], bool] = bool
     find_logs: Callable[[], LogCalls | None] = _nothing
@@ -199,6 +202,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             compiler=emulator.compiler,
             select_engine=emulator.select_engine,
             engine_notes=emulator.engine_notes,
+            select_schedule=emulator.select_schedule,
             launch_notes=emulator.launch_notes,
             was_refused_by_engine=emulator.was_refused_by_engine,
             find_logs=lambda: logs,

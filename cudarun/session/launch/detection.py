@@ -25,30 +25,40 @@ from cudarun.session.driver import drivers
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import Selector
 from cudarun.session.launch.proof import VariantLimit
-from cudarun.session.launch.request import Detection
+from cudarun.session.launch.request import Detection, ProgramOptions
 from cudarun.session.workers.progress import Progress
 
 _WORST = 3  # the number of instructions with bank conflicts that are reported
 
 
-def check_detection(
-    detection: Detection, devices: Iterable[Selector], engine: str | None = None
-) -> None:
-    """Refuse detectors on devices, or with an engine of them, that do not support them.
+def check_detection(options: ProgramOptions, devices: Iterable[Selector]) -> None:
+    """Refuse detectors and schedules on devices, or with an engine of them, without support.
 
     Raises:
         RequestError: One of the devices is a GPU, or the engine does not interpret.
     """
-    if (detection.stats or detection.prove) and engine == "compile":
+    detection = options.detection
+    schedules = {
+        "--schedule": options.schedule is not None,
+        "--schedules": bool(options.schedules),
+    }
+    scheduled = any(schedules.values())
+    if (detection.stats or detection.prove or scheduled) and options.engine == "compile":
+        what = "do not follow schedules" if scheduled else "have no statistics and proofs"
         raise RequestError(
-            "compiled kernels have no statistics and proofs",
+            f"compiled kernels {what}",
             hint="--cpu-engine auto interprets these launches",
             option="--cpu-engine",
         )
-    for selector in devices:
-        if detection and not drivers.has_detectors(selector.driver):
-            options = {"--prove": detection.prove, "--detect": detection.detect, "--stats": True}
-            option = next(option for option, given in options.items() if given)
+    wanted = {
+        "--prove": detection.prove,
+        "--detect": detection.detect,
+        "--stats": detection.stats,
+        **schedules,
+    }
+    option = next((option for option, given in wanted.items() if given), None)
+    for selector in devices if option else ():
+        if not drivers.has_detectors(selector.driver):
             raise RequestError(
                 f"requires the emulated device; device {selector} is a GPU",
                 hint="run the launch with -d cpu, or use --sanitize on a GPU",

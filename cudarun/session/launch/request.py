@@ -180,6 +180,7 @@ class ProgramOptions:
 
     Attributes:
         timing: The timing; ``None`` for one run with wall-clock time.
+        schedule: The schedule of emulated kernels; ``None`` for the usual one.
         copies: The existing file that every buffer is copied to after the last step.
         digests: Report a digest of every buffer after the last step.
         engine: The engine of emulated devices; ``None`` for that of the environment.
@@ -220,6 +221,24 @@ class ProgramOptions:
         scope=OptionScope.OVERRIDE,
         help="Launch the same inputs again after others, without restoring variables of the "
         "image, and fail if the results differ.",
+    )
+    schedule: Literal["late"] | int | None = option_field(
+        "--schedule",
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.OVERRIDE,
+        metavar="late|SEED",
+        help="On cpu, complete asynchronous operations at the last permitted time (late), or at "
+        "random times with threads in a random order (a seed, which repeats it).",
+    )
+    schedules: int = option_field(
+        "--schedules",
+        default=0,
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.OVERRIDE,
+        bounds=(0, MAX_SEEDS),
+        metavar="N",
+        help="On cpu, launch again with N schedules, late and the seeds 0, 1, …, and compare all "
+        "buffers with those of the usual schedule.",
     )
     functions: FunctionRun = fields_of_group(FunctionRun)
     reference: Selector | None = option_field(

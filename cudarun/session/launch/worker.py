@@ -287,6 +287,7 @@ def _run(
     options = program.options
     ran: _Launch | None = None
     session.driver.traits.select_engine(options.engine, options.cpu_threads)
+    session.driver.traits.select_schedule(options.schedule)
     try:
         with detecting(session.driver, options.detection, session.progress) as detected:
             located = tuple(step.located() for step in steps)

@@ -1,0 +1,242 @@
+"""Asynchronous operations of a batch between their issue and their completion.
+
+A schedule decides when one goes on: it reads its source, and later writes its destination. At the
+latest it does so when a thread waits for its group, at the second test of its barrier object (the
+first one fails, as it may), when all lanes only poll, or when all have exited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cudarun.base.records import dataclass
+from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.access import MemoryAction
+from cudarun.emulator.machine.asynchronous import AsynchronousAction
+from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, Wait
+from cudarun.emulator.machine.spaces import RANK_SHIFT
+from cudarun.emulator.machine.transfers import NoEffect
+from cudarun.emulator.numerics.arrays import Array, Arrays
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import ActionFunction
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.lanes import Indices
+    from cudarun.emulator.machine.schedule import Schedule
+    from cudarun.emulator.words import Words
+
+
+@dataclass(slots=True, eq=False)
+class _Operation:
+    """An operation of some lanes.
+
+    Attributes:
+        action: Its action.
+        active: The lanes.
+        sources: The operands, one for each lane.
+        groups: Per lane, the number of groups that it had committed before.
+        objects: Per lane, its barrier object; empty without one.
+        due: The number of accesses to memory after which it goes on; ``None`` at the last time.
+        tests: The tests of its object since its issue.
+        writes: What is left to do once it has read its source; ``None`` before.
+    """
+
+    action: AsynchronousAction
+    active: Active
+    sources: Arrays
+    groups: Array
+    objects: Array
+    due: int | None
+    tests: int = 0
+    writes: list[Callable[[], object]] | None = None
+
+    @property
+    def lanes(self) -> Indices:
+        """The lanes."""
+        return lane_sets.indices(self.active.lanes)
+
+    def part(self, positions: Indices) -> _Operation:
+        """Return the operation of the lanes at some positions."""
+        return _Operation(
+            self.action,
+            self.active.some(positions),
+            tuple(source[positions] for source in self.sources),
+            self.groups[positions],
+            self.objects[positions] if len(self.objects) else self.objects,
+            self.due,
+            self.tests,
+        )
+
+    def read(self) -> list[Callable[[], object]]:
+        """Read the source; return what writes the destination."""
+        if self.writes is None:
+            self.writes = list(self.action.transfers(self.active, self.sources))
+        return self.writes
+
+
+class PendingOperations:
+    """The operations of a batch that have been issued and are not complete.
+
+    Args:
+        batch: The batch.
+        schedule: Its schedule.
+    """
+
+    def __init__(self, batch: Batch, schedule: Schedule) -> None:
+        self._batch = batch
+        self._schedule = schedule
+        self._operations: list[_Operation] = []  # in the order of their issue
+        self._commits: dict[str, Array] = {}  # by queue, the groups that each lane has committed
+        self._accesses = 0
+
+    def instead_of(self, action: ActionFunction) -> ActionFunction:
+        """Return the action to execute instead of one that issues, awaits or may meet operations.
+
+        Those that a detector observes complete at once: it finds what does not wait for them.
+        """
+        match action:
+            case AsynchronousAction():
+                return partial(self._issue, action)
+            case Wait():
+                return partial(self._test, action)
+            case NoEffect(words=words):
+                if "commit_group" in words:
+                    return partial(self._commit, _queue(words))
+                if not {"wait_group", "wait_all"}.isdisjoint(words):
+                    left = next(iter(words.constants.values()), -1)
+                    reads = bool(words.get("read"))
+                    return partial(self._wait, _queue(words), left, reads)
+            case MemoryAction() if self._schedule.interleaves:
+                return partial(self._access, action)
+        return action
+
+    def complete_all(self) -> None:
+        """Complete all operations."""
+        self._commits.clear()
+        for operation in list(self._operations):
+            self._finish(operation)
+
+    # --- actions ---------------------------------------------------------------------------------
+
+    def _issue(
+        self, action: AsynchronousAction, active: Active, sources: Arrays, destinations: Arrays
+    ) -> None:
+        whole = active.some(np.arange(active.count))
+        objects = np.zeros(0, dtype=np.int64)
+        if action.queue == "mbarrier":
+            objects = _keys(active, action.objects(sources), action)
+        if isinstance(action, ArriveAfterCopies):
+            action.announce(active, sources)
+        delay = self._schedule.delay()
+        operation = _Operation(
+            action,
+            whole,
+            tuple(np.array(source) for source in sources),
+            self._committed(action.queue)[whole.lanes].copy(),
+            objects,
+            None if delay is None else self._accesses + delay,
+        )
+        self._operations.append(operation)
+        self._continue()
+
+    def _access(
+        self, action: MemoryAction, active: Active, sources: Arrays, destinations: Arrays
+    ) -> None:
+        self._accesses += 1
+        self._continue()
+        action(active, sources, destinations)
+
+    def _commit(self, queue: str, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        self._committed(queue)[active.lanes] += 1
+
+    def _wait(
+        self,
+        queue: str,
+        left: int,
+        reads: bool,  # noqa: FBT001
+        active: Active,
+        sources: Arrays,
+        destinations: Arrays,
+    ) -> None:
+        """Complete all groups of the lanes but some; with ``left`` of -1, all operations."""
+        complete = np.zeros(self._batch.lanes, dtype=np.int64)
+        complete[active.lanes] = self._committed(queue)[active.lanes] - left
+        for operation in list(self._operations):
+            if operation.action.queue == queue:
+                awaited = operation.groups < complete[operation.lanes]
+                part = self._part(operation, awaited)
+                if part is not None and reads:
+                    part.read()
+                elif part is not None:
+                    self._finish(part)
+
+    def _test(self, action: Wait, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        tested = _keys(active, sources[0], action)
+        for operation in list(self._operations):
+            part = self._part(operation, np.isin(operation.objects, tested))
+            if part is not None:
+                part.tests += 1
+                if part.tests > 1:
+                    self._finish(part)
+        self._access(action, active, sources, destinations)
+
+    # --- operations ------------------------------------------------------------------------------
+
+    def _committed(self, queue: str) -> Array:
+        return self._commits.setdefault(queue, np.zeros(self._batch.lanes, dtype=np.int64))
+
+    def _continue(self) -> None:
+        """Let operations go on that are due."""
+        for operation in list(self._operations):
+            if operation.due is None or operation.due > self._accesses:
+                continue
+            if operation.writes is not None:
+                self._finish(operation)
+                continue
+            operation.read()
+            delay = self._schedule.delay()
+            operation.due = None if delay is None else self._accesses + delay
+            if delay == 0:
+                self._finish(operation)
+
+    def _part(self, operation: _Operation, chosen: Array) -> _Operation | None:
+        """Separate the operation of some lanes; one that has read its source stays whole."""
+        if not chosen.any():
+            return None
+        if chosen.all() or operation.writes is not None:
+            return operation
+        place = self._operations.index(operation)
+        parts = [operation.part(np.flatnonzero(each)) for each in (chosen, ~chosen)]
+        self._operations[place : place + 1] = parts
+        return parts[0]
+
+    def _finish(self, operation: _Operation) -> None:
+        """Complete an operation, if it is not complete; an arrival after the copies before it."""
+        if operation not in self._operations:
+            return
+        if isinstance(operation.action, ArriveAfterCopies):
+            lanes = operation.lanes
+            for earlier in self._operations[: self._operations.index(operation)]:
+                if earlier.action.queue == "cp.async":
+                    part = self._part(earlier, np.isin(earlier.lanes, lanes))
+                    if part is not None:
+                        self._finish(part)
+        for write in operation.read():
+            write()
+        self._operations.remove(operation)
+
+
+def _queue(words: Words) -> str:
+    return "bulk" if "bulk" in words else "cp.async"
+
+
+def _keys(active: Active, objects: Array, action: MemoryAction) -> Array:
+    """Return numbers of barrier objects: their places in the shared memory of a cluster's block."""
+    offsets = objects.astype(np.int64) + action.accesses[-1].offset & (1 << RANK_SHIFT) - 1
+    found: Array = active.per_lane(active.batch.threads.cluster_of) << RANK_SHIFT | offsets
+    return found

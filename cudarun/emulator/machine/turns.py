@@ -1,0 +1,151 @@
+"""The order in which the lanes of a batch run that wait at different paths.
+
+A path is the chain of basic blocks that lanes were called from, then their next block.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.threads import WARP
+from cudarun.emulator.numerics.arrays import Array
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.lanes import Lanes
+    from cudarun.emulator.machine.schedule import Schedule
+    from cudarun.emulator.machine.threads import Threads
+
+Path = tuple[int, ...]
+
+# A jump back to a loop has the polling cost of its block: high if the loop could be waiting for
+# other threads. When a group has used up the budget while others wait, the group that has waited
+# longest, with those it diverges into, runs some blocks before the lowest path is dispatched again.
+_POLLING_BUDGET = 4096
+_PREEMPTION_BLOCKS = 256
+_GROUPS = 16
+_LONGEST_TURN = 8  # as a power of two, of basic blocks
+
+
+class Turns:
+    """The usual order: the lowest path runs first, so that diverged lanes reconverge.
+
+    Lanes in a loop are preempted after a while, so that a thread that spins on a lock does not
+    starve its owner.
+
+    Args:
+        waiting: The lanes that wait, by their paths.
+    """
+
+    def __init__(self, waiting: dict[Path, list[Lanes]]) -> None:
+        self._waiting = waiting
+        self._polling_budget = _POLLING_BUDGET
+        self._preemption_blocks = 0
+        self._hidden: set[Path] = set()  # the others, while lanes that waited long run
+
+    def begin(self) -> None:
+        """Begin with other blocks."""
+
+    def next_lanes(self) -> tuple[Path, Lanes]:
+        """Remove the lanes that run next from those that wait at a path, and return both."""
+        path = self._select_path()
+        return path, lane_sets.union(self._waiting.pop(path))
+
+    def _select_path(self) -> Path:
+        if self._preemption_blocks > 0 and (left := self._waiting.keys() - self._hidden):
+            return min(left)
+        self._preemption_blocks = 0
+        self._hidden.clear()
+        if self._polling_budget <= 0 and len(self._waiting) > 1:
+            self._polling_budget = _POLLING_BUDGET
+            self._preemption_blocks = _PREEMPTION_BLOCKS
+            longest, *others = self._waiting
+            self._hidden.update(others)
+            return longest
+        return min(self._waiting)
+
+    def polled(self, cost: int) -> None:
+        """Count the polling cost of a jump back."""
+        if self._waiting:
+            self._polling_budget -= cost
+
+    def must_wait(self, path: Path, *, backward: bool) -> bool:
+        """Return whether lanes that reach a path wait: to reconverge, or when preempted."""
+        if path in self._waiting:
+            return True
+        if self._preemption_blocks > 0:
+            self._preemption_blocks -= 1
+            return any(each < path for each in self._waiting.keys() - self._hidden)
+        return (backward and self._polling_budget <= 0) or min(self._waiting) < path
+
+
+class DrawnTurns(Turns):
+    """An order that a schedule draws: groups of lanes take turns of different lengths.
+
+    Args:
+        waiting: The lanes that wait, by their paths.
+        threads: The threads of the lanes.
+        schedule: The schedule.
+    """
+
+    def __init__(
+        self, waiting: dict[Path, list[Lanes]], threads: Threads, schedule: Schedule
+    ) -> None:
+        super().__init__(waiting)
+        self._threads = threads
+        self._schedule = schedule
+        self._order = list(range(_GROUPS))
+        self._groups = np.zeros(threads.lanes, dtype=np.int64)
+        self._turn = 1
+
+    def begin(self) -> None:
+        """Draw the groups of blocks, of their warps, and of the first lanes of these."""
+        threads, schedule = self._threads, self._schedule
+        of_block = self._drawn(threads.room)[threads.block_of]
+        warp = threads.slot_of // WARP
+        of_warp = self._drawn(threads.room * threads.warps)[warp]
+        self._turn = 1 << schedule.draw(_LONGEST_TURN)
+        splits = schedule.draw(2)  # warps: not in all batches, as they mostly run together
+        first = threads.slot_of % WARP < splits * (of_warp >> 2) % WARP
+        self._groups = of_block % 2 << 3 | of_warp % 4 << 1 | first
+
+    def _drawn(self, count: int) -> Array:
+        return np.array([self._schedule.draw(1 << 16) for _ in range(count)], dtype=np.int64)
+
+    def next_lanes(self) -> tuple[Path, Lanes]:
+        """Remove the lanes of one group from those that wait at a path, mostly at the lowest."""
+        present: dict[int, list[Path]] = {}
+        for path in sorted(self._waiting):
+            lanes = lane_sets.union(self._waiting[path])
+            self._waiting[path] = [lanes]
+            for group in np.unique(self._groups[lanes]).tolist():
+                present.setdefault(group, []).append(path)
+        group = next(each for each in self._order if each in present)
+        paths, draw = present[group], self._schedule.draw
+        path = paths[0] if draw(4) else paths[draw(len(paths))]
+        (lanes,) = self._waiting.pop(path)
+        chosen = self._groups[lanes] == group
+        if not chosen.all():
+            self._waiting[path] = [lane_sets.select(lanes, ~chosen)]
+            lanes = lane_sets.select(lanes, chosen)
+        return path, lanes
+
+    def must_wait(self, path: Path, *, backward: bool) -> bool:
+        """Return whether lanes that reach a path wait: to reconverge, or as their turn is over."""
+        if self._schedule.draw(self._turn):
+            return path in self._waiting or min(self._waiting) < path
+        for last in range(_GROUPS - 1, 0, -1):
+            other, order = self._schedule.draw(last + 1), self._order
+            order[last], order[other] = order[other], order[last]
+        return True
+
+
+def turns(
+    waiting: dict[Path, list[Lanes]], threads: Threads, schedule: Schedule | None
+) -> Turns:
+    """Return the order of the lanes of a batch."""
+    if schedule is None or not schedule.interleaves:
+        return Turns(waiting)
+    return DrawnTurns(waiting, threads, schedule)

@@ -6,25 +6,17 @@ import ctypes
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import chain, islice, pairwise
+from itertools import pairwise
 
 _LONGEST = 8192  # characters of a mangled name
 _LARGEST = 1 << 16  # of a demangled one
-# What can complete the start of a mangled name: brackets, in them the type of a function's
-# parameter, or the name of a local type.
-_DEEPEST = 48
-_ENDS = [
-    "E" * inner + within + "E" * outer
-    for within in ("v", "E1x")
-    for outer in range(16)
-    for inner in range(8)
-]
 # The length of an identifier, unless the digits can be something else; or a repetition.
 _REPETITION = re.compile(
-    r"(?<![_\dLCDv])(?<!L[fdeg])(?<!Dh)(?P<length>\d{1,4})(?![\dE_])|[ST][0-9A-Z]*_|Dp|sp"
+    r"(?<![_\dLCDv])(?<!L[fdeg])(?<!Dh)(?P<length>\d{1,4})(?![\dE_])"
+    r"|(?:(?P<repetition>[ST][0-9A-Z]*_|Dp|sp)|St|N)(?P<next>\d{0,4})"
 )
 _USUAL_RATIO = 8
-_DOUBTFUL, _TOO_MUCH = 1 << 20, 1 << 23  # characters, as they are estimated
+_DOUBTFUL, _TOO_MUCH = 1 << 20, 1 << 24  # characters, as they are estimated
 _OPENED_BY = {")": "(", "]": "[", "}": "{"}
 _ANONYMOUS = "(anonymous namespace)"
 
@@ -47,31 +39,33 @@ def _is_bounded(library: ctypes.CDLL, name: str) -> bool:
     """Return whether the demangler's work on a name is bounded.
 
     A reference (``S0_``, ``T_``) repeats an earlier part, so each can double the length, and an
-    expansion (``Dp``, ``sp``) multiplies it. Where the estimated length is large, the name up to
-    there is demangled for its actual length.
+    expansion (``Dp``, ``sp``) multiplies it. Where the estimated length is large, the name is
+    demangled for its actual length, with another name for the references from there on.
     """
-    estimate = _USUAL_RATIO * len(name)
-    for end, is_reference in _repetitions(name):
-        estimate *= 2 if is_reference else len(name)
-        if estimate <= _DOUBTFUL:
-            continue
-        rests = chain(("E" * depth for depth in range(_DEEPEST)), _ENDS)
-        few = islice(rests, None if estimate > _TOO_MUCH else _DEEPEST)
-        text = next(filter(None, (_demangled(library, name[:end] + rest) for rest in few)), None)
-        if text is not None and len(text) <= _LARGEST:
-            estimate = len(text) + _USUAL_RATIO * (len(name) - end)
-        elif text is not None or estimate > _TOO_MUCH:
+    estimate, repetitions = _USUAL_RATIO * len(name), [*_repetitions(name)]
+    for number, (start, end) in enumerate(repetitions):
+        factor = 2 if name[end - 1] == "_" else len(name)
+        if estimate * factor > _DOUBTFUL:
+            parts = [name[:start]]
+            for (first, last), (after, _) in pairwise([*repetitions[number:], (len(name), 0)]):
+                parts += ["1a" if name[last - 1] == "_" else "", name[last:after]]
+            text = _demangled(library, "".join(parts))
+            if text is not None and len(text) > _LARGEST:
+                return False
+            estimate = len(text) if text is not None else estimate
+        estimate *= factor
+        if estimate > _TOO_MUCH:
             return False
     return True
 
 
-def _repetitions(name: str) -> Iterator[tuple[int, bool]]:
-    """Yield the end of each reference and expansion, and whether it is a reference."""
+def _repetitions(name: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of each reference and expansion."""
     at = 0
     while match := _REPETITION.search(name, at):
-        at = match.end() + int(match["length"] or 0)
-        if match["length"] is None:
-            yield at, match[0][-1] == "_"
+        at = match.end() + int(match["length"] or match["next"] or 0)
+        if match["repetition"] is not None:
+            yield match.span("repetition")
 
 
 def _demangled(library: ctypes.CDLL, name: str) -> str | None:
@@ -168,7 +162,7 @@ def _after_last(text: str, character: str) -> int:
 
 
 def _top_level(text: str, sought: str) -> Iterator[int]:
-    """Return the index of ``wanted`` outside all brackets.
+    """Return the indexes of ``sought`` outside all brackets.
 
     ``<`` and ``>`` are brackets except in operators: ``->``, ``((4)>(2))``.
     """

@@ -38,6 +38,18 @@ def test_a_name_of_many_repetitions_is_demangled():
     assert demangle(name) == f"void copy<std::pair<int, int> >({', '.join(parameters)})"
 
 
+def test_parameter_packs_are_demangled():
+    name = (
+        "_ZN2ns6launchIJNS_4tileEfdPiPS1_EJcS1_EJLi4ELi16EEEEvNS_5tupleIJDpT_EEENS4_IJDpT0_EEE"
+        "NS_5shapeIJXspT1_EEEES6_DpPS8_"
+    )
+    tiles = "ns::tile, float, double, int*, ns::tile*"
+    assert demangle(name) == (
+        f"void ns::launch<{tiles}, char, ns::tile, 4, 16>(ns::tuple<{tiles}>, "
+        f"ns::tuple<char, ns::tile>, ns::shape<4, 16>, {tiles}, char*, ns::tile*)"
+    )
+
+
 def _doubled(start: str, pair: int, end: str) -> str:
     """Return a name in which each type is a pair of the type before; ``pair`` is `std::pair`."""
     names = ["S_", *(f"S{letter}_" for letter in "0123456789ABCDEFGHIJK")]

@@ -18,6 +18,7 @@ from cudarun.images.facts import (
 )
 from cudarun.images.kinds import ImageKind
 from cudarun.images.parameters import Parameter, parameter_base
+from cudarun.images.versions import parse_target
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import SHORT, lazy_module
 from cudarun.ptx.tree import (
@@ -72,13 +73,12 @@ def ptx_text(data: bytes) -> str:
 def ptx_facts(module: Module) -> ImageFacts:
     """Return the facts of a parsed module."""
     variables = [*filter(_is_in_memory, module.variables)]
+    target = parse_target(module.targets[0])
+    base = parameter_base(target.number if target is not None else 0)
+    kernels = (f for f in module.functions if f.is_entry and f.body is not None)
     return ImageFacts(
         kind=ImageKind.PTX,
-        kernels=tuple(
-            _kernel(f, module.targets[0])
-            for f in module.functions
-            if f.is_entry and f.body is not None
-        ),
+        kernels=tuple(_kernel(f, base) for f in kernels),
         variables=tuple(_variable(v) for v in variables if not _UNNAMED.match(v.name)),
         unnamed=tuple(_variable(v) for v in variables if _UNNAMED.match(v.name)),
         targets=module.targets[:1],  # what follows are options: debug, texmode_independent
@@ -98,18 +98,12 @@ def _externs(module: Module) -> Iterator[str]:
             yield variable.name
 
 
-def layout(function: Function, target: str) -> tuple[Parameter, ...]:
-    """Return the parameters of a kernel at their offsets, aligned by type or ``.align``.
-
-    Args:
-        function: The kernel.
-        target: The target of the PTX.
-    """
+def _layout(function: Function, base: int) -> tuple[Parameter, ...]:
+    """Return the parameters of a kernel at their offsets from ``base``, the first one's address."""
     types = parameter_types(demangle(function.name))
     if types is None or len(types) != len(function.parameters):
         types = tuple(map(_type_text, function.parameters))
     parameters = []
-    base = parameter_base(int("".join(filter(str.isdigit, target))))
     end = base
     for index, declared in enumerate(function.parameters):
         alignment = _alignment(declared)
@@ -121,11 +115,11 @@ def layout(function: Function, target: str) -> tuple[Parameter, ...]:
     return tuple(parameters)
 
 
-def _kernel(function: Function, target: str) -> KernelFacts:
+def _kernel(function: Function, base: int) -> KernelFacts:
     threads = function.directives.get("maxntid")
     return KernelFacts(
         name=function.name,
-        parameters=layout(function, target),
+        parameters=_layout(function, base),
         max_threads=prod(threads) if threads else None,
         required_block=_extent(function, "reqntid"),
         required_cluster=_extent(function, "reqnctapercluster"),

@@ -58,6 +58,14 @@ class TestParameters:
         (only,) = read_ptx(text.encode(), "x.ptx").kernels
         assert [p.offset for p in only.parameters] == [0, offset]
 
+    @pytest.mark.parametrize("target", ["sm_", "native", "texmode_independent, sm_90"])
+    def test_targets_that_no_driver_knows(self, target):
+        """The driver refuses the text, with a better reason than there could be here."""
+        text = f".version 8.7\n.target {target}\n.address_size 64\n"
+        text += ".visible .entry k(.param .u32 n, .param .u64 p) {ret;}"
+        (only,) = read_ptx(text.encode(), "x.ptx").kernels
+        assert [p.offset for p in only.parameters] == [0, 8]
+
     def test_each_is_aligned_as_it_asks(self):
         layout = kernel(
             ".param .u8 a, .param .u64 b, .param .b8 c, .param .align 16 .b8 d[20],"

@@ -214,11 +214,17 @@ def _check_extents(
 def _content_of(
     contents: CodeBytes, sections: list[_SectionHeader], kind: ImageKind
 ) -> list[memoryview]:
-    """Return the content of each section; of a stream only what the readers of cubins use."""
-    kept = [
-        s.extent if contents.is_whole or s.type in _KEPT_TYPES or s.type in _CUDA_TYPES else (0, 0)
-        for s in sections
-    ]
+    """Return the content of each section that is in the file.
+
+    Of a stream only what the readers of cubins use.
+    """
+
+    def is_kept(section: _SectionHeader) -> bool:
+        if section.extent[1] > contents.size:  # refused by its name
+            return False
+        return contents.is_whole or section.type in _KEPT_TYPES or section.type in _CUDA_TYPES
+
+    kept = [section.extent if is_kept(section) else (0, 0) for section in sections]
     if kind is ImageKind.CUBIN and sum(end - start for start, end in kept) > contents.size:
         raise Damaged("its sections overlap")
     return contents.fetch(kept)

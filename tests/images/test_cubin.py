@@ -118,7 +118,7 @@ def patched(name, offset, layout, *values):
 
 
 E_SHOFF, E_SHENTSIZE, E_SHNUM, E_SHSTRNDX = 0x28, 0x3A, 0x3C, 0x3E
-SH_OFFSET = 24
+SH_OFFSET, SH_SIZE = 24, 32
 SH_LINK = 40
 
 
@@ -148,6 +148,10 @@ def section_header(name, index):
         (
             patched("facts.cubin", section_header("facts.cubin", 3) + SH_OFFSET, "<Q", 10**6),
             "section '.symtab' extends past the end of the file",
+        ),
+        (
+            patched("facts.cubin", section_header("facts.cubin", 11) + SH_SIZE, "<Q", 10**6),
+            "section '.nv.info.gather' extends past the end of the file",
         ),
         (
             patched("facts.cubin", section_header("facts.cubin", 1) + SH_OFFSET, "<Q", 2**64 - 1),

@@ -47,7 +47,7 @@ def _is_bounded(library: ctypes.CDLL, name: str) -> bool:
         factor = 2 if name[end - 1] == "_" else len(name)
         if estimate * factor > _DOUBTFUL:
             parts = [name[:start]]
-            for (first, last), (after, _) in pairwise([*repetitions[number:], (len(name), 0)]):
+            for (_, last), (after, _) in pairwise([*repetitions[number:], (len(name), 0)]):
                 parts += ["1a" if name[last - 1] == "_" else "", name[last:after]]
             text = _demangled(library, "".join(parts))
             if text is not None and len(text) > _LARGEST:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 
 _CALL = re.compile(r"\bcall(?:\.uni)?\s+(?:\([^()]*\)\s*,\s*)?([A-Za-z_$][\w$]*)")
 _FUNCTION = re.compile(
-    r"\.(?:entry|func)\b(?:\s|\.\w+|\((?:[^()]|\([^()]*\))*\))*+([A-Za-z_$%][\w$]*)"
+    r"\.(?:entry|func)\b(?:\s+|\.\w+|\((?:[^()]|\([^()]*\))*\)){0,64}+([A-Za-z_$%][\w$]*)"
 )
 _BODY_OR_END = re.compile(r"[{;]")
 _BRACE = re.compile(r"[{}]|//[^\n]*|\"[^\"\n]*\"")

@@ -42,3 +42,9 @@ NAMES = ("direct", "indirect", "other", "unused")
 def test_references(kernel, found):
     assert references(TEXT, kernel, NAMES) == found
     assert references(TEXT, kernel, ()) == set()
+
+
+def test_a_comment_of_many_functions_is_read_in_linear_time():
+    """Otherwise this takes hours."""
+    text = f"// {'.func ' * 100_000}\n{TEXT}"
+    assert references(text, "second", NAMES) == {"other"}

@@ -45,6 +45,11 @@ WRONG = {
         f"@!%p4 bar.red.popc.u32 %x1, 0, %p0;\n ld.global.u32 %x0, [%g];\n {STORE}",
         sync_errors.SKIPPED,
     ),
+    "a barrier in a branch before a store": (f"@!%p4 bar.sync 0;\n {STORE}", sync_errors.SKIPPED),
+    "a barrier in a branch before a computed store": (
+        f"@!%p4 bar.sync 0;\n add.u32 %x1, %x0, 1;\n st.global.u32 [%g], %x1;",
+        sync_errors.SKIPPED,
+    ),
     "a barrier in rounds of a loop": (
         f"""mov.u32 %x0, 0; and.b32 %x1, %t, 2;
         L: bar.sync 0;\n add.u32 %x0, %x0, 1; setp.le.u32 %p6, %x0, %x1; @%p6 bra L;
@@ -99,6 +104,10 @@ RIGHT = {
     "a barrier after an early return": f"@%p4 ret; bar.sync 0; ld.global.u32 %x0, [%g]; {STORE}",
     "a barrier after an early return with a result": (
         f"@%p4 bra A; bar.sync 0; ld.global.u32 %x0, [%g]; A: {STORE}"
+    ),
+    "a barrier after an early return with a computed result": (
+        f"@%p4 bra A; bar.sync 0; add.u32 %x0, %x0, 1; A: shl.b32 %x1, %x0, 1; mov.u32 %x0, %x1;"
+        f"{STORE}"
     ),
     "a barrier in a loop": (
         f"""mov.u32 %x0, 0;

@@ -2,15 +2,25 @@
 
 A thread may exit instead of arriving: the others do not wait for it. One that executes such code
 without having arrived has skipped the instruction. The stores before an early return are merged by
-compilers with those before the last one. So only code that reads memory or waits shows that a
-thread has skipped an instruction; in a loop whose rounds it has left, also a store.
+compilers with those before the last one, with a register that has the value of either. So only code
+that reads memory or waits shows that a thread has skipped an instruction, or a store of registers
+that are written at one place; in a loop whose rounds it has left, also another store.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from cudarun.emulator.code import Action, BlockCode, FunctionCode, Site
+from cudarun.emulator.code import (
+    Action,
+    BlockCode,
+    FunctionCode,
+    ParameterUse,
+    RegisterUse,
+    Site,
+    Use,
+)
 from cudarun.emulator.machine.access import MemoryAction
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.control import Exit, Return
@@ -23,12 +33,12 @@ class Following(NamedTuple):
 
     Attributes:
         wait: The block with the instruction.
-        reads: The last one after it that reads memory or waits; ``None`` if there is none.
+        code: The last one after it with code that no early return has; ``None`` if there is none.
         accesses: Of an instruction in a loop, the last one after it that accesses memory or waits.
     """
 
     wait: int
-    reads: int | None
+    code: int | None
     accesses: int | None
 
 
@@ -39,10 +49,11 @@ def following_blocks(function: FunctionCode) -> dict[Site, Following]:
     if not waits:
         return {}
     reachable, always = _after(blocks)
-    reading, accessing = (
-        sum(1 << block.index for block in blocks if passing_site(block, stores=stores) is not None)
-        for stores in (False, True)
-    )
+    once, several = 0, 0
+    for block in blocks:
+        once, several = once | block.writes, several | once & block.writes
+    own = sum(1 << block.index for block in blocks if _has_own_code(block, several))
+    accessing = sum(1 << block.index for block in blocks if passing_site(block) is not None)
 
     def last(wait: int, counted: int) -> int | None:
         after = each(always[wait] & counted & ~(1 << wait))
@@ -51,19 +62,44 @@ def following_blocks(function: FunctionCode) -> dict[Site, Following]:
 
     return {
         site: Following(
-            wait, last(wait, reading), last(wait, accessing if reachable[wait] >> wait & 1 else 0)
+            wait, last(wait, own), last(wait, accessing if reachable[wait] >> wait & 1 else 0)
         )
         for wait, site in waits
     }
 
 
-def passing_site(block: BlockCode, *, stores: bool) -> Site | None:
-    """Return the first instruction of a block that reads memory (or ``stores``), or waits."""
+def passing_site(block: BlockCode) -> Site | None:
+    """Return the first instruction of a block that accesses memory or waits."""
     for operation in block.operations:
-        action = operation.action if isinstance(operation, Action) else None
-        if isinstance(action, MemoryAction) and any(a.reads or stores for a in action.accesses):
+        if isinstance(operation, Action) and isinstance(operation.action, MemoryAction):
             return operation.site
     return next(iter(_waiting_sites(block)), None)
+
+
+def _has_own_code(block: BlockCode, merged: int) -> bool:
+    """Return whether a block has code that is not merged from the ends of several paths.
+
+    Args:
+        block: The block.
+        merged: The slots that several blocks write.
+    """
+    for operation in block.operations:
+        action = operation.action if isinstance(operation, Action) else None
+        read, written = map(_slots, (operation.sources, operation.destinations))
+        if isinstance(action, MemoryAction) and (
+            any(access.reads for access in action.accesses) or not read & merged
+        ):
+            return True
+        merged = merged | written if read & merged else merged & ~written
+    return bool(_waiting_sites(block))
+
+
+def _slots(uses: Iterable[Use]) -> int:
+    bits = 0
+    for use in uses:
+        if isinstance(use, RegisterUse | ParameterUse):
+            bits |= 1 << use.slot
+    return bits
 
 
 def _waiting_sites(block: BlockCode) -> list[Site]:

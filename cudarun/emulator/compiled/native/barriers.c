@@ -215,7 +215,7 @@ OUT_OF_LINE u32 release_warp(char *ctx, char *state)
     for (u32 barrier = 0; barrier < kernel.warp_barriers; barrier++)
         here |= WARP_WAITING_MASK(state, barrier);
     u32 ready = here & mask_of((members & spread(alive & ~here)) == spread(0));
-    if (kernel.finds_sync_errors)
+    if (kernel.finds_sync_errors && ready)
         suspect(ctx, without_members(members, ready, alive) | (MASK(state, PASSED) & ~alive));
     for (u32 barrier = 0; barrier < kernel.warp_barriers; barrier++) {
         u32 lanes = WARP_WAITING_MASK(state, barrier) & ready;

@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from d83ccbe06c89c64719cf0fc04a921e3374ee30080162d884087608c19d18e7ce
+; Written by `python -m tools.generate_runtime` from a08f77a149102299c16c28e08966131e49a1a1af7ae06ae2fe2731b7ac64708f
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -722,11 +722,10 @@ define internal i32 @release_warp(ptr %0, ptr %1) noinline #0 {
   %21 = bitcast <32 x i1> %20 to i32
   %22 = and i32 %14, %21
   %23 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 112), align 4
-  %24 = icmp eq i32 %23, 0
-  br i1 %24, label %66, label %25
-25:
-  %26 = icmp eq i32 %22, 0
-  br i1 %26, label %55, label %39
+  %24 = icmp ne i32 %23, 0
+  %25 = icmp ne i32 %22, 0
+  %26 = select i1 %24, i1 %25, i1 false
+  br i1 %26, label %39, label %65
 27:
   %28 = phi i64 [ 0, %10 ], [ %37, %27 ]
   %29 = phi i32 [ 0, %10 ], [ %36, %27 ]
@@ -741,8 +740,8 @@ define internal i32 @release_warp(ptr %0, ptr %1) noinline #0 {
   %38 = icmp eq i64 %37, %12
   br i1 %38, label %13, label %27
 39:
-  %40 = phi i32 [ %51, %39 ], [ 0, %25 ]
-  %41 = phi i32 [ %53, %39 ], [ %22, %25 ]
+  %40 = phi i32 [ %51, %39 ], [ 0, %13 ]
+  %41 = phi i32 [ %53, %39 ], [ %22, %13 ]
   %42 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %41, i1 true)
   %43 = extractelement <32 x i32> %6, i32 %42
   %44 = insertelement <32 x i32> poison, i32 %43, i64 0
@@ -758,50 +757,49 @@ define internal i32 @release_warp(ptr %0, ptr %1) noinline #0 {
   %54 = icmp eq i32 %53, 0
   br i1 %54, label %55, label %39
 55:
-  %56 = phi i32 [ 0, %25 ], [ %51, %39 ]
-  %57 = getelementptr inbounds nuw i8, ptr %1, i64 24
-  %58 = load i32, ptr %57, align 4
-  %59 = xor i32 %7, -1
-  %60 = and i32 %58, %59
-  %61 = or i32 %60, %56
-  %62 = zext i32 %61 to i64
-  %63 = getelementptr inbounds nuw i8, ptr %0, i64 208
-  %64 = load i64, ptr %63, align 8
-  %65 = or i64 %64, %62
-  store i64 %65, ptr %63, align 8
-  br label %66
+  %56 = getelementptr inbounds nuw i8, ptr %1, i64 24
+  %57 = load i32, ptr %56, align 4
+  %58 = xor i32 %7, -1
+  %59 = and i32 %57, %58
+  %60 = or i32 %59, %51
+  %61 = zext i32 %60 to i64
+  %62 = getelementptr inbounds nuw i8, ptr %0, i64 208
+  %63 = load i64, ptr %62, align 8
+  %64 = or i64 %63, %61
+  store i64 %64, ptr %62, align 8
+  br label %65
+65:
+  br i1 %9, label %70, label %66
 66:
-  br i1 %9, label %71, label %67
-67:
-  %68 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
-  %69 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
-  %70 = zext i32 %8 to i64
-  br label %72
-71:
+  %67 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 28), align 4
+  %68 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 16), align 4
+  %69 = zext i32 %8 to i64
+  br label %71
+70:
   ret i32 %22
-72:
-  %73 = phi i64 [ 0, %67 ], [ %90, %72 ]
-  %74 = trunc nuw i64 %73 to i32
-  %75 = shl i32 %74, 2
-  %76 = add i32 %68, %75
-  %77 = zext i32 %76 to i64
-  %78 = getelementptr inbounds nuw i8, ptr %1, i64 %77
-  %79 = load i32, ptr %78, align 4
-  %80 = and i32 %79, %22
-  %81 = xor i32 %80, %79
-  store i32 %81, ptr %78, align 4
-  %82 = getelementptr inbounds nuw [0 x i32], ptr @at_warp_barriers, i64 0, i64 %73
-  %83 = load i32, ptr %82, align 4
-  %84 = shl i32 %83, 2
-  %85 = add i32 %84, %69
-  %86 = zext i32 %85 to i64
-  %87 = getelementptr inbounds nuw i8, ptr %1, i64 %86
-  %88 = load i32, ptr %87, align 4
-  %89 = or i32 %88, %80
-  store i32 %89, ptr %87, align 4
-  %90 = add nuw nsw i64 %73, 1
-  %91 = icmp eq i64 %90, %70
-  br i1 %91, label %71, label %72
+71:
+  %72 = phi i64 [ 0, %66 ], [ %89, %71 ]
+  %73 = trunc nuw i64 %72 to i32
+  %74 = shl i32 %73, 2
+  %75 = add i32 %67, %74
+  %76 = zext i32 %75 to i64
+  %77 = getelementptr inbounds nuw i8, ptr %1, i64 %76
+  %78 = load i32, ptr %77, align 4
+  %79 = and i32 %78, %22
+  %80 = xor i32 %79, %78
+  store i32 %80, ptr %77, align 4
+  %81 = getelementptr inbounds nuw [0 x i32], ptr @at_warp_barriers, i64 0, i64 %72
+  %82 = load i32, ptr %81, align 4
+  %83 = shl i32 %82, 2
+  %84 = add i32 %83, %68
+  %85 = zext i32 %84 to i64
+  %86 = getelementptr inbounds nuw i8, ptr %1, i64 %85
+  %87 = load i32, ptr %86, align 4
+  %88 = or i32 %87, %79
+  store i32 %88, ptr %86, align 4
+  %89 = add nuw nsw i64 %72, 1
+  %90 = icmp eq i64 %89, %69
+  br i1 %90, label %70, label %71
 }
 
 define internal i32 @wait_for_warp(ptr %0, ptr %1, i32 %2, i32 %3) noinline #0 {

@@ -47,7 +47,7 @@ WRONG = {
     ),
     "a barrier in a branch before a store": (f"@!%p4 bar.sync 0;\n {STORE}", sync_errors.SKIPPED),
     "a barrier in a branch before a computed store": (
-        f"@!%p4 bar.sync 0;\n add.u32 %x1, %x0, 1;\n st.global.u32 [%g], %x1;",
+        "@!%p4 bar.sync 0;\n add.u32 %x1, %x0, 1;\n st.global.u32 [%g], %x1;",
         sync_errors.SKIPPED,
     ),
     "a barrier in rounds of a loop": (

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.commands.test_cuda_source import ONE, write
+from tests.support.toolkit import needs_nvrtc
 
 if TYPE_CHECKING:
     from conftest import Run
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("nvidia") is None, reason="needs the extra 'toolkit'"
-)
+pytestmark = needs_nvrtc
 
 
 @pytest.mark.parametrize(

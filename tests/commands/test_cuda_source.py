@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shlex
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tests.support.toolkit import needs_nvjitlink, needs_nvrtc
+
 if TYPE_CHECKING:
     from conftest import Run
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("nvidia") is None, reason="needs the extra 'toolkit'"
-)
+pytestmark = needs_nvrtc
 
 CPU = ("-d", "cpu")
 ONE = (*CPU, "--threads", "1")
@@ -204,6 +203,7 @@ def test_errors_as_a_compiler_shows_them(run: Run, tmp_path: Path, command: str)
     )
 
 
+@needs_nvjitlink
 def test_errors_of_a_link(run: Run, tmp_path: Path) -> None:
     ran = run("link", write(tmp_path, BROKEN), "-o", "out", "--arch", "sm_90")
     assert ran.code == 4

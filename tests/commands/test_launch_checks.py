@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tests.support.toolkit import needs_nvrtc
+
 if TYPE_CHECKING:
     from conftest import Run
 
@@ -163,9 +165,9 @@ def test_what_was_never_written_is_null_in_json(run: Run) -> None:
     assert [buffer["never_written"] for buffer in result["buffers"]] == [None, None, 2]
 
 
+@needs_nvrtc
 def test_counts_are_exact_on_cpu(run: Run, tmp_path: Path) -> None:
     """Results that equal the fill pattern were written."""
-    pytest.importorskip("cuda.bindings.nvrtc")
     (tmp_path / "fill.cu").write_text(FILL)
     ran = run(
         *("launch", "fill.cu", "-d", "cpu", "--block", "64"),

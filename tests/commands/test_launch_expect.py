@@ -12,6 +12,7 @@ import pytest
 from cudarun.base.errors import RequestError
 from cudarun.commands.python_functions import check_function
 from tests.commands.limits import at_a_limit
+from tests.support.toolkit import needs_nvrtc
 
 if TYPE_CHECKING:
     from conftest import Ran, Run
@@ -276,6 +277,7 @@ def test_a_confined_spec_calls_functions_where_the_user_allows_it(run: Run, tmp_
     assert (ran.code, "is outside in" in ran.err) == (2, True)
 
 
+@needs_nvrtc
 def test_small_floats_and_structs(run: Run, tmp_path: Path) -> None:
     (tmp_path / "more.py").write_text(
         "def same(x, n):\n    assert x.dtype.name == 'bfloat16'\n    return 3 * x\n"
@@ -287,7 +289,6 @@ def test_small_floats_and_structs(run: Run, tmp_path: Path) -> None:
         "struct P { int a; float b; };\n"
         'extern "C" __global__ void bump(P* x) { x[threadIdx.x].a++; }\n'
     )
-    pytest.importorskip("nvidia")
     launch = ("launch", "k.cu", "-d", "cpu", "--block", "4", "-q")
     ran = run(*launch, "-k", "twice", "x=bf16[4]:iota", "n=3", "--expect", "x=more.py:same")
     assert (ran.code, ran.err) == (0, "")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.register_kernels import kernel
+from tests.support.toolkit import needs_nvjitlink
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -146,6 +147,7 @@ def test_an_array_of_objects_is_never_unpickled(run: Run, tmp_path: Path) -> Non
     assert ran.out == ""
 
 
+@needs_nvjitlink
 def test_registers_of_a_block(run: Run, tmp_path: Path) -> None:
     (tmp_path / "k.ptx").write_text(kernel(120))
     command = ("launch", "k.ptx", "-d", "cpu", "p=f32[120]:ones", "--block")

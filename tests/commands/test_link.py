@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import pytest
 
 from cudarun.base.bindings import installed_version
 from tests.images.golden_files import archive, golden
+from tests.support.toolkit import needs_nvjitlink
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -19,9 +19,6 @@ MAIN, LIB = "samples/link/main.ptx", "samples/link/lib.ptx"
 CPU = ("-d", "cpu")
 SM_90 = ("--arch", "sm_90")
 
-nvjitlink = pytest.mark.skipif(
-    importlib.util.find_spec("nvidia") is None, reason="needs the extra 'toolkit'"
-)
 nvjitlink_13 = pytest.mark.skipif(installed_version() < (13, 0), reason="the files are CUDA 13's")
 
 
@@ -67,7 +64,7 @@ def test_what_was_linked_runs(run: Run) -> None:
     assert launch.code == 0, launch.err
 
 
-@nvjitlink
+@needs_nvjitlink
 def test_with_no_gpu_nvjitlink_links(run: Run, tmp_path: Path) -> None:
     done = link(run, MAIN, LIB, "-o", "out.cubin", *SM_90)
     assert (done["kind"], done["target"]) == ("cubin", "sm_90")
@@ -78,12 +75,12 @@ def test_with_no_gpu_nvjitlink_links(run: Run, tmp_path: Path) -> None:
     assert file["externs"] == []
 
 
-@nvjitlink
+@needs_nvjitlink
 def test_the_order_does_not_matter(run: Run) -> None:
     assert link(run, LIB, MAIN, "-o", "out.cubin", *SM_90)["kernels"][0]["name"] == "weigh"
 
 
-@nvjitlink
+@needs_nvjitlink
 def test_cuda_sources(run: Run) -> None:
     sources = ("samples/link/main.cu", "samples/link/lib.cu")
     assert link(run, *sources, "-o", "a.cubin", *SM_90)["kernels"][0]["name"] == "weigh"
@@ -93,7 +90,7 @@ def test_cuda_sources(run: Run) -> None:
     assert [p["type"] for p in on_cpu["kernels"][0]["parameters"]] == ["u64", "u64", "u32"]
 
 
-@nvjitlink
+@needs_nvjitlink
 def test_objects_and_libraries(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tiny.o").write_bytes(golden("tiny_rdc.o"))
     (tmp_path / "tiny.a").write_bytes(archive((b"tiny.o/", golden("tiny_rdc.o"))))
@@ -103,20 +100,20 @@ def test_objects_and_libraries(run: Run, tmp_path: Path) -> None:
     assert again["kernels"]
 
 
-@nvjitlink
+@needs_nvjitlink
 @nvjitlink_13
 def test_the_ptx_in_a_library(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tiny.a").write_bytes(archive((b"tiny.o/", golden("tiny_rdc.o"))))
     assert link(run, MAIN, LIB, "tiny.a", "-o", "out.cubin", *SM_90)["kernels"]
 
 
-@nvjitlink
+@needs_nvjitlink
 def test_the_linkers_log(run: Run) -> None:
     log = link(run, MAIN, LIB, "-o", "out.cubin", *SM_90, "--verbose")["info_log"]
     assert "ptxas info    : Compiling entry function 'weigh' for 'sm_90'" in log
 
 
-@nvjitlink
+@needs_nvjitlink
 def test_warnings(run: Run) -> None:
     ran = run("link", MAIN, LIB, "-o", "out.cubin", *SM_90, "--max-registers", "8", "-q")
     assert ran.err == (
@@ -130,7 +127,7 @@ def test_loading_the_result(run: Run) -> None:
     assert (outcome["image"], outcome["verdict"]) == ("out.ptx", "loaded")
 
 
-@nvjitlink
+@needs_nvjitlink
 def test_loading_a_result_that_the_device_does_not_take(run: Run) -> None:
     args = (MAIN, LIB, "-o", "out.cubin", "--linker", "nvjitlink", *SM_90, *CPU, "--load")
     [outcome] = link(run, *args, code=4)["loads"]
@@ -170,7 +167,7 @@ def test_a_symbol_that_is_defined_nowhere(run: Run) -> None:
     assert ran.err.endswith("hint: add the file that defines it\n")
 
 
-@nvjitlink
+@needs_nvjitlink
 def test_a_symbol_that_is_defined_nowhere_with_nvjitlink(run: Run) -> None:
     ran = run("link", MAIN, "-o", "out.cubin", *SM_90)
     assert ran.code == 4
@@ -183,7 +180,7 @@ def test_a_symbol_that_is_defined_nowhere_with_nvjitlink(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "where", [CPU, pytest.param(SM_90, marks=nvjitlink)], ids=["driver", "nvjitlink"]
+    "where", [CPU, pytest.param(SM_90, marks=needs_nvjitlink)], ids=["driver", "nvjitlink"]
 )
 def test_a_symbol_that_is_defined_twice(run: Run, tmp_path: Path, where: tuple[str, ...]) -> None:
     (tmp_path / "again.ptx").symlink_to(tmp_path / LIB)
@@ -197,7 +194,7 @@ def test_a_symbol_that_is_defined_twice(run: Run, tmp_path: Path, where: tuple[s
     assert not (tmp_path / "out").exists()
 
 
-@nvjitlink
+@needs_nvjitlink
 @nvjitlink_13
 def test_twice_in_lto_ir_is_the_linkers_to_say(run: Run, tmp_path: Path) -> None:
     for name in ("a.ltoir", "b.ltoir"):
@@ -211,7 +208,7 @@ def test_twice_in_lto_ir_is_the_linkers_to_say(run: Run, tmp_path: Path) -> None
 # --- other refusals ------------------------------------------------------------------------------
 
 
-@nvjitlink
+@needs_nvjitlink
 def test_broken_ptx(run: Run, tmp_path: Path) -> None:
     text = (tmp_path / LIB).read_text().replace("mul.f32", "mul.xx.f32")
     (tmp_path / "broken.ptx").write_text(text)
@@ -225,7 +222,7 @@ def test_broken_ptx(run: Run, tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-@nvjitlink
+@needs_nvjitlink
 def test_a_cubin_for_another_architecture(run: Run, tmp_path: Path) -> None:
     (tmp_path / "wants.cubin").write_bytes(golden("wants.cubin"))
     ran = run("link", "wants.cubin", "-o", "out.cubin", "--arch", "sm_80")
@@ -233,7 +230,7 @@ def test_a_cubin_for_another_architecture(run: Run, tmp_path: Path) -> None:
     assert "The cubin has code for sm_90, not for sm_80 (nvJitLink " in ran.err
 
 
-@nvjitlink
+@needs_nvjitlink
 def test_an_object_with_nothing_to_link(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tiny.o").write_bytes(golden("tiny.o"))
     refused(
@@ -344,7 +341,7 @@ def test_which_code_of_a_fatbin(run: Run, tmp_path: Path) -> None:
     assert [kernel["name"] for kernel in report["kernels"]] == ["tiny"]
 
 
-@nvjitlink
+@needs_nvjitlink
 def test_an_architecture_that_nvjitlink_does_not_know(run: Run) -> None:
     refused(
         run, MAIN, LIB, "-o", "out", "--arch", "sm_99", code=2,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.images.golden_files import archive, fatbin_of_ptx, golden
+from tests.support.toolkit import needs_nvrtc
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -149,7 +149,7 @@ def test_offline_every_file_gets_its_turn(run: Run, put: Any) -> None:
     assert json.dumps(bad)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("nvidia") is None, reason="needs the extra 'toolkit'")
+@needs_nvrtc
 def test_offline_cuda_source(run: Run, tmp_path: Path) -> None:
     """It is compiled, and shows the parameters of the source; for a GPU also the registers."""
     text = "__global__ void scale(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= N; }\n"

@@ -6,7 +6,6 @@ the arguments and the cache without it.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import signal
@@ -26,15 +25,13 @@ from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
 from tests.commands.limits import LIMITS
 from tests.support.processes import PATIENCE, PYTHON_PATH, wait_for_end, wait_until
+from tests.support.toolkit import needs_nvjitlink, needs_nvrtc
 
 if TYPE_CHECKING:
     from conftest import Run
 
 real = pytest.mark.skipif(
     find_program("nvcc") is None or shutil.which("g++") is None, reason="needs nvcc and g++"
-)
-beside_nvrtc = pytest.mark.skipif(
-    importlib.util.find_spec("nvidia") is None, reason="needs the extra 'toolkit'"
 )
 
 CPU = ("-d", "cpu")
@@ -98,7 +95,7 @@ def entries(tmp_path: Path) -> list[str]:
 
 
 @real
-@beside_nvrtc
+@needs_nvrtc
 def test_a_program_with_main_and_vector(run: Run, tmp_path: Path) -> None:
     """Parameters have the names and types of the source; the second launch is from the cache."""
     for _ in range(2):
@@ -112,7 +109,7 @@ def test_a_program_with_main_and_vector(run: Run, tmp_path: Path) -> None:
 
 
 @real
-@beside_nvrtc
+@needs_nvrtc
 def test_functions_of_the_host_alone(run: Run, tmp_path: Path, program: Path) -> None:
     program.write_text('extern "C" __global__ void k(int *x) { *x = 3; }\nint main() {}\n')
     ran = run("launch", "program.cu", *ONE, "x=i32[1]", "--check", "x == 3")
@@ -120,7 +117,7 @@ def test_functions_of_the_host_alone(run: Run, tmp_path: Path, program: Path) ->
     assert ran.err.endswith(": it contains host functions\n")
 
 
-@beside_nvrtc
+@needs_nvrtc
 def test_files_without_host_code_are_for_nvrtc(run: Run, tmp_path: Path, program: Path) -> None:
     program.write_text('#include <cstdio>\nextern "C" __global__ void k(int *x) { *x = 3; }\n')
     ran = run("launch", "program.cu", *ONE, "x=i32[1]", "--check", "x == 3")
@@ -128,7 +125,7 @@ def test_files_without_host_code_are_for_nvrtc(run: Run, tmp_path: Path, program
     assert not (tmp_path / "cache/cudarun/nvcc").exists()
 
 
-@beside_nvrtc
+@needs_nvrtc
 def test_nvrtc_alone(run: Run) -> None:
     ran = run(*SAXPY, "--compiler", "nvrtc")
     assert ran.code == 4
@@ -189,7 +186,7 @@ def test_a_name_that_nvcc_refuses(run: Run) -> None:
 
 
 @real
-@beside_nvrtc
+@needs_nvrtc
 def test_a_dry_run(run: Run) -> None:
     ran = run(*SAXPY, "--dry-run")
     assert ran.code == 0, ran.err
@@ -207,7 +204,7 @@ def test_findings_have_the_lines_of_the_source(run: Run, program: Path) -> None:
 
 
 @real
-@beside_nvrtc
+@needs_nvrtc
 def test_a_spec(run: Run, tmp_path: Path) -> None:
     """The note is shown once for all cases of auto."""
     ran = run(*SAXPY, "--check", "y == 2*x + 1", "--compiler", "auto", "--write-spec", "s.toml")
@@ -253,7 +250,7 @@ def test_the_architecture_of_a_gpu(program: Path) -> None:
 
 
 @real
-@beside_nvrtc
+@needs_nvrtc
 def test_load(run: Run) -> None:
     ran = run("load", "program.cu", *CPU)
     assert ran.code == 0, ran.err
@@ -262,17 +259,20 @@ def test_load(run: Run) -> None:
 
 
 @real
-@beside_nvrtc
+@needs_nvrtc
 @pytest.mark.parametrize(
     "linker",
     [
         CPU,
-        ("--linker", "nvjitlink", "--arch", "sm_90"),
+        pytest.param(("--linker", "nvjitlink", "--arch", "sm_90"), marks=needs_nvjitlink),
         pytest.param(
             ("--linker", "nvjitlink", "--arch", "sm_90", "--lto"),
-            marks=pytest.mark.skipif(
-                installed_version() < (13, 0), reason="nvJitLink may be older than nvcc"
-            ),
+            marks=[
+                needs_nvjitlink,
+                pytest.mark.skipif(
+                    installed_version() < (13, 0), reason="nvJitLink may be older than nvcc"
+                ),
+            ],
         ),
     ],
 )
@@ -307,7 +307,7 @@ def test_managed(run: Run, program: Path) -> None:
 
 
 @real
-@beside_nvrtc
+@needs_nvrtc
 def test_an_error_in_the_source(run: Run, program: Path) -> None:
     program.write_text(PROGRAM.replace("float *x;", "float *x = missing;"))
     ran = run(*SAXPY)
@@ -344,6 +344,7 @@ def test_options_that_nvcc_does_not_have(run: Run, option: str, says: str) -> No
 
 
 @real
+@needs_nvjitlink
 def test_an_architecture_that_nvcc_does_not_have(run: Run) -> None:
     ran = run(
         *("link", "program.cu", "--compiler", "nvcc", "-o", "out.cubin"),

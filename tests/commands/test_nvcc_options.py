@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from cudarun.session.compile.options import known_to_nvrtc, with_named_target
 from cudarun.session.compile.task import CompileTask, Form
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
+from tests.support.toolkit import needs_nvrtc
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -80,7 +80,7 @@ def test_options_of_the_host_are_not_for_nvrtc() -> None:
     assert known_to_nvrtc(given) == ["-G", "-Xcompiler=-O3"]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("nvidia") is None, reason="needs the extra 'toolkit'")
+@needs_nvrtc
 def test_a_launch_as_pasted(run: Run, tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text(
         "__global__ void k(int *x) { x[0] = __CUDA_ARCH__; x[1] = __cplusplus > 201703; "

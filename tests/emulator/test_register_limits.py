@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,15 @@ from cudarun.emulator import driver
 from cudarun.emulator.host import register_limits
 from cudarun.emulator.host.process import Process
 from tests.support.register_kernels import kernel
+from tests.support.toolkit import needs_nvjitlink
 
 
 @pytest.fixture(autouse=True)
-def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Let no result of another test be known here, nor one of these to others."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    register_limits._compiler_log.cache_clear()
+    yield
     register_limits._compiler_log.cache_clear()
 
 
@@ -38,6 +43,7 @@ def launch(text: str, threads: int) -> tuple[str, str]:
     return result.name, driver.launch_notes().get("k", "")
 
 
+@needs_nvjitlink
 @pytest.mark.parametrize(
     ("text", "threads", "result", "note"),
     [
@@ -71,6 +77,7 @@ def test_without_nvjitlink(fresh_process: Process, monkeypatch: pytest.MonkeyPat
     assert launch(kernel(60), 1024) == ("CUDA_SUCCESS", "")
 
 
+@needs_nvjitlink
 def test_text_that_nvjitlink_does_not_know(
     fresh_process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,11 +18,11 @@ from cudarun.diagnostics.errors import Diagnosed
 from cudarun.images.versions import Architecture
 from cudarun.session.compile import nvcc, source
 from cudarun.session.compile import toolkit as toolkit_module
-from cudarun.session.compile.nvrtc import is_installed
 from cudarun.session.compile.source import compile_source
 from cudarun.session.compile.task import Form
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
+from tests.support.toolkit import needs_nvrtc
 
 KERNEL = b'#include <vector>\nextern "C" __global__ void k(float *x) { *x = y; }\nint main() {}\n'
 
@@ -368,7 +368,7 @@ def test_nvcc_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "NVRTC compiles files without host code" in (caught.value.hint or "")
 
 
-@pytest.mark.skipif(not is_installed(), reason="needs the extra 'toolkit'")
+@needs_nvrtc
 def test_auto_without_nvcc(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error is NVRTC's, and the hint says how to get nvcc."""
     monkeypatch.setattr(source, "find_program", lambda name: None)
@@ -381,7 +381,7 @@ def test_auto_without_nvcc(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install nvidia-cuda-nvcc" in (caught.value.hint or "")
 
 
-@pytest.mark.skipif(not is_installed(), reason="needs the extra 'toolkit'")
+@needs_nvrtc
 @pytest.mark.parametrize(
     ("text", "calls_nvcc"),
     [
@@ -409,7 +409,7 @@ def test_what_auto_gives_to_nvcc(
     assert (fake.calls() != []) == calls_nvcc
 
 
-@pytest.mark.skipif(not is_installed(), reason="needs the extra 'toolkit'")
+@needs_nvrtc
 @pytest.mark.parametrize(
     ("options", "number"), [(("-Xcompiler=-Wall",), 90), (("--no-such",), 90), ((), 999)]
 )
@@ -423,7 +423,7 @@ def test_options_that_nvrtc_does_not_know(
     assert f": NVRTC: {'unrecognized option' if options else 'invalid value'}" in note.message
 
 
-@pytest.mark.skipif(not is_installed(), reason="needs the extra 'toolkit'")
+@needs_nvrtc
 def test_a_known_header_that_nobody_has(fake: FakeNvcc, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its package is better advice than nvcc."""
     monkeypatch.setattr(source, "find_program", lambda name: None)

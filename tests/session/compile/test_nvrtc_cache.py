@@ -15,8 +15,9 @@ from cudarun.session.compile import nvrtc
 from cudarun.session.compile.source import compile_source
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
+from tests.support.toolkit import needs_nvrtc
 
-pytestmark = pytest.mark.skipif(not nvrtc.is_installed(), reason="needs the extra 'toolkit'")
+pytestmark = needs_nvrtc
 
 KERNEL = b'#include "value.h"\n__global__ void k(int *x) { *x = VALUE; }\n'
 

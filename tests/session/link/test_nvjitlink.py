@@ -22,6 +22,7 @@ from cudarun.session.link.request import LinkRequest
 from cudarun.session.load.request import JitOptions
 from tests.images.golden_files import golden
 from tests.support.processes import PATIENCE
+from tests.support.toolkit import needs_nvjitlink
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples" / "link"
 SM_90 = Architecture(False, 90)
@@ -56,6 +57,7 @@ def test_a_crash_is_told_with_its_last_words(
     assert capfd.readouterr().err == ""
 
 
+@needs_nvjitlink
 def test_a_damaged_file_does_not_reach_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvjitlink, "_link", crash)
     damaged = Image("facts.cubin", golden("facts.cubin")[:3000])

@@ -34,6 +34,18 @@ _NOT_OURS = {"COLUMNS", "LINES", "FORCE_COLOR", "CLICOLOR_FORCE"}
 """Variables of the terminal of the program, which the report is not printed on."""
 
 
+_files: list[int] = []
+"""The descriptors of the call's files."""
+
+
+def _close_files() -> None:
+    while _files:
+        os.close(_files.pop())
+
+
+os.register_at_fork(after_in_child=_close_files)  # a worker that outlives the call would keep them
+
+
 def serve(calls: int, life: int) -> NoReturn:
     """Answer calls until the program ends.
 
@@ -52,8 +64,8 @@ def serve(calls: int, life: int) -> NoReturn:
     try:
         signals.admit()
         while True:
-            call, files = receive(connection)
-            answer = _answer(call, files, output)
+            call, _files[:] = receive(connection)
+            answer = _answer(call, output)
             if answer.code == ExitCode.INTERRUPTED:
                 break
             send(connection, answer)
@@ -109,18 +121,18 @@ class _CallRenderer(Renderer):
         self.document = error_document(command, error)
 
 
-def _answer(call: ApiCall, files: Sequence[int], output: int) -> ApiAnswer:
+def _answer(call: ApiCall, output: int) -> ApiAnswer:
     """Run a command."""
-    # Not by `self`: a worker that was forked before has other descriptors.
-    paths = [f"/proc/{os.getpid()}/fd/{file}" for file in files]
+    paths = [f"/proc/{os.getpid()}/fd/{file}" for file in _files]  # which workers do not have
     renderer = _CallRenderer(None if call.copies is None else paths[call.copies])
     os.ftruncate(output, 0)
     os.lseek(output, 0, os.SEEK_SET)
     environment = {k: v for k, v in call.environment.items() if k not in _NOT_OURS}
-    keep_workers((environment, call.directory))
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(call.directory)
+    folder = os.stat(".")  # which can be another one than before at the same path
+    keep_workers((environment, folder.st_dev, folder.st_ino))
     machine.clear()
     is_of_spec = "spec" in call.keywords  # in the words of its file
     errors.spelling = str if is_of_spec else in_python
@@ -129,8 +141,7 @@ def _answer(call: ApiCall, files: Sequence[int], output: int) -> ApiAnswer:
         words = [call.command, *(f"--{each}" for each in call.keywords)]
         code = command_line.call(words, partial(_keywords, call, paths), renderer)
     finally:
-        for file in files:
-            os.close(file)
+        _close_files()
     sys.stdout.flush()
     sys.stderr.flush()
     text = os.pread(output, os.fstat(output).st_size, 0).decode(errors="replace")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import cudarun
@@ -60,27 +63,106 @@ def test_threads_launch_side_by_side() -> None:
         assert [*pool.map(launch, range(6))] == [4 * k for k in range(6)]
 
 
-def test_a_worker_is_kept_until_it_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    def workers() -> list[int]:
-        with service.service_process() as process:
-            return children(process._process.pid)
+def workers() -> list[int]:
+    """Return the workers that an idle service keeps."""
+    with service.service_process() as process:
+        return children(process._process.pid)
 
+
+def fill(k: int, threads: int = 1, **options: Any) -> int:
+    """Launch `KERNEL`."""
+    args = {"y": "i32[1]", "k": k}
+    outputs = cudarun.launch(KERNEL, device="cpu", threads=threads, args=args, **options)
+    return int(outputs["y"][0])
+
+
+def test_a_worker_is_kept_until_it_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     def worker(k: int) -> list[int]:
-        args = {"y": "i32[1]", "k": k}
-        assert cudarun.launch(KERNEL, device="cpu", threads=1, args=args)["y"].tolist() == [k]
+        assert fill(k, timeout=60 + k) == k
         return workers()
 
     first = worker(1)
     assert len(first) == 1
     assert worker(2) == first
     with pytest.raises(cudarun.ExecutionFailed):
-        cudarun.launch(KERNEL, device="cpu", threads=2, args={"y": "i32[1]", "k": 1})
+        fill(1, threads=2)
     second = worker(3)
     assert second != first
     monkeypatch.setenv("CUDARUN_CPU_ENGINE", "interpret")
     third = worker(4)
     assert third != second
     assert worker(5) == third
+
+
+def test_few_workers_are_kept() -> None:
+    for size in range(1, 4):
+        fill(1, limit=f"stack={size}KiB")
+    wait_until(lambda: fill(1) and len(workers()) == 2, "end of the workers of other contexts")
+
+
+def test_a_kept_worker_keeps_nothing_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDARUN_NOTE", "a worker of this test")
+    source = b"""#include <cstdio>
+    extern "C" __global__ void f(int* y, const int* x) { printf("%d\\n", y[0] = x[0]); }"""
+    for k in range(2):
+        outputs = cudarun.launch(
+            source, device="cpu", threads=1, args={"y": "i32[1]", "x": np.full(9, k, np.int32)}
+        )
+        assert (outputs.printed, outputs["y"].tolist()) == (f"{k}\n", [k])
+    [worker] = workers()
+    files = Path(f"/proc/{worker}/fd")
+    targets = {each.name: os.readlink(each) for each in files.iterdir()}
+    assert not [each for each in targets.values() if "cudarun-array" in each]
+    printed = [each for each, target in targets.items() if "cudarun-stdout" in target]
+    assert printed
+    assert not any((files / each).stat().st_size for each in printed)
+
+
+def test_the_heap_of_kernels_is_that_of_one_launch() -> None:
+    source = b"""extern "C" __global__ void f(int* y) { y[0] = malloc(5 << 20) != nullptr; }"""
+    for context in ("primary", "new"):
+        found = [
+            cudarun.launch(source, device="cpu", threads=1, args={"y": "i32[1]"}, context=context)[
+                "y"
+            ].tolist()
+            for _ in range(2)
+        ]
+        assert found == [[1]] * 2
+
+
+def test_a_function_that_changed_between_launches(tmp_path: Path) -> None:
+    file = tmp_path / "reference.py"
+    for k in (1, 2):
+        file.write_text(f"{'#' * k}\ndef f(k):\n    return [{k}]\n")
+        assert fill(k, expect={"y": f"{file}:f"}) == k
+    with pytest.raises(cudarun.WrongResult):
+        fill(3, expect={"y": f"{file}:f"})
+
+
+def test_another_directory_at_the_same_path(tmp_path: Path) -> None:
+    source = b"""
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .visible .entry f(.param .u64 y) {
+        .reg .b64 d;
+        .reg .b32 r;
+        ld.param.u64 d, [y];
+        ld.global.u32 r, [d];
+        add.u32 r, r, 1;
+        st.global.u32 [d], r;
+        ret;
+    }
+    """
+    folder = tmp_path / "data"
+    for k in range(2):
+        folder.mkdir()
+        np.save(folder / "y.npy", np.full(1, k, np.int32))
+        outputs = cudarun.launch(
+            source, device="cpu", threads=1, args={"y": "@y.npy"}, directory=folder
+        )
+        assert outputs["y"].tolist() == [k + 1]
+        shutil.rmtree(folder)
 
 
 def test_a_process_with_handlers_threads_and_children(mark: str) -> None:

@@ -37,10 +37,7 @@ _PREFER = "CU_FUNC_CACHE_PREFER_"
 
 
 def enter_context(driver: Driver, device: Device, options: ContextOptions) -> cuda.CUcontext:
-    """Make the context that the options describe current on this thread, and return it.
-
-    It is never released: a worker ends by process exit, which is faster.
-    """
+    """Make the context that the options describe current on this thread, and return it."""
     flags = flag_bits(driver, options.flags)
     if options.kind == "new":
         context = driver.cuCtxCreate(*context_arguments(driver.module, flags, device.handle))
@@ -54,6 +51,16 @@ def enter_context(driver: Driver, device: Device, options: ContextOptions) -> cu
     if options.cache_config is not None:
         driver.cuCtxSetCacheConfig(cache_config(driver, options.cache_config))
     return context
+
+
+def leave_context(
+    driver: Driver, device: Device, options: ContextOptions, context: cuda.CUcontext
+) -> None:
+    """Destroy a context of `enter_context` with all that kernels left in it, such as their heap."""
+    if options.kind == "new":
+        driver.cuCtxDestroy(context)
+    else:
+        driver.cuDevicePrimaryCtxReset(device.handle)
 
 
 def flag_bits(driver: Driver, words: Iterable[str]) -> int:

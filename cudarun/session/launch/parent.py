@@ -166,6 +166,7 @@ class LaunchJob(KernelJob["LaunchResult"]):
 
     def __init__(self, program: Program, reference: ReferenceBuffers | None = None) -> None:
         super().__init__(program)
+        self.leaves_processes = program.calls_functions
         self._reference = reference
         self._baseline: Libraries = ()
 

@@ -348,6 +348,11 @@ class Program:
         return replace(self.without_outputs(), steps=steps).with_options(detection=Detection())
 
     @property
+    def calls_functions(self) -> bool:
+        """Return whether an expected array is the result of a Python function."""
+        return any(each.function is not None for step in self.steps for each in step.expectations)
+
+    @property
     def is_random(self) -> bool:
         """Return whether an initializer generates random numbers."""
         from cudarun.arguments.initial_values import Rand, RandInt, Randn

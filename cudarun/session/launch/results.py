@@ -289,9 +289,9 @@ def _printed(
 
 def old_names(program: Program, specs: Sequence[BufferSpec]) -> set[str]:
     """Return the buffers whose values from before the launch are needed."""
-    steps = program.steps
-    if any(each.function is not None for step in steps for each in step.expectations):
+    if program.calls_functions:
         return {spec.name for spec in specs}
+    steps = program.steps
     names = {name for step in steps for each in step.expressions for name in each.old_names}
     for step in steps:
         names |= _checked_names(step) if _tests_strength(step, program.options, specs) else set()

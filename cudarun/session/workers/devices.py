@@ -31,8 +31,8 @@ def session_spec(
     *,
     label: str = "",
 ) -> WorkerSpec[Session]:
-    """Return the spec of a worker with a session."""
-    start = SessionStart(devices, target, prefetch)
+    """Return the spec of a worker with a session, whatever the time limit of its tasks."""
+    start = SessionStart(devices, replace(target, timeout=None), prefetch)
     return WorkerSpec(start, label, target.capture, target.verbose, target.escape)
 
 
@@ -91,7 +91,8 @@ class DeviceWorkers:
             meanwhile: Called in this process while the workers run.
             last: This is the workers' last job.
         """
-        kept = last and self._pool.keeps and all(each[0].driver == "cpu" for each in self._groups)
+        kept = last and self._pool.keeps and not job.leaves_processes
+        kept = kept and all(devices[0].driver == "cpu" for devices in self._groups)
         for worker in self._workers:
             worker.submit(JobTask(job, reuse=kept), self._target.timeout)
         if meanwhile is not None:

@@ -55,6 +55,8 @@ class Job(ABC, Generic[T]):
     """
 
     session: Session
+    leaves_processes = False
+    """Whether it leaves processes that only other jobs of its command may use."""
 
     def begin(self, session: Session) -> None:
         """Do the work that all devices share, such as loading; no context need exist yet."""
@@ -82,6 +84,7 @@ class JobTask(Generic[T]):
         """Run the job on each device; return one answer without a device if it did not begin."""
         collection.keeps_frozen = not self.reuse  # with them, all garbage of the job would be kept
         try:
+            session.enter_only()
             self.job.begin(session)
             answers = [*self._on_each(session)]
         except OutOfTime:  # of the worker, which is about to be killed

@@ -96,7 +96,6 @@ class WorkerProcess(Generic[S]):
         self._grace_end: float | None = None
         self._retired = False
         self._status: int | None = None
-        self._shown = 0  # bytes of stdout that were already part of outcomes
         self._stdout: BinaryIO | None = None
         start = Start(
             spec.initialize, spec.label, spec.keeps_stdout, spec.verbose, started=time.monotonic()
@@ -294,10 +293,10 @@ class WorkerProcess(Generic[S]):
         """Return the output on stdout since the last call; write it if it is only escaped."""
         if self._stdout is None:
             return ""
-        # The file's offset is shared with the child, which must go on writing at its end.
-        end = os.fstat(self._stdout.fileno()).st_size
-        text = os.pread(self._stdout.fileno(), end - self._shown, self._shown)
-        self._shown = end
+        file = self._stdout.fileno()
+        text = os.pread(file, os.fstat(file).st_size, 0)
+        os.ftruncate(file, 0)
+        os.lseek(file, 0, os.SEEK_SET)  # also for the worker, which shares the offset
         output = text.decode(errors="replace")
         if not self.spec.escape:
             return output

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,6 +29,9 @@ T = TypeVar("T")
 DISPLAY_INTERVAL = 0.2
 """Seconds between two updates of the progress display."""
 
+_MOST_KEPT = 2
+"""Idle workers that are kept for further commands; each takes 50 MiB."""
+
 Steps = Generator[AnyWorker, Answer[Any], T]
 """A sequence of tasks: yields the worker of a submitted task, is sent the answer."""
 
@@ -47,7 +49,7 @@ class WorkerPool:
 
     def __init__(self, *, keeps: bool = False) -> None:
         self.keeps = keeps
-        self._standing_by: dict[WorkerSpec[Any], deque[AnyWorker]] = {}
+        self._idle: list[AnyWorker] = []
         self._at_work: list[AnyWorker] = []
         self._ending: list[AnyWorker] = []
 
@@ -56,18 +58,19 @@ class WorkerPool:
 
     def __exit__(self, *_: object) -> None:
         """End all processes."""
-        workers = [*self._at_work, *self._ending]
-        for standing_by in self._standing_by.values():
-            workers += standing_by
+        workers = [*self._idle, *self._at_work, *self._ending]
         for worker in workers:  # all at once: each takes a while to end
             worker.retire()
         for worker in workers:
             worker.__exit__()
 
-    def end_busy(self) -> None:
-        """End the workers that an interrupted command left at work."""
+    def end_command(self) -> None:
+        """End the workers that a command left at work, and all idle ones but the last."""
         for worker in [*self._at_work]:
             self.discard(worker)
+        for worker in self._idle[:-_MOST_KEPT]:
+            self._idle.remove(worker)
+            self._end(worker)
         self._forget_ended()
 
     def _forget_ended(self) -> None:
@@ -75,9 +78,8 @@ class WorkerPool:
 
     def acquire(self, spec: WorkerSpec[S], preforked: Connection | None = None) -> WorkerProcess[S]:
         """Return a worker of the spec: that of a waiting process, an idle one, or a new one."""
-        standing_by = self._standing_by.get(spec, deque())
-        while standing_by and preforked is None:
-            worker = standing_by.popleft()
+        for worker in () if preforked else self._idle_of(spec):
+            self._idle.remove(worker)
             if not worker.has_ended():
                 self._at_work.append(worker)
                 return worker
@@ -89,18 +91,23 @@ class WorkerPool:
     def reserve(self, spec: WorkerSpec[Any], count: int = 1) -> None:
         """Keep ``count`` idle workers of the spec ready."""
         self._forget_ended()
-        standing_by = self._standing_by.setdefault(spec, deque())
-        while len(standing_by) < count:
-            standing_by.append(WorkerProcess(spec))
+        for _ in range(len(self._idle_of(spec)), count):
+            self._idle.append(WorkerProcess(spec))
+
+    def _idle_of(self, spec: WorkerSpec[S]) -> list[WorkerProcess[S]]:
+        return [worker for worker in self._idle if worker.spec == spec]
 
     def release(self, worker: AnyWorker) -> None:
         """Make a worker idle again."""
         self._at_work.remove(worker)
-        self._standing_by.setdefault(worker.spec, deque()).append(worker)
+        self._idle.append(worker)
 
     def discard(self, worker: AnyWorker) -> None:
         """End a worker that is unusable or no longer needed."""
         self._at_work.remove(worker)
+        self._end(worker)
+
+    def _end(self, worker: AnyWorker) -> None:
         worker.retire()
         self._ending.append(worker)
 
@@ -196,7 +203,8 @@ def keep_workers(surroundings: object) -> None:
     """Keep the workers of this process from one command to the next.
 
     Args:
-        surroundings: The environment and the working directory; workers with others end.
+        surroundings: The environment and the working directory of a command; workers with others
+            end.
     """
     global _of_process
     if _of_process is not None:
@@ -217,7 +225,7 @@ def worker_pool() -> Iterator[WorkerPool]:
     try:
         yield _of_process[1]
     finally:
-        _of_process[1].end_busy()
+        _of_process[1].end_command()
 
 
 @contextmanager

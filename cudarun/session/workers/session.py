@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from cudarun.base.errors import NoDevice
 from cudarun.session.driver.calls import Driver
-from cudarun.session.driver.contexts import enter_context
+from cudarun.session.driver.contexts import enter_context, leave_context
 from cudarun.session.driver.devices import Device, driver_of, identify, resolve
 from cudarun.session.driver.drivers import choose_driver
 from cudarun.session.driver.selection import Selector, by_index
@@ -50,6 +51,7 @@ class Session:
         self.reserved: list[tuple[int, int]] = []
         self._context = target.context
         self._entered: Device | None = None
+        self._leave: list[Callable[[], object]] = []
         self.progress.report("initializing the driver")
         name = driver_of(selectors)
         chosen = by_index(selectors) if target.narrow else None
@@ -67,8 +69,7 @@ class Session:
         self.devices = resolve(self.driver, selectors, shown)
         if target.capture:  # stdout is a document, which names the devices
             self.progress.identify([identify(self.driver, device) for device in self.devices])
-        if len(self.devices) == 1:
-            self.enter(self.devices[0])
+        self.enter_only()
 
     def _initialize(self, shown: VisibleDevices | None) -> VisibleDevices | None:
         """Initialize the driver; return the visible devices, ``None`` if all are visible."""
@@ -83,12 +84,18 @@ class Session:
             return None
         return shown
 
+    def enter_only(self) -> None:
+        """Make the context of the only device current; of several, a job enters each."""
+        if len(self.devices) == 1:
+            self.enter(self.devices[0])
+
     def enter(self, device: Device) -> None:
         """Make the device's context current on this thread."""
         if self._entered != device:
             self.progress.report(f"creating a context on device {device.label}")
-            enter_context(self.driver, device, self._context)
+            context = enter_context(self.driver, device, self._context)
             self._entered = device
+            self._leave.append(partial(leave_context, self.driver, device, self._context, context))
 
     def add_release(self, give_back: Callable[[], object]) -> None:
         """Register the release of a resource that a task acquired."""
@@ -119,4 +126,8 @@ class Session:
             return False
         while self._owned:
             self._owned.pop()()
+        if self.driver.traits.renews_contexts:
+            while self._leave:
+                self._leave.pop()()
+            self._entered = None
         return True

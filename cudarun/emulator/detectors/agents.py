@@ -44,10 +44,15 @@ def is_generic(access: Access) -> bool:
     return access.agent in ("", "cp.async", "st.async")
 
 
-def of_thread(kind: int, threads: Array) -> Array:
+def of_thread(kind: int | Array, threads: int | Array) -> Array:
     """Return the agents of threads, by the first number of their kind."""
-    found: Array = kind | threads & _INDEX
+    found: Array = np.bitwise_or(kind, np.bitwise_and(threads, _INDEX))
     return found
+
+
+def kinds_of(numbers: Array) -> Array:
+    """Return the first number of the kind of each agent; 0 of threads."""
+    return np.where(numbers >= FIRST_AGENT, numbers & ~_INDEX, 0)
 
 
 class Agents:

@@ -15,13 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.detectors.agents import (
-    BULK_READS,
-    BULK_WRITES,
-    COPIES,
-    FIRST_AGENT,
-    of_thread,
-)
+from cudarun.emulator.detectors.agents import kinds_of
+from cudarun.emulator.detectors.completions import Completions
 from cudarun.emulator.detectors.groups import distinct, groups
 from cudarun.emulator.detectors.vector_clocks import (
     BLOCK,
@@ -56,6 +51,7 @@ class HappensBefore:
         numbers: The same, truncated to `THREAD_BITS`.
         of_block: Per lane, the timestamp up to which accesses of its block happen before.
         has_block_fences: True after a fence whose scope is only the block.
+        completions: What lanes know of the asynchronous operations of threads.
     """
 
     def __init__(self, batch: Batch, logical_clock: LogicalClock) -> None:
@@ -72,11 +68,7 @@ class HappensBefore:
         self._of_warps: Array | None = None  # per warp of its block
         self._clock = np.zeros(lanes, dtype=np.intp)
         self._clocks = [NOTHING]
-        # per lane, what it knows of its own agents, and whether that is not in its clock
-        self._completed = {
-            kind: np.zeros(lanes, dtype=np.int64) for kind in (COPIES, BULK_READS, BULK_WRITES)
-        }
-        self._has_news: npt.NDArray[np.bool_] | None = None
+        self.completions = Completions(lanes, self.threads)
         self.has_block_fences = False
         self._fenced = {level: np.zeros(lanes, dtype=np.int64) for level in ("block", "grid")}
         self._last_fences: dict[str, tuple[Array, Array, Array]] = {}
@@ -94,15 +86,14 @@ class HappensBefore:
         self._of_lanes = self._of_warps = None
         self._clock[:] = 0
         self._clocks = [NOTHING]
-        self._has_news = None
-        for array in self._completed.values():
-            array[:] = 0
+        self.completions.begin(first_block * self.threads)
 
     # --- barriers --------------------------------------------------------------------------------
 
     def blocks_synchronize(self, lanes: Lanes) -> None:
         """Order all lanes of whole blocks after a barrier."""
         self.of_block[lanes] = self.logical_clock.now
+        self.completions.blocks_synchronize(lanes)
         self._share_clocks(lanes, self.batch.threads.block_of[lanes])
 
     def barrier(self, released: Sequence[Arrival]) -> None:
@@ -180,6 +171,7 @@ class HappensBefore:
     def clusters_arrive(self, lanes: Lanes) -> None:
         """Record the arrival of lanes at the barrier of their cluster."""
         self._arrived[lanes] = self.logical_clock.now
+        self.completions.arrive(lanes)
 
     def clusters_synchronize(self, lanes: Lanes) -> None:
         """Order lanes after the arrivals of all lanes of their cluster."""
@@ -194,8 +186,9 @@ class HappensBefore:
             blocks = np.unique(threads.block_of[members])
             numbers = self.thread[blocks * self.threads] // self.threads
             known = VectorClock.latest(BLOCK + numbers, timestamps[blocks])
-            for index in np.unique(self._clock[members]):
-                known = known.joined(self._clocks[index])
+            known = known.joined(self._joined(members)).joined(
+                self.completions.arrived_clock(living)
+            )
             self.of_block[here] = timestamps[threads.block_of[here]]
             self._clock[here] = self._number(known)
 
@@ -252,31 +245,16 @@ class HappensBefore:
         result = VectorClock.latest(
             *_without_covered(np.concatenate(keys), np.concatenate(known), self._whole(lanes), own)
         )
-        return result.joined(self._joined(lanes))
+        return result.joined(self._joined(lanes)).joined(self.completions.clock(lanes))
 
     def _joined(self, lanes: Indices) -> VectorClock:
-        """Return the join of the clocks of lanes, with what they know of their own agents."""
+        """Return the join of the clocks of lanes."""
         result = NOTHING
         for index in distinct(self._clock[lanes]):
             result = result.joined(self._clocks[index])
-        if self._has_news is not None:
-            some = lanes[self._has_news[lanes]]
-            if len(some):
-                kinds, numbers = [*self._completed], self.thread[some]
-                keys = np.concatenate([of_thread(kind, numbers) for kind in kinds])
-                known = np.concatenate([self._completed[kind][some] for kind in kinds])
-                result = result.joined(VectorClock.latest(THREAD + keys, known))
         return result
 
     # --- asynchronous operations -----------------------------------------------------------------
-
-    def complete(self, lanes: Indices, kind: int, timestamps: Array) -> None:
-        """Order lanes after the operations of their own agents up to some timestamps."""
-        if self._has_news is None:
-            self._has_news = np.zeros(len(self.thread), dtype=np.bool_)
-        known = self._completed[kind]
-        known[lanes] = np.maximum(known[lanes], timestamps)
-        self._has_news[lanes] = True
 
     def make_visible(self, lanes: Lanes, spaces: Collection[str]) -> None:
         """Record a fence: the async proxy sees what happens before, for threads after it."""
@@ -345,7 +323,7 @@ class HappensBefore:
             of: The group of each lane.
             to: The lanes that get the joined clock of a single group; by default all.
         """
-        if len(self._clocks) == 1 and self._has_news is None:
+        if len(self._clocks) == 1 and not self.completions.is_used:
             return
         self._forget_unused_clocks()
         members = lane_sets.indices(lanes)
@@ -354,14 +332,15 @@ class HappensBefore:
         pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
         group = pairs // room
         several = set(group[1:][group[1:] == group[:-1]].tolist())
-        if self._has_news is not None:
-            several |= set(of[self._has_news[members]].tolist())
+        news = self.completions.news
+        several.update(of[news[members]].tolist())
         for number, positions in groups(of) if several else ():
             if number in several:
-                after = members[positions] if to is None else to
-                self._clock[after] = self._number(self._joined(members[positions]))
-                if self._has_news is not None:
-                    self._has_news[after] = False
+                here = members[positions]
+                after = here if to is None else to
+                known = self._joined(here).joined(self.completions.clock(here))
+                self._clock[after] = self._number(known)
+                news[after] = False
 
     def _number(self, clock: VectorClock) -> int:
         self._clocks.append(clock)
@@ -388,13 +367,14 @@ class HappensBefore:
         here = blocks == own // self.threads
         ordered = (others == own) | (here & (timestamps <= self.of_block[lanes])) | (words == 0)
         rest = (~ordered).nonzero()[0]
+        if len(rest) and self.completions.is_used:
+            known = self.completions.known(lanes[rest], others[rest])
+            ordered[rest] = timestamps[rest] <= known
+            rest = rest[~ordered[rest]]
         if len(rest):
             known = np.where(here[rest], self._known_here(lanes[rest], others[rest]), 0)
             if len(self._clocks) > 1:
                 known = np.maximum(known, self._known_by_clock(lanes[rest], others[rest]))
-            for kind, completed in self._completed.items() if self._has_news is not None else ():
-                mine = of_thread(kind, own[rest]) == others[rest]
-                known = np.where(mine, np.maximum(known, completed[lanes[rest]]), known)
             ordered[rest] = timestamps[rest] <= known
         result: npt.NDArray[np.bool_] = ~ordered
         return result
@@ -416,10 +396,10 @@ class HappensBefore:
     def _known_by_clock(self, lanes: Indices, others: Array, of: int = 0) -> Array:
         """Return the timestamps for threads or agents in the lanes' vector clocks."""
         known = np.zeros(len(lanes), dtype=np.int64)
-        blocks = others // self.threads
-        warps = blocks * self.warps + others % self.threads // WARP_SIZE
-        keys = np.stack([THREAD + others, WARP + warps, BLOCK + blocks]) + of
-        keys[1:, others >= FIRST_AGENT] = -1
+        kinds = kinds_of(others)
+        blocks, place = np.divmod(others - kinds, self.threads)
+        warps = blocks * self.warps + place // WARP_SIZE
+        keys = np.stack([THREAD + others, WARP + kinds + warps, BLOCK + kinds + blocks]) + of
         for number, members in groups(self._clock[lanes]):
             known[members] = self._clocks[number].get(keys[:, members]).max(axis=0)
         return known

@@ -180,7 +180,7 @@ class RaceDetector(Detector):
                 clock = VectorClock.latest(agents[members], completed[members])
                 order.acquire(lanes[members], clock)
         for kind in agents_of_queue(queue, reads=reads):
-            order.complete(lanes, kind, completed)
+            order.completions.complete(lanes, kind, completed)
 
     def phase_completed(self, batch: Batch, place: int, parity: int) -> None:
         """See `Observer`."""

@@ -198,3 +198,48 @@ def test_what_is_being_copied_is_not_written(name: str) -> None:
     assert (finding.kind, finding.places[0].access) == ("uninit", "load")
     assert finding.memory is not None
     assert finding.memory.space == "shared"
+
+
+MEETING = "barrier.cluster.arrive; barrier.cluster.wait;\n"
+ELSEWHERE = """
+{first}
+xor.b32 %v2, %b, 1; mapa.shared::cluster.u32 %v3, %o, %v2; ld.shared::cluster.u32 %v1, [%v3];
+barrier.cluster.arrive; barrier.cluster.wait;
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "problem"),
+    [
+        (COPY + COMMIT + WAIT + MEETING, None),
+        (COPY + MEETING, NO_GROUP),
+        (COPY + "barrier.cluster.arrive; cp.async.wait_all; barrier.cluster.wait;", NO_GROUP),
+    ],
+)
+def test_another_block_reads_what_has_been_copied(first: str, problem: str | None) -> None:
+    races_ = found(ELSEWHERE.format(first=first), grid=2, cluster=(2, 1, 1))
+    assert {each.problem for each in races_} == ({problem} if problem else set())
+
+
+SLOTS = """
+@%p2 bra FILL;
+bar.arrive 3, 64; bar.arrive 4, 64;
+{one} {two} {one}
+bra END;
+FILL:
+bar.sync 3, 64; st.shared.u32 [%s], %t; bar.arrive 1, 64;
+bar.sync 4, 64; st.shared.u32 [%s+128], %t; bar.arrive 2, 64;
+bar.sync 3, 64; st.shared.u32 [%s], %b; bar.arrive 1, 64;
+END:
+"""  # the first warp fills two slots in turn, the second one empties them
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_slot_is_given_back_after_it_has_been_read(early: bool) -> None:
+    def turn(full: int, empty: int, slot: int) -> str:
+        read, back = f"ld.shared.u32 %v1, [%s+{slot}];", f"bar.arrive {empty}, 64;"
+        return f"bar.sync {full}, 64;" + (back + read if early else read + back)
+
+    races_ = found(SLOTS.format(one=turn(1, 3, -128), two=turn(2, 4, 0)))
+    accesses = [tuple(place.access for place in each.places) for each in races_]
+    assert accesses == ([("load", "store")] if early else [])

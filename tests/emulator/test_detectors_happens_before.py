@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudarun.emulator.code import Site
+from cudarun.emulator.detectors.agents import COPIES, of_thread
 from cudarun.emulator.detectors.groups import distinct, groups
 from cudarun.emulator.detectors.happens_before import THREAD_BITS, HappensBefore
 from cudarun.emulator.detectors.vector_clocks import (
@@ -112,7 +113,8 @@ class Both:
 
     def _arrival(self, lanes: np.ndarray, path: tuple[int, ...] | None) -> Arrival:
         expected = np.full(len(lanes), 64, dtype=np.uint32)
-        return Arrival(1, lanes, expected, path, SITE, timestamp=self.logical_clock.now)
+        known = None if path else self.order.arrived(lanes)
+        return Arrival(1, lanes, expected, path, SITE, known=known)
 
     def fence(self, lanes: np.ndarray) -> None:
         self.order.fence(lanes, "gpu")
@@ -195,6 +197,28 @@ def test_barriers_are_known_exactly(steps: list[tuple]) -> None:  # type: ignore
 def test_nothing_that_is_ordered_is_taken_for_a_race(steps: list[tuple]) -> None:  # type: ignore[type-arg]
     for ours, theirs in carried_out(steps).answers():
         assert not (ours & ~theirs).any()
+
+
+def test_a_barrier_orders_what_was_known_at_the_arrival() -> None:
+    """Not what the arriving warp has learned and done until others wait for its arrival."""
+    both = Both()
+    first, second = np.arange(32), np.arange(32, THREADS)
+    arrival = both._arrival(second, None)
+    both.access(first)
+    both.named_barrier(0, first_waits=False)  # the second warp goes on after the first one
+    both.access(second)
+    both.access(first + THREADS)
+    both.fence(first + THREADS)
+    both.write(first + THREADS, 0)
+    both.read(second, 0)
+    both.order.completions.complete(second, COPIES, np.full(len(second), 1))
+    both.order.barrier([arrival, both._arrival(first, (0,))])
+    own = both.order.unordered(first, np.full(32, both.accesses[-33][0] << 32 | 33))
+    foreign = both.order.unordered(first, np.full(32, both.accesses[-1][0] << 32 | THREADS))
+    copied = both.order.unordered(first, 1 << 32 | of_thread(COPIES, np.full(32, 33)))
+    assert own.all()
+    assert foreign.all()
+    assert copied.all()
 
 
 def lanes_of(*numbers: int) -> np.ndarray:

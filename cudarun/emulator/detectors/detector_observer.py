@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Code, Frame
+    from cudarun.emulator.machine.lanes import Lanes
     from cudarun.emulator.machine.launch import Launch
 
 
@@ -164,9 +165,10 @@ class DetectorObserver(Observer):
             code = detector.bound(frame, block, code)
         return code
 
-    def timestamp(self) -> int:
+    def arrived(self, batch: Batch, lanes: Lanes) -> object:
         """See `Observer`."""
-        return max((detector.timestamp() for detector in self._detectors), default=0)
+        each = (detector.arrived(batch, lanes) for detector in self._detectors)
+        return next((known for known in each if known is not None), None)
 
     def barrier(self, batch: Batch, released: Sequence[Arrival]) -> None:
         """See `Observer`."""

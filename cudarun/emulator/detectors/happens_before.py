@@ -10,7 +10,7 @@ ones.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,24 @@ THREAD_BITS = 32
 _THREAD_MASK = (1 << THREAD_BITS) - 1
 _NEVER = np.iinfo(np.int64).max
 _IN_WARP = np.arange(WARP_SIZE)
+
+
+class KnownAtBarrier(NamedTuple):
+    """What some lanes of a block know at their arrival at a barrier.
+
+    Attributes:
+        warps: Their warps in the block.
+        timestamp: The time of the arrival.
+        of_block: Up to when accesses of their block happen before.
+        of_warps: The same per warp of it.
+        clock: The same of other blocks, and of asynchronous operations.
+    """
+
+    warps: Indices
+    timestamp: int
+    of_block: int
+    of_warps: Array
+    clock: VectorClock
 
 
 class HappensBefore:
@@ -98,38 +116,57 @@ class HappensBefore:
 
     def barrier(self, released: Sequence[Arrival]) -> None:
         """Order lanes after a barrier at which some only arrive."""
-        lanes = np.concatenate([lane_sets.indices(arrival.lanes) for arrival in released])
-        waits = np.repeat(
-            [arrival.path is not None for arrival in released],
-            [lane_sets.count(arrival.lanes) for arrival in released],
-        )
-        timestamps = np.repeat(
-            [self.logical_clock.now if a.path is not None else a.timestamp for a in released],
-            [lane_sets.count(arrival.lanes) for arrival in released],
-        )
-        block_of = self.batch.threads.block_of[lanes]
-        alive = np.bincount(
-            self.batch.threads.block_of[self.batch.alive], minlength=self.batch.threads.room
-        )
-        for block in np.unique(block_of):
-            here = block_of == block
-            members, waiting = lanes[here], lanes[here & waits]
-            if len(members) == len(waiting) >= alive[block]:
+        block_of, alive = self.batch.threads.block_of, self.batch.alive
+        parts: dict[int, list[tuple[Arrival, Indices]]] = {}
+        for arrival in released:
+            lanes = lane_sets.indices(arrival.lanes)
+            for block, positions in groups(block_of[lanes]):
+                parts.setdefault(block, []).append((arrival, lanes[positions]))
+        for block, each in parts.items():
+            members = np.concatenate([lanes for _, lanes in each])
+            waiting = [lanes for arrival, lanes in each if arrival.path is not None]
+            if len(waiting) == len(each) and len(members) >= np.sum(alive & (block_of == block)):
                 self.blocks_synchronize(np.sort(members))
-            elif len(waiting):
-                self._synchronize_warps(members, timestamps[here], waiting)
+            elif waiting:
+                known = [(arrival.known or self.arrived(lanes))[block] for arrival, lanes in each]
+                self._synchronize_warps(known, np.concatenate(waiting))
 
-    def _synchronize_warps(self, members: Indices, timestamps: Array, waiting: Indices) -> None:
+    def arrived(self, lanes: Lanes) -> dict[int, KnownAtBarrier]:
+        """Return by block what lanes know at their arrival at a barrier."""
+        members = lane_sets.indices(lanes)
+        return {
+            block: self._known_at_barrier(members[positions])
+            for block, positions in groups(self.batch.threads.block_of[members])
+        }
+
+    def _known_at_barrier(self, lanes: Indices) -> KnownAtBarrier:
+        of_warps = np.zeros(self.warps, dtype=np.int64)
+        if self._of_warps is not None:
+            of_warps = self._of_warps[lanes].max(axis=0)
+        return KnownAtBarrier(
+            np.unique(self._in_block[lanes] // WARP_SIZE),
+            self.logical_clock.now,
+            self.of_block[lanes].max(),
+            of_warps,
+            self._joined(lanes).joined(self.completions.clock(lanes)),
+        )
+
+    def _synchronize_warps(self, known: Sequence[KnownAtBarrier], waiting: Indices) -> None:
         """Order some warps of a block after each other, with a timestamp per warp."""
         if self._of_warps is None:
             self._of_warps = np.zeros((len(self.thread), self.warps), dtype=np.int64)
         arrived = np.full(self.warps, _NEVER)
-        np.minimum.at(arrived, self._in_block[members] // WARP_SIZE, timestamps)
+        clock = NOTHING
+        for each in known:
+            arrived[each.warps] = np.minimum(arrived[each.warps], each.timestamp)
+            clock = clock.joined(each.clock)
         arrived[arrived == _NEVER] = 0
-        known = np.maximum(arrived, self._of_warps[members].max(axis=0))
-        self._of_warps[waiting] = known
-        self.of_block[waiting] = self.of_block[members].max()
-        self._share_clocks(members, np.zeros(len(members), dtype=np.intp), waiting)
+        self._of_warps[waiting] = np.max([arrived, *(each.of_warps for each in known)], axis=0)
+        self.of_block[waiting] = max(each.of_block for each in known)
+        if len(clock):
+            self._forget_unused_clocks()
+            self._clock[waiting] = self._number(clock)
+        self.completions.news[waiting] = False
 
     def warps_synchronize(self, lanes: Lanes, masks: Array | None) -> None:
         """Order lanes after those of their member masks; without masks after their warps."""
@@ -315,14 +352,8 @@ class HappensBefore:
             if joined is not known:
                 self._clock[lanes[members]] = self._number(joined)
 
-    def _share_clocks(self, lanes: Lanes, of: Array, to: Indices | None = None) -> None:
-        """Join the clocks of the lanes of each group.
-
-        Args:
-            lanes: The lanes.
-            of: The group of each lane.
-            to: The lanes that get the joined clock of a single group; by default all.
-        """
+    def _share_clocks(self, lanes: Lanes, of: Array) -> None:
+        """Join the clocks of the lanes of each group."""
         if len(self._clocks) == 1 and not self.completions.is_used:
             return
         self._forget_unused_clocks()
@@ -337,10 +368,9 @@ class HappensBefore:
         for number, positions in groups(of) if several else ():
             if number in several:
                 here = members[positions]
-                after = here if to is None else to
                 known = self._joined(here).joined(self.completions.clock(here))
-                self._clock[after] = self._number(known)
-                news[after] = False
+                self._clock[here] = self._number(known)
+                news[here] = False
 
     def _number(self, clock: VectorClock) -> int:
         self._clocks.append(clock)

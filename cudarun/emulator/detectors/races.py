@@ -144,9 +144,9 @@ class RaceDetector(Detector):
         if shadow is not None:
             shadow.clear()
 
-    def timestamp(self) -> int:
-        """Return the timestamp of the latest access."""
-        return self._logical_clock.now
+    def arrived(self, batch: Batch, lanes: Lanes) -> object:
+        """See `Observer`."""
+        return self._orders[batch].arrived(lanes)
 
     def fence(self, active: Active, scope: str) -> None:
         """See `Detector`."""

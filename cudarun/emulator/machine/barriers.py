@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class Arrival:
         path: The path on which they continue; ``None`` for lanes that arrive without waiting.
         site: The instruction.
         result: The result of a reduction.
-        timestamp: The time of arrival, by the clock of the launch's observer.
+        known: What the launch's observer knows of lanes that arrive without waiting.
     """
 
     barrier: int | None
@@ -65,7 +65,7 @@ class Arrival:
     path: Path | None
     site: Site
     result: Result | None = None
-    timestamp: int = 0
+    known: Any = None
 
     def subset(self, chosen: Mask) -> Arrival:
         """Return the arrival of some of the lanes."""
@@ -239,7 +239,7 @@ class BarrierWait(Terminator):
                 path=None if self.arrive else path,
                 site=self.barrier_site,
                 result=result,
-                timestamp=batch.observer.timestamp(),
+                known=batch.observer.arrived(batch, lanes) if self.arrive else None,
             )
             batch.barriers.arrive(arrival.subset(numbers == number))
 

@@ -69,9 +69,9 @@ class Observer:
 
     # --- synchronization -------------------------------------------------------------------------
 
-    def timestamp(self) -> int:
-        """Return a timestamp for lanes that arrive at a barrier now."""
-        return 0
+    def arrived(self, batch: Batch, lanes: Lanes) -> object:
+        """Return what there is to know of lanes that arrive at a barrier without waiting."""
+        return None
 
     def blocks_synchronize(self, batch: Batch, lanes: Lanes) -> None:
         """Handle a barrier of all lanes of whole blocks."""

@@ -50,6 +50,21 @@ def found(body: str, *, grid: int = 1, block: int = 32) -> list[DetectorFinding]
 
 
 SILENT = {
+    "a copy of a struct": (
+        "st.shared.v2.u32 [part], {%t, %t}; st.shared.u32 [part+8], %t;"
+        "ld.shared.v4.u32 {%v4, %v5, %v6, %v7}, [part]; st.global.v4.u32 [%z], {%v4, %v5, %v6, %v7};"
+    ),
+    "a copy of padding in a word": (
+        "st.shared.u8 [part+4], %t; ld.shared.u32 %v7, [part+4]; st.shared.u32 [part+32], %v7;"
+    ),
+    "a copy of padding in bytes": (
+        ".reg .b16 %h<4>; st.shared.u32 [part+8], %t;"
+        "ld.shared.v4.u8 {%h0, %h1, %h2, %h3}, [part+12]; st.global.v4.u8 [%z], {%h0, %h1, %h2, %h3};"
+    ),
+    "the unused end of a vector": (
+        "st.shared.v2.u32 [part], {%t, %t}; ld.shared.v4.u32 {%v4, %v5, %v6, %v7}, [part];"
+        "add.u32 %t, %v4, %v5;"
+    ),
     "shared": "st.shared.u32 [%s], %t; ld.shared.u32 %v1, [%s];",
     "shared, in parts": (
         "st.shared.u8 [%s], %t; st.shared.u8 [%s+1], %t; st.shared.u16 [%s+2], %t;"
@@ -80,7 +95,17 @@ FOUND = {
     "shared": ("ld.shared.u32 %v1, [%s];", "shared", 4, 32),
     "three bytes of four": ("st.shared.u8 [%s+1], %t;\n ld.shared.u32 %v1, [%s];", "shared", 3, 32),
     "the end of a vector": (
-        "st.shared.v2.u32 [part], {%t, %t};\n ld.shared.v4.u32 {%v1, %v2, %v3, %v4}, [part];",
+        "st.shared.v2.u32 [part], {%t, %t};\n ld.shared.v4.u32 {%v4, %v5, %v6, %v7}, [part];"
+        "add.u32 %v5, %v6, %v7;",
+        "shared", 8, 32,
+    ),
+    "padding that decides": (
+        "st.shared.v2.u32 [part], {%t, %t};\n ld.shared.v4.u32 {%v4, %v5, %v6, %v7}, [part];"
+        "setp.eq.u32 %p1, %v7, 0;",
+        "shared", 8, 32,
+    ),
+    "a copy of what is no padding": (
+        "ld.shared.v2.u32 {%v6, %v7}, [part]; st.global.v2.u32 [%z], {%v6, %v7};",
         "shared", 8, 32,
     ),
     "some threads": ("@%p0 ld.shared.u32 %v1, [%s];", "shared", 4, 7),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.emulator.code import Action, RegisterUse
 from cudarun.emulator.detectors.agents import Agents, Groups, agents_of_queue, of_thread
 from cudarun.emulator.detectors.findings import (
     AccessedBytes,
@@ -34,10 +35,11 @@ from cudarun.emulator.machine.access import (
     unwritten_units,
 )
 from cudarun.emulator.machine.mbarriers import Wait
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
+from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Site
+    from cudarun.emulator.code import Operation, Site
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.lanes import Lanes
@@ -62,6 +64,14 @@ class UninitializedReadDetector(Detector):
         self._pending: dict[int, list[tuple[int, Access, Section, Array]]] = {}
         self._completing: dict[tuple[Batch, int, int], list[tuple[int, int]]] = {}
         self._asked: Array | None = None
+        blocks = launch.kernel_function.blocks
+        operations = [operation for block in blocks for operation in block.operations]
+        loads = [each for each in operations if _moves(each, MemoryLoad)]
+        self._loaded = {each.site: each.destinations for each in loads}
+        uses = [use for block in blocks for use in block.terminator.reads]
+        for each in operations:  # an address is used, and a stored value is only copied
+            uses += each.sources[:1] if _moves(each, MemoryStore) else each.sources
+        self._used = {use.slot for use in uses if isinstance(use, RegisterUse)}
 
     def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
         """Mark shared memory of new blocks as uninitialized."""
@@ -176,6 +186,13 @@ class UninitializedReadDetector(Detector):
         self, access: Access, site: Site, active: Active, part: Footprint, unwritten: Array
     ) -> None:
         bad = np.flatnonzero(_any_unwritten(unwritten, part.offsets, access.bytes))
+        if len(bad) and site in self._loaded:
+            offsets = part.offsets[bad]
+            # Compilers copy the padding after a member of a struct alone, too, as bytes.
+            are_behind = access.dtype.itemsize == 1 < access.count and offsets % 8 != 0
+            others = are_behind & (unwritten[offsets - 1] == 0)
+            read = unwritten[offsets[:, None] + np.arange(access.bytes)] != 0
+            bad = bad[~self._is_padding(site, read, others | ~read.all(axis=1), access.count)]
         if not len(bad) or self._findings.known("uninit", (site,), len(bad)):
             return
         first = int(bad[0])
@@ -187,6 +204,14 @@ class UninitializedReadDetector(Detector):
         name = self._launch.kernel.name
         self._findings.add(DetectorFinding("uninit", name, memory, (place,), len(bad)))
 
+    def _is_padding(self, site: Site, read: Mask, are_beside: Mask, count: int) -> Mask:
+        """Return which lanes only copy the unwritten bytes that they read beside others."""
+        slots = [getattr(use, "slot", None) for use in self._loaded[site]]
+        are_used = np.repeat([slot in self._used for slot in slots], count // len(slots))
+        elements = read.reshape(len(read), count, -1).any(axis=2)
+        padding: Mask = are_beside & ~(elements & are_used).any(axis=1)
+        return padding
+
     def _memory(self, part: Footprint, lane: int, offset: int, size: int) -> AccessedBytes:
         region = part.region
         if not isinstance(region, Section):
@@ -195,6 +220,10 @@ class UninitializedReadDetector(Detector):
             offset -= lane * self._launch.local_stride
             return AccessedBytes("local", offset, size, "", offset)
         return shared_bytes(self._launch, offset, size)
+
+
+def _moves(operation: Operation, kind: type[MemoryAction]) -> bool:
+    return isinstance(operation, Action) and isinstance(operation.action, kind)
 
 
 def _threads(active: Active) -> Array:

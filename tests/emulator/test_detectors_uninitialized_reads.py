@@ -52,14 +52,16 @@ def found(body: str, *, grid: int = 1, block: int = 32) -> list[DetectorFinding]
 SILENT = {
     "a copy of a struct": (
         "st.shared.v2.u32 [part], {%t, %t}; st.shared.u32 [part+8], %t;"
-        "ld.shared.v4.u32 {%v4, %v5, %v6, %v7}, [part]; st.global.v4.u32 [%z], {%v4, %v5, %v6, %v7};"
+        "ld.shared.v4.u32 {%v4, %v5, %v6, %v7}, [part];"
+        "st.global.v4.u32 [%z], {%v4, %v5, %v6, %v7};"
     ),
     "a copy of padding in a word": (
         "st.shared.u8 [part+4], %t; ld.shared.u32 %v7, [part+4]; st.shared.u32 [part+32], %v7;"
     ),
     "a copy of padding in bytes": (
         ".reg .b16 %h<4>; st.shared.u32 [part+8], %t;"
-        "ld.shared.v4.u8 {%h0, %h1, %h2, %h3}, [part+12]; st.global.v4.u8 [%z], {%h0, %h1, %h2, %h3};"
+        "ld.shared.v4.u8 {%h0, %h1, %h2, %h3}, [part+12];"
+        "st.global.v4.u8 [%z], {%h0, %h1, %h2, %h3};"
     ),
     "the unused end of a vector": (
         "st.shared.v2.u32 [part], {%t, %t}; ld.shared.v4.u32 {%v4, %v5, %v6, %v7}, [part];"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from cudarun.base.files import FileUse
@@ -31,58 +32,59 @@ MAX_INPUT_SETS = 1000
 CheckStrength: TypeAlias = Literal["off", "warn", "fail"]
 """``--check-strength``: what happens where checks would pass whatever the kernel did."""
 
+_timing = partial(option_field, group=OptionGroup.TIMING, scope=OptionScope.OVERRIDE)
+_check = partial(option_field, group=OptionGroup.CHECKS, scope=OptionScope.OVERRIDE)
+_output = partial(option_field, group=OptionGroup.OUTPUT, scope=OptionScope.OVERRIDE)
+_emulator = partial(
+    option_field,
+    group=OptionGroup.CONTEXTS,
+    scope=OptionScope.RUN,
+    of_result=True,
+    is_keyword=True,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Timing:
     """The timing of a kernel: ``--repeat``."""
 
-    repeat: int = option_field(
+    repeat: int = _timing(
         "--repeat",
         default=MISSING,
-        group=OptionGroup.TIMING,
-        scope=OptionScope.OVERRIDE,
         bounds=(1, INT_MAX),
         metavar="N",
         help="Time N runs with events; inputs are restored and L2 is flushed before each run.",
     )
-    warmup: int = option_field(
+    warmup: int = _timing(
         "--warmup",
         default=WARMUP,
-        group=OptionGroup.TIMING,
-        scope=OptionScope.OVERRIDE,
         bounds=(0, INT_MAX),
         metavar="N",
         help="Number of warm-up runs before --repeat.  [default: 10]",
         without=None,
     )
-    input_sets: int = option_field(
+    input_sets: int = _timing(
         "--input-sets",
         default=1,
-        group=OptionGroup.TIMING,
-        scope=OptionScope.OVERRIDE,
         bounds=(1, MAX_INPUT_SETS),
         metavar="N",
         help="Alternate between N sets of inputs in the runs of --repeat, of the seeds --seed, "
         "--seed + 1, …, and check the last run of each.",
     )
-    hot: bool = option_field(
+    hot: bool = _timing(
         "--hot",
         default=False,
-        group=OptionGroup.TIMING,
-        scope=OptionScope.OVERRIDE,
         help="Do not flush L2 between the runs of --repeat.",
     )
-    nbytes: Expression | None = option_field(
+    nbytes: Expression | None = _timing(
         "--bytes",
-        group=OptionGroup.TIMING,
         scope=OptionScope.CASE,
         form=CaseForm.COUNT,
         metavar="EXPR",
         help="Bytes transferred per run, such as 12*n; --repeat then reports GB/s.",
     )
-    flops: Expression | None = option_field(
+    flops: Expression | None = _timing(
         "--flops",
-        group=OptionGroup.TIMING,
         scope=OptionScope.CASE,
         form=CaseForm.COUNT,
         metavar="EXPR",
@@ -108,19 +110,15 @@ class Detection:
         help="On cpu, detect data races (race; race=strict also between writes of equal values), "
         "uninitialized reads (uninit), synchronization errors (sync), or all.",
     )
-    prove: bool = option_field(
+    prove: bool = _check(
         "--prove",
         default=False,
-        group=OptionGroup.CHECKS,
-        scope=OptionScope.OVERRIDE,
         help="With --detect race, launch again without each barrier, fence and atomic, and "
         "report for which a race is found.",
     )
-    stats: bool = option_field(
+    stats: bool = _output(
         "--stats",
         default=False,
-        group=OptionGroup.OUTPUT,
-        scope=OptionScope.OVERRIDE,
         help="On cpu, count instructions, divergent branches, bytes per memory space and bank "
         "conflicts.",
     )
@@ -139,20 +137,17 @@ class FunctionRun:
         timeout: The time limit of a call in seconds; ``None`` for none.
     """
 
-    python: str | None = option_field(
+    python: str | None = _check(
         "--python",
-        group=OptionGroup.CHECKS,
         scope=OptionScope.RUN,
         of_result=True,
         metavar="EXE",
         is_keyword=True,
         help="Run the functions of --expect with this Python interpreter.",
     )
-    timeout: float | None = option_field(
+    timeout: float | None = _check(
         "--expect-timeout",
         "expect_timeout",
-        group=OptionGroup.CHECKS,
-        scope=OptionScope.OVERRIDE,
         is_number=True,
         metavar="SECONDS",
         without=300.0,
@@ -194,31 +189,25 @@ class ProgramOptions:
         metavar="N",
         help="Launch in a stream with this priority; 0 is the lowest, negative numbers are higher.",
     )
-    check_strength: CheckStrength = option_field(
+    check_strength: CheckStrength = _check(
         "--check-strength",
         default="off",
-        group=OptionGroup.CHECKS,
-        scope=OptionScope.OVERRIDE,
         choices=("off", "warn", "fail"),
         help="Report checks that also pass with the outputs replaced by zeros or their inputs.  "
         "[default: off; warn in specs]",
         without=None,
     )
-    seeds: int = option_field(
+    seeds: int = _check(
         "--seeds",
         default=1,
-        group=OptionGroup.CHECKS,
-        scope=OptionScope.OVERRIDE,
         bounds=(1, MAX_SEEDS),
         metavar="N",
         help="Check N runs with fresh inputs, of the seeds --seed, --seed + 1, …; variables of "
         "the image are restored before each run.",
     )
-    stateless: bool = option_field(
+    stateless: bool = _check(
         "--stateless",
         default=False,
-        group=OptionGroup.CHECKS,
-        scope=OptionScope.OVERRIDE,
         help="Launch the same inputs again after others, without restoring variables of the "
         "image, and fail if the results differ.",
     )
@@ -241,28 +230,22 @@ class ProgramOptions:
         "buffers with those of the usual schedule.",
     )
     functions: FunctionRun = fields_of_group(FunctionRun)
-    reference: Selector | None = option_field(
+    reference: Selector | None = _check(
         "--reference",
-        group=OptionGroup.CHECKS,
-        scope=OptionScope.OVERRIDE,
         metavar="DEVICE",
         help="Also launch on this reference device, cpu or another GPU, and compare all buffers.",
     )
-    baseline: BaselineLaunch | None = option_field(
+    baseline: BaselineLaunch | None = _check(
         "--baseline",
-        group=OptionGroup.CHECKS,
-        scope=OptionScope.OVERRIDE,
         form=CaseForm.KERNEL,
         file=FileUse.INPUT,
         metavar="FILE[:KERNEL]",
         help="Make the same launch with another kernel, and compare all buffers; with --repeat, "
         "compare the times by a rank test. ':KERNEL' is another kernel of the same image.",
     )
-    force: bool = option_field(
+    force: bool = _output(
         "--force",
         default=False,
-        group=OptionGroup.OUTPUT,
-        scope=OptionScope.OVERRIDE,
         is_keyword=False,
         help="Allow --save and --junit to overwrite existing files.",
     )
@@ -276,11 +259,9 @@ class ProgramOptions:
     )
     detection: Detection = fields_of_group(Detection)
     timing: Timing | None = fields_of_group(Timing, default=None)
-    profile: bool = option_field(
+    profile: bool = _timing(
         "--profile",
         default=False,
-        group=OptionGroup.TIMING,
-        scope=OptionScope.OVERRIDE,
         help="Launch once for a profiler, without guard zones and copies of unused outputs.",
     )
     graph: bool = option_field(
@@ -290,23 +271,15 @@ class ProgramOptions:
         scope=OptionScope.OVERRIDE,
         help="Capture all launches as a CUDA graph, and launch that.",
     )
-    engine: str | None = option_field(
+    engine: str | None = _emulator(
         "--cpu-engine",
-        group=OptionGroup.CONTEXTS,
-        scope=OptionScope.RUN,
-        of_result=True,
         choices=("auto", "interpret", "compile"),
-        is_keyword=True,
         help="On cpu, interpret kernels, compile them (requires cudarun[fast]), or compile those"
         " for which it pays (auto).  [env var: CUDARUN_CPU_ENGINE; default: auto]",
     )
-    cpu_threads: int | None = option_field(
+    cpu_threads: int | None = _emulator(
         "--cpu-threads",
-        group=OptionGroup.CONTEXTS,
-        scope=OptionScope.RUN,
-        of_result=True,
         metavar="N",
-        is_keyword=True,
         help="On cpu, run the blocks of compiled kernels in up to N threads.  [env var: "
         "CUDARUN_CPU_THREADS; default: the number of cores]",
     )

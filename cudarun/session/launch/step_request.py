@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -30,56 +31,53 @@ if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argum
 SHOW_KINDS = ("hist", "image", "plot")
 """The forms of ``--show``."""
 
+_first = partial(option_field, group=OptionGroup.FIRST, scope=OptionScope.CASE)
+_attribute = partial(option_field, group=OptionGroup.ATTRIBUTES, scope=OptionScope.OVERRIDE)
+_argument = partial(option_field, group=OptionGroup.ARGUMENTS, scope=OptionScope.CASE)
+_check = partial(option_field, group=OptionGroup.CHECKS, scope=OptionScope.CASE)
+_output = partial(option_field, group=OptionGroup.OUTPUT, scope=OptionScope.CASE)
+_program = partial(option_field, group=OptionGroup.PROGRAMS, scope=OptionScope.CASE)
+
 
 @dataclass(frozen=True, slots=True)
 class GeometryRequest:
     """The launch geometry as requested: integer expressions over the arguments, or nothing."""
 
-    threads: tuple[Expression, ...] | None = option_field(
+    threads: tuple[Expression, ...] | None = _first(
         "--threads",
-        group=OptionGroup.FIRST,
-        scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         metavar="X[,Y[,Z]]",
         help="Total number of threads, such as 1000, 64x64 or an expression over integer "
         "arguments: n or w,h. The grid size is computed, rounded up.",
     )
-    grid: tuple[Expression, ...] | None = option_field(
+    grid: tuple[Expression, ...] | None = _first(
         "--grid",
-        group=OptionGroup.FIRST,
-        scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         metavar="X[,Y[,Z]]",
         help="Grid size in blocks, such as 4, 4x2 or '(n+255)//256'.  [default: 1 with --block]",
     )
-    block: tuple[Expression, ...] | None = option_field(
+    block: tuple[Expression, ...] | None = _first(
         "--block",
-        group=OptionGroup.FIRST,
-        scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         metavar="X[,Y[,Z]]",
         help="Block size in threads.  [default: the kernel's .reqntid; otherwise up to 256, "
         "16x16 or 8x8x4 with --threads, 1 with --grid]",
     )
-    shared_bytes: Expression | None = option_field(
+    shared_bytes: Expression | None = _first(
         "--smem",
         "smem",
-        group=OptionGroup.FIRST,
-        scope=OptionScope.CASE,
         form=CaseForm.COUNT,
         metavar="BYTES",
         help="Dynamic shared memory per block in bytes, such as 48Ki or '4*n'.  [default: 0]",
     )
-    cooperative: bool = option_field(
+    cooperative: bool = _attribute(
         "--cooperative",
         default=False,
-        group=OptionGroup.ATTRIBUTES,
         scope=OptionScope.CASE,
         help="Make a cooperative launch: all blocks are resident, and the grid can synchronize.",
     )
-    cluster: tuple[Expression, ...] | None = option_field(
+    cluster: tuple[Expression, ...] | None = _attribute(
         "--cluster",
-        group=OptionGroup.ATTRIBUTES,
         scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         metavar="X[,Y[,Z]]",
@@ -119,19 +117,15 @@ class Preferences:
         programmatic: The launch may overlap with the kernel before it in the stream.
     """
 
-    carveout: int | None = option_field(
+    carveout: int | None = _attribute(
         "--carveout",
-        group=OptionGroup.ATTRIBUTES,
-        scope=OptionScope.OVERRIDE,
         bounds=(0, 100),
         metavar="PERCENT",
         help="Set the preferred shared memory carveout, 0–100 % of the maximum.",
     )
-    cache_config: str | None = option_field(
+    cache_config: str | None = _attribute(
         "--func-cache",
         "func_cache",
-        group=OptionGroup.ATTRIBUTES,
-        scope=OptionScope.OVERRIDE,
         choices=CACHE_CONFIGS,
         help="Prefer shared memory or L1 for this kernel.",
     )
@@ -204,11 +198,9 @@ class LaunchStep:
 
     image: Image
     tolerance: Tolerance
-    kernel: str | None = option_field(
+    kernel: str | None = _first(
         "-k",
         "--kernel",
-        group=OptionGroup.FIRST,
-        scope=OptionScope.CASE,
         metavar="NAME",
         help="Mangled, demangled or bare kernel name; optional if the image has one kernel. For "
         "a .cu, 'ns::f<float, 4>' instantiates a template.",
@@ -216,96 +208,69 @@ class LaunchStep:
     geometry: GeometryRequest = fields_of_group(GeometryRequest)
     preferences: Preferences = fields_of_group(Preferences)
     arguments: tuple[Argument, ...] = ()
-    allow_type_mismatch: bool = option_field(
+    allow_type_mismatch: bool = _argument(
         "--allow-type-mismatch",
         default=False,
-        group=OptionGroup.ARGUMENTS,
         scope=OptionScope.OVERRIDE,
         help="Accept buffers whose element type differs from the kernel's in size or kind.",
     )
-    buffers: tuple[Argument, ...] = option_field(
+    buffers: tuple[Argument, ...] = _argument(
         "--buffer",
-        default=(),
-        group=OptionGroup.ARGUMENTS,
-        scope=OptionScope.CASE,
         form=CaseForm.SETTINGS,
         metavar="NAME=VALUE",
         help="Allocate a buffer that is not a parameter, such as 'a=f32[n]:iota'; &a and &a[128]"
         " are its addresses; repeatable.",
     )
-    settings: tuple[Argument, ...] = option_field(
+    settings: tuple[Argument, ...] = _argument(
         "--set",
-        default=(),
-        group=OptionGroup.ARGUMENTS,
-        scope=OptionScope.CASE,
         form=CaseForm.SETTINGS,
         metavar="NAME=VALUE",
         help="Write a variable of the image before the launch: __constant__, __device__ or "
         "__managed__, such as 'coef=f32[5]:[1,2,3,2,1]' or ns::scale=2; repeatable.",
     )
-    passing: Literal["array", "buffer"] = option_field(
+    passing: Literal["array", "buffer"] = _argument(
         "--params",
         default="array",
-        group=OptionGroup.ARGUMENTS,
-        scope=OptionScope.CASE,
         choices=("array", "buffer"),
         help="Pass parameters through kernelParams (array) or packed in "
         "CU_LAUNCH_PARAM_BUFFER_POINTER (buffer).",
     )
-    checks: tuple[Check, ...] = option_field(
+    checks: tuple[Check, ...] = _first(
         "--check",
-        default=(),
-        group=OptionGroup.FIRST,
-        scope=OptionScope.CASE,
         form=CaseForm.EXPRESSIONS,
         metavar="EXPR",
         help="Check an expression after the launch, such as 'y == 2*x, rtol=1e-3'; repeatable.",
     )
-    expectations: tuple[BufferExpectation, ...] = option_field(
+    expectations: tuple[BufferExpectation, ...] = _first(
         "--expect",
         "expects",
-        default=(),
-        group=OptionGroup.FIRST,
-        scope=OptionScope.CASE,
         form=CaseForm.EXPECTATIONS,
         file=FileUse.INPUT,
         metavar="NAME=EXPECTED",
         help="Compare a buffer with @FILE.npy or with the result of FILE.py:FUNCTION; repeatable.",
     )
-    lets: tuple[Let, ...] = option_field(
+    lets: tuple[Let, ...] = _check(
         "--let",
-        default=(),
-        group=OptionGroup.CHECKS,
-        scope=OptionScope.CASE,
         form=CaseForm.NAMED_EXPRESSIONS,
         metavar="NAME=EXPR",
         help="Define a name for an expression, for use in --check and --print; repeatable.",
     )
-    prints: tuple[Expression, ...] = option_field(
+    prints: tuple[Expression, ...] = _first(
         "--print",
-        default=(),
-        group=OptionGroup.FIRST,
-        scope=OptionScope.CASE,
         form=CaseForm.EXPRESSIONS,
         metavar="EXPR",
         is_keyword=False,
         help="Print the value of an expression; repeatable.",
     )
-    shows: tuple[Show, ...] = option_field(
+    shows: tuple[Show, ...] = _output(
         "--show",
-        default=(),
-        group=OptionGroup.OUTPUT,
-        scope=OptionScope.CASE,
         form=CaseForm.TEXTS,
         metavar="NAME=KIND",
         is_keyword=False,
         help="Show a buffer as hist, image, plot; repeatable.",
     )
-    saves: tuple[Save, ...] = option_field(
+    saves: tuple[Save, ...] = _output(
         "--save",
-        default=(),
-        group=OptionGroup.OUTPUT,
-        scope=OptionScope.CASE,
         form=CaseForm.NAMED_PATHS,
         file=FileUse.OUTPUT,
         metavar="NAME=PATH",
@@ -313,20 +278,15 @@ class LaunchStep:
         help="Write a buffer to PATH (.npy, .bin, .csv, .png); {device} in PATH is replaced by "
         "the device; repeatable.",
     )
-    times: int = option_field(
+    times: int = _program(
         "--times",
         default=1,
-        group=OptionGroup.PROGRAMS,
-        scope=OptionScope.CASE,
         bounds=(1, INT_MAX),
         metavar="N",
         help="Launch the kernel N times, one after the other.",
     )
-    swaps: tuple[Swap, ...] = option_field(
+    swaps: tuple[Swap, ...] = _program(
         "--swap",
-        default=(),
-        group=OptionGroup.PROGRAMS,
-        scope=OptionScope.CASE,
         form=CaseForm.PAIRS,
         metavar="A,B",
         help="Exchange the names of two buffers after each launch of the step, as a host program"

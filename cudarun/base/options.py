@@ -115,7 +115,7 @@ def option_field(*names: str, default: Any = None, **facts: Any) -> Any:
 
     Args:
         names: The option's names, and that of its value where it is not the field's.
-        default: The value without the option; by default ``None``, or no values of a repeatable one.
+        default: The value without the option; ``None``, or ``()`` of a repeatable one.
         facts: The facts of the option, as for `cudarun.commands.declaration.Option`. The bounds of
             a whole number are ``bounds``, all values are ``choices``, ``is_number`` is a
             nonnegative number, and ``without`` the option's default where it is not the field's.

@@ -13,7 +13,7 @@ import click
 from cudarun.base.options import CaseForm, OptionGroup, OptionScope
 from cudarun.commands import completion
 from cudarun.commands.declaration import F, option, options_of
-from cudarun.commands.numbers import not_negative, whole
+from cudarun.commands.numbers import whole
 from cudarun.commands.options import stack
 from cudarun.session.driver.selection import ALL, Selector, parse_devices
 from cudarun.session.launch.request import ProgramOptions
@@ -78,35 +78,6 @@ _BASELINE_GEOMETRY = {
 }
 """The geometry of the kernel of ``--baseline``, where it is not that of the launch."""
 
-_TOLERANCE = {
-    "rtol": option(
-        "--rtol",
-        group=OptionGroup.CHECKS,
-        scope=OptionScope.OVERRIDE,
-        of_step=True,
-        type=not_negative,
-        metavar="X",
-        help="Relative tolerance of --check and --reference.  [default: depends on the dtype]",
-    ),
-    "atol": option(
-        "--atol",
-        group=OptionGroup.CHECKS,
-        scope=OptionScope.OVERRIDE,
-        of_step=True,
-        type=not_negative,
-        metavar="X",
-        help="Absolute tolerance of --check and --reference.  [default: depends on the dtype]",
-    ),
-    "equal_nan": option(
-        "--equal-nan",
-        group=OptionGroup.CHECKS,
-        scope=OptionScope.OVERRIDE,
-        of_step=True,
-        is_flag=True,
-        help="Treat NaN as equal to NaN in --check and --reference.",
-    ),
-}
-
 _OF_STEP: dict[str, dict[str, Any]] = {
     "shared": {"of_step": True},
     "kernel": {"shell_complete": completion.kernels},
@@ -141,7 +112,6 @@ _OPTIONS = {
     **options_of(LaunchStep, **_OF_STEP),
     **options_of(ProgramOptions, **_OF_PROGRAM),
     **_BASELINE_GEOMETRY,
-    **_TOLERANCE,
 }
 
 

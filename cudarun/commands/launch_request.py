@@ -155,7 +155,6 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
         parse_check,
         parse_let,
     )
-    from cudarun.arguments.expressions.tolerance import Tolerance
     from cudarun.arguments.grammar import parse_arguments, parse_buffer, parse_setting
 
     _refuse_several_launches(values)
@@ -210,7 +209,6 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
         ),
         saves=tuple(renamed_buffer(_save(text, where, directory)) for text in values["saves"]),
         shows=tuple(map(renamed_buffer, map(_show, values["shows"]))),
-        tolerance=Tolerance(values["rtol"], values["atol"], values["equal_nan"]),
         preferences=preferences,
         directory=directory,
         parameter_names=names,

@@ -128,7 +128,6 @@ def _launch(
     text: str, image: Image, geometry: GeometryRequest, *, allow_type_mismatch: bool
 ) -> ManagedLaunch:
     """Parse ``KERNEL ARGS…``, split like a shell command."""
-    from cudarun.arguments.expressions.tolerance import Tolerance
     from cudarun.arguments.grammar import parse_arguments
 
     try:
@@ -148,7 +147,6 @@ def _launch(
         kernel=kernel,
         geometry=geometry,
         arguments=parse_arguments(arguments),
-        tolerance=Tolerance(),
         allow_type_mismatch=allow_type_mismatch,
     )
     return ManagedLaunch(text, Program((step,)))

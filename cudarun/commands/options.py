@@ -12,13 +12,13 @@ import click
 
 from cudarun.base.options import CaseForm, EarlyEffect, OptionGroup, OptionScope
 from cudarun.commands import completion
-from cudarun.commands.declaration import F, Values, option
+from cudarun.commands.declaration import F, Values, filled, option, options_of
 from cudarun.commands.numbers import seconds, size
 from cudarun.report.progress import status_line
 from cudarun.report.terminal import pass_on, shows_controls
-from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
+from cudarun.session.driver.contexts import FLAGS, LIMITS, ContextOptions
 from cudarun.session.driver.selection import parse_devices
-from cudarun.session.driver.target import ContextOptions, Target
+from cudarun.session.driver.target import Target
 from cudarun.session.workers.deadline import time_limit
 
 if TYPE_CHECKING:
@@ -105,45 +105,10 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
 
 
 def context_options(function: F) -> F:
-    """Add ``--context``, ``--ctx-flags``, ``--limit`` and ``--cache-config``."""
-    of_context = partial(
-        option, group=OptionGroup.CONTEXTS, scope=OptionScope.OVERRIDE, of_device=True
-    )
-    return stack(
-        of_context(
-            "--context",
-            "context_kind",
-            early=EarlyEffect.NO_WORKER,
-            type=click.Choice(["primary", "new"]),
-            default="primary",
-            show_default=True,
-            help="Use the device's primary context, or create a new one for this run.",
-        ),
-        of_context(
-            "--ctx-flags",
-            shell_complete=completion.words(*FLAGS),
-            form=CaseForm.WORDS,
-            early=EarlyEffect.NO_WORKER,
-            type=_flags,
-            metavar="WORDS",
-            default="",
-            help=f"Comma-separated context flags: {' '.join(FLAGS)}.",
-        ),
-        of_context(
-            "--limit",
-            "limits",
-            form=CaseForm.NAMED_SIZES,
-            type=_limit,
-            metavar="NAME=SIZE",
-            multiple=True,
-            help=f"Set a context limit; repeatable. Names: {' '.join(LIMITS)}.",
-        ),
-        of_context(
-            "--cache-config",
-            type=click.Choice(CACHE_CONFIGS),
-            help="Prefer shared memory or L1 for all kernels of the context.",
-        ),
-    )(function)
+    """Add the options of `ContextOptions`."""
+    flags = {"type": _flags, "default": "", "shell_complete": completion.words(*FLAGS)}
+    options = options_of(ContextOptions, ctx_flags=flags, limits={"type": _limit})
+    return stack(*options.values())(function)
 
 
 def output_options(function: F) -> F:
@@ -202,7 +167,7 @@ def target(values: Values, *, capture: bool, default_timeout: float | None = Non
         pass_on()
     return Target(
         devices=values.pop("devices"),
-        context=context_values(values) if "context_kind" in values else ContextOptions(),
+        context=filled(ContextOptions, values) if "context_kind" in values else ContextOptions(),
         together=values.pop("together"),
         timeout=default_timeout if timeout is None else timeout or None,
         trace=values.pop("trace"),
@@ -224,16 +189,6 @@ def reading(where: Target) -> AbstractContextManager[None]:
 def progress_display(where: Target, *, quiet: bool = False) -> ProgressDisplay | None:
     """Return the progress display on a terminal's stderr, unless steps are logged there."""
     return None if quiet or where.trace or where.verbose else status_line()
-
-
-def context_values(values: Values) -> ContextOptions:
-    """Build the context options from the values of `context_options`."""
-    return ContextOptions(
-        kind=values.pop("context_kind"),
-        flags=values.pop("ctx_flags"),
-        limits=values.pop("limits"),
-        cache_config=values.pop("cache_config"),
-    )
 
 
 def stack(*options: Callable[[F], F]) -> Callable[[F], F]:

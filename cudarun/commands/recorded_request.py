@@ -18,7 +18,6 @@ def recorded_launch(path: str) -> Program:
         RequestError: The file is not a recording, or is damaged.
     """
     from cudarun.arguments.dimensions import parse_extent, parse_size
-    from cudarun.arguments.expressions.tolerance import Tolerance
 
     image = read_input(path)
     if image.recording is None:
@@ -35,7 +34,6 @@ def recorded_launch(path: str) -> Program:
             cooperative=manifest.cooperative,
             cluster=None if cluster is None else parse_extent(_text(cluster)),
         ),
-        tolerance=Tolerance(),
     )
     return Program((step,))
 

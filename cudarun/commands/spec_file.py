@@ -26,7 +26,7 @@ from cudarun.commands.declaration import Values, filled
 from cudarun.commands.files import image_files, input_files, output_files, relocated_path
 from cudarun.commands.inputs import read_input
 from cudarun.commands.launch_request import program_request
-from cudarun.commands.options import context_values, reading
+from cudarun.commands.options import reading
 from cudarun.commands.spec_matrix import (
     MATRIX,
     Instance,
@@ -54,6 +54,7 @@ from cudarun.commands.spec_words import (
     words_of,
 )
 from cudarun.commands.text_files import DASH, read_text
+from cudarun.session.driver.contexts import ContextOptions
 from cudarun.session.driver.target import Target
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
@@ -352,7 +353,7 @@ class _CaseReader:
             devices=devices,
             inputs=tuple(inputs),
             outputs=tuple(outputs),
-            context=context_values(whole),
+            context=filled(ContextOptions, whole),
             timeout=self.where.timeout if timeout is None else timeout or None,
             requires=tuple(map(parse_requirement, wanted)),
             expected=None if expected is None else parse_expected(str(expected)),

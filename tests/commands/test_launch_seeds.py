@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cudarun.arguments.dimensions import parse_extent
-from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.emulator.host.process import process
 from cudarun.images.reader import read_image
@@ -128,7 +127,6 @@ def test_a_variable_without_an_address_is_named(
         kernel=None,
         geometry=GeometryRequest(block=parse_extent("1")),
         arguments=parse_arguments(["out=u32[1]"]),
-        tolerance=Tolerance(),
     )
     program = Program((step,), ProgramOptions(seeds=2))
     here = Session(Target(parse_devices("cpu")), parse_devices("cpu"))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
-from cudarun.arguments.types import SCALARS, ScalarType
 from cudarun.base.errors import RequestError
+from cudarun.base.options import OptionGroup, OptionScope, option_field
 from cudarun.base.records import dataclass
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the commands' help needs neither
     from cudarun.arguments.dtypes import Array
+    from cudarun.arguments.types import ScalarType
 
+_check = partial(option_field, group=OptionGroup.CHECKS, scope=OptionScope.OVERRIDE)
 DEFAULT_TOLERANCES: dict[str, tuple[float, float]] = {
     "f64": (1e-12, 1e-14),
     "f32": (1e-5, 1e-6),
@@ -26,20 +29,29 @@ more than the error of results near zero, which for fp8 is half its smallest num
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """The tolerance for comparing floats.
-
-    Attributes:
-        rtol: The tolerance relative to the right side; ``None`` selects :data:`DEFAULT_TOLERANCES`.
-        atol: The absolute tolerance; ``None`` likewise.
-        equal_nan: Whether a NaN equals a NaN.
+    """The tolerance for comparing floats; by default one of :data:`DEFAULT_TOLERANCES`.
 
     Raises:
         RequestError: A tolerance is negative, infinite or NaN.
     """
 
-    rtol: float | None = None
-    atol: float | None = None
-    equal_nan: bool = False
+    rtol: float | None = _check(
+        "--rtol",
+        is_number=True,
+        metavar="X",
+        help="Relative tolerance of --check and --reference.  [default: depends on the dtype]",
+    )
+    atol: float | None = _check(
+        "--atol",
+        is_number=True,
+        metavar="X",
+        help="Absolute tolerance of --check and --reference.  [default: depends on the dtype]",
+    )
+    equal_nan: bool = _check(
+        "--equal-nan",
+        default=False,
+        help="Treat NaN as equal to NaN in --check and --reference.",
+    )
 
     def __post_init__(self) -> None:
         for option, value in (("--rtol", self.rtol), ("--atol", self.atol)):
@@ -80,7 +92,7 @@ class Tolerance:
 
     def of(self, scalar: ScalarType | None) -> tuple[float, float]:
         """Return ``(rtol, atol)`` for a floating type; that of ``f64`` for ``None``."""
-        rtol, atol = DEFAULT_TOLERANCES[(scalar or SCALARS["f64"]).name]
+        rtol, atol = DEFAULT_TOLERANCES[scalar.name if scalar else "f64"]
         return (
             rtol if self.rtol is None else self.rtol,
             atol if self.atol is None else self.atol,

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.base.bindings import context_arguments
 from cudarun.model.contexts import ContextInfo, ContextOutcome, ContextsReport
-from cudarun.session.driver.contexts import LIMITS, cache_word, enter_context, flag_words
-from cudarun.session.driver.target import ContextOptions, Target
+from cudarun.session.driver.contexts import (
+    LIMITS,
+    ContextOptions,
+    cache_word,
+    enter_context,
+    flag_words,
+)
+from cudarun.session.driver.target import Target
 from cudarun.session.workers.devices import label_of, one_by_one
 from cudarun.session.workers.job import Devices
 from cudarun.session.workers.parent import WorkerSpec

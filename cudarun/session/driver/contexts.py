@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 from cudarun.base.bindings import context_arguments
-from cudarun.session.driver.target import ContextOptions
+from cudarun.base.options import CaseForm, EarlyEffect, OptionGroup, OptionScope, option_field
+from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:  # the command line needs the words below without a worker's imports
     from cuda.bindings import driver as cuda
@@ -34,6 +36,44 @@ LIMITS = {
 }
 CACHE_CONFIGS = ("none", "shared", "l1", "equal")
 _PREFER = "CU_FUNC_CACHE_PREFER_"
+
+_context = partial(
+    option_field, group=OptionGroup.CONTEXTS, scope=OptionScope.OVERRIDE, of_device=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextOptions:
+    """The context to work in."""
+
+    kind: Literal["primary", "new"] = _context(
+        "--context",
+        "context_kind",
+        default="primary",
+        early=EarlyEffect.NO_WORKER,
+        choices=("primary", "new"),
+        help="Use the device's primary context, or create a new one for this run.",
+    )
+    flags: tuple[str, ...] = _context(
+        "--ctx-flags",
+        "ctx_flags",
+        default=(),
+        form=CaseForm.WORDS,
+        early=EarlyEffect.NO_WORKER,
+        metavar="WORDS",
+        help=f"Comma-separated context flags: {' '.join(FLAGS)}.",
+    )
+    limits: tuple[tuple[str, int], ...] = _context(
+        "--limit",
+        form=CaseForm.NAMED_SIZES,
+        metavar="NAME=SIZE",
+        help=f"Set a context limit; repeatable. Names: {' '.join(LIMITS)}.",
+    )
+    cache_config: str | None = _context(
+        "--cache-config",
+        choices=CACHE_CONFIGS,
+        help="Prefer shared memory or L1 for all kernels of the context.",
+    )
 
 
 def enter_context(driver: Driver, device: Device, options: ContextOptions) -> cuda.CUcontext:

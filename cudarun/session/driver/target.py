@@ -5,27 +5,9 @@ This module is separate from the other requests, because workers start before th
 
 from __future__ import annotations
 
-from typing import Literal
-
 from cudarun.base.records import dataclass
+from cudarun.session.driver.contexts import ContextOptions
 from cudarun.session.driver.selection import Selector
-
-
-@dataclass(frozen=True, slots=True)
-class ContextOptions:
-    """The context to work in.
-
-    Attributes:
-        kind: The device's primary context, or a new one (``cuCtxCreate``).
-        flags: The ``CUctx_flags`` in command-line spelling: ``spin``, ``map-host``, ….
-        limits: ``cuCtxSetLimit``, name in command-line spelling to size in bytes or count.
-        cache_config: ``cuCtxSetCacheConfig``: ``none``, ``shared``, ``l1`` or ``equal``.
-    """
-
-    kind: Literal["primary", "new"] = "primary"
-    flags: tuple[str, ...] = ()
-    limits: tuple[tuple[str, int], ...] = ()
-    cache_config: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

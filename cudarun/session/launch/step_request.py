@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.base.files import FileUse
 from cudarun.base.options import (
     INT_MAX,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argum
     from cudarun.arguments.constants import CompiledConstant
     from cudarun.arguments.expressions.parser import Expression
     from cudarun.arguments.expressions.statements import Check, Let
-    from cudarun.arguments.expressions.tolerance import Tolerance
     from cudarun.arguments.grammar import Argument
     from cudarun.session.image.image import Image
 
@@ -197,7 +197,6 @@ class LaunchStep:
     """
 
     image: Image
-    tolerance: Tolerance
     kernel: str | None = _first(
         "-k",
         "--kernel",
@@ -207,6 +206,7 @@ class LaunchStep:
     )
     geometry: GeometryRequest = fields_of_group(GeometryRequest)
     preferences: Preferences = fields_of_group(Preferences)
+    tolerance: Tolerance = fields_of_group(Tolerance)
     arguments: tuple[Argument, ...] = ()
     allow_type_mismatch: bool = _argument(
         "--allow-type-mismatch",

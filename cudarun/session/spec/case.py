@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from cudarun.base.errors import CudarunError, ExitCode, InternalError, Interrupted, RequestError
 from cudarun.base.records import dataclass
+from cudarun.session.driver.contexts import ContextOptions
 from cudarun.session.driver.selection import DriverName
-from cudarun.session.driver.target import ContextOptions
 from cudarun.session.launch.request import Program
 
 if TYPE_CHECKING:

@@ -21,8 +21,9 @@ from cudarun.base.errors import (
     WorkerDied,
     worst,
 )
+from cudarun.session.driver.contexts import ContextOptions
 from cudarun.session.driver.devices import describe
-from cudarun.session.driver.target import ContextOptions, Target
+from cudarun.session.driver.target import Target
 from cudarun.session.launch.parent import (
     ADDRESS_ATTEMPTS,
     LaunchJob,

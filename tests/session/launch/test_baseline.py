@@ -10,7 +10,6 @@ import pytest
 
 from cudarun.arguments.dimensions import parse_extent
 from cudarun.arguments.expressions.statements import Check, parse_check
-from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.emulator.host.process import process
 from cudarun.images.reader import read_image
@@ -61,7 +60,6 @@ def program(kernel: str, *checks: Check, **options: Any) -> Program:
         geometry=GeometryRequest(block=parse_extent("4")),
         arguments=parse_arguments(["y=u32[4]"]),
         checks=checks,
-        tolerance=Tolerance(),
     )
     options = {"timing": Timing(repeat=4, warmup=0)} | options
     return Program((step,), ProgramOptions(**options))

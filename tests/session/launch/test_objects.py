@@ -11,7 +11,6 @@ import pytest
 from cudarun.arguments.dimensions import parse_extent
 from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.arguments.expressions.statements import parse_check
-from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.base.errors import DeviceFailed
 from cudarun.emulator.host.process import process
@@ -56,7 +55,6 @@ def launch() -> Iterator[Launch]:
             checks=tuple(map(parse_check, checks)),
             prints=tuple(map(parse_expression, prints)),
             saves=saves,
-            tolerance=Tolerance(),
         )
         program = Program((step,), ProgramOptions(timing=timing))
         result = run_on(session, load_libraries(session, program), program, device)

@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 
 from cudarun.arguments.dimensions import parse_extent
-from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.base.errors import CudarunError, NoDevice
 from cudarun.model.launch import DeviceOutcome, LaunchReport
@@ -83,7 +82,6 @@ def launched(
         kernel=kernel,
         geometry=GeometryRequest(block=parse_extent("64")),
         arguments=parse_arguments(["out=i32[n]:zeros", "n=i32:64"]),
-        tolerance=Tolerance(),
     )
     options = ProgramOptions(functions=FunctionRun(timeout=function_timeout))
     return sanitize(

@@ -13,7 +13,6 @@ import pytest
 from cudarun.arguments.dimensions import parse_extent
 from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.arguments.expressions.statements import parse_check
-from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.base.errors import DeviceFailed, RequestError
 from cudarun.emulator import driver as emulator
@@ -82,7 +81,6 @@ def launched(
         geometry=GeometryRequest(block=parse_extent("32"), threads=parse_extent("n")),
         arguments=parse_arguments(["a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100"]),
         checks=tuple(map(parse_check, checks)),
-        tolerance=Tolerance(),
     )
     program = Program((step,), ProgramOptions(timing=timing, profile=profile))
     here = session.Session(Target(parse_devices("cpu")), parse_devices("cpu"))

@@ -16,7 +16,7 @@ from cudarun.base.errors import (
     WorkerDied,
 )
 from cudarun.model.devices import DeviceInfo
-from cudarun.session.driver.target import ContextOptions
+from cudarun.session.driver.contexts import ContextOptions
 from cudarun.session.spec.case import Case, parse_expected, parse_requirement
 
 H200 = DeviceInfo(

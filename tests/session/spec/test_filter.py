@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
+from cudarun.session.driver.contexts import ContextOptions
 from cudarun.session.driver.selection import parse_devices
-from cudarun.session.driver.target import ContextOptions
 from cudarun.session.spec.case import Case
 from cudarun.session.spec.filter import parse_filter
 from cudarun.session.spec.names import glob

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from cudarun.model.spec import CaseReport
+from cudarun.session.driver.contexts import ContextOptions
 from cudarun.session.driver.selection import parse_devices
-from cudarun.session.driver.target import ContextOptions, Target
+from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep

@@ -14,12 +14,10 @@ from cudarun.commands import completion
 from cudarun.commands.command_group import CommandGroup
 from cudarun.commands.declaration import option
 from cudarun.commands.options import (
-    context_options,
-    device_options,
-    output_options,
     progress_display,
     reading,
     target,
+    target_options,
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.commands.text_files import DASH, read_text
@@ -40,9 +38,7 @@ def command() -> None:
 
 
 @command.command("show", short_help="Show each device's contexts and the cost of one.")
-@device_options(default="0")
-@context_options
-@output_options
+@target_options(default="0")
 def show(quiet: bool, **values: Any) -> int:
     """Show each device's contexts: state, flags, limits, preferences, and the cost of one.
 
@@ -88,8 +84,7 @@ def _verb_help(verb: Verb) -> str:
     help="Read the script from a file; - is stdin.",
 )
 @click.option("--times", is_flag=True, help="Show the duration of each call.")
-@device_options(default="0")
-@output_options
+@target_options(default="0", with_contexts=False)
 def run(script: str | None, file: str | None, times: bool, quiet: bool, **values: Any) -> int:
     """Run a script of driver calls, and draw every thread's context stack after each call.
 
@@ -152,8 +147,7 @@ def _images(script: Script) -> dict[str, Image]:
 @command.command("verify", short_help="Check documented context behavior on each device.")
 @click.argument("facts", nargs=-1, metavar="[FACT]...")
 @click.option("--list", "listed", is_flag=True, help="List the facts and stop; requires no GPU.")
-@device_options(default="0")
-@output_options
+@target_options(default="0", with_contexts=False)
 def verify(facts: tuple[str, ...], listed: bool, quiet: bool, **values: Any) -> int:
     """Check documented facts about contexts on each device, each in its own process.
 

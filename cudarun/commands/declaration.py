@@ -88,7 +88,7 @@ class Option(click.Option):
         self.of_step = of_step
         self.is_keyword = is_keyword
         if is_keyword is None:
-            self.is_keyword = form is not None or (of_device and scope is None)
+            self.is_keyword = of_device if scope is None else form is not None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete a value; of a file or a folder, the shell does."""

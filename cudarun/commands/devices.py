@@ -11,11 +11,9 @@ from click.core import ParameterSource
 from cudarun.base.errors import NoDevice, RequestError
 from cudarun.commands.help import Command
 from cudarun.commands.options import (
-    context_options,
-    device_options,
-    output_options,
     progress_display,
     target,
+    target_options,
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.model.devices import DevicesReport
@@ -32,9 +30,7 @@ from cudarun.session.driver.target import Target
     is_flag=True,
     help="Report problems that keep this machine's GPUs from working, and how to fix them.",
 )
-@device_options(default="all")
-@context_options
-@output_options
+@target_options(default="all")
 def command(attributes: bool, doctor: bool, quiet: bool, **values: Any) -> int:
     """List GPUs, or emulated devices with -d cpu:all.
 

@@ -21,12 +21,10 @@ from cudarun.commands.compile_options import compile_options
 from cudarun.commands.declaration import Option, Values, filled, option
 from cudarun.commands.launch_options import engine_options, launch_options
 from cudarun.commands.options import (
-    context_options,
-    device_options,
-    output_options,
     progress_display,
     reading,
     target,
+    target_options,
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.commands.steps import STEPS, LaunchCommand, step_values
@@ -179,10 +177,8 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     metavar="FILE",
     help="Append this launch to a spec file, and run it.",
 )
-@device_options(default="0", time_limit=f"{CASE_TIMEOUT:g} in each case of --spec, else none")
-@context_options
+@target_options(default="0", time_limit=f"{CASE_TIMEOUT:g} in each case of --spec, else none")
 @engine_options
-@output_options
 def command(quiet: bool, **values: Any) -> int:
     """Launch a kernel of IMAGE (PTX, cubin, fatbin or .cu; - is stdin) with typed arguments.
 

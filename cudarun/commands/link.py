@@ -16,12 +16,10 @@ from cudarun.commands.help import Command
 from cudarun.commands.image_options import architecture, jit, jit_options
 from cudarun.commands.inputs import open_input
 from cudarun.commands.options import (
-    context_options,
-    device_options,
-    output_options,
     progress_display,
     reading,
     target,
+    target_options,
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
@@ -64,9 +62,7 @@ if TYPE_CHECKING:
 @click.option("--load", "load_it", is_flag=True, help="Load the linked image on each device.")
 @jit_options
 @compile_options
-@device_options(default="0")
-@context_options
-@output_options
+@target_options(default="0")
 def command(quiet: bool, **values: Any) -> int:
     """Link INPUTs (PTX, cubins, fatbins, objects, static libraries, LTO-IR, .cu) into one image.
 

@@ -16,12 +16,10 @@ from cudarun.commands.image_options import jit, jit_options
 from cudarun.commands.inputs import open_input
 from cudarun.commands.numbers import UINT_MAX, extent, size
 from cudarun.commands.options import (
-    context_options,
-    device_options,
-    output_options,
     progress_display,
     reading,
     target,
+    target_options,
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.images.kinds import ImageKind, identify
@@ -90,9 +88,7 @@ _WAYS: dict[str, tuple[Via, ...]] = {
 )
 @jit_options
 @compile_options
-@device_options(default="0")
-@context_options
-@output_options
+@target_options(default="0")
 def command(quiet: bool, offline: bool, **values: Any) -> int:
     """Load IMAGEs with all their kernels on each device, and show their contents.
 

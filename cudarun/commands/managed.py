@@ -15,12 +15,10 @@ from cudarun.commands.help import Command
 from cudarun.commands.inputs import read_input
 from cudarun.commands.numbers import whole
 from cudarun.commands.options import (
-    context_options,
-    device_options,
-    output_options,
     progress_display,
     reading,
     target,
+    target_options,
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
@@ -73,9 +71,7 @@ from cudarun.session.workers.pool import WorkerPool
     help="Number of contexts on each device.  [default: 2 with one device, else 1]",
 )
 @compile_options
-@device_options(default="0")
-@context_options
-@output_options
+@target_options(default="0")
 def command(quiet: bool, **values: Any) -> int:
     """Show the __managed__ variables of IMAGE, and compare them across the host and all devices.
 

@@ -47,13 +47,21 @@ def _flags(text: str) -> tuple[str, ...]:
 # --- stacks of options ---------------------------------------------------------------------------
 
 
-def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
-    """Add ``-d``, ``--together``, ``--timeout`` and ``--trace``; see `target`.
+def target_options(
+    default: str, time_limit: str = "none", *, with_contexts: bool = True
+) -> Callable[[F], F]:
+    """Add the options of `target`, and those of the output.
 
     Args:
         default: The devices.
         time_limit: The default of ``--timeout``, for the help.
+        with_contexts: Add the options of `ContextOptions`.
     """
+    contexts = [_context_options] if with_contexts else []
+    return stack(_device_options(default, time_limit), *contexts, output_options)
+
+
+def _device_options(default: str, time_limit: str) -> Callable[[F], F]:
     return stack(
         option(
             "-d",
@@ -104,18 +112,14 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
     )
 
 
-def context_options(function: F) -> F:
-    """Add the options of `ContextOptions`."""
+def _context_options(function: F) -> F:
     flags = {"type": _flags, "default": "", "shell_complete": completion.words(*FLAGS)}
     options = options_of(ContextOptions, ctx_flags=flags, limits={"type": _limit})
     return stack(*options.values())(function)
 
 
 def output_options(function: F) -> F:
-    """Add ``--json``, ``-v``, ``-q``, ``--raw-output`` and ``--color``.
-
-    `target` reads ``-v`` and ``--raw-output``.
-    """
+    """Add ``--json``, ``-v``, ``-q``, ``--raw-output`` and ``--color``."""
     of_run = partial(option, group=OptionGroup.OUTPUT, scope=OptionScope.RUN)
     return stack(
         of_run(
@@ -153,9 +157,7 @@ def output_options(function: F) -> F:
 
 
 def target(values: Values, *, capture: bool, default_timeout: float | None = None) -> Target:
-    """Build the target from the values of `device_options` and `context_options`.
-
-    A command that creates its own contexts has only the former.
+    """Build the target from the values of `target_options`.
 
     Args:
         values: The values.

@@ -8,74 +8,23 @@ import click
 
 from cudarun.base.errors import ExitCode, RequestError
 from cudarun.base.files import FileUse, OutputFile, check_outputs
-from cudarun.commands.declaration import option
+from cudarun.base.options import option_fields
+from cudarun.commands.declaration import Values, filled, option, options_of
 from cudarun.commands.files import output_files
 from cudarun.commands.help import Command
-from cudarun.commands.numbers import seconds, size, whole
-from cudarun.commands.options import output_options, progress_display
+from cudarun.commands.numbers import seconds, size
+from cudarun.commands.options import output_options, progress_display, stack
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
 from cudarun.report.terminal import pass_on
-from cudarun.session.driver.selection import ALL, Selector, parse_devices
+from cudarun.session.driver.selection import ALL, parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.record.request import RecordRequest
 
 
 @click.command("record", cls=Command, context_settings={"allow_interspersed_args": False})
 @click.argument("program", nargs=-1, metavar="COMMAND...", type=click.UNPROCESSED)
-@option(
-    "-o",
-    "--output",
-    file=FileUse.OUTPUT,
-    metavar="FILE",
-    help="Write the recording to FILE, further ones to FILE-2 and so on.  "
-    "[default: the kernel's name]",
-)
-@option(
-    "-k",
-    "--kernel",
-    "kernels",
-    multiple=True,
-    metavar="GLOB",
-    help="Record kernels whose name matches, mangled or in C++ spelling; repeatable.  "
-    "[default: every kernel]",
-)
-@option(
-    "--nth",
-    type=whole(1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Start with the Nth matching launch.",
-)
-@option(
-    "--count",
-    type=whole(1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Number of launches to record.",
-)
-@option(
-    "--all-kernels",
-    is_flag=True,
-    help="Apply --nth and --count to each matching kernel of each process.",
-)
-@option(
-    "--max-size",
-    "max_bytes",
-    type=size(1),
-    default="4Gi",
-    show_default=True,
-    metavar="BYTES",
-    help="Record no launch that can reach more device memory.",
-)
-@option(
-    "--list",
-    "listed",
-    is_flag=True,
-    help="List the launches of the program with their times, and record nothing.",
-)
+@stack(*options_of(RecordRequest, max_bytes={"type": size(1)}).values())
 @option(
     "--at-fault",
     is_flag=True,
@@ -110,26 +59,7 @@ from cudarun.session.record.request import RecordRequest
     "longer one counts as a fault.  [default: none]",
 )
 @output_options
-def command(
-    program: tuple[str, ...],
-    as_json: bool,
-    kernels: tuple[str, ...],
-    nth: int,
-    count: int,
-    all_kernels: bool,
-    max_bytes: int,
-    listed: bool,
-    output: str | None,
-    at_fault: bool,
-    shrink: str | None,
-    edit: str | None,
-    devices: tuple[Selector, ...] | None,
-    timeout: float | None,
-    raw_output: bool,
-    quiet: bool,
-    verbose: bool,
-    **_: Any,
-) -> int:
+def command(program: tuple[str, ...], **values: Any) -> int:
     """Run COMMAND and record a launch of it: code, arguments, memory and results in one file.
 
     Requires a GPU. The program runs unchanged, and its exit code is that of the command unless
@@ -144,73 +74,56 @@ def command(
     cudarun record --shrink softmax.cudarun -o small.cudarun
     cudarun launch small.cudarun -d cpu --detect race,uninit
     """
-    if raw_output:
+    if values["raw_output"]:
         pass_on()
-    if shrink is not None:
-        return _shrink(shrink, output, program, timeout, devices, quiet=quiet, verbose=verbose)
-    if devices is not None:
+    if values["shrink"] is not None:
+        return _shrink(program, values)
+    if values["devices"] is not None:
         raise RequestError("requires --shrink", option="--device")
-    if edit is not None:
-        return _edit(edit, output, program)
+    if values["edit"] is not None:
+        return _edit(values["edit"], values["output"], program)
     if not program:
         raise RequestError("missing COMMAND", hint="example: cudarun record -- python train.py")
-    if at_fault:
-        _refuse_with_fault(kernels, nth, count, all_kernels=all_kernels, listed=listed)
+    timeout = values["timeout"]
+    request = filled(
+        RecordRequest,
+        values,
+        command=program,
+        limit=timeout or None,
+        keeps_stdout=values["as_json"],
+    )
+    if values["at_fault"]:
+        _refuse_with_fault(request)
     elif timeout is not None:
         raise RequestError("requires --at-fault or --shrink", option="--timeout")
     renderer = chosen_renderer()
-    context = click.get_current_context()
-    check_outputs(output_files(context.command.params, context.params), ())
-    request = RecordRequest(
-        command=program,
-        kernels=kernels,
-        nth=nth,
-        count=count,
-        all_kernels=all_kernels,
-        max_bytes=max_bytes,
-        listed=listed,
-        output=output,
-        limit=timeout or None,
-        keeps_stdout=as_json,
-    )
+    check_outputs(output_files(click.get_current_context().command.params, values), ())
     # Imported here: --help needs no recorder.
     from cudarun.session.record.parent import list_launches, record, record_at_fault
 
-    if at_fault:
+    if values["at_fault"]:
         return finish(record_at_fault(request), renderer)
-    return finish(list_launches(request) if listed else record(request), renderer)
+    return finish(list_launches(request) if request.listed else record(request), renderer)
 
 
-def _refuse_with_fault(
-    kernels: tuple[str, ...], nth: int, count: int, *, all_kernels: bool, listed: bool
-) -> None:
+def _refuse_with_fault(request: RecordRequest) -> None:
     """Refuse options that choose launches: the fault does.
 
     Raises:
         RequestError: One is given.
     """
-    given = {
-        "--kernel": kernels, "--nth": nth > 1, "--count": count > 1,
-        "--all-kernels": all_kernels, "--list": listed,
-    }  # fmt: skip
-    for option_name, is_given in given.items():
-        if is_given:
-            raise RequestError(f"--at-fault and {option_name} cannot be combined").naming(
-                "--at-fault", option_name
+    for field in option_fields(RecordRequest):
+        is_given = getattr(request, field.name) != field.default
+        if is_given and field.name not in ("output", "max_bytes"):
+            name = field.metadata["option"][0][-1]
+            raise RequestError(f"--at-fault and {name} cannot be combined").naming(
+                "--at-fault", name
             )
 
 
-def _shrink(
-    path: str,
-    output: str | None,
-    program: tuple[str, ...],
-    timeout: float | None,
-    devices: tuple[Selector, ...] | None,
-    *,
-    quiet: bool,
-    verbose: bool,
-) -> int:
+def _shrink(program: tuple[str, ...], values: Values) -> int:
     """Write a smaller recording."""
+    path, output, devices = values["shrink"], values["output"], values["devices"]
     if program or output is None:
         raise RequestError("requires -o FILE and no COMMAND", option="--shrink")
     if devices is not None and (len(devices) > 1 or devices[0].by == ALL):
@@ -223,8 +136,14 @@ def _shrink(
     from cudarun.model.record import RecordReport
     from cudarun.session.record.shrink import shrink
 
-    where = Target(devices=devices or (), timeout=timeout or None, verbose=verbose, capture=True)
-    file = shrink(recorded_launch(path), target, where, progress_display(where, quiet=quiet))
+    where = Target(
+        devices=devices or (),
+        timeout=values["timeout"] or None,
+        verbose=values["verbose"],
+        capture=True,
+    )
+    display = progress_display(where, quiet=values["quiet"])
+    file = shrink(recorded_launch(path), target, where, display)
     return finish(RecordReport(0, (file,)), renderer)
 
 

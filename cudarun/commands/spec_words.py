@@ -11,7 +11,7 @@ from cudarun.base.options import JOINED, CaseForm, OptionScope
 from cudarun.commands.compile_options import compile_options
 from cudarun.commands.declaration import Option
 from cudarun.commands.launch_options import engine_options, launch_options
-from cudarun.commands.options import context_options, device_options
+from cudarun.commands.options import target_options
 from cudarun.commands.spec_matrix import MATRIX
 from cudarun.commands.spec_text import STEPS
 
@@ -24,8 +24,7 @@ OWN_KEYS = ("name", "image", "args", "expect_error", "requires", "skip")
 @click.argument("arguments", nargs=-1)
 @launch_options
 @compile_options
-@device_options(default="0")
-@context_options
+@target_options(default="0")
 @engine_options
 def words(**values: Any) -> None:
     """Parse the words of a case; the command is never called."""
@@ -34,7 +33,7 @@ def words(**values: Any) -> None:
 words.params = [
     each
     for each in words.params
-    if not isinstance(each, Option) or each.scope is not OptionScope.SINGLE
+    if not isinstance(each, Option) or (each.expose_value and each.scope is not OptionScope.SINGLE)
 ]
 
 OPTIONS = {

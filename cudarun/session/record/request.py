@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from cudarun.base.files import FileUse
+from cudarun.base.options import CaseForm, option_field
 from cudarun.base.records import dataclass
 
 
@@ -11,24 +13,53 @@ class RecordRequest:
 
     Attributes:
         command: The program and its arguments.
-        kernels: Patterns of kernel names; all kernels without one.
-        nth: The first matching launch to record, from 1.
-        count: The number of launches to record.
-        all_kernels: Record launches of each kernel.
-        max_bytes: The most memory of a recording.
-        listed: Only list launches.
-        output: The file; ``None`` for one named after the kernel.
         limit: With `record_at_fault`, the seconds after which a launch counts as endless.
         keeps_stdout: Whether stdout is a document, so that the program's goes to stderr.
     """
 
     command: tuple[str, ...]
-    kernels: tuple[str, ...] = ()
-    nth: int = 1
-    count: int = 1
-    all_kernels: bool = False
-    max_bytes: int = 4 << 30
-    listed: bool = False
-    output: str | None = None
+    output: str | None = option_field(
+        "-o",
+        "--output",
+        file=FileUse.OUTPUT,
+        metavar="FILE",
+        help="Write the recording to FILE, further ones to FILE-2 and so on.  "
+        "[default: the kernel's name]",
+    )
+    kernels: tuple[str, ...] = option_field(
+        "-k",
+        "--kernel",
+        form=CaseForm.TEXTS,
+        metavar="GLOB",
+        help="Record kernels whose name matches, mangled or in C++ spelling; repeatable.  "
+        "[default: every kernel]",
+    )
+    nth: int = option_field(
+        "--nth",
+        default=1,
+        bounds=(1,),
+        metavar="N",
+        help="Start with the Nth matching launch.",
+    )
+    count: int = option_field(
+        "--count", default=1, bounds=(1,), metavar="N", help="Number of launches to record."
+    )
+    all_kernels: bool = option_field(
+        "--all-kernels",
+        default=False,
+        help="Apply --nth and --count to each matching kernel of each process.",
+    )
+    max_bytes: int = option_field(
+        "--max-size",
+        default=4 << 30,
+        without="4Gi",
+        metavar="BYTES",
+        help="Record no launch that can reach more device memory.",
+    )
+    listed: bool = option_field(
+        "--list",
+        default=False,
+        help="List the launches of the program with their times, and record nothing.",
+    )
     limit: float | None = None
     keeps_stdout: bool = False

@@ -43,11 +43,6 @@ OUT_OF_LINE u32 change_objects(char *ctx, char *host, u32 mask, u32 drops)
     return 1;
 }
 
-INLINE u32 is_inside(u64 first, u64 count, u64 size)
-{
-    return first <= size && count <= size - first;
-}
-
 INLINE u32 is_object(u64 place, u64 size)
 {
     return !(place % OBJECT_SIZE) && is_inside(place, OBJECT_SIZE, size);

@@ -62,6 +62,11 @@ INLINE truths truths_of(u32 mask)
 
 INLINE words spread(u32 value) { return (words)value; }
 
+INLINE u32 is_inside(u64 first, u64 count, u64 size)
+{
+    return first <= size && count <= size - first;
+}
+
 INLINE char *state_of(char *ctx, u64 warp)
 {
     return FIELD(char *, ctx, STATES) + warp * kernel.size;

@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from a08f77a149102299c16c28e08966131e49a1a1af7ae06ae2fe2731b7ac64708f
+; Written by `python -m tools.generate_runtime` from d6ef0f20981a4fc085b6cdd3d3cb2491d3cc79c657f632e615e36803b450f210
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -1642,6 +1642,421 @@ define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i
 95:
   %96 = phi i32 [ 0, %5 ], [ 0, %17 ], [ 0, %40 ], [ 0, %48 ], [ 1, %57 ], [ 1, %92 ], [ 0, %25 ]
   ret i32 %96
+}
+
+define internal range(i32 0, 2) i32 @are_equal(ptr %0, i64 %1) noinline #0 {
+  %3 = shl i64 %1, 5
+  %4 = icmp ult i64 %1, %3
+  br i1 %4, label %10, label %8
+5:
+  %6 = icmp eq i32 %20, 0
+  %7 = zext i1 %6 to i32
+  br label %8
+8:
+  %9 = phi i32 [ 1, %2 ], [ %7, %5 ]
+  ret i32 %9
+10:
+  %11 = phi i64 [ %21, %10 ], [ %1, %2 ]
+  %12 = phi i32 [ %20, %10 ], [ 0, %2 ]
+  %13 = getelementptr inbounds nuw i8, ptr %0, i64 %11
+  %14 = load i8, ptr %13, align 1
+  %15 = sub nuw i64 %11, %1
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 %15
+  %17 = load i8, ptr %16, align 1
+  %18 = xor i8 %17, %14
+  %19 = sext i8 %18 to i32
+  %20 = or i32 %12, %19
+  %21 = add nuw i64 %11, 1
+  %22 = icmp eq i64 %21, %3
+  br i1 %22, label %5, label %10
+}
+
+define internal range(i32 0, 2) i32 @read_left(ptr %0, i32 %1, i32 %2, i32 %3, ptr %4) noinline #0 {
+  %6 = shl i32 %2, 4
+  %7 = and i32 %6, 48
+  %8 = zext nneg i32 %7 to i64
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %10 = load ptr, ptr %9, align 8
+  %11 = shl i32 %1, 9
+  %12 = zext i32 %11 to i64
+  %13 = getelementptr inbounds nuw i8, ptr %10, i64 %12
+  %14 = tail call i32 @are_equal(ptr %13, i64 8)
+  %15 = icmp eq i32 %14, 0
+  br i1 %15, label %170, label %16
+16:
+  %17 = load i64, ptr %13, align 8
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %19 = load ptr, ptr %18, align 8
+  %20 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %21 = load i64, ptr %20, align 8
+  %22 = shl i64 %17, 4
+  %23 = and i64 %22, 262128
+  %24 = getelementptr inbounds nuw i8, ptr %0, i64 288
+  %25 = load i64, ptr %24, align 8
+  %26 = sub i64 %23, %25
+  %27 = lshr i64 %17, 12
+  %28 = and i64 %27, 262128
+  %29 = lshr i64 %17, 28
+  %30 = and i64 %29, 262128
+  %31 = lshr i64 %17, 49
+  %32 = lshr i64 %17, 62
+  %33 = sub nsw i64 0, %32
+  %34 = and i64 %33, 3
+  %35 = icmp eq i32 %3, 0
+  br i1 %35, label %36, label %89
+36:
+  %37 = or disjoint i64 %34, 4
+  %38 = trunc nuw nsw i64 %34 to i32
+  %39 = shl nsw i32 -1, %38
+  %40 = xor i32 %39, -1
+  %41 = zext nneg i32 %40 to i64
+  %42 = icmp eq ptr %19, null
+  %43 = or disjoint i64 %8, 15
+  br label %44
+44:
+  %45 = phi ptr [ %4, %36 ], [ %87, %85 ]
+  %46 = phi i64 [ %8, %36 ], [ %86, %85 ]
+  %47 = and i64 %46, 7
+  %48 = shl nuw nsw i64 %47, %37
+  %49 = lshr i64 %46, 3
+  %50 = mul i64 %49, %30
+  %51 = add i64 %50, %26
+  %52 = add i64 %51, %48
+  br label %53
+53:
+  %54 = phi i1 [ true, %44 ], [ false, %84 ]
+  %55 = phi i64 [ 0, %44 ], [ 1, %84 ]
+  %56 = lshr i64 %55, %34
+  %57 = mul nuw nsw i64 %56, %28
+  %58 = and i64 %55, %41
+  %59 = shl nuw nsw i64 %58, 4
+  %60 = add i64 %52, %57
+  %61 = add i64 %60, %59
+  %62 = lshr i64 %61, 7
+  %63 = sub nsw i64 %62, %31
+  %64 = and i64 %63, %41
+  %65 = shl nuw nsw i64 %64, 4
+  %66 = xor i64 %65, %61
+  %67 = icmp ugt i64 %66, %21
+  %68 = sub nuw i64 %21, %66
+  %69 = icmp ult i64 %68, 16
+  %70 = select i1 %67, i1 true, i1 %69
+  br i1 %70, label %170, label %71
+71:
+  %72 = getelementptr inbounds nuw i8, ptr %19, i64 %66
+  br i1 %42, label %170, label %73
+73:
+  %74 = shl nuw nsw i64 %55, 8
+  %75 = getelementptr inbounds nuw i8, ptr %45, i64 %74
+  br label %76
+76:
+  %77 = phi i64 [ 0, %73 ], [ %82, %76 ]
+  %78 = getelementptr inbounds nuw i32, ptr %72, i64 %77
+  %79 = load i32, ptr %78, align 1
+  %80 = shl nuw nsw i64 %77, 6
+  %81 = getelementptr inbounds nuw i8, ptr %75, i64 %80
+  store i32 %79, ptr %81, align 4
+  %82 = add nuw nsw i64 %77, 1
+  %83 = icmp eq i64 %82, 4
+  br i1 %83, label %84, label %76
+84:
+  br i1 %54, label %53, label %85
+85:
+  %86 = add nuw nsw i64 %46, 1
+  %87 = getelementptr inbounds nuw i8, ptr %45, i64 4
+  %88 = icmp eq i64 %46, %43
+  br i1 %88, label %170, label %44
+89:
+  %90 = shl nuw nsw i64 16, %34
+  %91 = icmp eq i64 %34, 0
+  %92 = select i1 %91, i64 %30, i64 %28
+  %93 = select i1 %91, i64 %28, i64 %30
+  %94 = lshr exact i64 %8, 3
+  %95 = add nuw nsw i64 %8, 16
+  %96 = lshr exact i64 %95, 3
+  %97 = trunc nuw nsw i64 %34 to i32
+  %98 = shl nsw i32 -1, %97
+  %99 = xor i32 %98, -1
+  %100 = zext nneg i32 %99 to i64
+  %101 = or disjoint i64 %34, 4
+  %102 = add i64 %26, %90
+  %103 = icmp ne ptr %19, null
+  br label %104
+104:
+  %105 = phi ptr [ %4, %89 ], [ %167, %166 ]
+  %106 = phi i64 [ %94, %89 ], [ %168, %166 ]
+  %107 = and i64 %106, %100
+  %108 = shl nuw nsw i64 %107, 4
+  %109 = lshr i64 %106, %34
+  %110 = mul i64 %109, %92
+  %111 = add i64 %108, %110
+  br label %112
+112:
+  %113 = phi i64 [ 0, %104 ], [ %164, %163 ]
+  %114 = and i64 %113, 6
+  %115 = shl nuw nsw i64 %114, %101
+  %116 = add i64 %111, %115
+  %117 = lshr i64 %113, 3
+  %118 = mul nuw nsw i64 %117, %93
+  %119 = add i64 %116, %118
+  %120 = add i64 %119, %26
+  %121 = lshr i64 %120, 7
+  %122 = sub nsw i64 %121, %31
+  %123 = and i64 %122, %100
+  %124 = shl nuw nsw i64 %123, 4
+  %125 = xor i64 %124, %120
+  %126 = icmp ugt i64 %125, %21
+  %127 = sub nuw i64 %21, %125
+  %128 = icmp ult i64 %127, 16
+  %129 = select i1 %126, i1 true, i1 %128
+  %130 = getelementptr inbounds nuw i8, ptr %19, i64 %125
+  %131 = select i1 %129, ptr null, ptr %130
+  %132 = add i64 %102, %119
+  %133 = lshr i64 %132, 7
+  %134 = sub nsw i64 %133, %31
+  %135 = and i64 %134, %100
+  %136 = shl nuw nsw i64 %135, 4
+  %137 = xor i64 %136, %132
+  %138 = icmp ugt i64 %137, %21
+  %139 = sub nuw i64 %21, %137
+  %140 = icmp ult i64 %139, 16
+  %141 = select i1 %138, i1 true, i1 %140
+  br i1 %141, label %170, label %142
+142:
+  %143 = getelementptr inbounds nuw i8, ptr %19, i64 %137
+  %144 = icmp ne ptr %131, null
+  %145 = select i1 %144, i1 %103, i1 false
+  br i1 %145, label %146, label %170
+146:
+  %147 = shl nuw nsw i64 %113, 5
+  %148 = getelementptr i8, ptr %105, i64 %147
+  br label %149
+149:
+  %150 = phi i64 [ 0, %146 ], [ %161, %149 ]
+  %151 = load <8 x i16>, ptr %143, align 1
+  %152 = trunc nuw nsw i64 %150 to i32
+  %153 = extractelement <8 x i16> %151, i32 %152
+  %154 = zext i16 %153 to i32
+  %155 = shl nuw i32 %154, 16
+  %156 = load <8 x i16>, ptr %131, align 1
+  %157 = extractelement <8 x i16> %156, i32 %152
+  %158 = zext i16 %157 to i32
+  %159 = or disjoint i32 %155, %158
+  %160 = getelementptr i32, ptr %148, i64 %150
+  store i32 %159, ptr %160, align 4
+  %161 = add nuw nsw i64 %150, 1
+  %162 = icmp eq i64 %161, 8
+  br i1 %162, label %163, label %149
+163:
+  %164 = add nuw nsw i64 %113, 2
+  %165 = icmp samesign ult i64 %113, 14
+  br i1 %165, label %112, label %166
+166:
+  %167 = getelementptr inbounds nuw i8, ptr %105, i64 32
+  %168 = add nuw nsw i64 %106, 1
+  %169 = icmp eq i64 %168, %96
+  br i1 %169, label %170, label %104
+170:
+  %171 = phi i32 [ 0, %5 ], [ 0, %53 ], [ 0, %71 ], [ 1, %85 ], [ 0, %112 ], [ 0, %142 ], [ 1, %166 ]
+  ret i32 %171
+}
+
+define internal range(i32 0, 2) i32 @read_right(ptr %0, i32 %1, i64 %2, i64 %3, i32 %4, ptr %5) noinline #0 {
+  %7 = shl i64 %3, 2
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %9 = load ptr, ptr %8, align 8
+  %10 = shl i32 %1, 9
+  %11 = zext i32 %10 to i64
+  %12 = getelementptr inbounds nuw i8, ptr %9, i64 %11
+  %13 = tail call i32 @are_equal(ptr %12, i64 8)
+  %14 = icmp eq i32 %13, 0
+  br i1 %14, label %176, label %15
+15:
+  %16 = load i64, ptr %12, align 8
+  %17 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %18 = load ptr, ptr %17, align 8
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 144
+  %20 = load i64, ptr %19, align 8
+  %21 = shl i64 %16, 4
+  %22 = and i64 %21, 262128
+  %23 = getelementptr inbounds nuw i8, ptr %0, i64 288
+  %24 = load i64, ptr %23, align 8
+  %25 = sub i64 %22, %24
+  %26 = lshr i64 %16, 12
+  %27 = and i64 %26, 262128
+  %28 = lshr i64 %16, 28
+  %29 = and i64 %28, 262128
+  %30 = lshr i64 %16, 49
+  %31 = lshr i64 %16, 62
+  %32 = sub nsw i64 0, %31
+  %33 = and i64 %32, 3
+  %34 = shl nuw nsw i64 16, %33
+  %35 = icmp eq i32 %4, 0
+  br i1 %35, label %36, label %92
+36:
+  %37 = icmp eq i64 %2, 0
+  br i1 %37, label %176, label %38
+38:
+  %39 = or disjoint i64 %33, 4
+  %40 = icmp eq i64 %3, 0
+  %41 = trunc nuw nsw i64 %33 to i32
+  %42 = shl nsw i32 -1, %41
+  %43 = xor i32 %42, -1
+  %44 = zext nneg i32 %43 to i64
+  %45 = icmp eq ptr %18, null
+  br label %46
+46:
+  %47 = phi ptr [ %5, %38 ], [ %90, %88 ]
+  %48 = phi i64 [ 0, %38 ], [ %89, %88 ]
+  br i1 %40, label %88, label %49
+49:
+  %50 = lshr i64 %48, 3
+  %51 = mul i64 %50, %29
+  %52 = and i64 %48, 7
+  %53 = shl nuw nsw i64 %52, %39
+  %54 = add i64 %51, %25
+  %55 = add i64 %54, %53
+  br label %56
+56:
+  %57 = phi i64 [ 0, %49 ], [ %86, %85 ]
+  %58 = lshr i64 %57, %33
+  %59 = mul i64 %58, %27
+  %60 = and i64 %57, %44
+  %61 = shl nuw nsw i64 %60, 4
+  %62 = add i64 %55, %59
+  %63 = add i64 %62, %61
+  %64 = lshr i64 %63, 7
+  %65 = sub nsw i64 %64, %30
+  %66 = and i64 %65, %44
+  %67 = shl nuw nsw i64 %66, 4
+  %68 = xor i64 %67, %63
+  %69 = icmp ugt i64 %68, %20
+  %70 = sub nuw i64 %20, %68
+  %71 = icmp ult i64 %70, 16
+  %72 = select i1 %69, i1 true, i1 %71
+  br i1 %72, label %176, label %73
+73:
+  %74 = getelementptr inbounds nuw i8, ptr %18, i64 %68
+  br i1 %45, label %176, label %75
+75:
+  %76 = shl i64 %57, 4
+  %77 = getelementptr i8, ptr %47, i64 %76
+  br label %78
+78:
+  %79 = phi i64 [ 0, %75 ], [ %83, %78 ]
+  %80 = getelementptr inbounds nuw i32, ptr %74, i64 %79
+  %81 = load i32, ptr %80, align 1
+  %82 = getelementptr i32, ptr %77, i64 %79
+  store i32 %81, ptr %82, align 4
+  %83 = add nuw nsw i64 %79, 1
+  %84 = icmp eq i64 %83, 4
+  br i1 %84, label %85, label %78
+85:
+  %86 = add nuw i64 %57, 1
+  %87 = icmp eq i64 %86, %3
+  br i1 %87, label %88, label %56
+88:
+  %89 = add nuw i64 %48, 1
+  %90 = getelementptr inbounds nuw i32, ptr %47, i64 %7
+  %91 = icmp eq i64 %89, %2
+  br i1 %91, label %176, label %46
+92:
+  %93 = icmp eq i64 %33, 0
+  %94 = select i1 %93, i64 %29, i64 %27
+  %95 = select i1 %93, i64 %27, i64 %29
+  %96 = lshr i64 %2, 3
+  %97 = icmp ult i64 %2, 8
+  br i1 %97, label %176, label %98
+98:
+  %99 = trunc nuw nsw i64 %33 to i32
+  %100 = shl nsw i32 -1, %99
+  %101 = xor i32 %100, -1
+  %102 = zext nneg i32 %101 to i64
+  %103 = shl i64 %3, 3
+  %104 = icmp eq i64 %103, 0
+  %105 = or disjoint i64 %33, 4
+  %106 = add i64 %25, %34
+  %107 = icmp ne ptr %18, null
+  %108 = shl i64 %3, 7
+  br label %109
+109:
+  %110 = phi ptr [ %5, %98 ], [ %173, %172 ]
+  %111 = phi i64 [ 0, %98 ], [ %174, %172 ]
+  %112 = and i64 %111, %102
+  %113 = shl nuw nsw i64 %112, 4
+  %114 = lshr i64 %111, %33
+  %115 = mul i64 %114, %94
+  %116 = add i64 %113, %115
+  br i1 %104, label %172, label %117
+117:
+  %118 = phi i64 [ %170, %169 ], [ 0, %109 ]
+  %119 = and i64 %118, 6
+  %120 = shl nuw nsw i64 %119, %105
+  %121 = add i64 %116, %120
+  %122 = lshr i64 %118, 3
+  %123 = mul i64 %122, %95
+  %124 = add i64 %121, %123
+  %125 = add i64 %124, %25
+  %126 = lshr i64 %125, 7
+  %127 = sub nsw i64 %126, %30
+  %128 = and i64 %127, %102
+  %129 = shl nuw nsw i64 %128, 4
+  %130 = xor i64 %129, %125
+  %131 = icmp ugt i64 %130, %20
+  %132 = sub nuw i64 %20, %130
+  %133 = icmp ult i64 %132, 16
+  %134 = select i1 %131, i1 true, i1 %133
+  %135 = getelementptr inbounds nuw i8, ptr %18, i64 %130
+  %136 = select i1 %134, ptr null, ptr %135
+  %137 = add i64 %106, %124
+  %138 = lshr i64 %137, 7
+  %139 = sub nsw i64 %138, %30
+  %140 = and i64 %139, %102
+  %141 = shl nuw nsw i64 %140, 4
+  %142 = xor i64 %141, %137
+  %143 = icmp ugt i64 %142, %20
+  %144 = sub nuw i64 %20, %142
+  %145 = icmp ult i64 %144, 16
+  %146 = select i1 %143, i1 true, i1 %145
+  br i1 %146, label %176, label %147
+147:
+  %148 = getelementptr inbounds nuw i8, ptr %18, i64 %142
+  %149 = icmp ne ptr %136, null
+  %150 = select i1 %149, i1 %107, i1 false
+  br i1 %150, label %151, label %176
+151:
+  %152 = lshr exact i64 %118, 1
+  %153 = getelementptr i32, ptr %110, i64 %152
+  br label %154
+154:
+  %155 = phi i64 [ 0, %151 ], [ %167, %154 ]
+  %156 = load <8 x i16>, ptr %148, align 1
+  %157 = trunc nuw nsw i64 %155 to i32
+  %158 = extractelement <8 x i16> %156, i32 %157
+  %159 = zext i16 %158 to i32
+  %160 = shl nuw i32 %159, 16
+  %161 = load <8 x i16>, ptr %136, align 1
+  %162 = extractelement <8 x i16> %161, i32 %157
+  %163 = zext i16 %162 to i32
+  %164 = or disjoint i32 %160, %163
+  %165 = mul i64 %7, %155
+  %166 = getelementptr i32, ptr %153, i64 %165
+  store i32 %164, ptr %166, align 4
+  %167 = add nuw nsw i64 %155, 1
+  %168 = icmp eq i64 %167, 8
+  br i1 %168, label %169, label %154
+169:
+  %170 = add nuw i64 %118, 2
+  %171 = icmp ult i64 %170, %103
+  br i1 %171, label %117, label %172
+172:
+  %173 = getelementptr inbounds nuw i8, ptr %110, i64 %108
+  %174 = add nuw nsw i64 %111, 1
+  %175 = icmp eq i64 %174, %96
+  br i1 %175, label %176, label %109
+176:
+  %177 = phi i32 [ 0, %6 ], [ 1, %36 ], [ 1, %92 ], [ 0, %56 ], [ 0, %73 ], [ 1, %88 ], [ 0, %117 ], [ 0, %147 ], [ 1, %172 ]
+  ret i32 %177
 }
 
 define internal range(i32 0, 5) i32 @run_block(ptr %0) #0 {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 
@@ -13,9 +14,8 @@ from cudarun.emulator.compiled.access.accesses import AccessCode
 from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.lanes.permutations import counted, permuted
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, ModuleText, splat
-from cudarun.emulator.compiled.products.descriptors import SharedMatrix, uniform
+from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.products.elements import load, scaled, store
-from cudarun.emulator.compiled.products.groups import WARPS
 from cudarun.emulator.compiled.products.matrices import (
     put_sums,
     register_numbers,
@@ -38,7 +38,6 @@ from cudarun.emulator.numerics.arrays import Arrays
 
 _ROWS = 16  # of a warp
 _PARTS = 2  # chunks of a line of A along k
-_CHUNK = 16
 
 
 class ProductOfWarp:
@@ -136,45 +135,31 @@ def define_warp_product(module: ModuleText, action: MultiplyAsync, sources: int)
     code = CodeBuilder(module)
     code.label("entry")
     sizes = {
-        "a": (shape.words * _ROWS, "i32"), "lines": (shape.words * _ROWS, "i32"),
+        "a": (shape.words * _ROWS, "i32"),
         "b": (shape.columns * shape.right_words, "i32"),
         "c": (shape.columns * _ROWS, shape.addend), "d": (shape.columns * _ROWS, shape.result),
     }  # fmt: skip
     for which, (size, kind) in sizes.items():
         code.line(f"%{which} = alloca [{size} x {kind}], align 64")
-    code.line("%wrong = alloca i1")
-    code.line("store i1 false, ptr %wrong")
-    for stem, offset, kind in (
-        ("shared", layout.SHARED, "ptr"), ("shared.start", layout.SHARED_START, "i64"),
-        ("shared.bytes", layout.SHARED_BYTES, "i64"),
-    ):  # fmt: skip
-        code.line(f"%{stem}.at = getelementptr i8, ptr %ctx, i64 {offset}")
-        code.line(f"%{stem} = load {kind}, ptr %{stem}.at, align 8")
     first = action.accumulators
     b_place = first + (action.left_registers or 1)
-    b, alike = uniform(code, _column(code, b_place), "i64")
-    same = [alike, code.scalar(f"icmp uge i64 %shared.bytes, {_CHUNK}")]
-    keep, alike = uniform(code, _column(code, sources - 1), "i8")
-    same.append(alike)
-    if not action.left_registers:
-        a, alike = uniform(code, _column(code, first), "i64")
-        same.append(alike)
-    every = same[0]
-    for each in same[1:]:
-        every = code.scalar(f"and i1 {every}, {each}")
-    code.line(f"br i1 {every}, label %alike, label %refused, !prof !1")
-    code.label("alike")
+    keep = _column(code, sources - 1)
+    read = [call(code, "i32", "are_equal", f"ptr {keep}, i64 1")]
     if action.left_registers:
         _left_from_registers(code, shape, first, action.left_registers)
     else:
-        _left_from_memory(code, shape, a, transposed=action.transposed[0])
-    _right_from_memory(code, shape, b, transposed=action.transposed[1])
-    wrong = code.scalar("load i1, ptr %wrong")
-    code.line(f"br i1 {wrong}, label %refused, label %inside, !prof !2")
+        given = f"ptr %ctx, i32 {first}, i32 %warp, i32 {int(action.transposed[0])}, ptr %a"
+        read.append(call(code, "i32", "read_left", given))
+    parts = f"i64 {_PARTS * (1 + (shape.sparsity is not None))}, i32 {int(action.transposed[1])}"
+    given = f"ptr %ctx, i32 {b_place}, i64 {shape.columns}, {parts}, ptr %b"
+    read.append(call(code, "i32", "read_right", given))
+    every = reduce(lambda a, b: code.scalar(f"and i32 {a}, {b}"), read)
+    good = code.scalar(f"icmp ne i32 {every}, 0")
+    code.line(f"br i1 {good}, label %inside, label %refused, !prof !1")
     code.label("refused")
     code.line("ret i1 false")
     code.label("inside")
-    kept = code.scalar(f"icmp ne i8 {keep}, 0")
+    kept = code.scalar(f"icmp ne i8 {code.scalar(f'load i8, ptr {keep}')}, 0")
     registers = action.accumulators * 8 // shape.columns  # of eight columns
     _take_sums(code, shape, registers, kept)
     metadata = _column(code, b_place + 1)
@@ -198,40 +183,6 @@ def _left_from_registers(code: CodeBuilder, shape: MatrixShape, first: int, coun
     table = left_matrix(register_numbers(count).T[None, :, :, None], shape.rows, shape.words)[0]
     for number, row in enumerate(table.T):
         store(code, permuted(code, registers, row), "%a", str(number * shape.rows))
-
-
-def _left_from_memory(
-    code: CodeBuilder, shape: MatrixShape, descriptor: str, *, transposed: bool
-) -> None:
-    """Write the words of this warp's rows of A to memory."""
-    rank = code.scalar(f"and i32 %warp, {WARPS - 1}")
-    wide = code.scalar(f"zext i32 {rank} to i64")
-    matrix = SharedMatrix(code, descriptor, _PARTS)
-    if transposed:
-        for place in range(2):
-            matrix.rows(scaled(code, wide, 2, place), "%a", 8 * place, shape.rows)
-        return
-    matrix.lines(scaled(code, wide, shape.rows), shape.rows, "%lines")
-    lines = [
-        load(code, "%lines", "i32", str(start), shape.rows)
-        for start in range(0, shape.rows * shape.words, shape.rows)
-    ]
-    for number in range(shape.words):
-        places = np.arange(shape.rows) * shape.words + number
-        store(code, permuted(code, lines, places), "%a", str(number * shape.rows))
-
-
-def _right_from_memory(
-    code: CodeBuilder, shape: MatrixShape, descriptor: str, *, transposed: bool
-) -> None:
-    """Write the words of B to memory, column by column."""
-    matrix = SharedMatrix(code, descriptor, 2 * _PARTS if shape.sparsity else _PARTS)
-    if not transposed:
-        matrix.lines("0", shape.columns, "%b")
-        return
-    with counted(code, shape.columns // 8) as eight:
-        at = scaled(code, eight, 8 * shape.right_words)
-        matrix.columns(eight, code.scalar(f"getelementptr i32, ptr %b, i64 {at}"))
 
 
 def _eight_columns(code: CodeBuilder, group: str, which: str, kind: str) -> str:

@@ -10,8 +10,9 @@ from cudarun.emulator.code import BlockCode, Role
 from cudarun.emulator.compiled.control.warp_code import WarpCode
 from cudarun.emulator.compiled.lanes.vectors import WIDTH
 from cudarun.emulator.machine.barriers import Party, meet
-from cudarun.emulator.machine.batch import Batch, Path
+from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.frame import SparseFrame, each
+from cudarun.emulator.machine.turns import Path
 from cudarun.emulator.numerics.arrays import Array
 
 _LANES = np.arange(WIDTH, dtype=np.uint32)

@@ -18,7 +18,8 @@ from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.batch import Batch, Path
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.turns import Path
     from cudarun.emulator.words import Words
 
 

@@ -158,7 +158,7 @@ class PendingOperations:
         self,
         queue: str,
         left: int,
-        reads: bool,  # noqa: FBT001
+        reads: bool,
         active: Active,
         sources: Arrays,
         destinations: Arrays,

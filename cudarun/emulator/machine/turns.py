@@ -142,9 +142,7 @@ class DrawnTurns(Turns):
         return True
 
 
-def turns(
-    waiting: dict[Path, list[Lanes]], threads: Threads, schedule: Schedule | None
-) -> Turns:
+def turns(waiting: dict[Path, list[Lanes]], threads: Threads, schedule: Schedule | None) -> Turns:
     """Return the order of the lanes of a batch."""
     if schedule is None or not schedule.interleaves:
         return Turns(waiting)

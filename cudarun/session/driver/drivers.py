@@ -93,8 +93,8 @@ class DriverTraits:
         select_engine: Selects the engine of the emulator and the number of its threads; ``None``
             for those of the environment. A GPU has none.
         engine_notes: Returns the engine of each kernel that was launched; empty for a GPU.
-        select_schedule: Selects the schedule of kernels, late or a seed; ``None`` for the usual one.
-            A GPU has its own.
+        select_schedule: Selects the schedule of kernels, late or a seed; ``None`` for the usual
+            one. A GPU has its own.
         launch_notes: Returns by kernel why a GPU may refuse its last launch.
         was_refused_by_engine: Returns whether a launch was refused, since the last call, because
             the selected engine cannot run its kernel.

@@ -38,6 +38,8 @@ class LaunchKeywords(TypedDict, total=False):
     check_strength: Literal["off", "warn", "fail"]
     seeds: int
     stateless: bool
+    schedule: str
+    schedules: int
     python: Path
     expect_timeout: float
     let: Mapping[str, str]

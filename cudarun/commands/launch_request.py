@@ -246,6 +246,7 @@ def _refuse_several_launches(values: Values) -> None:
     """
     several = {
         "--seeds": values["seeds"] > 1,
+        "--schedules": values["schedules"] > 0,
         "--stateless": values["stateless"],
         "--baseline": values["baseline"] is not None,
     }

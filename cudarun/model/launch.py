@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from cudarun.base.errors import CudarunError, ExitCode, worst
 from cudarun.base.records import FIRST, LEFT_OUT, Number, dataclass
 from cudarun.model.checks import CheckResult, ReferenceResult
-from cudarun.model.runs import BaselineResult, SeededRun, StateResult, TimingResult
+from cudarun.model.runs import BaselineResult, ScheduleResult, SeededRun, StateResult, TimingResult
 
 if TYPE_CHECKING:
     from typing import Any
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from cudarun.model.sanitizer import SanitizerReport
 
 
+USUAL_SCHEDULE = "as in the usual schedule"
+"""The claim of ``--schedules`` about a buffer."""
 AFTER_OTHERS = "as before other launches"
 """The claim of ``--stateless`` about a buffer."""
 
@@ -237,6 +239,8 @@ class LaunchResult(KernelLaunch):
         runs: The runs of ``--seeds``; checks, buffers and findings are those of the first failed
             one.
         input_sets: The last timed run of each of several input sets, likewise.
+        schedules: The result of ``--schedules``, likewise; ``None`` without, or where the usual
+            schedule failed.
         state: The result of ``--stateless``; ``None`` without.
         copies: The contents of all buffers, if a program requests them.
         baseline: The comparison with ``--baseline``; ``None`` without.
@@ -261,6 +265,7 @@ class LaunchResult(KernelLaunch):
     steps: tuple[StepResult, ...] = ()
     runs: tuple[SeededRun, ...] = ()
     input_sets: tuple[SeededRun, ...] = ()
+    schedules: ScheduleResult | None = None
     state: StateResult | None = None
     copies: tuple[BufferCopy, ...] = field(default=(), metadata=LEFT_OUT)
     baseline: BaselineResult | None = None
@@ -309,6 +314,9 @@ class LaunchResult(KernelLaunch):
             failed = [run for run in runs if run.failures]
             if failed:
                 yield f"{len(failed)} of {len(runs)} {what}, the first with seed {failed[0].seed}"
+        if self.schedules is not None and (wrong := self.schedules.failed):
+            total, first = len(self.schedules.runs), wrong[0].schedule
+            yield f"{len(wrong)} of {total} schedules, the first with --schedule {first}"
 
     @property
     def passed(self) -> bool:

@@ -20,6 +20,39 @@ class SeededRun:
 
 
 @dataclass(frozen=True, slots=True)
+class ScheduledRun:
+    """A run of ``--schedules``.
+
+    Attributes:
+        schedule: Its schedule: late, or a seed.
+        failures: As of a run of ``--seeds``, and the buffers that differ from those of the usual
+            schedule.
+    """
+
+    schedule: str
+    failures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleResult:
+    """The same inputs with other schedules: ``--schedules``.
+
+    Attributes:
+        runs: A run for each schedule.
+        comparisons: One for each buffer, or for each member of its structs, of the first failed
+            run, or of the last one; right is in the usual schedule.
+    """
+
+    runs: tuple[ScheduledRun, ...]
+    comparisons: tuple[CheckResult, ...]
+
+    @property
+    def failed(self) -> list[ScheduledRun]:
+        """The failed runs."""
+        return [run for run in self.runs if run.failures]
+
+
+@dataclass(frozen=True, slots=True)
 class StateResult:
     """The same inputs before and after launches with other inputs: ``--stateless``.
 

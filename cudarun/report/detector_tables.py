@@ -31,8 +31,8 @@ _OUTCOMES = {
     "not reached": "not reached",
 }
 _CLAIMS = {
-    "race": "no race in this schedule; asynchronous copies included",
-    "race=strict": "no race in this schedule; asynchronous copies and equal writes included",
+    "race": "no race in {schedules}; asynchronous copies included",
+    "race=strict": "no race in {schedules}; asynchronous copies and equal writes included",
     "uninit": "no uninitialized reads",
     "sync": "no synchronization errors",
 }
@@ -47,15 +47,16 @@ _VERBS = {
 }
 
 
-def show_watched(watched: DetectorReport, out: Console) -> None:
-    """Print the findings, the detectors without any, and the counts."""
+def show_watched(watched: DetectorReport, out: Console, *, schedules: int = 1) -> None:
+    """Print the findings, the detectors without any in so many schedules, and the counts."""
     show_findings(watched.findings, out)
     found = {finding.kind for finding in watched.findings}
     silent = [name for name in watched.detect if name.partition("=")[0] not in found]
     races = [_CLAIMS[name] for name in silent if name.startswith("race")]
     others = [_CLAIMS[name] for name in silent if not name.startswith("race")]
     for claims in filter(None, (races, others)):
-        print_line(out, PASSED, ", ".join(claims))
+        text = "this schedule" if schedules == 1 else f"{schedules} schedules"
+        print_line(out, PASSED, ", ".join(claims).format(schedules=text))
     if watched.proof is not None:
         show_proof(watched.proof, out)
         note = redundant(watched.proof)

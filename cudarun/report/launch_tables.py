@@ -14,6 +14,7 @@ from cudarun.model.check_lines import failure_lines, nan_note
 from cudarun.model.checks import CheckResult
 from cudarun.model.launch import (
     AFTER_OTHERS,
+    USUAL_SCHEDULE,
     BufferResult,
     KernelLaunch,
     LaunchPlan,
@@ -23,6 +24,7 @@ from cudarun.model.launch import (
     MemoryRow,
     PlannedStep,
 )
+from cudarun.model.runs import ScheduleResult
 from cudarun.report.console import FAILED, NOTE, PASSED, FittingTable, Part, extent_text, print_line
 from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
 from cudarun.report.engine_lines import show_engines, show_engines_of_error
@@ -120,7 +122,8 @@ def _show_result(result: LaunchResult, out: Console, style: TableStyle) -> None:
         _show_memory(result.memory, out)
     show_asked(result, out)
     if result.watched is not None:
-        show_watched(result.watched, out)
+        others = () if result.schedules is None else result.schedules.runs
+        show_watched(result.watched, out, schedules=1 + len(others))
     for buffer in result.buffers:
         _show_buffer(buffer, out)
     for check, claim in _checks(result):
@@ -192,6 +195,9 @@ def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
     runs = (*result.runs, *result.input_sets)
     wrong = next((run for run in runs if run.failures), None)
     of_run = "" if wrong is None else f" with seed {wrong.seed}"
+    schedules = result.schedules
+    if schedules is not None and schedules.failed:
+        of_run = f" with --schedule {schedules.failed[0].schedule}"
     for check in result.checks:
         yield check, ("" if check.step is None else f" after step {check.step}") + of_run
     if result.reference is not None:
@@ -200,6 +206,9 @@ def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
     if result.baseline is not None:
         for comparison in result.baseline.comparisons:
             yield comparison, f" as by {result.baseline.kernel}"
+    if schedules is not None:
+        for comparison in schedules.comparisons:
+            yield comparison, f" {USUAL_SCHEDULE}"
     if result.state is not None:
         for comparison in result.state.comparisons:
             yield comparison, f" {AFTER_OTHERS}"
@@ -234,6 +243,19 @@ def _show_runs(result: LaunchResult, out: Console) -> None:
         elif runs:
             seeds = f"seeds {runs[0].seed} to {runs[-1].seed}"
             print_line(out, PASSED, f"{len(runs)} {what}: {seeds}")
+    if result.schedules is not None:
+        _show_schedules(result.schedules, out)
+
+
+def _show_schedules(result: ScheduleResult, out: Console) -> None:
+    """Print how many schedules passed, and what repeats the first one that failed."""
+    schedules, wrong = len(result.runs), result.failed
+    if wrong:
+        first = f"--schedule {wrong[0].schedule} repeats the first one"
+        print_line(out, FAILED, f"{len(wrong)} of {schedules} schedules: {first}")
+    else:
+        seeds = f" and seeds 0 to {schedules - 2}" if schedules > 1 else ""
+        print_line(out, PASSED, f"{schedules} schedules: late{seeds}")
 
 
 def _show_buffer(buffer: BufferResult, out: Console) -> None:

@@ -1,4 +1,4 @@
-"""A launch that runs several times: ``--seeds``, ``--stateless`` and ``--baseline``.
+"""A launch that runs several times: ``--seeds``, ``--schedules``, ``--stateless``, ``--baseline``.
 
 Before each run, buffers are allocated and initialized anew, and the variables of the image get the
 values that they had after loading. Only the launches of ``--stateless`` find what earlier ones
@@ -12,8 +12,14 @@ from dataclasses import replace
 
 from cudarun.base.errors import DeviceFailed, OutOfTime
 from cudarun.diagnostics.entries import notes
-from cudarun.model.launch import LaunchResult
-from cudarun.model.runs import BaselineResult, SeededRun, StateResult
+from cudarun.model.launch import USUAL_SCHEDULE, LaunchResult
+from cudarun.model.runs import (
+    BaselineResult,
+    ScheduledRun,
+    ScheduleResult,
+    SeededRun,
+    StateResult,
+)
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.baseline import BaselineLaunches
 from cudarun.session.launch.launches import Launches
@@ -42,7 +48,7 @@ def run_verified(
         CudarunError: A launch failed.
     """
     options = program.options
-    if options.seeds == 1 and not options.stateless and options.baseline is None:
+    if options.seeds == 1 and not (options.schedules or options.stateless or options.baseline):
         return run_on(session, libraries, program, device, reference)
     own = Launches(session, libraries, device)
     if options.baseline is None:
@@ -72,7 +78,10 @@ class _VerifiedRuns:
         runs = self._seeded() if self._options.seeds > 1 else []
         state = self._compared() if self._options.stateless else None
         first = runs[0] if runs and self._options.timing is None else self._run(self._program)
-        failed = next((run for run in (first, *runs) if not run.passed), first)
+        wanted = self._options.schedules and all(run.passed for run in (first, *runs))
+        scheduled = self._scheduled() if wanted else {}
+        every = (first, *runs, *scheduled.values())
+        failed = next((run for run in every if not run.passed), first)
         result = replace(
             first,
             buffers=failed.buffers,
@@ -82,6 +91,7 @@ class _VerifiedRuns:
             errors=failed.errors if failed is first else (*first.errors, *failed.errors),
             diagnostics=(*first.diagnostics, *notes(self._notes())),
             runs=tuple(map(_seeded_run, self._seeds, runs)),
+            schedules=_schedule_result(scheduled) if scheduled else None,
             state=state,
             baseline=_baseline(first.baseline, failed.baseline),
         )
@@ -111,6 +121,21 @@ class _VerifiedRuns:
                 raise error.of(operation=f"seed {seed}") from None
         return runs
 
+    def _scheduled(self) -> dict[str, LaunchResult]:
+        """Run with other schedules, late first, and compare with the usual one."""
+        plain = self._program.without_outputs().with_options(timing=None)
+        plain = replace(plain, steps=tuple(map(_with_equal_nan, plain.steps)))
+        runs: dict[str, LaunchResult] = {}
+        with SharedFile() as file:
+            usual = self._own.reference(plain.without_results(), file)
+            for schedule in ("late", *range(self._options.schedules - 1)):
+                program = plain.with_options(schedule=schedule)
+                try:
+                    runs[str(schedule)] = self._own.run(program, usual)
+                except (DeviceFailed, OutOfTime) as error:
+                    raise error.of(operation=f"--schedule {schedule}") from None
+        return runs
+
     def _run(self, program: Program) -> LaunchResult:
         if self._baseline is None:
             return self._own.run(program)
@@ -138,6 +163,21 @@ def _seeded_run(seed: int, result: LaunchResult) -> SeededRun:
     """Return a run; weak checks are a failure of all runs, not of one."""
     not_evaluated = (each.expression for each in result.checks if not each.evaluated)
     return SeededRun(seed, (*replace(result, weaknesses=()).failures, *not_evaluated))
+
+
+def _schedule_result(runs: dict[str, LaunchResult]) -> ScheduleResult:
+    """Return the results of schedules; the comparisons with the usual one are references."""
+    found = []
+    for schedule, result in runs.items():
+        assert result.reference is not None
+        differing = [each for each in result.reference.comparisons if not each.passed]
+        failures = _seeded_run(0, replace(result, reference=None)).failures
+        named = (f"{each.expression} {USUAL_SCHEDULE}" for each in differing)
+        found.append(ScheduledRun(schedule, (*failures, *named)))
+    failed = (runs[run.schedule] for run in found if run.failures)
+    shown = next(failed, result)
+    assert shown.reference is not None
+    return ScheduleResult(tuple(found), shown.reference.comparisons)
 
 
 def _baseline(first: BaselineResult | None, failed: BaselineResult | None) -> BaselineResult | None:

@@ -106,6 +106,7 @@ class DrawnTurns(Turns):
         of_block = self._drawn(threads.room)[threads.block_of]
         warp = threads.slot_of // WARP
         of_warp = self._drawn(threads.room * threads.warps)[warp]
+        self._shuffle()
         self._turn = 1 << schedule.draw(_LONGEST_TURN)
         splits = schedule.draw(2)  # warps: not in all batches, as they mostly run together
         first = threads.slot_of % WARP < splits * (of_warp >> 2) % WARP
@@ -136,10 +137,13 @@ class DrawnTurns(Turns):
         """Return whether lanes that reach a path wait: to reconverge, or as their turn is over."""
         if self._schedule.draw(self._turn):
             return path in self._waiting or min(self._waiting) < path
+        self._shuffle()
+        return True
+
+    def _shuffle(self) -> None:
         for last in range(_GROUPS - 1, 0, -1):
             other, order = self._schedule.draw(last + 1), self._order
             order[last], order[other] = order[other], order[last]
-        return True
 
 
 def turns(waiting: dict[Path, list[Lanes]], threads: Threads, schedule: Schedule | None) -> Turns:

@@ -27,7 +27,9 @@ WRONG = {
     ),
     "a branch": ("setp.eq.u32 %p6, %u0, 3; @%p6 bra A; A:", "%u0", 64),
     "a guard": ("@%r0 st.global.u32 [%g], %t;", "%r0", 64),
-    "an address": ("mad.lo.u32 %x1, %u0, 4, %s; st.shared.u32 [%x1], %t;", "%u0", 64),
+    "an address": (
+        "shr.u32 %x1, %u0, 31; mad.lo.u32 %x1, %x1, 4, %s; st.shared.u32 [%x1], %t;", "%u0", 64
+    ),
     "an atomic operation": ("red.global.add.u32 [%z], %a;", "%a", 32),
     "through shared memory": (
         f"st.shared.u32 [%s], %u0; bar.sync 0; ld.shared.u32 %x0, [%o]; {STORE}", "%u0", 64

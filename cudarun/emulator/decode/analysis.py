@@ -5,6 +5,7 @@
 * For every block, the registers it reads, writes, and that are live after it: diverged lanes keep
   only those.
 * Results of atomic operations that are never read.
+* Registers that may be read before they are written: like memory, they begin with all bits set.
 * Loops that could be waiting for another thread.
 """
 
@@ -13,6 +14,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
+
+import numpy as np
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import (
@@ -34,10 +37,14 @@ from cudarun.emulator.code import (
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait
 from cudarun.emulator.machine.control import FunctionCall
+from cudarun.emulator.machine.frame import each
 from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.stack import StackAllocate
 from cudarun.emulator.machine.transfers import MemoryLoad
+from cudarun.emulator.memory import UNDEFINED_BYTE
+from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.types import TYPES
 
 _COST_OF_JUMPS = 1
 _COST_OF_WAITS = 512
@@ -52,6 +59,7 @@ def analyze(code: FunctionCode) -> None:
     _drop_unread_results(uses)
     _extract_constants(code, uses.writes)
     find_liveness(code)
+    _fill_unwritten(code)
     _mark_loops(code)
 
 
@@ -222,12 +230,36 @@ def find_liveness(code: FunctionCode) -> None:
 
 def unwritten_registers(code: FunctionCode) -> list[int]:
     """Return the slots of registers that a path may read before it has written them."""
-    first = code.blocks[0].live_in if code.blocks else 0
-    return [
-        slot
-        for slot, register in enumerate(code.slots)
-        if first >> slot & 1 and register.role is Role.REGISTER and slot not in code.parameters
-    ]
+    operations = (operation for block in code.blocks for operation in block.operations)
+    fills = (one for one in operations if isinstance(one, Lanewise) and one.function is fill)
+    return [slot for one in fills for slot in _slots(one.destinations)]
+
+
+def fill(undefined: Array, register: Array) -> None:
+    """Write the bits of registers that nothing has written."""
+    np.copyto(register, undefined)
+
+
+def _fill_unwritten(code: FunctionCode) -> None:
+    first = code.blocks[0] if code.blocks else None
+    loops = any(0 in block.terminator.successors for block in code.blocks)
+    sites = (operation.site for block in code.blocks for operation in block.operations)
+    site, fills, filled = next(sites, None), list[Operation](), 0
+    if first is None or site is None or first.sync_mask is not None or loops:
+        return
+    for slot in each(first.live_in):
+        register = code.slots[slot]
+        bits = TYPES.get(f"b{register.type.bits}")
+        is_plain = bits is not None and bits.elements == 1
+        if is_plain and register.role is Role.REGISTER and slot not in code.parameters:
+            ones = np.full(bits.bytes, UNDEFINED_BYTE, dtype=np.uint8).view(bits.dtype)
+            use, name = RegisterUse(slot, bits), f"mov.{bits.name}"
+            fills.append(Lanewise(fill, (ConstantUse(ones),), (use,), site, name))
+            filled |= 1 << slot
+    first.operations[:0] = fills
+    first.writes |= filled
+    first.reads &= ~filled
+    first.live_in &= ~filled
 
 
 def _mask(slots: Iterable[int]) -> int:

@@ -51,8 +51,6 @@ class UndefinedFlow:
     def of(cls, function: FunctionCode, detect: Collection[str]) -> UndefinedFlow:
         """Return the flow in a function from the origins of some detectors."""
         flow = cls()
-        if any(0 in block.terminator.successors for block in function.blocks):
-            return flow  # its first block does not only begin it
         for slot in unwritten_registers(function) if "uninit" in detect else ():
             flow.reach[slot] = 1 << len(flow.origins)
             flow.origins.append(Origin("uninit", slot))

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cudarun.emulator.code import Action, RegisterUse, SinkUse
+from cudarun.emulator.code import Action, Lanewise, RegisterUse, SinkUse
+from cudarun.emulator.decode.analysis import fill
 from cudarun.emulator.detectors.findings import (
     AccessedBytes,
     AccessSite,
@@ -40,7 +41,7 @@ from cudarun.emulator.numerics.arrays import Array, Mask
 from cudarun.emulator.numerics.temporaries import temporaries_of
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import BlockCode, Lanewise, Operation, Site, Use
+    from cudarun.emulator.code import BlockCode, Operation, Site, Use
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Code, Entry, Frame
@@ -136,8 +137,6 @@ class UndefinedValueDetector(Detector):
         counts = [1 + sum(map(_is_negated, each.sources)) for each in block.operations]
         given = iter(code.entries)
         entries = [*islice(given, len(code.entries) - sum(counts))]  # those of other detectors
-        if block.index == 0:
-            entries.append((self._enter, (registers,)))
         for operation, count in zip(block.operations, counts, strict=True):
             own = [*islice(given, count)]
             if any(map(registers.has, (*operation.sources, *operation.destinations))):
@@ -151,18 +150,15 @@ class UndefinedValueDetector(Detector):
             entries.append((self._branch, (registers, use, terminator.site)))
         return replace(code, entries=entries)
 
-    def _enter(self, registers: _Registers) -> None:
-        """Begin a function: registers that may be read before they are written are undefined."""
-        for origin in registers.flow.origins:
-            if origin.slot is not None:
-                use = RegisterUse(origin.slot, registers.frame.function.slots[origin.slot].type)
-                registers.write(use, _filled(registers.read(use), True))
-                self._has_any = True
-
     # --- operations ------------------------------------------------------------------------------
 
     def _follow(self, registers: _Registers, operation: Operation) -> None:
         """Follow undefined values through an operation; only a store has been executed."""
+        if isinstance(operation, Lanewise) and operation.function is fill:
+            (use,) = operation.destinations
+            self._has_any |= "uninit" in self._detect
+            registers.write(use, _filled(registers.read(use), "uninit" in self._detect))
+            return
         if not self._has_any:
             active = registers.active
             is_shuffle = operation.site in registers.flow.shuffles

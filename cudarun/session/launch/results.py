@@ -218,13 +218,17 @@ def initializer_note(
         for name in filter(unset.__contains__, re.findall(r"\w+", check.expression)):
             pattern = fill_pattern(unset[name].dtype())
             if has_nan or any(_exceeds_by(pattern, each) for each in check.first):
+                other = "; if not, see --detect uninit" if has_nan and suggest_uninit else ""
                 return (
                     f"{name} has no initializer: its elements are {'NaN' if has_nan else '0xa5…'} "
                     "until the kernel writes them; if it reads or adds to them first, use "
-                    f"'{name}={unset[name]}:zeros'"
+                    f"'{name}={unset[name]}:zeros'{other}"
                 )
         if has_nan and suggest_uninit:
-            return "shared and local memory is NaN until it is written: see --detect uninit"
+            return (
+                "registers, shared and local memory are NaN until they are written: see "
+                "--detect uninit"
+            )
     return None
 
 

@@ -8,7 +8,7 @@ A function is a list of basic blocks over numbered **slots**, one per register. 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from enum import Enum, auto
 from typing import Any
@@ -95,6 +95,11 @@ class SinkUse:
 
 
 Use = RegisterUse | ConstantUse | SymbolUse | KernelParameterUse | ParameterUse | SinkUse
+
+
+def slots_of(uses: Iterable[Use]) -> set[int]:
+    """Return the slots among some operands."""
+    return {use.slot for use in uses if isinstance(use, RegisterUse | ParameterUse)}
 
 
 # --- operations ----------------------------------------------------------------------------------

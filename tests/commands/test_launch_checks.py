@@ -124,7 +124,7 @@ READS = """.version 8.0
     [
         ("", "f32[1]", (), "note: scale has no initializer, and the kernel did not write it"),
         ("", "f32[1]:ones", (), None),
-        ("add.f32 %f0, %f0, %f2;", "f32[1]:ones", (), "registers, shared and local memory are"),
+        ("add.f32 %f0, %f0, %f2;", "f32[1]:ones", (), "registers, shared and local memory begin"),
         ("add.f32 %f0, %f0, %f2;", "f32[1]:ones", ("--detect", "uninit"), None),
         ("add.f32 %f0, %f0, %f2;", "f32[1]:ones", ("--buffer", "e=f32[0]"), "note: registers"),
         ("add.f32 %f0, %f0, %f3;", "f32[1]:ones", (), "note: registers"),

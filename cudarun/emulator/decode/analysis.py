@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import field, replace
 
 import numpy as np
@@ -32,7 +32,7 @@ from cudarun.emulator.code import (
     Role,
     SinkUse,
     SymbolUse,
-    Use,
+    slots_of,
 )
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait
@@ -87,10 +87,10 @@ def _uses(code: FunctionCode) -> _Uses:
     read, symbols = found.read, found.symbols
     written: list[int] = []
     for block in code.blocks:
-        read.update(_slots(block.terminator.reads))
+        read.update(slots_of(block.terminator.reads))
         written += _terminator_writes(block)
         if block.sync_mask is not None:
-            read.update(_slots([block.sync_mask]))
+            read.update(slots_of([block.sync_mask]))
         for index, operation in enumerate(block.operations):
             for use in operation.sources:
                 if isinstance(use, RegisterUse):
@@ -111,13 +111,6 @@ def _uses(code: FunctionCode) -> _Uses:
     return found
 
 
-def _slots(uses: Iterable[Use]) -> Iterator[int]:
-    """Yield the slots among uses; loops over all operations have this in line."""
-    for use in uses:
-        if isinstance(use, _SLOTTED):
-            yield use.slot
-
-
 def _terminator_writes(block: BlockCode) -> tuple[int, ...]:
     terminator = block.terminator
     if isinstance(terminator, FunctionCall):
@@ -135,7 +128,7 @@ def _drop_unread_results(uses: _Uses) -> None:
         operation = operations[index]
         assert isinstance(operation, Action)
         assert isinstance(operation.action, Atomic)
-        slots = [*_slots(operation.destinations)]
+        slots = [*slots_of(operation.destinations)]
         if uses.read.isdisjoint(slots):
             operation.action.without_result()
             operations[index] = replace(operation, destinations=())
@@ -171,7 +164,7 @@ def _extract_constants(code: FunctionCode, writes: Counter[int]) -> None:
                     if _is_written_once(operation, writes, code):
                         code.prologue.append(operation)
                         moved.append(index)
-                        slots = [*_slots(operation.destinations)]
+                        slots = [*slots_of(operation.destinations)]
                         constant.update(slots)
                         found.update(slots)
             for index in reversed(moved):
@@ -210,7 +203,7 @@ def find_liveness(code: FunctionCode) -> None:
         _reads_and_writes(block, wide)
     for block in reversed(code.blocks):
         terminator = block.terminator
-        reads = _mask(_slots(terminator.reads)) & wide
+        reads = _mask(slots_of(terminator.reads)) & wide
         kept = ~(_mask(_terminator_writes(block)) & wide)
         ends.append((block, reads, kept, terminator.successors))
     blocks = code.blocks
@@ -232,7 +225,7 @@ def unwritten_registers(code: FunctionCode) -> list[int]:
     """Return the slots of registers that a path may read before it has written them."""
     operations = (operation for block in code.blocks for operation in block.operations)
     fills = (one for one in operations if isinstance(one, Lanewise) and one.function is fill)
-    return [slot for one in fills for slot in _slots(one.destinations)]
+    return [slot for one in fills for slot in slots_of(one.destinations)]
 
 
 def fill(undefined: Array, register: Array) -> None:
@@ -250,11 +243,11 @@ def _fill_unwritten(code: FunctionCode) -> None:
     for slot in each(first.live_in):
         register = code.slots[slot]
         bits = TYPES.get(f"b{register.type.bits}")
-        is_plain = bits is not None and bits.elements == 1
-        if is_plain and register.role is Role.REGISTER and slot not in code.parameters:
+        is_own = register.role is Role.REGISTER and slot not in code.parameters
+        if is_own and bits is not None and bits.elements == 1:
             ones = np.full(bits.bytes, UNDEFINED_BYTE, dtype=np.uint8).view(bits.dtype)
-            use, name = RegisterUse(slot, bits), f"mov.{bits.name}"
-            fills.append(Lanewise(fill, (ConstantUse(ones),), (use,), site, name))
+            operands = (ConstantUse(ones),), (RegisterUse(slot, bits),)
+            fills.append(Lanewise(fill, *operands, site, f"mov.{bits.name}"))
             filled |= 1 << slot
     first.operations[:0] = fills
     first.writes |= filled
@@ -273,7 +266,7 @@ def _reads_and_writes(block: BlockCode, wide: int) -> None:
     reads: set[int] = set()
     writes: set[int] = set()
     if block.sync_mask is not None:
-        reads.update(_slots([block.sync_mask]))
+        reads.update(slots_of([block.sync_mask]))
     for operation in block.operations:
         for use in operation.sources:
             if isinstance(use, _SLOTTED) and use.slot not in writes:
@@ -285,7 +278,7 @@ def _reads_and_writes(block: BlockCode, wide: int) -> None:
                 if use.slot not in writes:  # writing a part of a variable preserves the rest
                     reads.add(use.slot)
                 writes.add(use.slot)
-    reads.update(slot for slot in _slots(block.terminator.reads) if slot not in writes)
+    reads.update(slot for slot in slots_of(block.terminator.reads) if slot not in writes)
     block.reads, block.writes = _mask(reads) & wide, _mask(writes) & wide
 
 

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from cudarun.emulator.code import (
-    Action,
-    FunctionCode,
-    Operation,
-    ParameterUse,
-    RegisterUse,
-    Site,
-    Use,
-)
+from cudarun.emulator.code import Action, FunctionCode, Operation, Site, slots_of
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.transfers import MemoryLoad
 
@@ -91,11 +83,7 @@ def _origins(results: set[int], slots: list[_Slots]) -> set[int]:
 
 
 def _slots(operation: Operation) -> _Slots:
-    return _slots_of(operation.sources), _slots_of(operation.destinations)
-
-
-def _slots_of(uses: Iterable[Use]) -> set[int]:
-    return {use.slot for use in uses if isinstance(use, RegisterUse | ParameterUse)}
+    return slots_of(operation.sources), slots_of(operation.destinations)
 
 
 def starts_of_loops(function: FunctionCode) -> list[int]:

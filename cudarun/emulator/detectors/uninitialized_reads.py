@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.code import Action, RegisterUse
+from cudarun.emulator.code import slots_of
 from cudarun.emulator.detectors.agents import Agents, Groups, agents_of_queue, of_thread
 from cudarun.emulator.detectors.findings import (
     AccessedBytes,
@@ -39,7 +39,7 @@ from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Operation, Site
+    from cudarun.emulator.code import Site, Use
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.lanes import Lanes
@@ -64,14 +64,16 @@ class UninitializedReadDetector(Detector):
         self._pending: dict[int, list[tuple[int, Access, Section, Array]]] = {}
         self._completing: dict[tuple[Batch, int, int], list[tuple[int, int]]] = {}
         self._asked: Array | None = None
-        blocks = launch.kernel_function.blocks
-        operations = [operation for block in blocks for operation in block.operations]
-        loads = [each for each in operations if _moves(each, MemoryLoad)]
-        self._loaded = {each.site: each.destinations for each in loads}
-        uses = [use for block in blocks for use in block.terminator.reads]
-        for each in operations:  # an address is used, and a stored value is only copied
-            uses += each.sources[:1] if _moves(each, MemoryStore) else each.sources
-        self._used = {use.slot for use in uses if isinstance(use, RegisterUse)}
+        self._loaded: dict[Site, tuple[Use, ...]] = {}
+        self._used: set[int] = set()  # the slots whose values are not only copied
+        for block in launch.kernel_function.blocks:
+            self._used |= slots_of(block.terminator.reads)
+            for operation in block.operations:
+                action = getattr(operation, "action", None)
+                is_store = isinstance(action, MemoryStore)  # of values, to an address
+                self._used |= slots_of(operation.sources[:1] if is_store else operation.sources)
+                if isinstance(action, MemoryLoad):
+                    self._loaded[operation.site] = operation.destinations
 
     def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
         """Mark shared memory of new blocks as uninitialized."""
@@ -220,10 +222,6 @@ class UninitializedReadDetector(Detector):
             offset -= lane * self._launch.local_stride
             return AccessedBytes("local", offset, size, "", offset)
         return shared_bytes(self._launch, offset, size)
-
-
-def _moves(operation: Operation, kind: type[MemoryAction]) -> bool:
-    return isinstance(operation, Action) and isinstance(operation.action, kind)
 
 
 def _threads(active: Active) -> Array:

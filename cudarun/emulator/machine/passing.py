@@ -9,18 +9,10 @@ that are written at one place; in a loop whose rounds it has left, also another 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
 from typing import NamedTuple
 
-from cudarun.emulator.code import (
-    Action,
-    BlockCode,
-    FunctionCode,
-    ParameterUse,
-    RegisterUse,
-    Site,
-    Use,
-)
+from cudarun.emulator.code import Action, BlockCode, FunctionCode, Site, slots_of
 from cudarun.emulator.machine.access import MemoryAction
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.control import Exit, Return
@@ -49,10 +41,9 @@ def following_blocks(function: FunctionCode) -> dict[Site, Following]:
     if not waits:
         return {}
     reachable, always = _after(blocks)
-    once, several = 0, 0
-    for block in blocks:
-        once, several = once | block.writes, several | once & block.writes
-    own = sum(1 << block.index for block in blocks if _has_own_code(block, several))
+    writers = Counter(slot for block in blocks for slot in each(block.writes))
+    merged = {slot for slot, count in writers.items() if count > 1}
+    own = sum(1 << block.index for block in blocks if _has_own_code(block, merged))
     accessing = sum(1 << block.index for block in blocks if passing_site(block) is not None)
 
     def last(wait: int, counted: int) -> int | None:
@@ -76,30 +67,19 @@ def passing_site(block: BlockCode) -> Site | None:
     return next(iter(_waiting_sites(block)), None)
 
 
-def _has_own_code(block: BlockCode, merged: int) -> bool:
-    """Return whether a block has code that is not merged from the ends of several paths.
-
-    Args:
-        block: The block.
-        merged: The slots that several blocks write.
-    """
+def _has_own_code(block: BlockCode, merged: set[int]) -> bool:
+    """Return whether a block has code that no early return has, with slots of several blocks."""
+    merged = {*merged}
     for operation in block.operations:
         action = operation.action if isinstance(operation, Action) else None
-        read, written = map(_slots, (operation.sources, operation.destinations))
+        is_merged = not merged.isdisjoint(slots_of(operation.sources))
         if isinstance(action, MemoryAction) and (
-            any(access.reads for access in action.accesses) or not read & merged
+            not is_merged or any(access.reads for access in action.accesses)
         ):
             return True
-        merged = merged | written if read & merged else merged & ~written
+        update = merged.update if is_merged else merged.difference_update
+        update(slots_of(operation.destinations))
     return bool(_waiting_sites(block))
-
-
-def _slots(uses: Iterable[Use]) -> int:
-    bits = 0
-    for use in uses:
-        if isinstance(use, RegisterUse | ParameterUse):
-            bits |= 1 << use.slot
-    return bits
 
 
 def _waiting_sites(block: BlockCode) -> list[Site]:

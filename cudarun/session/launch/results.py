@@ -225,10 +225,7 @@ def initializer_note(
                     f"'{name}={unset[name]}:zeros'{other}"
                 )
         if has_nan and suggest_uninit:
-            return (
-                "registers, shared and local memory are NaN until they are written: see "
-                "--detect uninit"
-            )
+            return "registers, shared and local memory begin as NaN: see --detect uninit"
     return None
 
 

@@ -59,7 +59,9 @@ class SharedOperations:
     def add(self, operation: Lanewise | Action, compile_: Callable[[str], None]) -> None:
         """Add an operation to the block; ``compile_(mask)`` adds the body of its function."""
         registers = self._registers
-        slots = [slot for slot in dict.fromkeys(_slots(operation)) if slot in registers.in_state]
+        uses = (*operation.sources, *operation.destinations)
+        used = dict.fromkeys(use.slot for use in uses if isinstance(use, RegisterUse))
+        slots = [slot for slot in used if slot in registers.in_state]
         key = self._key(operation, slots)
         found = None if key is None else self._known.get(key)
         if found is None:
@@ -182,9 +184,3 @@ def _loaded(name: str, kind: str, place: int) -> Iterator[str]:
     """Yield the code that loads a number of the record; narrow ones are its low part."""
     yield f"  {name}.at = getelementptr i64, ptr %record, i64 {place}"
     yield f"  {name} = load {kind}, ptr {name}.at, align 8, !invariant.load !0"
-
-
-def _slots(operation: Lanewise | Action) -> Iterator[int]:
-    for use in (*operation.sources, *operation.destinations):
-        if isinstance(use, RegisterUse):
-            yield use.slot

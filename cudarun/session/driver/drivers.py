@@ -68,6 +68,7 @@ class DriverTraits:
         clock: A description of the clock of events.
         has_cache: Whether earlier work can make a kernel faster.
         runs_machine_code: Whether the driver loads cubins; the emulator runs PTX only.
+        renews_contexts: Whether each task of a worker gets new contexts, which take a GPU 0.1 s.
         estimates_resources: Whether the registers of a kernel, and the occupancy that follows from
             them, are estimates because there is no machine code.
         measures_device: Whether events measure a device, so that rates computed from them describe
@@ -109,6 +110,7 @@ class DriverTraits:
     clock: str = "CUDA events"
     has_cache: bool = True
     runs_machine_code: bool = True
+    renews_contexts: bool = False
     estimates_resources: bool = False
     measures_device: bool = True
     newest_ptx: Callable[[], Version] | None = None
@@ -185,6 +187,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             clock="wall time of the emulation",
             has_cache=False,
             runs_machine_code=False,
+            renews_contexts=True,
             estimates_resources=True,
             measures_device=False,
             newest_ptx=emulator.newest_ptx,

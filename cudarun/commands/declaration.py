@@ -6,11 +6,12 @@ option, so that there is no second list of options. Those of requests are declar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse
@@ -138,6 +139,22 @@ def options_of(kind: Any, **more: Mapping[str, Any]) -> dict[str, Callable[[F], 
             attributes |= {"default": default, "show_default": True}
         found[dest] = option(*names, *() if dest in names else (dest,), **attributes)
     return found
+
+
+def given_on_line(context: click.Context) -> Iterator[click.Option]:
+    """Yield the options that the command line has, not the environment."""
+    for each in context.command.params:
+        source = context.get_parameter_source(each.name or "")
+        if isinstance(each, click.Option) and source is ParameterSource.COMMANDLINE:
+            yield each
+
+
+def conflict(one: str, other: str, reason: str | None = None) -> RequestError:
+    """Return the error for two options that exclude each other."""
+    because = "" if reason is None else f": {reason}"
+    return RequestError(f"{one} and {other} cannot be combined{because}").naming(
+        one.partition(" ")[0], other.partition(" ")[0]
+    )
 
 
 def value_name(field: Field[Any]) -> str:

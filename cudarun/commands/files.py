@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,18 @@ from cudarun.session.image.triton import files_beside
 from cudarun.session.launch.step_request import on_device
 
 if TYPE_CHECKING:
+    from cudarun.arguments.values import Argument
     from cudarun.session.driver.selection import Selector
     from cudarun.session.image.image import Image
+
+
+_WITH_PATHS = frozenset(
+    {
+        *(CaseForm.PATHS, CaseForm.NAMED_PATHS, CaseForm.KERNEL, CaseForm.EXPECTATIONS),
+        *(CaseForm.EXPRESSIONS, CaseForm.NAMED_EXPRESSIONS, CaseForm.SETTINGS),
+    }
+)
+_QUOTED = re.compile(r"""(["'])((?:(?!\1)[^\\])*)\1""")
 
 
 def output_files(
@@ -88,34 +99,61 @@ def image_files(image: Image | None) -> list[str]:
     return paths
 
 
-def option_paths(option: Option, value: Any) -> Iterator[str]:
-    """Yield the paths in the value of an option."""
-    texts = [] if value is None else [value] if isinstance(value, str) else value
-    match option.form:
+def option_paths(option: Option, value: Any) -> list[str]:
+    """Return the paths in the value of an option."""
+    has_paths = option.form in _WITH_PATHS
+    if value is None or not (has_paths or option.file):
+        return []
+    texts = [value] if isinstance(value, str) else [*value]
+    found: list[str] = []
+    for text in texts if has_paths else ():
+        with_paths(option.form, text, partial(_noted, found))
+    return found if has_paths else texts
+
+
+def _noted(found: list[str], path: str) -> str:
+    found.append(path)
+    return path
+
+
+def with_paths(form: CaseForm | None, text: str, move: Callable[[str], str]) -> str:
+    """Return a value of an option with ``move`` applied to every path in it.
+
+    Raises:
+        RequestError: It does not parse.
+    """
+    from cudarun.arguments.expressions.statements import parse_check, parse_let
+    from cudarun.arguments.grammar import parse_setting
+
+    name, _, source = text.partition("=")
+    match form:
+        case CaseForm.PATHS:
+            return move(text)
         case CaseForm.NAMED_PATHS:
-            yield from (text.partition("=")[2] for text in texts)
+            return f"{name}={move(source)}"
+        case CaseForm.EXPECTATIONS if source.startswith("@"):
+            return f"{name}=@{move(source[1:])}"
         case CaseForm.EXPECTATIONS:
-            yield from map(_expected, texts)
+            path, _, function = source.rpartition(":")
+            return f"{name}={move(path)}:{function}"
         case CaseForm.KERNEL:
-            yield from filter(None, (text.partition(":")[0] for text in texts))
-        case CaseForm.EXPRESSIONS:
-            from cudarun.arguments.expressions.statements import parse_check
-
-            for text in texts:
-                yield from parse_check(text).expression.files
-        case CaseForm.NAMED_EXPRESSIONS:
-            from cudarun.arguments.expressions.statements import parse_let
-
-            for text in texts:
-                yield from parse_let(text).expression.files
+            path, colon, kernel = text.partition(":")
+            return f"{move(path) if path else path}{colon}{kernel}"
+        case CaseForm.EXPRESSIONS | CaseForm.NAMED_EXPRESSIONS:
+            parse = parse_check if form is CaseForm.EXPRESSIONS else parse_let
+            files = parse(text).expression.files
+            return _QUOTED.sub(lambda m: m[1] + move(m[2]) + m[1] if m[2] in files else m[0], text)
         case CaseForm.SETTINGS:
-            from cudarun.arguments.files import files_of
-            from cudarun.arguments.grammar import parse_setting
+            return moved_argument(parse_setting(text), move)
+    return text
 
-            for text in texts:
-                yield from files_of(parse_setting(text))
-        case _ if option.file is not None:
-            yield from texts
+
+def moved_argument(argument: Argument, move: Callable[[str], str]) -> str:
+    """Return the text of an argument with ``move`` applied to its paths; unchanged without any."""
+    from cudarun.arguments.files import relocated
+
+    moved = relocated(argument, move)
+    return argument.text if moved == argument else str(moved)
 
 
 def argument_paths(arguments: Sequence[str]) -> Iterator[str]:
@@ -131,14 +169,8 @@ def argument_paths(arguments: Sequence[str]) -> Iterator[str]:
         yield from files_of(argument)
 
 
-def relocated_path(path: str, folder: Path) -> str:
+def relocated_path(path: str, *, folder: Path) -> str:
     """Return a path that was relative to the working directory relative to a folder."""
     if os.path.isabs(path) or path.startswith("~") or folder == Path():
         return path
     return os.path.relpath(path, folder)
-
-
-def _expected(text: str) -> str:
-    """Return the path of ``NAME=@PATH`` or ``NAME=PATH:FUNCTION``."""
-    source = text.partition("=")[2]
-    return source[1:] if source.startswith("@") else source.rpartition(":")[0]

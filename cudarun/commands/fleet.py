@@ -16,7 +16,7 @@ from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse, check_outputs
 from cudarun.base.terminal import one_line
 from cudarun.commands import completion
-from cudarun.commands.declaration import Option, Values
+from cudarun.commands.declaration import Option, Values, given_on_line
 from cudarun.commands.help import Command
 from cudarun.commands.numbers import seconds, whole
 from cudarun.commands.options import output_options
@@ -330,13 +330,7 @@ def _refuse_outputs(cases: Sequence[Case]) -> None:
 
 
 def _refuse_beside_node(spec: str | None) -> None:
-    context = click.get_current_context()
-    given = [
-        each.opts[-1]
-        for each in context.command.params
-        if isinstance(each, click.Option)
-        and each.name not in ("node", "as_json", "allow_python")
-        and context.get_parameter_source(each.name or "") is click.core.ParameterSource.COMMANDLINE
-    ]
-    if spec is not None or given:
-        raise RequestError(f"--node and {given[0] if spec is None else spec} cannot be combined")
+    given = given_on_line(click.get_current_context())
+    others = [o.opts[-1] for o in given if o.name not in ("node", "as_json", "allow_python")]
+    if spec is not None or others:
+        raise RequestError(f"--node and {others[0] if spec is None else spec} cannot be combined")

@@ -10,7 +10,6 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse, check_outputs
@@ -18,7 +17,7 @@ from cudarun.base.options import EarlyEffect, OptionGroup, OptionScope
 from cudarun.commands import completion
 from cudarun.commands.command_group import is_image_name
 from cudarun.commands.compile_options import compile_options
-from cudarun.commands.declaration import Option, Values, filled, option
+from cudarun.commands.declaration import Option, Values, conflict, filled, given_on_line, option
 from cudarun.commands.launch_options import engine_options, launch_options
 from cudarun.commands.options import (
     progress_display,
@@ -317,7 +316,7 @@ def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
 def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool) -> int:
     if values["listed"]:
         if values["junit"] is not None:
-            raise RequestError("--list and --junit cannot be combined: --list runs no case")
+            raise conflict("--list", "--junit", "--list runs no case")
         from cudarun.model.spec import SpecListing
 
         listed = tuple(case.listed() for case in _cases(values, where))
@@ -384,12 +383,10 @@ def _refuse_with_spec() -> None:
         raise RequestError(
             "--then applies to one launch; set it in the cases of the spec", option="--spec"
         )
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and isinstance(parameter, Option) and not parameter.goes_with_spec:
+    for each in given_on_line(context):
+        if isinstance(each, Option) and not each.goes_with_spec:
             raise RequestError(
-                f"{parameter.opts[-1]} applies to one launch; set it in the cases of the spec",
+                f"{each.opts[-1]} applies to one launch; set it in the cases of the spec",
                 option="--spec",
             )
 
@@ -420,5 +417,5 @@ def _sanitize(values: Values, where: Target, renderer: Renderer) -> int:
     for name in ("together", "repeat", "reference", "seeds", "stateless", "baseline"):
         given = where.together if name == "together" else values[name] not in (None, 1, False)
         if given:
-            raise RequestError(f"--sanitize and --{name} cannot be combined")
+            raise conflict("--sanitize", f"--{name}")
     return finish(sanitize(values["sanitize"], _request(values, where), where), renderer)

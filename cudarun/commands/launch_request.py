@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cudarun.base.errors import CudarunError, RequestError
 from cudarun.commands.baseline_request import baseline_values
-from cudarun.commands.declaration import Values, filled
+from cudarun.commands.declaration import Values, conflict, filled
 from cudarun.commands.launch_options import STRICT_RACES
 from cudarun.commands.python_functions import check_function
 from cudarun.session.driver.selection import ALL
@@ -89,12 +89,9 @@ def program_request(
             raise error.of(operation=f"step {number}" if len(steps) > 1 else None) from None
     timing, detection = options.timing, options.detection
     if len(steps) > 1 and timing is not None and timing.input_sets > 1:
-        raise RequestError(
-            "--input-sets and --then cannot be combined: the inputs of a program are one set"
-        ).naming("--input-sets", "--then")
+        raise conflict("--input-sets", "--then", "the inputs of a program are one set")
     if options.graph and detection:
-        option = "--detect" if detection.detect else "--stats"
-        raise RequestError(f"{option} and --graph cannot be combined").naming(option, "--graph")
+        raise conflict("--detect" if detection.detect else "--stats", "--graph")
     baseline = _baseline(steps, where, read_image, directory)
     return Program(tuple(found), replace(options, baseline=baseline))
 
@@ -115,9 +112,7 @@ def _baseline(
     if values is None:
         return None
     if len(steps) > 1:
-        raise RequestError(
-            "--baseline and --then cannot be combined: a baseline is one kernel"
-        ).naming("--baseline", "--then")
+        raise conflict("--baseline", "--then", "a baseline is one kernel")
     try:
         image = read_image(values).instantiating(values["kernel"])
         program = Program((_step(values, where, image, directory),), _options(values, where))
@@ -253,9 +248,7 @@ def _refuse_several_launches(values: Values) -> None:
     for option in (each for each, given in several.items() if given):
         for other in ("--reference", "--profile"):
             if values[other.removeprefix("--")]:
-                raise RequestError(
-                    f"{option} and {other} cannot be combined: {other} makes a single launch"
-                ).naming(option, other)
+                raise conflict(option, other, f"{other} makes a single launch")
 
 
 def _aliases(arguments: Sequence[Argument]) -> dict[str, str]:
@@ -287,9 +280,7 @@ def geometry_request(values: Values) -> GeometryRequest:
     """
     geometry = filled(GeometryRequest, values)
     if geometry.grid and geometry.threads:
-        raise RequestError(
-            "--grid and --threads cannot be combined: each sets the total size"
-        ).naming("--grid", "--threads")
+        raise conflict("--grid", "--threads", "each sets the total size")
     return geometry
 
 
@@ -314,9 +305,7 @@ def _detection(values: Values, where: Target) -> Detection:
     detection = filled(Detection, values, limit=limit)
     if detection and values["repeat"] is not None:
         option = "--detect" if detection.detect else "--stats"
-        raise RequestError(
-            f"{option} and --repeat cannot be combined: instrumentation slows the kernel down"
-        ).naming(option, "--repeat")
+        raise conflict(option, "--repeat", "instrumentation slows the kernel down")
     return detection
 
 
@@ -332,9 +321,7 @@ def _timing(values: Values) -> Timing | None:
                 ).naming(f"--{name}")
         return None
     if values["profile"]:
-        raise RequestError(
-            "--profile and --repeat cannot be combined: --profile makes a single launch"
-        ).naming("--profile", "--repeat")
+        raise conflict("--profile", "--repeat", "--profile makes a single launch")
     return filled(
         Timing,
         values,
@@ -357,9 +344,7 @@ def _input_sets(values: Values) -> int:
             option="--input-sets",
         )
     if count > 1 and values["swaps"]:
-        raise RequestError("--input-sets and --swap cannot be combined").naming(
-            "--input-sets", "--swap"
-        )
+        raise conflict("--input-sets", "--swap")
     return count
 
 

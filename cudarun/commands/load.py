@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from cudarun.base.errors import RequestError
 from cudarun.commands import completion
 from cudarun.commands.compile_options import compile_options
-from cudarun.commands.declaration import Option, Values, filled, option
+from cudarun.commands.declaration import Option, Values, conflict, filled, given_on_line, option
 from cudarun.commands.help import Command
 from cudarun.commands.image_options import jit, jit_options
 from cudarun.commands.inputs import open_input
@@ -136,15 +135,9 @@ def _offline(values: Values, renderer: Renderer, where: Target, *, quiet: bool) 
 
 def _refuse_offline() -> None:
     """Refuse options for the driver with ``--offline``."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and isinstance(parameter, Option) and parameter.of_device:
-            refused = parameter.opts[-1]
-            raise RequestError(
-                f"{refused} and --offline cannot be combined: --offline uses no device"
-            )
+    for each in given_on_line(click.get_current_context()):
+        if isinstance(each, Option) and each.of_device:
+            raise conflict(each.opts[-1], "--offline", "--offline uses no device")
 
 
 def _request(values: Values, *, verbose: bool) -> LoadRequest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from cudarun.base.errors import RequestError
+from cudarun.commands.declaration import conflict
 from cudarun.report.renderer import Renderer
 
 
@@ -31,10 +31,10 @@ def _renderer(context: click.Context) -> Renderer:
     options = context.params
     chosen = options.get("output_format", "table")
     if chosen == "jsonl" and options["listed"]:
-        raise RequestError("--format jsonl and --list cannot be combined: use --json")
+        raise conflict("--format jsonl", "--list", "use --json")
     if options["as_json"]:
         if chosen != "table":
-            raise RequestError(f"--json and --format {chosen} cannot be combined")
+            raise conflict("--json", f"--format {chosen}")
         from cudarun.report.json import JsonRenderer
 
         return JsonRenderer()

@@ -9,7 +9,7 @@ import click
 from cudarun.base.errors import ExitCode, RequestError
 from cudarun.base.files import FileUse, OutputFile, check_outputs
 from cudarun.base.options import option_fields
-from cudarun.commands.declaration import Values, filled, option, options_of
+from cudarun.commands.declaration import Values, conflict, filled, option, options_of
 from cudarun.commands.files import output_files
 from cudarun.commands.help import Command
 from cudarun.commands.numbers import seconds, size
@@ -116,9 +116,7 @@ def _refuse_with_fault(request: RecordRequest) -> None:
         is_given = getattr(request, field.name) != field.default
         if is_given and field.name not in ("output", "max_bytes"):
             name = field.metadata["option"][0][-1]
-            raise RequestError(f"--at-fault and {name} cannot be combined").naming(
-                "--at-fault", name
-            )
+            raise conflict("--at-fault", name)
 
 
 def _shrink(program: tuple[str, ...], values: Values) -> int:

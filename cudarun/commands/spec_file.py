@@ -201,7 +201,7 @@ class _CaseReader:
             place = f"{self.text.path}:{self.text.line_of_case(index, key)}"
             raise RequestError(f"{key} must be true or false").of(place=place)
         if self.candidate is not None:
-            path = relocated_path(self.candidate, self.directory)
+            path = relocated_path(self.candidate, folder=self.directory)
             own["image"] = "image", escaped_references(path)
         return self._defaults | own if wanted else own
 

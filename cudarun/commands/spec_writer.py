@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import click
 from click.core import ParameterSource
 
 from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse, OutputFile, is_special, whole_file
-from cudarun.base.options import CaseForm
+from cudarun.base.options import REPEATED, CaseForm
 from cudarun.base.toml_text import spec_lines
 from cudarun.commands.declaration import Option
-from cudarun.commands.files import relocated_path
+from cudarun.commands.files import moved_argument, relocated_path, with_paths
 from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText
 from cudarun.commands.spec_text import STEPS as SPEC_STEPS
 from cudarun.commands.spec_words import (
@@ -24,9 +25,6 @@ from cudarun.commands.spec_words import (
 from cudarun.commands.steps import STEPS
 from cudarun.commands.text_files import read_text
 from cudarun.session.launch.request import Program
-
-if TYPE_CHECKING:  # its parser is imported where it is needed
-    from cudarun.arguments.values import Argument
 
 _GIVEN = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
 
@@ -52,7 +50,10 @@ def append_case(path: str, context: click.Context, request: Program) -> str:
     spec = _spec(path, before)
     taken = {table["name"] for table in spec.tables if isinstance(table.get("name"), str)}
     name = _free_name(context.params["kernel"] or Path(image).stem, taken)
-    entries: list[tuple[str, object]] = [("name", name), ("image", relocated_path(image, folder))]
+    entries: list[tuple[str, object]] = [
+        ("name", name),
+        ("image", relocated_path(image, folder=folder)),
+    ]
     if spec.defaults:
         entries.append((DEFAULTS, False))
     if not later:  # one launch: all keys in the order of the options
@@ -80,13 +81,16 @@ def _step(context: click.Context, folder: Path) -> _Entries:
     """Return the keys of a step."""
     image = context.params["step_image"]
     own = {key: option for key, option in OPTIONS.items() if option.of_step}
-    entries: _Entries = [] if image is None else [("image", relocated_path(image, folder))]
+    entries: _Entries = [] if image is None else [("image", relocated_path(image, folder=folder))]
     return [*entries, *_options(context, folder, own), *_arguments(context, folder)]
 
 
 def _arguments(context: click.Context, folder: Path) -> _Entries:
-    arguments = context.params["arguments"]
-    moved = [_moved(each, folder, _parse_argument) for each in arguments]
+    from cudarun.arguments.grammar import parse_argument
+
+    move = partial(relocated_path, folder=folder)
+    arguments = map(parse_argument, context.params["arguments"])
+    moved = [moved_argument(each, move) for each in arguments]
     return [("args", moved)] if moved else []
 
 
@@ -104,12 +108,6 @@ def _with_seed(entries: _Entries, request: Program) -> _Entries:
     if not request.is_random:
         return entries
     return [entry for entry in entries if entry[0] != "seed"] + [("seed", request.options.seed)]
-
-
-def _parse_argument(text: str) -> Argument:
-    from cudarun.arguments.grammar import parse_argument
-
-    return parse_argument(text)
 
 
 def _lines(entries: Iterable[tuple[str, object]]) -> str:
@@ -153,70 +151,26 @@ def _free_name(stem: str, taken: set[str]) -> str:
 
 
 def toml_value(form: CaseForm | None, value: Any, folder: Path) -> Any:
-    """Convert the value of an option to its TOML form."""
-    from cudarun.arguments.expressions.statements import parse_check, parse_let
-    from cudarun.arguments.grammar import parse_setting
-
+    """Convert the value of an option to its TOML form, with paths relative to a folder."""
+    move = partial(relocated_path, folder=folder)
     match form:
-        case CaseForm.NAMED_PATHS:
-            pairs = (text.partition("=") for text in value)
-            return [f"{name}={relocated_path(path, folder)}" for name, _, path in pairs]
-        case CaseForm.EXPECTATIONS:
-            return [_expectation_moved(text, folder) for text in value]
         case CaseForm.KERNEL:
-            path, colon, kernel = value.partition(":")
-            return f"{relocated_path(path, folder) if path else path}{colon}{kernel}"
-        case CaseForm.PATHS:
-            return [relocated_path(path, folder) for path in value]
+            return with_paths(form, value, move)
         case CaseForm.NAMED_SIZES:
             return [f"{name}={size}" for name, size in value]
         case CaseForm.WORDS:
             return ",".join(map(str, value))
-        case CaseForm.EXPRESSIONS:
-            files = [parse_check(text).expression.files for text in value]
-            return [_with_paths_moved(*each, folder) for each in zip(value, files, strict=True)]
-        case CaseForm.NAMED_EXPRESSIONS:
-            files = [parse_let(text).expression.files for text in value]
-            return [_with_paths_moved(*each, folder) for each in zip(value, files, strict=True)]
-        case CaseForm.SETTINGS:
-            return [_moved(text, folder, parse_setting) for text in value]
         case CaseForm.EXTENT:
             return [_count(text) for text in value.split(",")] if "," in value else _count(value)
         case CaseForm.COUNT:
             return _count(value)
         case CaseForm.PAIRS if len(value) == 1:
             return [name.strip() for name in value[0].split(",")]
-        case CaseForm.TEXTS | CaseForm.PAIRS:
-            return [*value]
+    if form in REPEATED:
+        return [with_paths(form, text, move) for text in value]
     return value if isinstance(value, int | float | str) else str(value)
 
 
 def _count(text: str) -> int | str:
     """Return a plain number as such, and an expression as it is."""
     return int(text) if text.isdecimal() else text
-
-
-def _moved(text: str, folder: Path, parse: Callable[[str], Argument]) -> str:
-    """Return an argument with its paths relative to the spec's folder; unchanged without paths."""
-    from cudarun.arguments.files import relocated
-
-    argument = parse(text)
-    moved = relocated(argument, lambda path: relocated_path(path, folder))
-    return text if moved == argument else str(moved)
-
-
-def _expectation_moved(text: str, folder: Path) -> str:
-    name, _, source = text.partition("=")
-    if source.startswith("@"):
-        return f"{name}=@{relocated_path(source[1:], folder)}"
-    path, _, function = source.rpartition(":")
-    return f"{name}={relocated_path(path, folder)}:{function}"
-
-
-def _with_paths_moved(text: str, paths: Iterable[str], folder: Path) -> str:
-    """Return an expression with the paths in ``load(…)`` relative to the spec's folder."""
-    for path in paths:
-        moved = relocated_path(path, folder)
-        for quote in "\"'":
-            text = text.replace(f"{quote}{path}{quote}", f"{quote}{moved}{quote}")
-    return text

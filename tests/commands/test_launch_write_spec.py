@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cudarun.base.options import CaseForm
+from cudarun.commands.spec_writer import toml_value
 from tests.commands.notes import BY_ORDER
 from tests.commands.test_launch_spec import ARGUMENTS, verdicts
 
@@ -59,6 +61,12 @@ def test_paths_are_written_as_seen_from_the_file(run: Run, tmp_path: Path) -> No
         "--write-spec", "deep/again.toml",
     )  # fmt: skip
     assert run("launch", "--spec", "deep/again.toml", "-d", "cpu").code == 0
+
+
+def test_each_path_of_an_expression_is_moved_once() -> None:
+    text = 'y == load("a.npy") - load(\'../a.npy\') + z["b.npy"]'
+    moved = 'y == load("../a.npy") - load(\'../../a.npy\') + z["b.npy"]'
+    assert toml_value(CaseForm.EXPRESSIONS, (text,), Path("deep")) == [moved]
 
 
 def test_how_source_is_compiled_is_kept(run: Run, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from cudarun.arguments.packing import (
     TensorMapSpec,
     VariableElement,
 )
-from cudarun.arguments.scanner import did_you_mean
+from cudarun.arguments.scanner import counted, did_you_mean
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.slots import ParameterSlot
 from cudarun.arguments.tensor_map_layout import check_address, tensor_map_layout
@@ -179,7 +179,6 @@ class Locator:
         count = math.prod(spec.shape)
         if not 0 <= index <= count:  # the end is a valid address, too
             raise RequestError(
-                f"{address} is out of bounds: {address.name} has {count} "
-                f"element{'s' * (count != 1)}"
+                f"{address} is out of bounds: {address.name} has {counted(count, 'element')}"
             )
         return BufferElement(address.name, index * spec.type.size)

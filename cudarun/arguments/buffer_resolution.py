@@ -12,7 +12,7 @@ from cudarun.arguments.files import check_raw_size, is_npy, is_png, locate
 from cudarun.arguments.initial_values import FileInitial, FileOrder
 from cudarun.arguments.object_resolution import resolve_object
 from cudarun.arguments.packing import BufferSpec, ObjectSpec, Pointee, pack
-from cudarun.arguments.types import VECTORS, has_pointers, inner_shape, innermost
+from cudarun.arguments.types import VECTORS, by_times, has_pointers, inner_shape, innermost
 from cudarun.arguments.values import Argument, Buffer, FileBuffer, Initial, ListInitial, ObjectValue
 from cudarun.base.errors import RequestError
 
@@ -76,9 +76,9 @@ class BufferResolver:
         """Resolve the file of an initializer and check all that is possible without reading it."""
         if isinstance(initial, ListInitial) and initial.shape != spec.array_shape:
             raise RequestError(
-                f"a list of shape {_shape(initial.shape)} does not match {spec}"
+                f"a list of shape {by_times(initial.shape)} does not match {spec}"
                 + (
-                    f", which has {_shape(spec.array_shape)} values"
+                    f", which has {by_times(spec.array_shape)} values"
                     if inner_shape(spec.type)
                     else ""
                 )
@@ -94,7 +94,3 @@ class BufferResolver:
                 check_raw_size(path, spec.nbytes, str(spec))
             return replace(initial, path=str(path))
         return initial
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return "×".join(map(str, shape))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.elements import ElementRules
@@ -21,6 +22,7 @@ from cudarun.arguments.types import (
     ScalarType,
     StructType,
     Type,
+    by_times,
     has_pointers,
     inner_shape,
     innermost,
@@ -48,9 +50,7 @@ class BufferRules(ElementRules, PathRules):
             raise scanner.error(
                 f"a buffer requires dimensions: {element}[n], or {element}[1] for one element"
             )
-        dimensions = [read_dimension(scanner)]
-        while scanner.accept(","):
-            dimensions.append(read_dimension(scanner))
+        dimensions = tuple(scanner.several(partial(read_dimension, scanner)))
         scanner.expect("]", "or ',' after a dimension")
         if scanner.peek("["):  # as a declaration of C++
             raise scanner.error(
@@ -58,8 +58,8 @@ class BufferRules(ElementRules, PathRules):
             )
         if len(dimensions) + len(inner_shape(element)) > MAX_DEPTH:
             raise scanner.error(f"a buffer has more than {MAX_DEPTH} axes", start)
-        initial = self.initial(element, tuple(dimensions)) if scanner.accept(":") else None
-        return Buffer(element, tuple(dimensions), initial)
+        initial = self.initial(element, dimensions) if scanner.accept(":") else None
+        return Buffer(element, dimensions, initial)
 
     def initial(self, element: Type, dimensions: tuple[Expression, ...]) -> Initial:
         """Parse an initializer."""
@@ -146,14 +146,12 @@ class BufferRules(ElementRules, PathRules):
         numbers: list[UntypedNumber] = []
         start = scanner.skip_space()
         if scanner.accept("("):
-            while True:
+            while not numbers or scanner.accept(","):
                 at = scanner.skip_space()
                 numbers.append(self.number())
                 if not (ends_open and len(numbers) == counts[-1]):
                     self.fits(numbers[-1], element, at)
                 self.finite(word, numbers[-1], element, at)
-                if not scanner.accept(","):
-                    break
             scanner.expect(")", f"after the numbers of {word}")
         if len(numbers) not in counts:
             wanted = " or ".join(str(count) for count in counts if count)
@@ -177,8 +175,8 @@ class BufferRules(ElementRules, PathRules):
                 shapes = [i.shape for i in (first, item) if isinstance(i, ListInitial)]
                 if len(set(shapes)) > 1:
                     raise scanner.error(
-                        f"a list of shape {_shape(shapes[1])} follows one of shape "
-                        f"{_shape(shapes[0])}",
+                        f"a list of shape {by_times(shapes[1])} follows one of shape "
+                        f"{by_times(shapes[0])}",
                         at,
                     )
                 items.append(item)
@@ -206,7 +204,3 @@ class BufferRules(ElementRules, PathRules):
 
 def _plural(scalars: tuple[ScalarType, ...]) -> str:
     return " and ".join(map(str, scalars))
-
-
-def _shape(shape: tuple[int, ...]) -> str:
-    return "×".join(map(str, shape))

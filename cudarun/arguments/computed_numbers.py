@@ -15,12 +15,12 @@ from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.types import NAMED, ScalarType
+from cudarun.arguments.value_parts import with_parts
 from cudarun.arguments.values import (
     AddressOf,
     Argument,
     Buffer,
     FileBuffer,
-    Member,
     Reference,
     StructValue,
     Value,
@@ -104,8 +104,8 @@ class _Numbers:
                 return number if type_ is None else _typed(number, type_, expression)
             case Reference(name):
                 return self._named(name)
-            case StructValue(members):
-                return StructValue(tuple(Member(m.name, self.resolved(m.value)) for m in members))
+            case StructValue():
+                return with_parts(value, self.resolved)
             case _:
                 return value
 

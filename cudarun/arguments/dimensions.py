@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from cudarun.arguments.expressions.parser import read_expression
 from cudarun.arguments.expressions.syntax import (
@@ -35,16 +36,10 @@ def _power(base: int, exponent: int) -> int:
     return int(base**exponent)
 
 
-def _shift(value: int, count: int) -> int:
+def _count(count: int) -> int:
     if count < 0:
         raise RequestError(f"shift by {count}: the shift count is negative")
-    return value << min(count, 65)
-
-
-def _shift_right(value: int, count: int) -> int:
-    if count < 0:
-        raise RequestError(f"shift by {count}: the shift count is negative")
-    return value >> min(count, 65)
+    return min(count, 65)
 
 
 _INTEGER_OPERATORS: dict[str, Callable[[int, int], int]] = {
@@ -54,8 +49,8 @@ _INTEGER_OPERATORS: dict[str, Callable[[int, int], int]] = {
     "//": lambda a, b: a // b,
     "%": lambda a, b: a % b,
     "**": _power,
-    "<<": _shift,
-    ">>": _shift_right,
+    "<<": lambda a, b: a << _count(b),
+    ">>": lambda a, b: a >> _count(b),
     "&": lambda a, b: a & b,
     "|": lambda a, b: a | b,
     "^": lambda a, b: a ^ b,
@@ -142,9 +137,7 @@ def parse_extent(text: str, least: int = 1) -> tuple[Expression, ...]:
     if _BY_X.fullmatch(text):  # only of plain numbers: nx2 is a name
         text = re.sub("[x×]", ",", text)
     scanner = Scanner(text)
-    extent = [read_dimension(scanner)]
-    while scanner.accept(","):
-        extent.append(read_dimension(scanner))
+    extent = scanner.several(partial(read_dimension, scanner))
     scanner.expect_end()
     if len(extent) > 3:
         raise RequestError(f"'{text}' has {len(extent)} dimensions; the maximum is 3")
@@ -252,10 +245,7 @@ def _integer(node: Node, integers: Mapping[str, int]) -> int:
             value = _integer(operand, integers)
             return {"-": -value, "+": value, "~": ~value}[operator]
         case Binary(operator, left, right):
-            return integer_operation(
-                operator,
-                _integer(left, integers),
-                _integer(right, integers),
-            )
+            sides = (_integer(left, integers), _integer(right, integers))
+            return integer_operation(operator, *sides)
         case _:
             raise AssertionError(f"read_dimension let {node} pass")

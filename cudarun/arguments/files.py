@@ -10,19 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from cudarun.arguments.initial_values import FileInitial
-from cudarun.arguments.values import (
-    Argument,
-    Buffer,
-    Descriptor,
-    FileBuffer,
-    Leaf,
-    ListInitial,
-    Member,
-    ObjectValue,
-    StructValue,
-    TensorMapValue,
-    Value,
-)
+from cudarun.arguments.value_parts import with_parts
+from cudarun.arguments.values import Argument, Buffer, FileBuffer, Value
 from cudarun.base.errors import RequestError
 
 _NPY_MAGIC = b"\x93NUMPY"
@@ -36,53 +25,16 @@ def locate(path: str, directory: Path) -> Path:
 
 def relocated(argument: Argument, move: Callable[[str], str]) -> Argument:
     """Return the argument with ``move`` applied to every path in it."""
-    return replace(argument, value=_relocated(argument.value, move))
 
+    def moved(value: Value) -> Value:
+        match value:
+            case FileBuffer(path):
+                return replace(value, path=move(path))
+            case Buffer(initial=FileInitial(path) as initial):
+                return replace(value, initial=replace(initial, path=move(path)))
+        return with_parts(value, moved)
 
-def _relocated(value: Value, move: Callable[[str], str]) -> Value:
-    match value:
-        case FileBuffer(path):
-            return replace(value, path=move(path))
-        case Buffer(initial=FileInitial(path) as initial):
-            return replace(value, initial=replace(initial, path=move(path)))
-        case Buffer(initial=ListInitial() as initial):
-            return replace(value, initial=_relocated_list(initial, move))
-        case StructValue(members):
-            moved = (Member(m.name, _relocated(m.value, move)) for m in members)
-            return StructValue(tuple(moved))
-        case Descriptor():
-            return value.mapped(lambda part: _relocated(part, move))
-        case ObjectValue(source=tuple(levels)):
-            return replace(value, source=tuple(_relocated_buffer(each, move) for each in levels))
-        case TensorMapValue(Buffer() | FileBuffer() as tensor):
-            inner = _relocated(tensor, move)
-            assert isinstance(inner, Buffer | FileBuffer), "the kind of a value does not change"
-            return replace(value, tensor=inner)
-        case _:
-            return value
-
-
-def _relocated_buffer(
-    value: Buffer | FileBuffer, move: Callable[[str], str]
-) -> Buffer | FileBuffer:
-    moved = _relocated(value, move)
-    assert isinstance(moved, Buffer | FileBuffer), "the kind of a value does not change"
-    return moved
-
-
-def _relocated_list(items: ListInitial, move: Callable[[str], str]) -> ListInitial:
-    """Relocate the buffers in a list of addresses."""
-    moved: list[ListInitial | Leaf] = []
-    for item in items.items:
-        if isinstance(item, ListInitial):
-            moved.append(_relocated_list(item, move))
-        elif isinstance(item, Buffer | FileBuffer | StructValue | ObjectValue):
-            changed = _relocated(item, move)
-            assert isinstance(changed, Leaf), "the kind of a value does not change"
-            moved.append(changed)
-        else:
-            moved.append(item)
-    return ListInitial(tuple(moved))
+    return replace(argument, value=moved(argument.value))
 
 
 def files_of(argument: Argument) -> list[str]:

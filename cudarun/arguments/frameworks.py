@@ -14,7 +14,9 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from cudarun.arguments.buffers import BufferRules
 from cudarun.arguments.dimensions import parse_count, read_dimension
@@ -53,9 +55,9 @@ class NumbaArray(Descriptor):
 
     buffer: Buffer | FileBuffer
 
-    def mapped(self, change: Callable[[Value], Value]) -> NumbaArray:
+    def mapped(self, change: Callable[[Any], Any]) -> NumbaArray:
         """Return it with another buffer."""
-        return NumbaArray(_buffer(change(self.buffer)))
+        return NumbaArray(change(self.buffer))
 
     def __str__(self) -> str:
         return f"numba({self.buffer})"
@@ -118,9 +120,9 @@ class WarpArray(Descriptor):
         """The name in Warp."""
         return "array_t"
 
-    def mapped(self, change: Callable[[Value], Value]) -> WarpArray:
+    def mapped(self, change: Callable[[Any], Any]) -> WarpArray:
         """Return it with another buffer."""
-        return WarpArray(_buffer(change(self.buffer)))
+        return WarpArray(change(self.buffer))
 
     def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
         """Return the structure; the buffer in it has its name."""
@@ -204,11 +206,9 @@ class FilledArray(Descriptor):
     type: ArrayType
     buffer: Buffer
 
-    def mapped(self, change: Callable[[Value], Value]) -> FilledArray:
+    def mapped(self, change: Callable[[Any], Any]) -> FilledArray:
         """Return it with another file."""
-        changed = change(self.buffer)
-        assert isinstance(changed, Buffer), "the kind of a value does not change"
-        return FilledArray(self.type, changed)
+        return FilledArray(self.type, change(self.buffer))
 
     def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
         """Return the elements, read from the file."""
@@ -226,11 +226,6 @@ class FilledArray(Descriptor):
 
     def __str__(self) -> str:
         return f"{self.type}:{self.buffer.initial}"
-
-
-def _buffer(value: Value) -> Buffer | FileBuffer:
-    assert isinstance(value, Buffer | FileBuffer), "the kind of a value does not change"
-    return value
 
 
 def _strides(spec: BufferSpec) -> list[int]:
@@ -295,9 +290,7 @@ class FrameworkRules(BufferRules):
         with self.enclosed(")"):
             found: Descriptor
             if word == "bounds":
-                dimensions = [read_dimension(scanner)]
-                while scanner.accept(","):
-                    dimensions.append(read_dimension(scanner))
+                dimensions = scanner.several(partial(read_dimension, scanner))
                 if len(dimensions) > MAX_DIMENSIONS:
                     raise scanner.error(
                         f"a launch of Warp has at most {MAX_DIMENSIONS} dimensions", start

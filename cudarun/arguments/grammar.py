@@ -333,16 +333,12 @@ class _ArgumentParser(ObjectRules, FrameworkRules, TensorMapRules):
         """Parse ``{…}``: a struct value when all members have a value, a type when none has."""
         scanner = self.scanner
         start = scanner.skip_space()
-        members: list[tuple[str | None, Type | Value, int]] = []
         taken: set[str] = set()
         with self.enclosed("}"), scanner.nested(MAX_DEPTH):
             scanner.expect("{", "before the members of a struct")
-            while True:
-                if not members and scanner.peek("}"):
-                    raise scanner.error("the struct has no members", start)
-                members.append(self.member(taken))
-                if not scanner.accept(","):
-                    break
+            if scanner.peek("}"):
+                raise scanner.error("the struct has no members", start)
+            members = scanner.several(lambda: self.member(taken))
             scanner.expect("}", "or ',' after a member")
         found = self._struct(members)
         if isinstance(found, StructType):

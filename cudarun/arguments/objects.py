@@ -59,14 +59,10 @@ class ObjectRules(BufferRules):
             return shared.group().rstrip()
         if not scanner.accept("["):
             return (self.level(word),)
-        levels = []
         with self.enclosed("]"):
-            while True:
-                levels.append(self.level(word))
-                if not scanner.accept(","):
-                    break
+            levels = tuple(scanner.several(lambda: self.level(word)))
             scanner.expect("]", "or ',' after a level")
-        return tuple(levels)
+        return levels
 
     def level(self, word: str) -> Buffer | FileBuffer:
         """Parse the contents of an array, or of one of its levels."""
@@ -144,9 +140,7 @@ class ObjectRules(BufferRules):
         start = scanner.skip_space()
         if not scanner.accept("["):
             return (parse(),)
-        found = [parse()]
-        while scanner.accept(","):
-            found.append(parse())
+        found = scanner.several(parse)
         scanner.expect("]", "or ',' in a list")
         if len(found) > most:
             raise scanner.error(f"expected at most {most} values, got {len(found)}", start)

@@ -16,6 +16,7 @@ from cudarun.arguments.members import (
 )
 from cudarun.arguments.parameter_match import ParameterMismatch, fit
 from cudarun.arguments.parameter_order import in_order
+from cudarun.arguments.scanner import counted
 from cudarun.arguments.types import PointerType
 from cudarun.arguments.values import Argument, StructValue, Value, has_type, value_type
 from cudarun.base.errors import RequestError
@@ -118,7 +119,7 @@ def _mismatch_message(
     """Return the error message: the problems, and both lists side by side."""
     given = sum(argument is not None for argument in arguments)
     if given != len(parameters):
-        summary = f"takes {_number(parameters, noun)}, got {given}"
+        summary = f"takes {counted(len(parameters), noun)}, got {given}"
     else:
         *others, last = map(str, problems)
         which = f"{', '.join(others)} and {last}" if others else last
@@ -136,10 +137,6 @@ def _mismatch_message(
     for index in sorted(problems, reverse=True):  # backwards: insertions move lines
         table.insert(index + 2, f"{'':{table[0].index(noun)}}^ {problems[index]}")
     return "\n".join((f"{kernel}: {summary}", *table))
-
-
-def _number(things: Sequence[object], what: str) -> str:
-    return f"{len(things)} {what}{'s' * (len(things) != 1)}"
 
 
 def _parameter_cells(parameter: Parameter | None) -> tuple[str, str, str]:

@@ -5,7 +5,7 @@ CUDA driver API, sections 6.13 (``CUDA_ARRAY3D_DESCRIPTOR``) and 6.28 (``CUDA_TE
 
 from __future__ import annotations
 
-from cudarun.arguments.types import ScalarType, Type, VectorType
+from cudarun.arguments.types import ScalarType, Type, VectorType, by_times
 from cudarun.base.records import dataclass
 
 FILTERS = ("point", "linear")
@@ -55,7 +55,7 @@ class ArrayForm:
             return "an array has at least one texel"
         faces, rows, columns = (1, 1, *shape)[-3:]
         if self.cube and (faces != FACES or rows != columns):
-            return f"a cube has 6 square faces, got {_times(shape)}"
+            return f"a cube has 6 square faces, got {by_times(shape)}"
         return None
 
     def most_levels(self, shape: tuple[int, ...]) -> int:
@@ -202,10 +202,6 @@ def texel(element: Type) -> tuple[ScalarType | None, int]:
             return element.scalar, element.count
         case _:
             return None, 0
-
-
-def _times(shape: tuple[int, ...]) -> str:
-    return "×".join(map(str, shape))
 
 
 def _listed(values: tuple[object, ...]) -> str:

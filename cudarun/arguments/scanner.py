@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from cudarun.base.errors import ArgumentSyntaxError
+
+T = TypeVar("T")
 
 MAX_NESTING = 50
 """The levels of brackets in an expression."""
@@ -77,6 +80,13 @@ class Scanner:
         if not self.accept(literal):
             raise self.error(f"expected {literal!r} {where}, found {self.found()}")
 
+    def several(self, parse: Callable[[], T]) -> list[T]:
+        """Parse values that commas separate, at least one."""
+        found = [parse()]
+        while self.accept(","):
+            found.append(parse())
+        return found
+
     def expect_end(self) -> None:
         """Require the end of the text."""
         if not self.at_end:
@@ -112,3 +122,8 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
 
     near = difflib.get_close_matches(word, list(candidates), n=3, cutoff=0.6)
     return f"did you mean {' or '.join(near)}?" if near else None
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number of things: ``1 value``, ``2 values``."""
+    return f"{count} {noun}{'s' * (count != 1)}"

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from cudarun.arguments.dimensions import evaluate_dimension, evaluate_index
+from cudarun.arguments.scanner import counted
 from cudarun.arguments.tensor_map_options import (
     ELEMENTS,
     Im2col,
@@ -187,18 +188,9 @@ def _evaluated(sizes: Sizes, integers: Mapping[str, int]) -> tuple[int, ...]:
 
 def _ranked(name: str, sizes: Sizes, rank: int, integers: Mapping[str, int]) -> tuple[int, ...]:
     found = _evaluated(sizes, integers)
-    _demand(
-        len(found) == rank, f"{name} has {_counted(found)}, and the tensor has {_dimensions(rank)}"
-    )
+    values, dimensions = counted(len(found), "value"), counted(rank, "dimension")
+    _demand(len(found) == rank, f"{name} has {values}, and the tensor has {dimensions}")
     return found
-
-
-def _counted(sizes: Sequence[int]) -> str:
-    return f"{len(sizes)} value{'s' * (len(sizes) != 1)}"
-
-
-def _dimensions(rank: int) -> str:
-    return f"{rank} dimension{'s' * (rank != 1)}"
 
 
 def _dense(dims: tuple[int, ...], element: TensorElement) -> tuple[int, ...]:
@@ -226,8 +218,8 @@ def _pixel_box(im2col: Im2col | None, rank: int, integers: Mapping[str, int]) ->
         found = tuple(evaluate_index(each, integers) for each in corner)
         _demand(
             len(found) == rank - 2,
-            f"{name} has {_counted(found)}, and a tensor of {rank} dimensions has {rank - 2} of "
-            "pixels: all but the first and the last",
+            f"{name} has {counted(len(found), 'value')}, and a tensor of {rank} dimensions has "
+            f"{rank - 2} of pixels: all but the first and the last",
         )
         corners.append(found)
     channels, pixels = _evaluated((im2col.channels, im2col.pixels), integers)
@@ -244,7 +236,10 @@ def check_layout(layout: TensorMapLayout) -> None:
         RequestError: The driver would refuse it.
     """
     rank = len(layout.shape)
-    _demand(1 <= rank <= _MOST_RANKS, f"the tensor has {_dimensions(rank)}, not 1 to {_MOST_RANKS}")
+    _demand(
+        1 <= rank <= _MOST_RANKS,
+        f"the tensor has {counted(rank, 'dimension')}, not 1 to {_MOST_RANKS}",
+    )
     interleaved = layout.interleave != "none"
     _demand(
         not interleaved or rank >= 3,
@@ -299,13 +294,14 @@ def _check_inner(layout: TensorMapLayout) -> None:
     if layout.type in ("u4_align16B", "u6_align16B"):
         _demand(inner == 128, f"{what} is {inner}, and {layout.type} requires 128")
     _demand(
-        size % 16 == 0, f"{what} is {_elements(inner)} of {size} bytes, not a multiple of 16 bytes"
+        size % 16 == 0,
+        f"{what} is {counted(inner, 'element')} of {size} bytes, not a multiple of 16 bytes",
     )
     if layout.swizzle != "none" and layout.interleave == "none":
         span = _SPANS.get(layout.swizzle, 128)
         _demand(
             size <= span,
-            f"{what} is {_elements(inner)} of {size} bytes, more than the {span} of "
+            f"{what} is {counted(inner, 'element')} of {size} bytes, more than the {span} of "
             f"swizzle={layout.swizzle}",
         )
 
@@ -341,10 +337,6 @@ def _shared_bits(layout: TensorMapLayout) -> int:
 
 def _multiple(unit: int) -> str:
     return f"not a multiple of {unit} bytes"
-
-
-def _elements(count: int) -> str:
-    return f"{count} element{'s' * (count != 1)}"
 
 
 def _within(name: str, values: Sequence[int], most: int) -> None:

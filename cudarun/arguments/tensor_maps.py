@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.elements import ElementRules
-from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
 from cudarun.arguments.tensor_map_options import (
     ELEMENTS,
@@ -112,11 +112,9 @@ class TensorMapRules(ElementRules):
             raise scanner.error(
                 f"expected sizes, found {scanner.found()}", hint="examples: 64x64, [64, 2*k]"
             )
-        found: list[Expression] = [read_dimension(scanner)]
-        while scanner.accept(","):
-            found.append(read_dimension(scanner))
+        found = tuple(scanner.several(partial(read_dimension, scanner)))
         scanner.expect("]", "or ',' after a size")
-        return tuple(found)
+        return found
 
     def _im2col(self) -> Im2col:
         scanner = self.scanner

@@ -256,6 +256,11 @@ def inner_shape(element: Type) -> tuple[int, ...]:
             return ()
 
 
+def by_times(shape: Iterable[int]) -> str:
+    """Return the text of a shape: ``2×3``."""
+    return "×".join(map(str, shape))
+
+
 def depth(element: Type) -> int:
     """Return the levels of structs and arrays of an element: 2 for ``{f32*4}``."""
     match element:

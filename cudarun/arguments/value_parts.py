@@ -1,15 +1,19 @@
-"""The parts of a value: its initializers, its textures and surfaces, its tensor maps."""
+"""The values within a value: of structs, lists, textures and tensor maps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
-from cudarun.arguments.types import has_pointers
 from cudarun.arguments.values import (
     Buffer,
     Descriptor,
+    FileBuffer,
     Initial,
+    Leaf,
     ListInitial,
+    Member,
     ObjectValue,
     StructValue,
     TensorMapValue,
@@ -17,48 +21,58 @@ from cudarun.arguments.values import (
 )
 
 
+def with_parts(value: Value, change: Callable[[Any], Any]) -> Value:
+    """Return a value with ``change`` applied to each value in it; it keeps their kinds."""
+    match value:
+        case Buffer(initial=ListInitial() as items):
+            return replace(value, initial=_with_leaves(items, change))
+        case StructValue(members):
+            changed = (Member(member.name, change(member.value)) for member in members)
+            return StructValue(tuple(changed))
+        case Descriptor():
+            return value.mapped(change)
+        case ObjectValue(source=tuple(levels)):
+            return replace(value, source=tuple(map(change, levels)))
+        case TensorMapValue(Buffer() | FileBuffer() as tensor):
+            return replace(value, tensor=change(tensor))
+    return value
+
+
+def _with_leaves(items: ListInitial, change: Callable[[Any], Any]) -> ListInitial:
+    def changed(item: ListInitial | Leaf) -> Any:
+        return _with_leaves(item, change) if isinstance(item, ListInitial) else change(item)
+
+    return ListInitial(tuple(map(changed, items.items)))
+
+
+def parts(value: Value) -> list[Value]:
+    """Return the values in a value."""
+    found: list[Value] = []
+
+    def note(part: Value) -> Value:
+        found.append(part)
+        return part
+
+    with_parts(value, note)
+    return found
+
+
 def initials_in(value: Value) -> Iterator[Initial]:
     """Yield the initializers of all buffers in a value."""
-    match value:
-        case Buffer(initial=initial) if initial is not None:
-            yield initial
-            if isinstance(initial, ListInitial) and has_pointers(value.type):
-                for leaf in initial.leaves:
-                    yield from initials_in(leaf)
-        case StructValue(members):
-            for member in members:
-                yield from initials_in(member.value)
-        case Descriptor():
-            found: list[Initial] = []
-
-            def collect(buffer: Value) -> Value:
-                found.extend(initials_in(buffer))
-                return buffer
-
-            value.mapped(collect)
-            yield from found
-        case ObjectValue(source=tuple(levels)):
-            for level in levels:
-                yield from initials_in(level)
-        case TensorMapValue(tensor):
-            yield from initials_in(tensor)
+    if isinstance(value, Buffer) and value.initial is not None:
+        yield value.initial
+    for part in parts(value):
+        yield from initials_in(part)
 
 
 def has_tensor_map(value: Value) -> bool:
     """Return whether a value is a tensor map, or a struct with one."""
-    if isinstance(value, StructValue):
-        return any(has_tensor_map(member.value) for member in value.members)
-    return isinstance(value, TensorMapValue)
+    return isinstance(value, TensorMapValue) or any(map(has_tensor_map, parts(value)))
 
 
 def objects_in(value: Value) -> Iterator[ObjectValue]:
     """Yield the texture and surface objects in a value."""
-    match value:
-        case ObjectValue():
-            yield value
-        case Buffer(initial=ListInitial() as initial):
-            for leaf in initial.leaves:
-                yield from objects_in(leaf)
-        case StructValue(members):
-            for member in members:
-                yield from objects_in(member.value)
+    if isinstance(value, ObjectValue):
+        yield value
+    for part in parts(value):
+        yield from objects_in(part)

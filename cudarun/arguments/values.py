@@ -210,7 +210,7 @@ class Descriptor(ABC):
         """The type's name, if it has one."""
         return None
 
-    def mapped(self, change: Callable[[Value], Value]) -> Descriptor:
+    def mapped(self, change: Callable[[Any], Any]) -> Descriptor:
         """Return the value with the buffer in it changed."""
         return self
 

@@ -40,56 +40,39 @@ _PATHS = {"FILE": "file", "EXE": "file", "DIR": "dir"}
 
 
 class Option(click.Option):
-    """An option with its facts.
+    """An option with its facts; the other arguments are those of `click.Option`."""
 
-    Args:
-        names: Its names and that of its parameter, as for `click.option`.
-        scope: Its scope; ``None`` for options that ``launch`` does not have.
-        form: Its TOML in a case of a spec, if that is neither a boolean of a flag nor one value.
-        early: Its effect on early workers.
-        group: Its group in the help; ``None`` for options that ``launch`` does not have.
-        of_device: It concerns a device or the driver, so that it is refused where none is used.
-        file: The use of the file that it names. The rule for outputs applies to every option that
-            declares one.
-        of_spec: It concerns the run of a spec, so that it is refused without ``--spec``.
-        of_result: It can change the result of a case of a spec, though it is no key.
-        of_step: Each step of a program has its own; other options are of the whole program.
-        is_keyword: It is a keyword of the Python API; by default one that a case of a spec has, and
-            of other commands one that concerns a device.
-        attributes: Arguments of `click.Option`.
-    """
+    scope: OptionScope | None = None
+    """Its scope; ``None`` for options that ``launch`` does not have."""
+    form: CaseForm | None = None
+    """Its TOML in a case of a spec, if that is neither a boolean of a flag nor one value."""
+    early: EarlyEffect = EarlyEffect.NONE
+    """Its effect on early workers."""
+    group: OptionGroup | None = None
+    """Its group in the help; ``None`` for options that ``launch`` does not have."""
+    of_device: bool = False
+    """It concerns a device or the driver, so that it is refused where none is used."""
+    file: FileUse | None = None
+    """The use of the file that it names. The rule for outputs applies to every option that declares
+    one."""
+    of_spec: bool = False
+    """It concerns the run of a spec, so that it is refused without ``--spec``."""
+    of_result: bool = False
+    """It can change the result of a case of a spec, though it is no key."""
+    of_step: bool = False
+    """Each step of a program has its own; other options are of the whole program."""
+    is_keyword: bool | None = None
+    """It is a keyword of the Python API; by default one that a case of a spec has, and of other
+    commands one that concerns a device."""
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        *,
-        scope: OptionScope | None = None,
-        form: CaseForm | None = None,
-        early: EarlyEffect = EarlyEffect.NONE,
-        group: OptionGroup | None = None,
-        of_device: bool = False,
-        file: FileUse | None = None,
-        of_spec: bool = False,
-        of_result: bool = False,
-        of_step: bool = False,
-        is_keyword: bool | None = None,
-        **attributes: Any,
-    ) -> None:
+    def __init__(self, names: Sequence[str], **attributes: Any) -> None:
+        facts = {name: attributes.pop(name) for name in attributes.keys() & Option.__annotations__}
         super().__init__(names, **attributes)
-        if form is None and scope in (OptionScope.CASE, OptionScope.OVERRIDE):
-            form = CaseForm.FLAG if self.is_flag else CaseForm.VALUE
-        self.scope = scope
-        self.form = form
-        self.early = early
-        self.group = group
-        self.of_device = of_device
-        self.file = file
-        self.of_spec = of_spec
-        self.of_result = of_result
-        self.of_step = of_step
-        self.is_keyword = is_keyword
-        if is_keyword is None:
-            self.is_keyword = of_device if scope is None else form is not None
+        vars(self).update(facts)
+        if self.form is None and self.scope in (OptionScope.CASE, OptionScope.OVERRIDE):
+            self.form = CaseForm.FLAG if self.is_flag else CaseForm.VALUE
+        if self.is_keyword is None:
+            self.is_keyword = self.of_device if self.scope is None else self.form is not None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete a value; of a file or a folder, the shell does."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
+from typing import Any
 
 from cudarun.arguments.expressions import syntax as tree
 from cudarun.arguments.expressions.claims import claimed, has_equality
@@ -151,47 +153,10 @@ def check_lets(
         known.append(let.name)
 
 
-def _replaced(node: Node, known: Mapping[str, Node]) -> Node:
-    if not known:
-        return node
-
-    def part(each: Node) -> Node:
-        return _replaced(each, known)
-
-    def all_of(nodes: Iterable[Node]) -> tuple[Node, ...]:
-        return tuple(map(part, nodes))
-
-    def index(each: tree.IndexItem) -> tree.IndexItem:
-        match each:
-            case tree.Rest() | tree.NewAxis():
-                return each
-            case tree.Slice(start, stop, step):
-                return tree.Slice(*(each and part(each) for each in (start, stop, step)))
-            case _:
-                return part(each)
-
-    match node:
-        case tree.Name(name):
-            return known.get(name, node)
-        case tree.Number() | tree.FileLoad():
-            return node
-        case tree.SequenceLiteral(items):
-            return tree.SequenceLiteral(all_of(items))
-        case tree.Unary(operator, operand):
-            return tree.Unary(operator, part(operand))
-        case tree.Old(operand):
-            return tree.Old(part(operand))
-        case tree.Binary(operator, left, right):
-            return tree.Binary(operator, part(left), part(right))
-        case tree.Comparison(operands, operators):
-            return tree.Comparison(all_of(operands), operators)
-        case tree.Call(function, arguments, keywords, text):
-            options = tuple((keyword, part(value)) for keyword, value in keywords)
-            return tree.Call(function, all_of(arguments), options, text)
-        case tree.Index(base, items):
-            return tree.Index(part(base), tuple(map(index, items)))
-        case tree.MemberOf(base, member):
-            return tree.MemberOf(part(base), member)
+def _replaced(node: tree.IndexItem, known: Mapping[str, Node]) -> Any:
+    if isinstance(node, tree.Name):
+        return known.get(node.name, node)
+    return tree.with_children(node, partial(_replaced, known=known)) if known else node
 
 
 def _measured(node: tree.IndexItem, seen: dict[int, tuple[int, int]]) -> tuple[int, int]:

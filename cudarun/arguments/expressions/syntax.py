@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
 from cudarun.arguments.types import NAMED, ScalarType
@@ -237,27 +237,28 @@ IndexItem: TypeAlias = Node | Slice | Rest | NewAxis
 
 def children(node: IndexItem) -> Iterator[IndexItem]:
     """Yield the direct children of a node."""
-    match node:
-        case Number() | Name() | FileLoad() | Rest() | NewAxis():
-            return
-        case SequenceLiteral():
-            yield from node.items
-        case Unary() | Old():
-            yield node.operand
-        case Binary():
-            yield from (node.left, node.right)
-        case Comparison():
-            yield from node.operands
-        case Call():
-            yield from node.arguments
-            yield from (value for _, value in node.keywords)
-        case Index():
-            yield node.base
-            yield from node.items
-        case MemberOf():
-            yield node.base
-        case Slice():
-            yield from (part for part in (node.start, node.stop, node.step) if part is not None)
+    for name in node.__match_args__:
+        yield from _nodes(getattr(node, name))
+
+
+def _nodes(part: object) -> Iterator[IndexItem]:
+    if isinstance(part, IndexItem):
+        yield part
+    elif isinstance(part, tuple):
+        for each in part:
+            yield from _nodes(each)
+
+
+def with_children(node: IndexItem, change: Callable[[IndexItem], IndexItem]) -> Any:
+    """Return a node with ``change`` applied to each direct child."""
+
+    def changed(part: Any) -> Any:
+        if isinstance(part, tuple):
+            return tuple(map(changed, part))
+        return change(part) if isinstance(part, IndexItem) else part
+
+    parts = (changed(getattr(node, name)) for name in node.__match_args__)
+    return type(node)(*parts)
 
 
 def walk(node: IndexItem) -> Iterator[IndexItem]:

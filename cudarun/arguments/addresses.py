@@ -14,6 +14,7 @@ from cudarun.arguments.packing import (
     BufferElement,
     BufferSpec,
     ObjectSpec,
+    ParameterSlot,
     Pointee,
     Pointers,
     TensorMapSpec,
@@ -21,7 +22,6 @@ from cudarun.arguments.packing import (
 )
 from cudarun.arguments.scanner import counted, did_you_mean
 from cudarun.arguments.scope import Scope
-from cudarun.arguments.slots import ParameterSlot
 from cudarun.arguments.tensor_map_layout import check_address, tensor_map_layout
 from cudarun.arguments.values import AddressOf, TensorExtent
 from cudarun.base.errors import RequestError

@@ -15,7 +15,6 @@ from typing import Any
 from cudarun.arguments.addresses import buffers_in, located
 from cudarun.arguments.buffer_resolution import BufferResolver
 from cudarun.arguments.computed_numbers import with_members, with_numbers
-from cudarun.arguments.constants import CompiledConstant, constant_remarks, integer_constants
 from cudarun.arguments.element_mismatches import (
     ElementMismatch,
     element_mismatches,
@@ -29,20 +28,21 @@ from cudarun.arguments.packing import (
     EncodeTensorMap,
     Handles,
     ObjectSpec,
+    ParameterSlot,
     Pointee,
     TensorMapSpec,
     VariableElement,
     element_bytes,
     pack,
+    write_addresses,
 )
 from cudarun.arguments.parameter_match import (
     Agreement,
 )
 from cudarun.arguments.parameter_order import argument_names, in_order, order_remarks
 from cudarun.arguments.parameter_table import Suggest, fit_all
-from cudarun.arguments.scalars import Scalar
+from cudarun.arguments.scalars import CompiledConstant, Scalar, constant_remarks, integer_constants
 from cudarun.arguments.scope import Scope
-from cudarun.arguments.slots import ParameterSlot
 from cudarun.arguments.types import (
     TENSOR_MAP,
     Type,
@@ -168,9 +168,12 @@ class Binding:
             KeyError: An address is missing.
         """
         data = bytearray(self.size)
+        pointers: list[tuple[int, Pointee]] = []
         for slot in self.slots:
             start = slot.parameter.offset
-            data[start : start + slot.parameter.size] = slot.pack(addresses, handles, encode)
+            data[start : start + len(slot.data)] = slot.data
+            pointers += ((start + offset, pointee) for offset, pointee in slot.pointers)
+        write_addresses(data, tuple(pointers), addresses, handles, encode)
         return bytes(data)
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from cudarun.arguments.constants import CompiledConstant, number_text
 from cudarun.arguments.dimensions import evaluate_index, is_of_integers
 from cudarun.arguments.expressions.syntax import CONSTANTS, Expression
 from cudarun.arguments.literals import LiteralError, as_number
 from cudarun.arguments.parameter_order import default_name
-from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
+from cudarun.arguments.scalars import CompiledConstant, Computed, Scalar, UntypedNumber, number_text
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.types import NAMED, ScalarType

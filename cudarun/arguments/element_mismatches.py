@@ -10,13 +10,12 @@ from pathlib import Path
 from cudarun.arguments.files import is_npy, is_png, locate
 from cudarun.arguments.initial_values import FileInitial, FileOrder
 from cudarun.arguments.members import pointer_at
-from cudarun.arguments.packing import BufferElement, BufferSpec
+from cudarun.arguments.packing import BufferElement, BufferSpec, ParameterSlot
 from cudarun.arguments.parameter_match import (
     Agreement,
     agreement,
     pointee_type,
 )
-from cudarun.arguments.slots import ParameterSlot
 from cudarun.arguments.types import (
     NAMELESS,
     ScalarType,

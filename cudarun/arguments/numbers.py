@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from cudarun.arguments.expressions.parser import read_expression
 from cudarun.arguments.literals import NUMBER, LiteralError, read
 from cudarun.arguments.scalars import Computed, UntypedNumber
-from cudarun.arguments.scanner import IDENTIFIER, Scanner
+from cudarun.arguments.scanner import IDENTIFIER, Scanner, did_you_mean
 from cudarun.arguments.types import Kind, ScalarType, Type, scalars_of
 
 NUMBER_AHEAD = re.compile(r"[+-]?\s*(?:\.?[0-9]|(?:inf|nan|true|false)\b)")
@@ -88,6 +89,35 @@ class NumberRules:
             for scalar in scalars_of(element):
                 if scalar.is_float and not math.isfinite(number.as_float(scalar)):
                     raise LiteralError(f"{word} takes finite numbers")
+
+    def options(
+        self,
+        parsers: Mapping[str, Callable[[], Any] | None],
+        whole: str,
+        calls: Container[str] = (),
+    ) -> dict[str, Any]:
+        """Parse ``NAME=VALUE, …``, at least one.
+
+        Args:
+            parsers: The parser of each value; ``None`` of a name that is a flag.
+            whole: The construct that has them.
+            calls: The names that are not followed by ``=``.
+        """
+        scanner = self.scanner
+        given: dict[str, Any] = {}
+        while not given or scanner.accept(","):
+            start = scanner.skip_space()
+            name = self.required(IDENTIFIER, f"an option of {whole}")
+            if name not in parsers:
+                hint = did_you_mean(name, parsers) or f"the options are {', '.join(parsers)}"
+                raise scanner.error(f"{whole} has no option {name!r}", start, hint=hint)
+            if name in given:
+                raise scanner.error(f"{name} is given twice", start)
+            parse = parsers[name]
+            if parse is not None and name not in calls:
+                scanner.expect("=", f"after {name}")
+            given[name] = True if parse is None else parse()
+        return given
 
     def refuse(
         self,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from cudarun.arguments.buffers import BufferRules
@@ -17,7 +18,7 @@ from cudarun.arguments.sampling import (
     ArrayForm,
     Sampling,
 )
-from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
+from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.types import MAX_DEPTH, SCALARS
 from cudarun.arguments.values import Buffer, FileBuffer, ObjectValue, Value
 
@@ -42,8 +43,11 @@ class ObjectRules(BufferRules):
         with self.enclosed(")"), scanner.nested(MAX_DEPTH):
             scanner.expect("(", f"after {word}")
             source = self.source(word)
-            while scanner.accept(","):
-                self.option(word, given)
+            if scanner.accept(","):
+                parsers = {
+                    name: parse and partial(parse, self) for name, parse in _OF[word].items()
+                }
+                given = self.options(parsers, word)
             scanner.expect(")", f"or ',' after an option of {word}")
         form = ArrayForm(**{name: given[name] for name in _FORM if name in given})
         sampling = None
@@ -75,26 +79,6 @@ class ObjectRules(BufferRules):
                 hint=f"examples: {word}(f32[h,w]:zeros), {word}(@image.png), {word}(NAME)",
             )
         return found
-
-    def option(self, word: str, given: dict[str, Any]) -> None:
-        """Parse one option into ``given``."""
-        scanner = self.scanner
-        start = scanner.skip_space()
-        name = self.required(IDENTIFIER, f"an option of {word}")
-        known = [*_FORM, *(_SAMPLING if word == "texture" else ())]
-        if word == "surface":
-            known = ["layered", "cube"]
-        if name not in known:
-            hint = did_you_mean(name, known) or f"options: {', '.join(known)}"
-            raise scanner.error(f"{word} has no option {name!r}", start, hint=hint)
-        if name in given:
-            raise scanner.error(f"{name} is given twice", start)
-        parse = (_FORM | _SAMPLING)[name]
-        if parse is None:
-            given[name] = True
-            return
-        scanner.expect("=", f"after {name}")
-        given[name] = parse(self)
 
     def check(
         self,
@@ -205,3 +189,8 @@ _SAMPLING: dict[str, _Parse] = {
     "seamless": None,
 }
 """The options of a texture."""
+
+_OF: Mapping[str, Mapping[str, _Parse]] = {
+    "texture": _FORM | _SAMPLING,
+    "surface": {"layered": None, "cube": None},
+}

@@ -25,7 +25,6 @@ from cudarun.arguments.values import (
     FileBuffer,
     Initial,
     Leaf,
-    Null,
     ObjectValue,
     StructValue,
     TensorExtent,
@@ -35,6 +34,7 @@ from cudarun.arguments.values import (
     value_type,
 )
 from cudarun.base.records import dataclass
+from cudarun.images.parameters import Parameter
 from cudarun.model.launch import LayoutRow
 
 if TYPE_CHECKING:
@@ -258,6 +258,25 @@ def _address(pointee: Pointee, addresses: Mapping[str, int], handles: Handles) -
 
 
 @dataclass(frozen=True, slots=True)
+class ParameterSlot:
+    """One parameter of the launch.
+
+    Attributes:
+        name: The argument's name in expressions.
+        parameter: The kernel's parameter.
+        value: The argument's value; untyped numbers have received their type.
+        data: Its bytes, with zeros in place of addresses.
+        pointers: The offsets of addresses in ``data``.
+    """
+
+    name: str
+    parameter: Parameter
+    value: Value
+    data: bytes
+    pointers: Pointers
+
+
+@dataclass(frozen=True, slots=True)
 class Packed:
     """A packed value.
 
@@ -335,41 +354,44 @@ class _Packer:
         self.rows: list[LayoutRow] = []
 
     def put(self, value: Value, name: str, offset: int, padding: int) -> None:
+        text, type_text = self.written(value, name, offset)
+        type_ = value_type(value)
+        self.rows.append(
+            LayoutRow(
+                name, type_text or str(type_), offset, type_.size, type_.alignment, padding, text
+            )
+        )
+        if isinstance(value, StructValue):
+            self.members(value, name, offset)
+
+    def written(self, value: Value, name: str, offset: int) -> tuple[str, str | None]:
+        """Write a value without its members; return its text, and that of its type if special."""
         match value:
             case StructValue():
-                self.note(value, name, offset, padding, "{…}")
-                self.members(value, name, offset)
+                return "{…}", None
             case Scalar() | VectorValue() | ArrayValue():
                 _write(value, self.data, offset)
-                self.note(value, name, offset, padding, value.literal)
+                return value.literal, None
             case Bytes():
                 self.data[offset : offset + len(value.data)] = value.data
-                self.note(value, name, offset, padding, value.data.hex())
+                return value.data.hex(), None
             case Buffer() | FileBuffer() | ObjectValue():
                 spec = self.resolve(value, name)
                 self.pointers.append((offset, spec))
-                type_text = f"{spec.type}*" if isinstance(spec, BufferSpec) else None
-                self.note(value, name, offset, padding, spec.text, type_text)
+                return spec.text, f"{spec.type}*" if isinstance(spec, BufferSpec) else None
             case Descriptor():
                 data, pointers, text = value.packed(name, self.buffer)
                 self.data[offset : offset + len(data)] = data
                 self.pointers += ((offset + at, pointee) for at, pointee in pointers)
-                self.note(value, name, offset, padding, text, value.type_name)
-            case AddressOf():
+                return text, value.type_name
+            case AddressOf() | TensorExtent():
                 self.pointers.append((offset, value))
-                self.note(value, name, offset, padding, str(value))
             case TensorMapValue(tensor, options):
-                own = tensor if isinstance(tensor, AddressOf) else self.resolve(tensor, name)
-                assert not isinstance(own, ObjectSpec), "a tensor is in a buffer"
+                own = tensor if isinstance(tensor, AddressOf) else self.buffer(tensor, name)
                 self.pointers.append((offset, TensorMapSpec(own, options)))
-                self.note(value, name, offset, padding, str(value))
-            case TensorExtent():
-                self.pointers.append((offset, value))
-                self.note(value, name, offset, padding, str(value))
-            case Null():
-                self.note(value, name, offset, padding, "null")
             case UntypedNumber():
                 raise TypeError(f"the number {value} has no type")
+        return str(value), None
 
     def buffer(self, value: Buffer | FileBuffer, name: str) -> BufferSpec:
         """Return the buffer for a value."""
@@ -384,19 +406,3 @@ class _Packer:
             label = f"{name}.{member.name or index}"
             self.put(member.value, label, offset + start, start - end)
             end = start + value_type(member.value).size
-
-    def note(
-        self,
-        value: Value,
-        name: str,
-        offset: int,
-        padding: int,
-        text: str,
-        type_text: str | None = None,
-    ) -> None:
-        type_ = value_type(value)
-        self.rows.append(
-            LayoutRow(
-                name, type_text or str(type_), offset, type_.size, type_.alignment, padding, text
-            )
-        )

@@ -1,6 +1,8 @@
-"""Numbers in arguments: of a type, of the type of their parameter, and computed from others."""
+"""Numbers in arguments: of a type, of that of their parameter, computed, and constants."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
 
 from cudarun.arguments import literals
 from cudarun.arguments.expressions.syntax import Expression
@@ -66,3 +68,46 @@ class Computed:
 
     def __str__(self) -> str:
         return f"{self.type}:{self.expression}" if self.type else str(self.expression)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledConstant:
+    """A value by name, for dimensions and expressions.
+
+    Attributes:
+        name: The name.
+        value: The value.
+        is_known: Whether it is the value in the kernel; otherwise only the user says so.
+    """
+
+    name: str
+    value: Scalar
+    is_known: bool
+
+
+def constant_scalar(value: float | UntypedNumber) -> Scalar:
+    """Return a number as a scalar of 64 bits, or a bool."""
+    number = value if isinstance(value, UntypedNumber) else UntypedNumber(number_text(value))
+    form = literals.read(number.text).form
+    name = {literals.Form.INTEGER: "i64", literals.Form.TRUTH: "bool"}.get(form, "f64")
+    return number.of(SCALARS[name])
+
+
+def number_text(value: float) -> str:
+    """Return the text of a number in the grammar."""
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def integer_constants(constants: Iterable[CompiledConstant]) -> dict[str, int]:
+    """Return the integers among constants, for dimensions."""
+    return {each.name: int(each.value.value) for each in constants if each.value.type.is_integer}
+
+
+def constant_remarks(constants: Iterable[CompiledConstant]) -> Iterator[str]:
+    """Yield a remark if the values of some constants were not compared with the kernel's."""
+    names = [each.name for each in constants if not each.is_known]
+    if names:
+        yield (
+            f"not parameters of the kernel, only for expressions: {', '.join(names)} (Triton "
+            "compiles constants and arguments that equal 1 into the kernel)"
+        )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.elements import ElementRules
-from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
+from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.tensor_map_options import (
     ELEMENTS,
     FILLS,
@@ -30,10 +29,14 @@ _NAME = re.compile(
 )
 _SIZES = re.compile(r"-?[0-9]{1,20}(?:x-?[0-9]{1,20})*(?![\w.])")
 _WORD = re.compile(r"\w+")
-_SETTINGS = {"swizzle": SWIZZLES, "interleave": INTERLEAVES, "l2": PROMOTIONS, "oob": FILLS}
-_OPTIONS = ("box", "im2col", "shape", "strides", "element_strides", "type", *_SETTINGS)
-_CORNERS = ("lower", "upper")
-_COUNTS = ("channels", "pixels")
+_WORDS: dict[str, Mapping[str, object]] = {
+    "type": ELEMENTS,
+    "swizzle": SWIZZLES,
+    "interleave": INTERLEAVES,
+    "l2": PROMOTIONS,
+    "oob": FILLS,
+}
+"""The words that are values of options."""
 _EXAMPLE = "example: tensormap(x, box=64x64, swizzle=128B)"
 
 
@@ -51,7 +54,12 @@ class TensorMapRules(ElementRules):
             scanner.expect("(", "after tensormap")
             tensor = self.tensor()
             start = scanner.skip_space()
-            given = self._options(_OPTIONS, "a tensor map") if scanner.accept(",") else {}
+            given = {}
+            if scanner.accept(","):
+                sizes = dict.fromkeys(("box", "shape", "strides", "element_strides"), self.sizes)
+                words = {name: partial(self._one_of, name) for name in _WORDS}
+                parsers = sizes | words | {"im2col": self._im2col}
+                given = self.options(parsers, "a tensor map", calls=("im2col",))
             scanner.expect(")", "or ',' after an option")
         if ("box" in given) == ("im2col" in given):
             what = "has no box" if "box" not in given else "has both box= and im2col(…)"
@@ -69,32 +77,8 @@ class TensorMapRules(ElementRules):
             raise scanner.error(f"expected the tensor, found {found}", start, hint=_EXAMPLE)
         return found
 
-    def _options(self, known: Sequence[str], whole: str) -> dict[str, Any]:
-        """Parse ``NAME=VALUE, …``."""
-        scanner = self.scanner
-        given: dict[str, Any] = {}
-        while not given or scanner.accept(","):
-            start = scanner.skip_space()
-            name = self.required(IDENTIFIER, "an option")
-            if name not in known:
-                hint = did_you_mean(name, known) or f"the options are {', '.join(known)}"
-                raise scanner.error(f"{whole} has no option {name!r}", start, hint=hint)
-            if name in given:
-                raise scanner.error(f"{name} is given twice", start)
-            given[name] = self._im2col() if name == "im2col" else self._option(name)
-        return given
-
-    def _option(self, name: str) -> object:
-        self.scanner.expect("=", f"after {name}")
-        if name in _SETTINGS:
-            return self._one_of(name, _SETTINGS[name])
-        if name == "type":
-            return self._one_of(name, ELEMENTS)
-        if name in _COUNTS:
-            return read_dimension(self.scanner)
-        return self.sizes()
-
-    def _one_of(self, name: str, values: Mapping[str, object]) -> str:
+    def _one_of(self, name: str) -> str:
+        values = _WORDS[name]
         start = self.scanner.skip_space()
         word = self.required(_WORD, f"a value of {name}")
         found = next((each for each in values if each.lower() == word.lower()), None)
@@ -120,9 +104,11 @@ class TensorMapRules(ElementRules):
         scanner = self.scanner
         start = scanner.skip_space()
         scanner.expect("(", "after im2col")
-        names = (*_CORNERS, *_COUNTS)
-        given = self._options(names, "im2col")
+        count = partial(read_dimension, scanner)
+        parsers: dict[str, Callable[[], object]]
+        parsers = {"lower": self.sizes, "upper": self.sizes, "channels": count, "pixels": count}
+        given = self.options(parsers, "im2col")
         scanner.expect(")", "or ',' after an option of im2col")
-        if missing := [name for name in names if name not in given]:
+        if missing := [name for name in parsers if name not in given]:
             raise scanner.error(f"im2col requires {', '.join(missing)}", start)
         return Im2col(**given)

@@ -10,9 +10,9 @@ from cudarun.base.decoding import InvalidDocument, parse
 from cudarun.base.errors import RequestError
 from cudarun.commands import completion
 from cudarun.commands.help import Command
+from cudarun.commands.inputs import read_text
 from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
-from cudarun.commands.text_files import read_text
 from cudarun.report.renderer import finish
 from cudarun.report.terminal import pass_on
 

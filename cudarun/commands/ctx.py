@@ -13,6 +13,7 @@ from cudarun.base.files import FileUse
 from cudarun.commands import completion
 from cudarun.commands.command_group import CommandGroup
 from cudarun.commands.declaration import option
+from cudarun.commands.inputs import DASH, read_text
 from cudarun.commands.options import (
     progress_display,
     reading,
@@ -20,7 +21,6 @@ from cudarun.commands.options import (
     target_options,
 )
 from cudarun.commands.output import chosen_renderer
-from cudarun.commands.text_files import DASH, read_text
 from cudarun.report.renderer import finish
 from cudarun.session.contexts.verbs import CHAPTERS, Verb
 from cudarun.session.image.image import STDIN, Image

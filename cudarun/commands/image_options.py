@@ -1,4 +1,4 @@
-"""The JIT compiler's options, for commands that load and link images."""
+"""The options of images: of compiling CUDA source, and of the JIT compiler."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from cudarun.base.errors import RequestError
-from cudarun.commands.declaration import F, Values, filled, options_of
+from cudarun.base.options import OptionGroup, OptionScope
+from cudarun.commands.declaration import F, Values, filled, option, options_of
+from cudarun.commands.numbers import size
 from cudarun.commands.options import stack
+from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.load.request import JitOptions
 
 if TYPE_CHECKING:
@@ -47,3 +50,21 @@ def jit(values: Values, *, verbose: bool) -> JitOptions:
             option="--target",
         )
     return filled(JitOptions, values, verbose=verbose)
+
+
+_COMPILING = {"group": OptionGroup.COMPILING, "scope": OptionScope.OVERRIDE}
+
+
+def compile_options(function: F) -> F:
+    """Add the options of compiling CUDA source, and ``--max-image``."""
+    return stack(
+        *options_of(CompileOptions, shared=_COMPILING).values(),
+        option(
+            "--max-image",
+            **_COMPILING,
+            type=size(1),
+            metavar="BYTES",
+            help="Limit the size of an image, and of its code when decompressed; larger libraries "
+            "are read part by part.  [default: 512Mi]",
+        ),
+    )(function)

@@ -1,4 +1,4 @@
-"""Input files of commands: an image from a path or from stdin."""
+"""Input files of commands, from a path or from stdin: images, and texts of the user."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from cudarun.images.mapping import Data
     from cudarun.session.image.compilation import CompileOptions
 
+DASH = "-"
+"""The name of stdin on the command line."""
+MAX_BYTES = 4 << 20
+"""The largest text: of a spec or a script."""
 ZIP_MAGIC = b"PK\x03\x04"
 """The start of a zip, which no image is: of a recording."""
 
@@ -160,3 +164,33 @@ def _facts(data: Data, origin: str, kernel: str | None) -> ImageFacts | None:
         return read_image(data, origin, whole=False)
     except ImageRefused:
         return None
+
+
+def read_text(path: str, option: str, limit: int = MAX_BYTES) -> str:
+    """Read a file, a pipe or, for ``-``, stdin, up to a limit.
+
+    Args:
+        path: The file.
+        option: The option that names it.
+        limit: The most bytes.
+
+    Raises:
+        RequestError: The file cannot be read, is too large or is not in UTF-8.
+    """
+    if path == DASH:
+        return _decoded(sys.stdin.buffer, path, option, limit)
+    try:
+        with open(path, "rb") as file:
+            return _decoded(file, path, option, limit)
+    except OSError as error:
+        raise RequestError(f"{path}: {error.strerror}", option=option) from error
+
+
+def _decoded(file: BinaryIO, path: str, option: str, limit: int) -> str:
+    data = file.read(limit + 1)
+    if len(data) > limit:
+        raise RequestError(f"{path}: larger than the limit of {limit >> 20} MiB", option=option)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{path} is not UTF-8 text", option=option) from error

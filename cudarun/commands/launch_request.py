@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cudarun.base.errors import CudarunError, RequestError
-from cudarun.commands.baseline_request import baseline_values
 from cudarun.commands.declaration import Values, conflict, filled
 from cudarun.commands.launch_options import STRICT_RACES
 from cudarun.commands.python_functions import check_function
@@ -42,8 +41,8 @@ from cudarun.session.launch.step_request import (
 )
 
 if TYPE_CHECKING:
-    from cudarun.arguments.constants import CompiledConstant
     from cudarun.arguments.grammar import Argument
+    from cudarun.arguments.scalars import CompiledConstant
     from cudarun.session.driver.target import Target
 
 T = TypeVar("T")
@@ -121,6 +120,27 @@ def _baseline(
     own = values["image"] == steps[-1]["image"]
     label = (values["kernel"] if own else None) or values["baseline"]
     return BaselineLaunch(label, program)
+
+
+def baseline_values(values: Values) -> Values | None:
+    """Return the values of the launch of ``--baseline``; ``None`` without.
+
+    Raises:
+        RequestError: It names nothing, or is missing beside its geometry.
+    """
+    names = ("threads", "grid", "block", "smem")
+    own = {name: given for name in names if (given := values[f"baseline_{name}"]) is not None}
+    if values["baseline"] is None:
+        for name in own:
+            option = f"--baseline-{name}"
+            raise RequestError(f"{option} requires --baseline").naming(option)
+        return None
+    image, _, kernel = values["baseline"].partition(":")
+    if not (image or kernel):
+        raise RequestError("':' names neither an image nor a kernel", option="--baseline")
+    if own.keys() & {"threads", "grid"}:  # each sets the total size
+        own = {"threads": None, "grid": None, **own}
+    return {**values, "image": image or values["image"], "kernel": kernel or None, **own}
 
 
 def _refuse_early_results(step: LaunchStep, options: ProgramOptions) -> None:

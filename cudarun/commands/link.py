@@ -9,11 +9,10 @@ import click
 from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse, check_outputs
 from cudarun.commands import completion
-from cudarun.commands.compile_options import compile_options
 from cudarun.commands.declaration import Values, filled, option
 from cudarun.commands.files import image_files, output_files
 from cudarun.commands.help import Command
-from cudarun.commands.image_options import architecture, jit, jit_options
+from cudarun.commands.image_options import architecture, compile_options, jit, jit_options
 from cudarun.commands.inputs import open_input
 from cudarun.commands.options import (
     progress_display,

@@ -8,10 +8,9 @@ import click
 
 from cudarun.base.errors import RequestError
 from cudarun.commands import completion
-from cudarun.commands.compile_options import compile_options
 from cudarun.commands.declaration import Option, Values, conflict, filled, given_on_line, option
 from cudarun.commands.help import Command
-from cudarun.commands.image_options import jit, jit_options
+from cudarun.commands.image_options import compile_options, jit, jit_options
 from cudarun.commands.inputs import open_input
 from cudarun.commands.numbers import UINT_MAX, extent, size
 from cudarun.commands.options import (

@@ -9,9 +9,9 @@ import click
 
 from cudarun.base.errors import RequestError
 from cudarun.commands import completion
-from cudarun.commands.compile_options import compile_options
 from cudarun.commands.declaration import Values, filled
 from cudarun.commands.help import Command
+from cudarun.commands.image_options import compile_options
 from cudarun.commands.inputs import read_input
 from cudarun.commands.numbers import whole
 from cudarun.commands.options import (

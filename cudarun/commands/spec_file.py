@@ -20,12 +20,11 @@ from cudarun.base.errors import ArgumentSyntaxError, CudarunError, ImageRefused,
 from cudarun.base.files import OutputFile, check_outputs
 from cudarun.base.records import dataclass
 from cudarun.base.toml_text import escaped_references
-from cudarun.commands.baseline_request import baseline_values
 from cudarun.commands.confinement import Confinement
 from cudarun.commands.declaration import Values, filled
 from cudarun.commands.files import image_files, input_files, output_files, relocated_path
-from cudarun.commands.inputs import read_input
-from cudarun.commands.launch_request import program_request
+from cudarun.commands.inputs import DASH, read_input, read_text
+from cudarun.commands.launch_request import baseline_values, program_request
 from cudarun.commands.options import reading
 from cudarun.commands.spec_matrix import (
     MATRIX,
@@ -53,7 +52,6 @@ from cudarun.commands.spec_words import (
     words,
     words_of,
 )
-from cudarun.commands.text_files import DASH, read_text
 from cudarun.session.driver.contexts import ContextOptions
 from cudarun.session.driver.target import Target
 from cudarun.session.image.compilation import CompileOptions

@@ -8,8 +8,8 @@ import click
 
 from cudarun.base.errors import RequestError
 from cudarun.base.options import JOINED, CaseForm, OptionScope
-from cudarun.commands.compile_options import compile_options
 from cudarun.commands.declaration import Option
+from cudarun.commands.image_options import compile_options
 from cudarun.commands.launch_options import engine_options, launch_options
 from cudarun.commands.options import target_options
 from cudarun.commands.spec_matrix import MATRIX

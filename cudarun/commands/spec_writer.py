@@ -17,13 +17,13 @@ from cudarun.base.options import REPEATED, CaseForm
 from cudarun.base.toml_text import spec_lines
 from cudarun.commands.declaration import Option
 from cudarun.commands.files import moved_argument, relocated_path, with_paths
+from cudarun.commands.inputs import read_text
 from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText
 from cudarun.commands.spec_text import STEPS as SPEC_STEPS
 from cudarun.commands.spec_words import (
     OPTIONS,
 )
 from cudarun.commands.steps import STEPS
-from cudarun.commands.text_files import read_text
 from cudarun.session.launch.request import Program
 
 _GIVEN = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cudarun.commands.text_files import MAX_BYTES
+from cudarun.commands.inputs import MAX_BYTES
 from cudarun.session.contexts.facts import FACTS
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cudarun.base.errors import RequestError
+from cudarun.commands.inputs import MAX_BYTES, read_text
 from cudarun.commands.spec_file import read_spec
 from cudarun.commands.spec_text import (
     MAX_KEY_PARTS,
@@ -18,7 +19,6 @@ from cudarun.commands.spec_text import (
     MAX_NUMBER,
     SpecText,
 )
-from cudarun.commands.text_files import MAX_BYTES, read_text
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from tests.commands.test_launch_spec import SAMPLES, SAXPY, case, spec, verdicts

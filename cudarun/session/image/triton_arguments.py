@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cudarun.arguments.constants import CompiledConstant, constant_scalar
 from cudarun.arguments.grammar import parse_argument
 from cudarun.arguments.parameter_order import in_order
-from cudarun.arguments.scalars import Scalar, UntypedNumber
+from cudarun.arguments.scalars import CompiledConstant, Scalar, UntypedNumber, constant_scalar
 from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.tensor_map_options import TensorMapOptions, element_name, sizes_of
 from cudarun.arguments.types import SCALARS, TENSOR_MAP, ScalarType, innermost

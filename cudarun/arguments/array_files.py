@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.arguments.contents import ArrayContents, Contents, ConvertedContents, FileContents
+from cudarun.arguments.contents import ArrayContents, Contents, FileContents, converted
 from cudarun.arguments.dtypes import Array, DType, element_dtype, element_type
 from cudarun.arguments.files import check_raw_size, is_npy, is_png, unreadable
 from cudarun.arguments.initial_values import FileInitial, FileOrder
@@ -155,7 +155,7 @@ def file_contents(initial: FileInitial, spec: BufferSpec) -> Contents:
         pixels = _with_alpha(read_png(path), spec).reshape(-1)
         scalar = innermost(spec.type)
         if initial.cast and isinstance(scalar, ScalarType):
-            return ConvertedContents(pixels, scalar)
+            return converted(pixels, scalar)
         return ArrayContents(pixels.view(dtype))
     if not is_npy(path):
         return FileContents(path, 0, dtype, count)
@@ -165,7 +165,7 @@ def file_contents(initial: FileInitial, spec: BufferSpec) -> Contents:
         scalar = innermost(spec.type)
         assert isinstance(scalar, ScalarType), "the grammar refuses other casts"
         flat = array.reshape(-1, order="F" if _as_stored(array, initial.order) else "C")
-        return ConvertedContents(_reals(flat), scalar)
+        return converted(_reals(flat), scalar)
     native = array.dtype == array.dtype.newbyteorder("=")
     if stored or (native and array.flags.c_contiguous):
         return FileContents(path, array.offset, dtype, count)

@@ -77,18 +77,24 @@ class ArrayContents(Contents):
         return self._array
 
 
-class ConvertedContents(Contents):
-    """The items of a flat array converted to a scalar type, chunk by chunk."""
+class GeneratedContents(Contents):
+    """Numbers converted to a scalar type chunk by chunk: ``values(first, count)`` returns some."""
 
-    def __init__(self, array: Array, scalar: ScalarType) -> None:
-        super().__init__(scalar_dtype(scalar), array.size)
-        self._array = array
-        self._scalar = scalar
+    def __init__(self, scalar: ScalarType, count: int, values: Callable[[int, int], Array]) -> None:
+        super().__init__(scalar_dtype(scalar), count)
+        self.scalar = scalar
+        self._values = values
 
     def read(self, part: Array, first: int) -> None:
-        """Convert a chunk."""
-        source = self._array
-        _make(part, self._scalar, lambda at, size: source[first + at : first + at + size])
+        """Generate a chunk."""
+        for start in range(0, part.size, _CHUNK):
+            size = min(_CHUNK, part.size - start)
+            part[start : start + size] = convert(self._values(first + start, size), self.scalar)
+
+
+def converted(array: Array, scalar: ScalarType) -> Contents:
+    """Return the items of a flat array converted to a scalar type."""
+    return GeneratedContents(scalar, array.size, lambda at, size: array[at : at + size])
 
 
 class RepeatedContents(Contents):
@@ -115,45 +121,34 @@ class RepeatedContents(Contents):
         return np.zeros(self.count, self.dtype)
 
 
-class ArithmeticSequence(Contents):
+class ArithmeticSequence(GeneratedContents):
     """The sequence ``start + index * step`` as a scalar type.
 
     Integers wrap as they do on the device; floats are computed in float64 and rounded once.
     """
 
     def __init__(self, scalar: ScalarType, start: float, step: float, count: int) -> None:
-        super().__init__(scalar_dtype(scalar), count)
-        self.scalar = scalar
+        super().__init__(scalar, count, self._terms)
         self.start = start
         self.step = step
         self._ramp: Array = np.arange(min(_CHUNK, count), dtype=np.float64)
         if not scalar.is_float:
             self._ramp = self._ramp.astype(np.uint64) * np.uint64(int(step) & _WRAP)
 
-    def read(self, part: Array, first: int) -> None:
-        """Compute a chunk."""
-        _make(part, self.scalar, lambda at, size: self._values(first + at, size))
-
-    def _values(self, at: int, size: int) -> Array:
+    def _terms(self, at: int, size: int) -> Array:
         ramp = self._ramp[:size]
         if self.scalar.is_float:
             return np.asarray(self.start + (ramp + at) * self.step)
         return ramp + np.uint64(int(self.start + at * self.step) & _WRAP)
 
 
-class RandomContents(Contents):
+class RandomContents(GeneratedContents):
     """Random numbers as a scalar type; ``draw(n)`` returns the next ``n``."""
 
     in_order = True
 
     def __init__(self, scalar: ScalarType, draw: Callable[[int], Array], count: int) -> None:
-        super().__init__(scalar_dtype(scalar), count)
-        self._scalar = scalar
-        self._draw = draw
-
-    def read(self, part: Array, first: int) -> None:
-        """Draw the next chunk."""
-        _make(part, self._scalar, lambda at, size: self._draw(size))
+        super().__init__(scalar, count, lambda _, size: draw(size))
 
 
 class FileContents(Contents):
@@ -192,10 +187,3 @@ class FileContents(Contents):
                     file=str(self._path),
                 )
             rest, at = rest[size:], at + size
-
-
-def _make(part: Array, scalar: ScalarType, values: Callable[[int, int], Array]) -> None:
-    """Fill ``part`` from ``values(first index, count)``, converted to a type chunk by chunk."""
-    for start in range(0, part.size, _CHUNK):
-        size = min(_CHUNK, part.size - start)
-        part[start : start + size] = convert(values(start, size), scalar)

@@ -11,7 +11,7 @@ import re
 from enum import Enum
 from typing import NamedTuple
 
-from cudarun.arguments.types import Kind, ScalarType
+from cudarun.arguments.types import SCALARS, Kind, ScalarType
 
 _DIGITS = r"[0-9]+(?:_[0-9]+)*"
 _HEX = r"[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*"
@@ -153,12 +153,12 @@ def as_number(text: str) -> int | float:
         case Form.INTEGER:
             return literal.integer
         case Form.BITS:
-            widths = {8: (8, 23), 16: (11, 52)}
-            if literal.denominator not in widths:
+            scalars = {8: SCALARS["f32"], 16: SCALARS["f64"]}
+            if literal.denominator not in scalars:
                 raise LiteralError(f"{text!r}: a bit pattern has 8 or 16 hexadecimal digits here")
-            return _decode_float(literal.numerator, *widths[literal.denominator])
+            return _decode_float(literal.numerator, scalars[literal.denominator])
         case _:
-            return _decode_float(_round(literal, "f64", 11, 52, True), 11, 52)
+            return _decode_float(_round(literal, SCALARS["f64"]), SCALARS["f64"])
 
 
 # --- numbers of a type ---------------------------------------------------------------------------
@@ -186,9 +186,7 @@ def encode(text: str, scalar: ScalarType) -> int:
                 f"the bits of {_article(scalar)} have {2 * scalar.size}"
             )
         return literal.numerator
-    return _round(
-        literal, scalar.name, scalar.exponent_bits, scalar.mantissa_bits, scalar.has_infinity
-    )
+    return _round(literal, scalar)
 
 
 def _article(scalar: ScalarType) -> str:
@@ -206,23 +204,24 @@ def _encode_integer(text: str, literal: Literal, scalar: ScalarType) -> int:
     return value & ((1 << (8 * scalar.size)) - 1)
 
 
-def _round(literal: Literal, name: str, exponent: int, mantissa: int, has_infinity: bool) -> int:
+def _round(literal: Literal, scalar: ScalarType) -> int:
     """Return bits of an IEEE-like format: round to nearest, ties to even; refuse overflow."""
+    exponent, mantissa = scalar.exponent_bits, scalar.mantissa_bits
     sign = literal.negative << (exponent + mantissa)
     infinity = ((1 << exponent) - 1) << mantissa
     if literal.form is Form.INFINITY:
-        if not has_infinity:
-            raise LiteralError(f"{name} has no infinity")
+        if not scalar.has_infinity:
+            raise LiteralError(f"{scalar} has no infinity")
         return sign | infinity
     if literal.form is Form.NAN:
-        quiet = 1 << (mantissa - 1) if has_infinity else (1 << mantissa) - 1
+        quiet = 1 << (mantissa - 1) if scalar.has_infinity else (1 << mantissa) - 1
         return sign | infinity | quiet
     # Without infinities the last pattern of the last binade is NaN, the rest are numbers.
-    largest = infinity - 1 if has_infinity else infinity + (1 << mantissa) - 2
+    largest = infinity - 1 if scalar.has_infinity else infinity + (1 << mantissa) - 2
     magnitude = _round_magnitude(literal.numerator, literal.denominator, exponent, mantissa)
     if magnitude > largest:
-        limit = _decode_float(largest, exponent, mantissa, has_infinity)
-        raise LiteralError(f"out of range for {name}, whose largest value is {limit:.6g}")
+        limit = _decode_float(largest, scalar)
+        raise LiteralError(f"out of range for {scalar}, whose largest value is {limit:.6g}")
     return sign | magnitude
 
 
@@ -249,19 +248,18 @@ def decode(bits: int, scalar: ScalarType) -> int | float | bool:
         case Kind.BOOL:
             return bool(bits)
         case Kind.FLOAT:
-            return _decode_float(
-                bits, scalar.exponent_bits, scalar.mantissa_bits, scalar.has_infinity
-            )
+            return _decode_float(bits, scalar)
         case _:
             return bits - (1 << (8 * scalar.size)) if bits > scalar.maximum else bits
 
 
-def _decode_float(bits: int, exponent: int, mantissa: int, has_infinity: bool = True) -> float:
+def _decode_float(bits: int, scalar: ScalarType) -> float:
+    exponent, mantissa = scalar.exponent_bits, scalar.mantissa_bits
     sign = -1.0 if bits >> (exponent + mantissa) else 1.0
     field = (bits >> mantissa) & ((1 << exponent) - 1)
     part = bits & ((1 << mantissa) - 1)
     ones = (1 << exponent) - 1
-    if field == ones and has_infinity:
+    if field == ones and scalar.has_infinity:
         return math.nan if part else sign * math.inf
     if field == ones and part == (1 << mantissa) - 1:
         return math.nan

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
-from cudarun.arguments.sampling import ArrayForm, Sampling
+from cudarun.arguments.sampling import ArrayForm, Sampling, object_text, object_word
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape
 from cudarun.arguments.values import (
@@ -145,17 +145,13 @@ class ObjectSpec:
     @property
     def word(self) -> str:
         """The word in the grammar."""
-        return "surface" if self.sampling is None else "texture"
+        return object_word(self.sampling)
 
     @property
     def text(self) -> str:
         """The object in the grammar, with resolved dimensions."""
         given = [each.text for each in self.levels if not isinstance(each.initial, BoxFilter)]
-        if not self.owns:
-            given = [self.source]
-        source = given[0] if len(given) == 1 else f"[{', '.join(given)}]"
-        options = self.form.texts + ([] if self.sampling is None else self.sampling.texts)
-        return f"{self.word}({', '.join([source, *options])})"
+        return object_text(given if self.owns else [self.source], self.form, self.sampling)
 
 
 @dataclass(frozen=True, slots=True)

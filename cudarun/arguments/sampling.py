@@ -5,6 +5,9 @@ CUDA driver API, sections 6.13 (``CUDA_ARRAY3D_DESCRIPTOR``) and 6.28 (``CUDA_TE
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import fields
+
 from cudarun.arguments.types import ScalarType, Type, VectorType, by_times
 from cudarun.base.records import dataclass
 
@@ -39,10 +42,7 @@ class ArrayForm:
     @property
     def texts(self) -> list[str]:
         """The options in the grammar."""
-        flags = [name for name in ("layered", "cube", "gather", "linear") if getattr(self, name)]
-        if self.levels != 1:
-            flags.append(f"levels={self.levels or 'all'}")
-        return flags
+        return [text.replace("levels=0", "levels=all") for text in _texts(self)]
 
     @property
     def outer_axes(self) -> int:
@@ -103,42 +103,32 @@ class Sampling:
         filter: ``filterMode``.
         address: ``addressMode``, a mode for all axes, or one for each in row-major order.
         normalized: ``normalizedCoords``.
-        read: ``readMode``; the driver has it as ``CU_TRSF_READ_AS_INTEGER``.
         srgb: ``sRGB``.
+        seamless: ``seamlessCubemap``.
+        read: ``readMode``; the driver has it as ``CU_TRSF_READ_AS_INTEGER``.
         border: ``borderColor``; empty without one.
         mip_filter: ``mipmapFilterMode``.
         mip_bias: ``mipmapLevelBias``.
         mip_clamp: ``minMipmapLevelClamp`` and ``maxMipmapLevelClamp``; empty for all levels.
         anisotropy: ``maxAnisotropy``.
-        seamless: ``seamlessCubemap``.
     """
 
     filter: str = "point"
     address: tuple[str, ...] = ()
     normalized: bool = False
-    read: str = "element"
     srgb: bool = False
+    seamless: bool = False
+    read: str = "element"
     border: tuple[float, ...] = ()
     mip_filter: str = "point"
     mip_bias: float = 0.0
     mip_clamp: tuple[float, ...] = ()
     anisotropy: int = 0
-    seamless: bool = False
 
     @property
     def texts(self) -> list[str]:
         """The options in the grammar, without those that have their default."""
-        texts = [] if self.filter == "point" else [f"filter={self.filter}"]
-        if self.address:
-            texts.append(f"address={_listed(self.address)}")
-        texts += [name for name in ("normalized", "srgb", "seamless") if getattr(self, name)]
-        texts += [] if self.read == "element" else [f"read={self.read}"]
-        texts += [f"border={_listed(self.border)}"] if self.border else []
-        texts += [] if self.mip_filter == "point" else [f"mip_filter={self.mip_filter}"]
-        texts += [f"mip_bias={self.mip_bias!r}"] if self.mip_bias else []
-        texts += [f"mip_clamp={_listed(self.mip_clamp)}"] if self.mip_clamp else []
-        texts += [f"anisotropy={self.anisotropy}"] if self.anisotropy else []
-        return texts
+        return _texts(self)
 
     @property
     def problem(self) -> str | None:
@@ -204,7 +194,29 @@ def texel(element: Type) -> tuple[ScalarType | None, int]:
             return None, 0
 
 
-def _listed(values: tuple[object, ...]) -> str:
-    if len(values) == 1:
-        return str(values[0])
-    return f"[{', '.join(map(str, values))}]"
+def _texts(options: ArrayForm | Sampling) -> list[str]:
+    """Return the options in the grammar, without those that have their default."""
+    given = [(field.name, getattr(options, field.name), field.default) for field in fields(options)]
+    return [
+        name if value is True else f"{name}={_listed(value)}"
+        for name, value, default in given
+        if value != default
+    ]
+
+
+def _listed(value: object) -> str:
+    if not isinstance(value, tuple):
+        return str(value)
+    return str(value[0]) if len(value) == 1 else f"[{', '.join(map(str, value))}]"
+
+
+def object_word(sampling: Sampling | None) -> str:
+    """Return the word of an object in the grammar."""
+    return "surface" if sampling is None else "texture"
+
+
+def object_text(levels: Sequence[str], form: ArrayForm, sampling: Sampling | None) -> str:
+    """Return an object in the grammar, by the texts of its levels or the name of its array."""
+    source = levels[0] if len(levels) == 1 else f"[{', '.join(levels)}]"
+    options = form.texts + ([] if sampling is None else sampling.texts)
+    return f"{object_word(sampling)}({', '.join([source, *options])})"

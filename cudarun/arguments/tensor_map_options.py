@@ -16,15 +16,8 @@ from cudarun.base.records import dataclass
 Sizes: TypeAlias = tuple[Expression, ...]
 """A size of each dimension."""
 
-SWIZZLES = {
-    "none": "NONE",
-    "32B": "32B",
-    "64B": "64B",
-    "128B": "128B",
-    "128B_ATOM_32B": "128B_ATOM_32B",
-    "128B_ATOM_32B_FLIP_8B": "128B_ATOM_32B_FLIP_8B",
-    "128B_ATOM_64B": "128B_ATOM_64B",
-}
+_ATOMS = ("128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B")
+SWIZZLES = {"none": "NONE", **{name: name for name in ("32B", "64B", "128B", *_ATOMS)}}
 INTERLEAVES = {"none": "NONE", "16B": "16B", "32B": "32B"}
 PROMOTIONS = {"none": "NONE", "64B": "L2_64B", "128B": "L2_128B", "256B": "L2_256B"}
 FILLS = {"zero": "NONE", "nan": "NAN_REQUEST_ZERO_FMA"}
@@ -68,9 +61,7 @@ ELEMENTS = {
 }
 """The data types by their names in the grammar."""
 
-NEWER = {"128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B"} | {
-    name for name in ELEMENTS if name.startswith(("u4", "u6"))
-}
+NEWER = {*_ATOMS, *(name for name in ELEMENTS if name.startswith(("u4", "u6")))}
 """Swizzles and data types that require compute capability 10.0."""
 
 _OF_SCALARS = {"i8": "u8", "bool": "u8", "f8e4m3": "u8", "f8e5m2": "u8", "i16": "u16"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field
 from enum import Enum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from cudarun.base.records import dataclass
 
@@ -29,8 +29,23 @@ class Kind(Enum):
     BOOL = "bool"
 
 
+class _Named:
+    """A type whose text is its name in the grammar."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # at run time it would be the default of a field
+
+        @property
+        def name(self) -> str:
+            """The name."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
 @dataclass(frozen=True, slots=True)
-class ScalarType:
+class ScalarType(_Named):
     """A scalar type.
 
     Attributes:
@@ -74,12 +89,9 @@ class ScalarType:
         """The largest value of an integer type."""
         return (1 << (8 * self.size - (self.kind is Kind.SIGNED))) - 1
 
-    def __str__(self) -> str:
-        return self.name
-
 
 @dataclass(frozen=True, slots=True)
-class VectorType:
+class VectorType(_Named):
     """A CUDA vector type such as ``float4``: ``count`` scalars, densely packed."""
 
     name: str
@@ -92,12 +104,9 @@ class VectorType:
         """The size in bytes."""
         return self.scalar.size * self.count
 
-    def __str__(self) -> str:
-        return self.name
-
 
 @dataclass(frozen=True, slots=True)
-class ArrayType:
+class ArrayType(_Named):
     """An array member, ``f32*4`` for ``float a[4]``; ``f32*4*2`` is two arrays of four."""
 
     element: Type
@@ -118,12 +127,9 @@ class ArrayType:
         """The element's alignment in bytes."""
         return self.element.alignment
 
-    def __str__(self) -> str:
-        return self.name
-
 
 @dataclass(frozen=True, slots=True)
-class PointerType:
+class PointerType(_Named):
     """A device address; ``pointee`` is informative only, and empty for ``ptr`` of the grammar."""
 
     pointee: str = "void"
@@ -142,9 +148,6 @@ class PointerType:
     def alignment(self) -> int:
         """The alignment in bytes."""
         return POINTER_SIZE
-
-    def __str__(self) -> str:
-        return self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +172,7 @@ class StructMember:
 
 
 @dataclass(frozen=True, slots=True)
-class StructType:
+class StructType(_Named):
     """A struct by value or in a buffer, ``{i32, float4}`` or ``{n=i32, v=float4}``."""
 
     members: tuple[StructMember, ...]
@@ -200,20 +203,14 @@ class StructType:
         """The names of the members: their own, or ``f0``, ``f1``, … by position."""
         return tuple(member.name or f"f{index}" for index, member in enumerate(self.members))
 
-    def __str__(self) -> str:
-        return self.name
-
 
 @dataclass(frozen=True, slots=True)
-class OpaqueType:
+class OpaqueType(_Named):
     """An object of the driver that is passed by value, such as ``CUtensorMap``."""
 
     name: str
     size: int
     alignment: int
-
-    def __str__(self) -> str:
-        return self.name
 
 
 Type: TypeAlias = ScalarType | VectorType | ArrayType | StructType | PointerType | OpaqueType

@@ -22,7 +22,7 @@ from cudarun.arguments.initial_values import (
     RandInt,
     Randn,
 )
-from cudarun.arguments.sampling import ArrayForm, Sampling
+from cudarun.arguments.sampling import ArrayForm, Sampling, object_text, object_word
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.tensor_map_options import TensorMapOptions
 from cudarun.arguments.types import (
@@ -249,14 +249,11 @@ class ObjectValue:
     @property
     def word(self) -> str:
         """The word in the grammar."""
-        return "surface" if self.sampling is None else "texture"
+        return object_word(self.sampling)
 
     def __str__(self) -> str:
-        source = self.source if isinstance(self.source, str) else ", ".join(map(str, self.source))
-        if not isinstance(self.source, str) and len(self.source) > 1:
-            source = f"[{source}]"
-        options = self.form.texts + ([] if self.sampling is None else self.sampling.texts)
-        return f"{self.word}({', '.join([source, *options])})"
+        levels = [self.source] if isinstance(self.source, str) else [*map(str, self.source)]
+        return object_text(levels, self.form, self.sampling)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,11 +72,6 @@ def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[Comple
     return [item(incomplete, type="file")]
 
 
-def folders(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a folder; the shell does."""
-    return [item(incomplete, type="dir")]
-
-
 def words(*known: str) -> Completer:
     """Return a completion of comma-separated words."""
 

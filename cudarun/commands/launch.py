@@ -310,10 +310,6 @@ def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
     """Run a spec: report each completed case, or one document."""
     _refuse_with_spec()
     where = target(values, capture=True, default_timeout=CASE_TIMEOUT)
-    return _run_spec(values, where, renderer, quiet=quiet)
-
-
-def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool) -> int:
     if values["listed"]:
         if values["junit"] is not None:
             raise conflict("--list", "--junit", "--list runs no case")

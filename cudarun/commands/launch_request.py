@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.base.errors import CudarunError, RequestError
 from cudarun.commands.declaration import Values, conflict, filled
@@ -408,17 +408,13 @@ def _expectation(text: str | BufferExpectation, directory: Path) -> BufferExpect
 
 
 def _show(text: str) -> Show:
-    name, equals, kind = text.partition("=")
-    kinds: dict[str, Literal["hist", "image", "plot"]] = {
-        "hist": "hist",
-        "image": "image",
-        "plot": "plot",
-    }
-    if not (name and equals) or kind not in kinds:
+    name, _, word = text.partition("=")
+    kind = next((each for each in SHOW_KINDS if each == word), None)
+    if not name or kind is None:
         raise RequestError(
             f"'{text}' is not NAME=KIND with KIND one of {', '.join(SHOW_KINDS)}", option="--show"
         )
-    return Show(name, kinds[kind])
+    return Show(name, kind)
 
 
 def _save(text: str, where: Target, directory: Path) -> Save:

@@ -10,7 +10,6 @@ the text, the worker evaluates it (:mod:`cudarun.arguments.expressions.evaluatio
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from cudarun.arguments.expressions.syntax import (
     CASTS,
@@ -41,9 +40,6 @@ from cudarun.arguments.expressions.syntax import (
 from cudarun.arguments.literals import UNSIGNED_NUMBER, LiteralError, as_number
 from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
 from cudarun.base.errors import ArgumentSyntaxError
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Expression", "parse_expression", "read_expression", "unexpected"]
 
@@ -332,23 +328,25 @@ class _ExpressionParser:
         return arguments, list(keywords.items())
 
     def load(self) -> Node:
+        path, _ = self.quoted('load requires the path of a file in quotes: load("ref.npy")')
+        self.scanner.expect(")", "after the path")
+        return FileLoad(path)
+
+    def quoted(self, otherwise: str) -> tuple[str, int]:
+        """Parse a string; return its contents and its column."""
         found = self.scanner.match(_STRING)
         if found is None:
-            raise self.scanner.error('load requires the path of a file in quotes: load("ref.npy")')
-        self.scanner.expect(")", "after the path")
-        return FileLoad(_contents(found))
+            raise self.scanner.error(otherwise)
+        return _contents(found), found.start()
 
     def symbol(self, start: int) -> Node:
         """Parse the rest of ``symbol("NAME")`` or ``symbol("NAME", TYPE)``."""
         scanner = self.scanner
-        found = scanner.match(_STRING)
-        if found is None:
-            raise scanner.error(
-                'symbol requires the name of a variable in quotes: symbol("ns::counter")'
-            )
-        name = _contents(found)
+        name, column = self.quoted(
+            'symbol requires the name of a variable in quotes: symbol("ns::counter")'
+        )
         if not SYMBOL.fullmatch(name):
-            raise scanner.error(f"'{name}' is not the name of a variable", found.start())
+            raise scanner.error(f"'{name}' is not the name of a variable", column)
         element = None
         if scanner.accept(","):
             at = scanner.skip_space()
@@ -364,12 +362,12 @@ class _ExpressionParser:
     def subscripts(self) -> str:
         """Parse the first argument of ``einsum``, up to the comma."""
         scanner = self.scanner
-        found = scanner.match(_STRING)
-        if found is None:
-            raise scanner.error('einsum requires subscripts in quotes: einsum("ij,jk->ik", a, b)')
-        text = _contents(found).replace(" ", "")
+        text, column = self.quoted(
+            'einsum requires subscripts in quotes: einsum("ij,jk->ik", a, b)'
+        )
+        text = text.replace(" ", "")
         if not _SUBSCRIPTS.fullmatch(text):
-            raise scanner.error(f"'{text}' is not of the form \"ij,jk->ik\"", found.start())
+            raise scanner.error(f"'{text}' is not of the form \"ij,jk->ik\"", column)
         scanner.expect(",", "after the subscripts")
         return text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.base.files import FileUse
@@ -28,7 +28,8 @@ if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argum
     from cudarun.arguments.scalars import CompiledConstant
     from cudarun.session.image.image import Image
 
-SHOW_KINDS = ("hist", "image", "plot")
+ShowKind: TypeAlias = Literal["hist", "image", "plot"]
+SHOW_KINDS: tuple[ShowKind, ...] = ("hist", "image", "plot")
 """The forms of ``--show``."""
 
 _first = partial(option_field, group=OptionGroup.FIRST, scope=OptionScope.CASE)
@@ -154,7 +155,7 @@ class Show:
     """``--show NAME=KIND``: a buffer displayed in the terminal."""
 
     name: str
-    kind: Literal["hist", "image", "plot"]
+    kind: ShowKind
 
 
 @dataclass(frozen=True, slots=True)

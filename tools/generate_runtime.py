@@ -19,10 +19,12 @@ from cudarun.emulator.compiled.state.layout import WarpState
 from cudarun.emulator.machine import barrier_objects as objects
 from cudarun.emulator.machine.barriers import BARRIERS_PER_BLOCK
 from cudarun.emulator.machine.spaces import RANK_SHIFT
+from cudarun.emulator.machine.sparsity import UNITS
 from cudarun.emulator.machine.tensor_boxes import CHUNK
 from cudarun.emulator.machine.tensor_copies import SHARED_ALIGNMENT
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.memory import UNDEFINED_BYTE
+from cudarun.emulator.numerics.products import LEAST_SUM, NOTHING
 
 FOLDER = Path(layout.__file__).parent.parent / "native"
 TARGET = FOLDER / "runtime.ll"
@@ -31,7 +33,13 @@ _COMMAND = [
     *(sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-freestanding-none"),
     *("-std=c17", "-O1", "-g0", "-S", "-emit-llvm", "-Wall", "-Wextra", "-Wno-psabi"),
     *("-Wno-unused-command-line-argument", "-fno-stack-protector", "-fno-sanitize=undefined"),
-    *("-fno-strict-aliasing", "-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize"),
+    *(
+        "-fno-strict-aliasing",
+        "-ffp-contract=off",
+        "-fno-unroll-loops",
+        "-fno-vectorize",
+        "-fno-slp-vectorize",
+    ),
 ]
 _ENTRY = "run"  # which Python calls
 _OTHERS = {
@@ -40,6 +48,9 @@ _OTHERS = {
     "UNDEFINED_BYTE": UNDEFINED_BYTE,
     "BARRIERS_PER_BLOCK": BARRIERS_PER_BLOCK,
     "CHUNK": CHUNK,
+    "UNITS_OF_CHUNK": UNITS,
+    "NO_EXPONENT": NOTHING,
+    "LEAST_SUM": LEAST_SUM,
     "SHARED_ALIGNMENT": SHARED_ALIGNMENT,
     "RANK_OFFSET": (1 << RANK_SHIFT) - 1,
     "RANK_BITS": (1 << 32) - (1 << RANK_SHIFT),

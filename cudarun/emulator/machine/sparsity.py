@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 _ROWS = 16  # of a warp
-_UNITS = 4  # of a chunk
+UNITS = 4  # of a chunk
 _SELECTORS = {4: 4, 8: 2, 16: 1}  # by the number of chunks in a row
 _ILLEGAL_INSTRUCTION = 715
 
@@ -48,7 +48,7 @@ class Sparsity:
     def __init__(self, words: Words, ptx_type: Type, k: int) -> None:
         self.bits = ptx_type.bits
         unit = 16 if self.bits >= 16 else 8
-        self.chunks = k * self.bits // unit // _UNITS
+        self.chunks = k * self.bits // unit // UNITS
         self.selector = words.constants["selector"]
         self.valid = self.selector < _SELECTORS[self.chunks]
         selector = self.selector if self.valid else 0
@@ -68,7 +68,7 @@ class Sparsity:
         """
         nibbles = metadata[:, self.lane] >> self.shift & np.uint32(15)
         two = np.stack([nibbles & np.uint32(3), nibbles >> np.uint32(2)], axis=-1)
-        places: Array = two.astype(np.int64) + np.arange(self.chunks)[:, None] * _UNITS
+        places: Array = two.astype(np.int64) + np.arange(self.chunks)[:, None] * UNITS
         return places
 
     def selected(self, b: Array, units: Array) -> Array:
@@ -97,11 +97,11 @@ def _metadata_places(chunks: int, selector: int, unit: int) -> tuple[Array, Arra
     """Return the lane and the lowest bit of the metadata of each chunk, by row and chunk."""
     row, chunk = np.ogrid[:_ROWS, :chunks]
     lower = row // 8  # the second row of the group
-    if chunks == _UNITS:
+    if chunks == UNITS:
         lane, shift = selector + 0 * chunk, 16 * lower + 4 * chunk
-    elif chunks == 2 * _UNITS and unit == 16:
+    elif chunks == 2 * UNITS and unit == 16:
         lane, shift = 2 * selector + chunk // 4, 16 * lower + 4 * (chunk % 4)
-    elif chunks == 2 * _UNITS:
+    elif chunks == 2 * UNITS:
         lane, shift = 2 * selector + lower, 4 * chunk
     else:
         lane, shift = 2 * (chunk // 8) + lower, 4 * (chunk % 8)

@@ -1,12 +1,16 @@
-; Written by `python -m tools.generate_runtime` from d6ef0f20981a4fc085b6cdd3d3cb2491d3cc79c657f632e615e36803b450f210
+; Written by `python -m tools.generate_runtime` from 42c2026f592fa85c35a5d595a14c7259cd59bf18b4d6a83f1eeddc4872b94f0c
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
+
+declare double @llvm.trunc.f64(double)
 
 declare i32 @llvm.ctlz.i32(i32, i1)
 
 declare i32 @llvm.ctpop.i32(i32)
 
 declare i32 @llvm.cttz.i32(i32, i1)
+
+declare i32 @llvm.smax.i32(i32, i32)
 
 declare i32 @llvm.umax.i32(i32, i32)
 
@@ -2803,6 +2807,311 @@ define internal i32 @unpark(ptr %0) noinline #0 {
   %29 = add nuw nsw i64 %9, 1
   %30 = icmp eq i64 %29, %7
   br i1 %30, label %13, label %8
+}
+
+define internal void @sum_exactly(ptr %0, ptr %1, ptr %2, ptr %3, i32 %4, i32 %5, i32 %6, i32 %7, i32 %8, i32 %9, i32 %10, i32 %11) noinline #0 {
+  %13 = alloca [32 x i32], align 16
+  call void @llvm.lifetime.start.p0(i64 128, ptr nonnull %13)
+  %14 = icmp eq i32 %4, 0
+  br i1 %14, label %17, label %15
+15:
+  %16 = zext i32 %4 to i64
+  br label %23
+17:
+  %18 = add i32 %6, %5
+  %19 = icmp ult i32 %5, %18
+  br i1 %19, label %20, label %46
+20:
+  %21 = icmp eq i32 %11, 0
+  %22 = zext i32 %4 to i64
+  br label %42
+23:
+  %24 = phi i64 [ 0, %15 ], [ %40, %23 ]
+  %25 = getelementptr inbounds nuw float, ptr %2, i64 %24
+  %26 = load float, ptr %25, align 4
+  %27 = fpext float %26 to double
+  %28 = bitcast double %27 to i64
+  %29 = lshr i64 %28, 52
+  %30 = trunc nuw nsw i64 %29 to i32
+  %31 = and i32 %30, 2047
+  %32 = icmp eq i32 %31, 2047
+  %33 = add nsw i32 %31, -1023
+  %34 = select i1 %32, i32 -1, i32 %33
+  %35 = tail call i32 @llvm.smax.i32(i32 %34, i32 %10)
+  %36 = fcmp oeq float %26, 0.000000e+00
+  %37 = tail call i32 @llvm.smax.i32(i32 %35, i32 -400)
+  %38 = select i1 %36, i32 -400, i32 %37
+  %39 = getelementptr inbounds nuw [32 x i32], ptr %13, i64 0, i64 %24
+  store i32 %38, ptr %39, align 4
+  %40 = add nuw nsw i64 %24, 1
+  %41 = icmp eq i64 %40, %16
+  br i1 %41, label %17, label %23
+42:
+  %43 = phi i32 [ %5, %20 ], [ %51, %50 ]
+  br i1 %14, label %50, label %44
+44:
+  %45 = mul i32 %43, %4
+  br label %53
+46:
+  br i1 %14, label %92, label %47
+47:
+  %48 = add i32 %7, 1023
+  %49 = zext i32 %4 to i64
+  br label %99
+50:
+  %51 = add nuw i32 %43, 1
+  %52 = icmp eq i32 %51, %18
+  br i1 %52, label %46, label %42
+53:
+  %54 = phi i64 [ 0, %44 ], [ %90, %53 ]
+  %55 = trunc nuw i64 %54 to i32
+  %56 = add i32 %45, %55
+  %57 = select i1 %21, i32 %43, i32 %56
+  %58 = zext i32 %57 to i64
+  %59 = getelementptr inbounds nuw float, ptr %1, i64 %58
+  %60 = load float, ptr %59, align 4
+  %61 = zext i32 %56 to i64
+  %62 = getelementptr inbounds nuw float, ptr %0, i64 %61
+  %63 = load float, ptr %62, align 4
+  %64 = fpext float %63 to double
+  %65 = bitcast double %64 to i64
+  %66 = lshr i64 %65, 52
+  %67 = trunc nuw nsw i64 %66 to i32
+  %68 = and i32 %67, 2047
+  %69 = icmp eq i32 %68, 2047
+  %70 = add nsw i32 %68, -1023
+  %71 = select i1 %69, i32 -1, i32 %70
+  %72 = tail call i32 @llvm.smax.i32(i32 %71, i32 %8)
+  %73 = fcmp oeq float %63, 0.000000e+00
+  %74 = select i1 %73, i32 -2000, i32 %72
+  %75 = getelementptr inbounds nuw [32 x i32], ptr %13, i64 0, i64 %54
+  %76 = load i32, ptr %75, align 4
+  %77 = fpext float %60 to double
+  %78 = bitcast double %77 to i64
+  %79 = lshr i64 %78, 52
+  %80 = trunc nuw nsw i64 %79 to i32
+  %81 = and i32 %80, 2047
+  %82 = icmp eq i32 %81, 2047
+  %83 = add nsw i32 %81, -1023
+  %84 = select i1 %82, i32 -1, i32 %83
+  %85 = tail call i32 @llvm.smax.i32(i32 %84, i32 %9)
+  %86 = fcmp oeq float %60, 0.000000e+00
+  %87 = select i1 %86, i32 -2000, i32 %85
+  %88 = add nsw i32 %74, %87
+  %89 = tail call i32 @llvm.smax.i32(i32 %76, i32 %88)
+  store i32 %89, ptr %75, align 4
+  %90 = add nuw nsw i64 %54, 1
+  %91 = icmp eq i64 %90, %22
+  br i1 %91, label %50, label %53
+92:
+  br i1 %19, label %93, label %120
+93:
+  %94 = icmp eq i32 %11, 0
+  %95 = add i32 %7, 1023
+  %96 = zext i32 %5 to i64
+  %97 = zext i32 %18 to i64
+  %98 = zext i32 %4 to i64
+  br label %115
+99:
+  %100 = phi i64 [ 0, %47 ], [ %113, %99 ]
+  %101 = getelementptr inbounds nuw float, ptr %2, i64 %100
+  %102 = load float, ptr %101, align 4
+  %103 = fpext float %102 to double
+  %104 = getelementptr inbounds nuw [32 x i32], ptr %13, i64 0, i64 %100
+  %105 = load i32, ptr %104, align 4
+  %106 = sub i32 %48, %105
+  %107 = zext i32 %106 to i64
+  %108 = shl i64 %107, 52
+  %109 = bitcast i64 %108 to double
+  %110 = fmul double %103, %109
+  %111 = tail call double @llvm.trunc.f64(double %110)
+  %112 = getelementptr inbounds nuw double, ptr %3, i64 %100
+  store double %111, ptr %112, align 8
+  %113 = add nuw nsw i64 %100, 1
+  %114 = icmp eq i64 %113, %49
+  br i1 %114, label %92, label %99
+115:
+  %116 = phi i64 [ %96, %93 ], [ %124, %123 ]
+  br i1 %14, label %123, label %117
+117:
+  %118 = trunc nuw i64 %116 to i32
+  %119 = mul i32 %4, %118
+  br label %126
+120:
+  br i1 %14, label %152, label %121
+121:
+  %122 = zext i32 %4 to i64
+  br label %153
+123:
+  %124 = add nuw nsw i64 %116, 1
+  %125 = icmp eq i64 %124, %97
+  br i1 %125, label %120, label %115
+126:
+  %127 = phi i64 [ 0, %117 ], [ %150, %126 ]
+  %128 = trunc nuw i64 %127 to i32
+  %129 = add i32 %119, %128
+  %130 = zext i32 %129 to i64
+  %131 = getelementptr inbounds nuw float, ptr %0, i64 %130
+  %132 = load float, ptr %131, align 4
+  %133 = fpext float %132 to double
+  %134 = select i1 %94, i64 %116, i64 %130
+  %135 = getelementptr inbounds nuw float, ptr %1, i64 %134
+  %136 = load float, ptr %135, align 4
+  %137 = fpext float %136 to double
+  %138 = fmul double %133, %137
+  %139 = getelementptr inbounds nuw [32 x i32], ptr %13, i64 0, i64 %127
+  %140 = load i32, ptr %139, align 4
+  %141 = sub i32 %95, %140
+  %142 = zext i32 %141 to i64
+  %143 = shl i64 %142, 52
+  %144 = bitcast i64 %143 to double
+  %145 = fmul double %138, %144
+  %146 = tail call double @llvm.trunc.f64(double %145)
+  %147 = getelementptr inbounds nuw double, ptr %3, i64 %127
+  %148 = load double, ptr %147, align 8
+  %149 = fadd double %148, %146
+  store double %149, ptr %147, align 8
+  %150 = add nuw nsw i64 %127, 1
+  %151 = icmp eq i64 %150, %98
+  br i1 %151, label %123, label %126
+152:
+  call void @llvm.lifetime.end.p0(i64 128, ptr nonnull %13)
+  ret void
+153:
+  %154 = phi i64 [ 0, %121 ], [ %165, %153 ]
+  %155 = getelementptr inbounds nuw [32 x i32], ptr %13, i64 0, i64 %154
+  %156 = load i32, ptr %155, align 4
+  %157 = sub i32 %156, %7
+  %158 = add i32 %157, 1023
+  %159 = zext i32 %158 to i64
+  %160 = shl i64 %159, 52
+  %161 = bitcast i64 %160 to double
+  %162 = getelementptr inbounds nuw double, ptr %3, i64 %154
+  %163 = load double, ptr %162, align 8
+  %164 = fmul double %163, %161
+  store double %164, ptr %162, align 8
+  %165 = add nuw nsw i64 %154, 1
+  %166 = icmp eq i64 %165, %122
+  br i1 %166, label %152, label %153
+}
+
+define internal void @find_units(ptr %0, ptr %1, ptr %2, i32 %3, i32 %4, i32 %5) noinline #0 {
+  %7 = icmp eq i32 %3, 0
+  br i1 %7, label %14, label %8
+8:
+  %9 = icmp eq i32 %4, 0
+  %10 = zext i32 %4 to i64
+  br label %11
+11:
+  %12 = phi ptr [ %1, %8 ], [ %16, %15 ]
+  %13 = phi i32 [ 0, %8 ], [ %17, %15 ]
+  br i1 %9, label %15, label %19
+14:
+  ret void
+15:
+  %16 = phi ptr [ %12, %11 ], [ %33, %32 ]
+  %17 = add nuw i32 %13, 1
+  %18 = icmp eq i32 %17, %3
+  br i1 %18, label %14, label %11
+19:
+  %20 = phi i64 [ %34, %32 ], [ 0, %11 ]
+  %21 = phi ptr [ %33, %32 ], [ %12, %11 ]
+  %22 = load i32, ptr %21, align 4
+  %23 = lshr i32 %22, 5
+  %24 = zext nneg i32 %23 to i64
+  %25 = getelementptr inbounds nuw i32, ptr %0, i64 %24
+  %26 = load i32, ptr %25, align 4
+  %27 = and i32 %22, 31
+  %28 = lshr i32 %26, %27
+  %29 = trunc nuw i64 %20 to i32
+  %30 = shl i32 %29, 2
+  %31 = shl nuw i64 %20, 1
+  br label %36
+32:
+  %33 = getelementptr inbounds nuw i8, ptr %21, i64 4
+  %34 = add nuw nsw i64 %20, 1
+  %35 = icmp eq i64 %34, %10
+  br i1 %35, label %15, label %19
+36:
+  %37 = phi i1 [ true, %19 ], [ false, %36 ]
+  %38 = phi i64 [ 0, %19 ], [ 1, %36 ]
+  %39 = phi i32 [ %28, %19 ], [ %49, %36 ]
+  %40 = and i32 %39, 3
+  %41 = or disjoint i32 %40, %30
+  %42 = mul i32 %41, %5
+  %43 = or disjoint i64 %38, %31
+  %44 = trunc i64 %43 to i32
+  %45 = mul i32 %3, %44
+  %46 = add i32 %45, %13
+  %47 = zext i32 %46 to i64
+  %48 = getelementptr inbounds nuw i32, ptr %2, i64 %47
+  store i32 %42, ptr %48, align 4
+  %49 = lshr i32 %39, 2
+  br i1 %37, label %36, label %32
+}
+
+define internal void @select_words(ptr %0, ptr %1, ptr %2, i32 %3, i32 %4, i32 %5) noinline #0 {
+  %7 = icmp eq i32 %4, 0
+  br i1 %7, label %18, label %8
+8:
+  %9 = icmp eq i32 %3, 0
+  %10 = icmp eq i32 %5, 2
+  %11 = zext i32 %3 to i64
+  br label %12
+12:
+  %13 = phi ptr [ %2, %8 ], [ %24, %22 ]
+  %14 = phi i32 [ 0, %8 ], [ %23, %22 ]
+  br i1 %9, label %22, label %15
+15:
+  %16 = udiv i32 4, %5
+  %17 = mul i32 %16, %14
+  br label %19
+18:
+  ret void
+19:
+  %20 = phi i64 [ 0, %15 ], [ %28, %26 ]
+  %21 = trunc nuw i64 %20 to i32
+  br label %30
+22:
+  %23 = add nuw i32 %14, 1
+  %24 = getelementptr inbounds nuw i32, ptr %13, i64 %11
+  %25 = icmp eq i32 %23, %4
+  br i1 %25, label %18, label %12
+26:
+  %27 = getelementptr inbounds nuw i32, ptr %13, i64 %20
+  store i32 %52, ptr %27, align 4
+  %28 = add nuw nsw i64 %20, 1
+  %29 = icmp eq i64 %28, %11
+  br i1 %29, label %22, label %19
+30:
+  %31 = phi i32 [ 0, %19 ], [ %53, %48 ]
+  %32 = phi i32 [ 0, %19 ], [ %52, %48 ]
+  %33 = udiv i32 %31, %5
+  %34 = add i32 %17, %33
+  %35 = mul i32 %34, %3
+  %36 = add i32 %35, %21
+  %37 = zext i32 %36 to i64
+  %38 = getelementptr inbounds nuw i32, ptr %1, i64 %37
+  %39 = load i32, ptr %38, align 4
+  %40 = zext i32 %39 to i64
+  %41 = getelementptr inbounds nuw i8, ptr %0, i64 %40
+  br i1 %10, label %42, label %45
+42:
+  %43 = load i16, ptr %41, align 2
+  %44 = zext i16 %43 to i32
+  br label %48
+45:
+  %46 = load i8, ptr %41, align 1
+  %47 = zext i8 %46 to i32
+  br label %48
+48:
+  %49 = phi i32 [ %44, %42 ], [ %47, %45 ]
+  %50 = shl nuw nsw i32 %31, 3
+  %51 = shl i32 %49, %50
+  %52 = or i32 %51, %32
+  %53 = add i32 %31, %5
+  %54 = icmp ult i32 %53, 4
+  br i1 %54, label %30, label %26
 }
 
 define internal void @count_synchronization(ptr %0, ptr %1, i32 %2) noinline #0 {

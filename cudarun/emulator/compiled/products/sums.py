@@ -18,8 +18,10 @@ from cudarun.emulator.compiled.lanes.vectors import (
     CodeBuilder,
     LaneVector,
     ModuleText,
+    constant,
     splat,
 )
+from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.products.elements import (
     WORDS_AT_ONCE,
     MatrixElements,
@@ -32,10 +34,8 @@ from cudarun.emulator.compiled.products.elements import (
     store,
 )
 from cudarun.emulator.compiled.products.shapes import MatrixShape
-from cudarun.emulator.compiled.products.slow_sums import define_exact_column, rounded
-from cudarun.emulator.compiled.products.sparse import define_selection
 from cudarun.emulator.numerics.formats import element
-from cudarun.emulator.numerics.products import chained_f64, with_addend
+from cudarun.emulator.numerics.products import chained_f64, rounded_sum, shortened, with_addend
 
 Array = npt.NDArray[np.generic]
 
@@ -89,13 +89,12 @@ def _columns(code: CodeBuilder, shape: MatrixShape) -> None:
     if shape.sparsity is not None:
         code.line(f"%b.words = alloca [{shape.words * rows} x i32], align 64")
         code.line(f"%b.places = alloca [{2 * shape.words * rows * 2} x i32], align 64")
-        select = define_selection(code.module, shape)
-        code.line(f"call void @{select}.places(ptr %metadata, ptr %b.places)")
+        _find_units(code, shape)
     else:
         b_wide = elements.right(code, "%b", "%b.values", "%b.exponents")
         wide = code.scalar(f"or i1 {a_wide}, {b_wide}")
     if shape.is_float:
-        define_exact_column(code.module, shape)
+        _define_exact_column(code.module, shape)
         code.line(f"%sum = alloca <{rows} x {shape.result}>, align 64")
         code.line(f"%zero = alloca <{rows} x float>, align 64")
         code.line(f"store <{rows} x float> zeroinitializer, ptr %zero, align 64")
@@ -104,7 +103,9 @@ def _columns(code: CodeBuilder, shape: MatrixShape) -> None:
         if sparse:
             at = scaled(code, column, shape.right_words)
             line = code.scalar(f"getelementptr i32, ptr %b, i64 {at}")
-            code.line(f"call void @{select}(ptr {line}, ptr %b.places, ptr %b.words)")
+            given = f"i32 {rows}, i32 {shape.words}, i32 {_unit_bytes(shape)}"
+            arguments = f"ptr {line}, ptr %b.places, ptr %b.words, {given}"
+            call(code, "void", "select_words", arguments)
             b_wide = elements.left(code, "%b.words", values, found)
             wide = code.scalar(f"or i1 {a_wide}, {b_wide}")
         else:
@@ -268,7 +269,7 @@ def _rounded(
     rows = shape.rows
     if shape.result != "float":
         exact = code.binary("fmul", total, code.cast("fpext", down, "double"))
-        return rounded(code, shape, exact)
+        return _rounded_exactly(code, shape, exact)
     kept = _TO_SINGLE
     if shape.kept < _FRACTION:
         kept = -1 << 52 - shape.kept & (1 << 64) - 1
@@ -302,6 +303,58 @@ def _chains(code: CodeBuilder, shape: MatrixShape) -> None:
             b = load_single(code, "%b", "double", scaled(code, column, shape.depth, k), rows)
             total = traced(code, name, chained_f64, [double] * 3, double, [a, b, total])
         store(code, total, "%d", place)
+
+
+def _define_exact_column(module: ModuleText, shape: MatrixShape) -> None:
+    """Define ``column.SHAPE(a, b, c, d)`` of the numbers of a column, which computes in f64."""
+    code, rows = CodeBuilder(module), shape.rows
+    code.label("entry")
+    code.line(f"%total = alloca <{rows} x double>, align 64")
+    code.line(f"%single = alloca <{rows} x float>, align 64")
+    c = "%c"
+    least = [shape.least[element(shape.types[which])] for which in "abc"]
+    for start in range(0, shape.depth, shape.run):
+        numbers = rows, start, shape.run, shape.kept, *least, shape.sparsity is not None
+        given = ", ".join(f"i32 {int(number)}" for number in numbers)
+        call(code, "void", "sum_exactly", f"ptr %a, ptr %b, ptr {c}, ptr %total, {given}")
+        result = _rounded_exactly(code, shape, load(code, "%total", "double", "0", rows))
+        single = result if result.element == "float" else code.cast("fpext", result, "float")
+        c, least[2] = "%single", shape.least[element(shape.types["d"])]
+        store(code, single, c, "0")
+    store(code, result, "%d", "0")
+    code.line("ret void")
+    code.define(f"void @column.{shape.name}(ptr %a, ptr %b, ptr %c, ptr %d)")
+
+
+def _rounded_exactly(code: CodeBuilder, shape: MatrixShape, exact: LaneVector) -> LaneVector:
+    """Round sums in f64."""
+    target, rows = shape.types["d"], shape.rows
+    shortens = shape.by_warpgroup and shape.has_eight_bits and target.name == "f32"
+    name = f"rounded.{target.name}.{rows}.{int(shortens)}"
+
+    def function(total: Array, d: Array) -> None:
+        result = rounded_sum(total, target.name)
+        np.copyto(d, shortened(result) if shortens else result)
+
+    return traced(code, name, function, [np.dtype(np.float64)], target.dtype, [exact])
+
+
+# --- sparse matrices -----------------------------------------------------------------------------
+
+
+def _unit_bytes(shape: MatrixShape) -> int:
+    return 2 if shape.types["a"].bits >= 16 else 1
+
+
+def _find_units(code: CodeBuilder, shape: MatrixShape) -> None:
+    """Write the places of the units of B that the elements of A are multiplied by."""
+    sparsity, bits = shape.sparsity, f"units.{shape.name}"
+    assert sparsity is not None
+    table = constant((32 * sparsity.lane + sparsity.shift).astype(np.uint32))
+    code.module.define(bits, f"@{bits} = internal constant {table.typed}")
+    given = f"i32 {shape.rows}, i32 {sparsity.chunks}, i32 {_unit_bytes(shape)}"
+    arguments = f"ptr %metadata, ptr @{bits}, ptr %b.places, {given}"
+    call(code, "void", "find_units", arguments)
 
 
 # --- integers ------------------------------------------------------------------------------------

@@ -18,11 +18,9 @@ class Costs:
         loading: Importing the compiler and loading a kernel, and some more, so that this is a small
             part of the time of a launch.
         compiling: Compiling a kernel without instructions.
-        per_operation: What every instruction adds before its LLVM module is made.
+        per_operation: What every instruction adds.
         large: At most what the instructions add, but for ``per_call``.
         per_call: What every instruction of a large kernel adds: there, instructions are data.
-        per_character: What every character of the LLVM module adds.
-        per_character_with_records: The same for large kernels.
         per_work: Interpreting a unit of `Launch.work`.
         interval: The time between two decisions.
         batch: A batch that has to end before compiled code takes over.
@@ -33,8 +31,6 @@ class Costs:
     per_operation: float = 0.003
     large: float = 0.5
     per_call: float = 0.0002
-    per_character: float = 1.9e-6
-    per_character_with_records: float = 0.8e-6
     per_work: float = 1.8e-9
     interval: float = 0.002
     batch: float = 0.25
@@ -43,8 +39,3 @@ class Costs:
         """Return the seconds of compiling a kernel with so many instructions."""
         each = min(self.per_operation * operations, self.large + self.per_call * operations)
         return self.compiling + each
-
-    def of_module(self, characters: int, *, has_records: bool) -> float:
-        """Return the seconds of compiling an LLVM module."""
-        each = self.per_character_with_records if has_records else self.per_character
-        return self.compiling + each * characters

@@ -72,9 +72,7 @@ class KernelTier:
         self._seconds = 0.0  # of interpreted launches
         self._launches = 0  # of them
         self._due = 0.0  # when all of them have taken so long, the kernel has been compiled
-        self._threshold: float | None = None
         self._is_remembered = False
-        self._candidate: KernelCompilation | None = None  # that has not begun
         self._compilation: KernelCompilation | None = None
 
     def is_of(self, function: FunctionCode) -> bool:
@@ -154,7 +152,7 @@ class KernelTier:
             return _FOUND if launch.observer.detectors else _CHANGED
         if not has_ended:
             return _UNFINISHED
-        is_late = compilation is None and elapsed >= self._pays_from()
+        is_late = compilation is None and self._pays(elapsed)
         return _RUNNING if is_late else SHORT
 
     def _run_observed(self, run: EngineRun) -> None:
@@ -198,14 +196,10 @@ class KernelTier:
         """
         expected = max(rest, self._seconds + elapsed if self._seconds else 0)
         if self._compilation is None:
-            if expected < self.costs.loading or expected < self._pays_from():
+            if not self._pays(expected):
                 return False
-            if self._candidate is None:
-                self._prepare(launch)
-            if self._candidate is None or expected < self._pays_from():
-                return False
-            self._begin(self._candidate)
-            self._due = self._seconds + elapsed + self._compile_seconds()
+            self._begin(launch)
+            self._due = self._seconds + elapsed + self._compile_seconds
         compilation = self._compilation
         if compilation is None:
             return False
@@ -223,26 +217,24 @@ class KernelTier:
                 remember(*self._key)
         return can_leave()
 
-    def _pays_from(self) -> float:
-        """Return the seconds of interpretation from which on compiling pays."""
-        if self._threshold is None:
-            self._threshold = self.costs.loading
-            if self._shows_order:
-                self._threshold += 2 * self._compile_seconds()
-            elif not is_known(*self._key):
-                alone = available_cores() == 1
-                self._threshold += (1 + alone) * self._compile_seconds()
-        return self._threshold
+    def _pays(self, seconds: float) -> bool:
+        """Return whether compiling pays if interpreting takes so long."""
+        return seconds >= self.costs.loading and seconds >= self._pays_from
 
+    @cached_property
+    def _pays_from(self) -> float:
+        times = 1 + (self._shows_order or available_cores() == 1)
+        if not self._shows_order and is_known(*self._key):
+            times = 0
+        return self.costs.loading + times * self._compile_seconds
+
+    @cached_property
     def _compile_seconds(self) -> float:
-        """Return the seconds that compiling is expected to take."""
-        if self._candidate is not None:
-            characters, has_records = self._candidate.size
-            return self.costs.of_module(characters, has_records=has_records)
+        """The seconds that compiling is expected to take."""
         return self.costs.of_operations(sum(len(each.operations) for each in self._function.blocks))
 
-    def _prepare(self, launch: Launch) -> None:
-        """Make the LLVM module: its size shows how long it takes to compile."""
+    def _begin(self, launch: Launch) -> None:
+        """Begin to compile."""
         from cudarun.emulator.compiled.actions import slower_compiled  # slow to import
         from cudarun.emulator.compiled.engine import compilation_of
 
@@ -250,12 +242,7 @@ class KernelTier:
         if self.reason:
             return
         compilation = compilation_of(launch, in_order=False)
-        self.reason = compilation.reason
-        if not self.reason:
-            self._candidate, self._threshold = compilation, None
-
-    def _begin(self, compilation: KernelCompilation) -> None:
-        if compilation.kernel is None:
+        if compilation.kernel is None and not compilation.reason:
             compilation.begin()
         self.reason = compilation.reason
         if not self.reason:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import FunctionCode
@@ -64,11 +63,6 @@ class KernelCompilation:
         except Untraceable as reason:
             self.reason = str(reason)
             self.is_unobservable = isinstance(reason, Unobservable)
-
-    @cached_property
-    def size(self) -> tuple[int, bool]:
-        """The characters of the LLVM module, and whether its operations are records."""
-        return len(self._module.text.text()), self._module.has_records
 
     def complete(self) -> None:
         """Compile and load the kernel, unless this has been done."""

@@ -51,7 +51,6 @@ class KernelModule:
         code: What the code needs from its caller.
         origins: The origin of each block of the code.
         text: The module.
-        has_records: Whether its operations are records, so that LLVM does not compile each of them.
         is_parallel: Whether its blocks can run at the same time.
         has_reductions: Whether it has integer reductions of global memory.
         visible_order: What can see the order of the warps; empty if nothing can.
@@ -105,7 +104,6 @@ class KernelModule:
             shadow_unit=self.observation.unit if self.observation else 0, finds_sync_errors=has_sync
         ).define_run(module)
         self.text = module
-        self.has_records = self.code.is_large
         self.is_parallel = are_blocks_independent(function)
         self.has_reductions = bool(global_reductions(function))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cudarun.emulator.code import Action, FunctionCode, Operation
-from cudarun.emulator.compiled.access.reductions import Reduction, is_of_global_memory, reduction_of
+from cudarun.emulator.compiled.access.reductions import is_of_global_memory, reduction_of
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import BulkTransfer
@@ -32,8 +32,8 @@ def are_blocks_independent(function: FunctionCode) -> bool:
     return all(map(_is_independent, operations)) and len(global_reductions(function)) <= 1
 
 
-def global_reductions(function: FunctionCode) -> set[Reduction]:
-    """Return the integer reductions of global memory."""
+def global_reductions(function: FunctionCode) -> set[str]:
+    """Return the kinds of the integer reductions of global memory."""
     found = {
         reduction_of(operation.action)
         for block in function.blocks

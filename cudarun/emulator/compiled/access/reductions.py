@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from cudarun.base.records import dataclass
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.numerics.arrays import Arrays
 from cudarun.emulator.numerics.types import TypeKind
@@ -13,47 +12,21 @@ from cudarun.emulator.numerics.types import TypeKind
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
 
-_BITWISE = ("and", "or", "xor")
-_EXTREMES = ("min", "max")
+_COMMUTE = ("add", "and", "or", "xor", "min", "max")
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
-    """An integer reduction.
+def reduction_of(action: Atomic) -> str | None:
+    """Return the kind of a reduction; ``None`` if the order of the operation can be seen.
 
-    Attributes:
-        operation: Its name in LLVM's ``atomicrmw``.
-        vector_operation: That in ``llvm.vector.reduce``.
-        width: The bits of an operand.
-        identity: The operand that changes nothing.
-    """
-
-    operation: str
-    vector_operation: str
-    width: int
-    identity: int
-
-
-def reduction_of(action: Atomic) -> Reduction | None:
-    """Return an atomic operation as a reduction; ``None`` if its order can be seen.
-
-    Reductions that are equal commute at one address; sums do not commute with, say, minima.
+    Reductions of one kind commute at one address; sums do not commute with, say, minima.
     """
     operation, kind = action.operation, action.type.kind
     if action.wanted or kind is TypeKind.FLOAT or action.count * action.type.elements > 1:
         return None
-    width = 8 * action.dtype.itemsize
-    ones = (1 << width) - 1
-    if operation == "add" or operation in _BITWISE:
-        return Reduction(operation, operation, width, ones if operation == "and" else 0)
-    if operation not in _EXTREMES:
+    if operation not in _COMMUTE:
         return None
-    if kind is TypeKind.SIGNED:
-        greatest = ones >> 1
-        identity = greatest if operation == "min" else greatest + 1
-        return Reduction(operation, f"s{operation}", width, identity)
-    name = f"u{operation}"
-    return Reduction(name, name, width, ones if operation == "min" else 0)
+    is_signed = operation in ("min", "max") and kind is TypeKind.SIGNED
+    return f"{'s' * is_signed}{operation}.{action.dtype.itemsize}"
 
 
 def is_of_global_memory(action: Atomic) -> bool:

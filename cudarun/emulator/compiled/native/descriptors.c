@@ -12,7 +12,7 @@ enum {
 };
 
 typedef u32 loose_u32 __attribute__((aligned(1)));
-typedef unsigned short eight __attribute__((ext_vector_type(EIGHT), aligned(1)));
+typedef u16 eight __attribute__((ext_vector_type(EIGHT), aligned(1)));
 
 struct matrix {
     char *shared;

@@ -7,6 +7,7 @@
 #include "layout.h"
 
 typedef unsigned char u8;
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long u64;
 typedef u32 (*callback)(char *ctx);

@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 42c2026f592fa85c35a5d595a14c7259cd59bf18b4d6a83f1eeddc4872b94f0c
+; Written by `python -m tools.generate_runtime` from c177df2bba60deb9c0faa32ab26da69eb08b626a6d9e9e1562c0907ed9bdd589
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -47,6 +47,348 @@ declare void @llvm.lifetime.start.p0(i64, ptr)
 declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+
+define internal void @update_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4) noinline #0 {
+  switch i32 %2, label %6 [
+    i32 -1, label %8
+    i32 0, label %129
+  ]
+6:
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  br label %67
+8:
+  %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %10 = zext i32 %3 to i64
+  br label %11
+11:
+  %12 = phi i64 [ 0, %8 ], [ %65, %64 ]
+  %13 = load ptr, ptr %9, align 8
+  %14 = getelementptr inbounds nuw i64, ptr %13, i64 %12
+  %15 = load i64, ptr %14, align 8
+  %16 = getelementptr inbounds nuw i8, ptr %1, i64 %15
+  %17 = getelementptr inbounds nuw i8, ptr %13, i64 1024
+  switch i32 %3, label %50 [
+    i32 2, label %18
+    i32 4, label %34
+  ]
+18:
+  %19 = load i16, ptr %16, align 2
+  %20 = zext i16 %19 to i64
+  %21 = getelementptr inbounds nuw i8, ptr %13, i64 512
+  %22 = mul nuw nsw i64 %12, %10
+  %23 = getelementptr inbounds nuw i8, ptr %21, i64 %22
+  %24 = load i16, ptr %23, align 2
+  %25 = zext i16 %24 to i64
+  %26 = getelementptr inbounds nuw i8, ptr %17, i64 %22
+  %27 = load i16, ptr %26, align 2
+  %28 = zext i16 %27 to i64
+  %29 = tail call i64 %4(i64 %20, i64 %25, i64 %28)
+  %30 = trunc i64 %29 to i16
+  store i16 %30, ptr %16, align 2
+  %31 = load ptr, ptr %9, align 8
+  %32 = getelementptr inbounds nuw i8, ptr %31, i64 1536
+  %33 = getelementptr inbounds nuw i8, ptr %32, i64 %22
+  store i16 %19, ptr %33, align 2
+  br label %64
+34:
+  %35 = load i32, ptr %16, align 4
+  %36 = zext i32 %35 to i64
+  %37 = getelementptr inbounds nuw i8, ptr %13, i64 512
+  %38 = mul nuw nsw i64 %12, %10
+  %39 = getelementptr inbounds nuw i8, ptr %37, i64 %38
+  %40 = load i32, ptr %39, align 4
+  %41 = zext i32 %40 to i64
+  %42 = getelementptr inbounds nuw i8, ptr %17, i64 %38
+  %43 = load i32, ptr %42, align 4
+  %44 = zext i32 %43 to i64
+  %45 = tail call i64 %4(i64 %36, i64 %41, i64 %44)
+  %46 = trunc i64 %45 to i32
+  store i32 %46, ptr %16, align 4
+  %47 = load ptr, ptr %9, align 8
+  %48 = getelementptr inbounds nuw i8, ptr %47, i64 1536
+  %49 = getelementptr inbounds nuw i8, ptr %48, i64 %38
+  store i32 %35, ptr %49, align 4
+  br label %64
+50:
+  %51 = load i64, ptr %16, align 8
+  %52 = getelementptr inbounds nuw i8, ptr %13, i64 512
+  %53 = trunc nuw nsw i64 %12 to i32
+  %54 = mul i32 %3, %53
+  %55 = zext i32 %54 to i64
+  %56 = getelementptr inbounds nuw i8, ptr %52, i64 %55
+  %57 = load i64, ptr %56, align 8
+  %58 = getelementptr inbounds nuw i8, ptr %17, i64 %55
+  %59 = load i64, ptr %58, align 8
+  %60 = tail call i64 %4(i64 %51, i64 %57, i64 %59)
+  store i64 %60, ptr %16, align 8
+  %61 = load ptr, ptr %9, align 8
+  %62 = getelementptr inbounds nuw i8, ptr %61, i64 1536
+  %63 = getelementptr inbounds nuw i8, ptr %62, i64 %55
+  store i64 %51, ptr %63, align 8
+  br label %64
+64:
+  %65 = add nuw nsw i64 %12, 1
+  %66 = icmp eq i64 %65, 32
+  br i1 %66, label %129, label %11
+67:
+  %68 = phi i32 [ %2, %6 ], [ %127, %125 ]
+  %69 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %68, i1 true)
+  %70 = load ptr, ptr %7, align 8
+  %71 = zext nneg i32 %69 to i64
+  %72 = getelementptr inbounds nuw i64, ptr %70, i64 %71
+  %73 = load i64, ptr %72, align 8
+  %74 = getelementptr inbounds nuw i8, ptr %1, i64 %73
+  switch i32 %3, label %111 [
+    i32 2, label %75
+    i32 4, label %93
+  ]
+75:
+  %76 = load i16, ptr %74, align 2
+  %77 = zext i16 %76 to i64
+  %78 = getelementptr inbounds nuw i8, ptr %70, i64 512
+  %79 = shl nuw nsw i32 %69, 1
+  %80 = zext nneg i32 %79 to i64
+  %81 = getelementptr inbounds nuw i8, ptr %78, i64 %80
+  %82 = load i16, ptr %81, align 2
+  %83 = zext i16 %82 to i64
+  %84 = getelementptr inbounds nuw i8, ptr %70, i64 1024
+  %85 = getelementptr inbounds nuw i8, ptr %84, i64 %80
+  %86 = load i16, ptr %85, align 2
+  %87 = zext i16 %86 to i64
+  %88 = tail call i64 %4(i64 %77, i64 %83, i64 %87)
+  %89 = trunc i64 %88 to i16
+  store i16 %89, ptr %74, align 2
+  %90 = load ptr, ptr %7, align 8
+  %91 = getelementptr inbounds nuw i8, ptr %90, i64 1536
+  %92 = getelementptr inbounds nuw i8, ptr %91, i64 %80
+  store i16 %76, ptr %92, align 2
+  br label %125
+93:
+  %94 = load i32, ptr %74, align 4
+  %95 = zext i32 %94 to i64
+  %96 = getelementptr inbounds nuw i8, ptr %70, i64 512
+  %97 = shl nuw nsw i32 %69, 2
+  %98 = zext nneg i32 %97 to i64
+  %99 = getelementptr inbounds nuw i8, ptr %96, i64 %98
+  %100 = load i32, ptr %99, align 4
+  %101 = zext i32 %100 to i64
+  %102 = getelementptr inbounds nuw i8, ptr %70, i64 1024
+  %103 = getelementptr inbounds nuw i8, ptr %102, i64 %98
+  %104 = load i32, ptr %103, align 4
+  %105 = zext i32 %104 to i64
+  %106 = tail call i64 %4(i64 %95, i64 %101, i64 %105)
+  %107 = trunc i64 %106 to i32
+  store i32 %107, ptr %74, align 4
+  %108 = load ptr, ptr %7, align 8
+  %109 = getelementptr inbounds nuw i8, ptr %108, i64 1536
+  %110 = getelementptr inbounds nuw i8, ptr %109, i64 %98
+  store i32 %94, ptr %110, align 4
+  br label %125
+111:
+  %112 = load i64, ptr %74, align 8
+  %113 = getelementptr inbounds nuw i8, ptr %70, i64 512
+  %114 = mul i32 %69, %3
+  %115 = zext i32 %114 to i64
+  %116 = getelementptr inbounds nuw i8, ptr %113, i64 %115
+  %117 = load i64, ptr %116, align 8
+  %118 = getelementptr inbounds nuw i8, ptr %70, i64 1024
+  %119 = getelementptr inbounds nuw i8, ptr %118, i64 %115
+  %120 = load i64, ptr %119, align 8
+  %121 = tail call i64 %4(i64 %112, i64 %117, i64 %120)
+  store i64 %121, ptr %74, align 8
+  %122 = load ptr, ptr %7, align 8
+  %123 = getelementptr inbounds nuw i8, ptr %122, i64 1536
+  %124 = getelementptr inbounds nuw i8, ptr %123, i64 %115
+  store i64 %112, ptr %124, align 8
+  br label %125
+125:
+  %126 = add i32 %68, -1
+  %127 = and i32 %126, %68
+  %128 = icmp eq i32 %127, 0
+  br i1 %128, label %129, label %67
+129:
+  ret void
+}
+
+define internal void @reduce_once(ptr %0, i64 %1, i32 %2, i32 %3, ptr %4) noinline #0 {
+  %6 = icmp eq i32 %2, 0
+  br i1 %6, label %7, label %21
+7:
+  switch i32 %3, label %18 [
+    i32 2, label %8
+    i32 4, label %13
+  ]
+8:
+  %9 = load i16, ptr %0, align 2
+  %10 = zext i16 %9 to i64
+  %11 = tail call i64 %4(i64 %10, i64 %1, i64 0)
+  %12 = trunc i64 %11 to i16
+  store i16 %12, ptr %0, align 2
+  br label %41
+13:
+  %14 = load i32, ptr %0, align 4
+  %15 = zext i32 %14 to i64
+  %16 = tail call i64 %4(i64 %15, i64 %1, i64 0)
+  %17 = trunc i64 %16 to i32
+  store i32 %17, ptr %0, align 4
+  br label %41
+18:
+  %19 = load i64, ptr %0, align 8
+  %20 = tail call i64 %4(i64 %19, i64 %1, i64 0)
+  store i64 %20, ptr %0, align 8
+  br label %41
+21:
+  %22 = icmp eq i32 %3, 4
+  br i1 %22, label %23, label %33
+23:
+  %24 = load i32, ptr %0, align 4
+  br label %25
+25:
+  %26 = phi i32 [ %24, %23 ], [ %32, %25 ]
+  %27 = zext i32 %26 to i64
+  %28 = tail call i64 %4(i64 %27, i64 %1, i64 0)
+  %29 = trunc i64 %28 to i32
+  %30 = cmpxchg weak ptr %0, i32 %26, i32 %29 monotonic monotonic, align 4
+  %31 = extractvalue { i32, i1 } %30, 1
+  %32 = extractvalue { i32, i1 } %30, 0
+  br i1 %31, label %41, label %25
+33:
+  %34 = load i64, ptr %0, align 8
+  br label %35
+35:
+  %36 = phi i64 [ %34, %33 ], [ %40, %35 ]
+  %37 = tail call i64 %4(i64 %36, i64 %1, i64 0)
+  %38 = cmpxchg weak ptr %0, i64 %36, i64 %37 monotonic monotonic, align 8
+  %39 = extractvalue { i64, i1 } %38, 1
+  %40 = extractvalue { i64, i1 } %38, 0
+  br i1 %39, label %41, label %35
+41:
+  ret void
+}
+
+define internal void @reduce_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %5) noinline #0 {
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %8 = load ptr, ptr %7, align 8
+  %9 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %2, i1 true)
+  %10 = zext nneg i32 %9 to i64
+  %11 = getelementptr inbounds nuw i64, ptr %8, i64 %10
+  %12 = load i64, ptr %11, align 8
+  %13 = getelementptr inbounds nuw i8, ptr %8, i64 512
+  %14 = icmp eq i32 %5, 0
+  br i1 %14, label %20, label %15
+15:
+  %16 = getelementptr inbounds nuw i8, ptr %0, i64 192
+  %17 = load i32, ptr %16, align 4
+  %18 = icmp ne i32 %17, 0
+  %19 = zext i1 %18 to i32
+  br label %20
+20:
+  %21 = phi i32 [ 0, %6 ], [ %19, %15 ]
+  %22 = load <32 x i64>, ptr %8, align 4
+  %23 = insertelement <32 x i64> poison, i64 %12, i64 0
+  %24 = shufflevector <32 x i64> %23, <32 x i64> poison, <32 x i32> zeroinitializer
+  %25 = icmp ne <32 x i64> %22, %24
+  %26 = bitcast <32 x i1> %25 to i32
+  %27 = and i32 %2, %26
+  %28 = icmp eq i32 %27, 0
+  br i1 %28, label %54, label %29
+29:
+  %30 = icmp eq i32 %2, 0
+  br i1 %30, label %95, label %31
+31:
+  %32 = phi i32 [ %52, %45 ], [ %2, %29 ]
+  %33 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %32, i1 true)
+  %34 = mul i32 %33, %3
+  %35 = zext i32 %34 to i64
+  %36 = getelementptr inbounds nuw i8, ptr %13, i64 %35
+  switch i32 %3, label %43 [
+    i32 2, label %37
+    i32 4, label %40
+  ]
+37:
+  %38 = load i16, ptr %36, align 2
+  %39 = zext i16 %38 to i64
+  br label %45
+40:
+  %41 = load i32, ptr %36, align 4
+  %42 = zext i32 %41 to i64
+  br label %45
+43:
+  %44 = load i64, ptr %36, align 8
+  br label %45
+45:
+  %46 = phi i64 [ %39, %37 ], [ %42, %40 ], [ %44, %43 ]
+  %47 = zext nneg i32 %33 to i64
+  %48 = getelementptr inbounds nuw i64, ptr %8, i64 %47
+  %49 = load i64, ptr %48, align 8
+  %50 = getelementptr inbounds nuw i8, ptr %1, i64 %49
+  tail call void @reduce_once(ptr %50, i64 %46, i32 %21, i32 %3, ptr %4)
+  %51 = add i32 %32, -1
+  %52 = and i32 %51, %32
+  %53 = icmp eq i32 %52, 0
+  br i1 %53, label %95, label %31
+54:
+  %55 = mul i32 %9, %3
+  %56 = zext i32 %55 to i64
+  %57 = getelementptr inbounds nuw i8, ptr %13, i64 %56
+  switch i32 %3, label %64 [
+    i32 2, label %58
+    i32 4, label %61
+  ]
+58:
+  %59 = load i16, ptr %57, align 2
+  %60 = zext i16 %59 to i64
+  br label %66
+61:
+  %62 = load i32, ptr %57, align 4
+  %63 = zext i32 %62 to i64
+  br label %66
+64:
+  %65 = load i64, ptr %57, align 8
+  br label %66
+66:
+  %67 = phi i64 [ %60, %58 ], [ %63, %61 ], [ %65, %64 ]
+  %68 = add i32 %2, -1
+  %69 = and i32 %68, %2
+  %70 = icmp eq i32 %69, 0
+  br i1 %70, label %92, label %71
+71:
+  %72 = phi i32 [ %90, %86 ], [ %69, %66 ]
+  %73 = phi i64 [ %88, %86 ], [ %67, %66 ]
+  %74 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %72, i1 true)
+  %75 = mul i32 %74, %3
+  %76 = zext i32 %75 to i64
+  %77 = getelementptr inbounds nuw i8, ptr %13, i64 %76
+  switch i32 %3, label %84 [
+    i32 2, label %78
+    i32 4, label %81
+  ]
+78:
+  %79 = load i16, ptr %77, align 2
+  %80 = zext i16 %79 to i64
+  br label %86
+81:
+  %82 = load i32, ptr %77, align 4
+  %83 = zext i32 %82 to i64
+  br label %86
+84:
+  %85 = load i64, ptr %77, align 8
+  br label %86
+86:
+  %87 = phi i64 [ %80, %78 ], [ %83, %81 ], [ %85, %84 ]
+  %88 = tail call i64 %4(i64 %73, i64 %87, i64 0)
+  %89 = add i32 %72, -1
+  %90 = and i32 %89, %72
+  %91 = icmp eq i32 %90, 0
+  br i1 %91, label %92, label %71
+92:
+  %93 = phi i64 [ %67, %66 ], [ %88, %86 ]
+  %94 = getelementptr inbounds nuw i8, ptr %1, i64 %12
+  tail call void @reduce_once(ptr %94, i64 %93, i32 %21, i32 %3, ptr %4)
+  br label %95
+95:
+  ret void
+}
 
 define internal void @arrive(ptr %0, i32 %1, i32 %2) noinline #0 {
   %4 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 48), align 4

@@ -103,7 +103,7 @@ INLINE row differing(char *memory, char *values, u32 width)
     row_bits bits_ = 0;
     switch (width) {
         DIFFERING(1, u8)
-        DIFFERING(2, unsigned short)
+        DIFFERING(2, u16)
         DIFFERING(4, u32)
         DIFFERING(8, u64)
     }
@@ -168,7 +168,7 @@ INLINE u32 differs(char *memory, char *value, u32 width)
 // Return the active lanes of a half as words of equal bits.
 INLINE row active_in_row(u32 mask, u32 half)
 {
-    unsigned short lanes = (unsigned short)(mask >> HALF * half);
+    u16 lanes = (u16)(mask >> HALF * half);
     row_bits active;
     __builtin_memcpy(&active, &lanes, sizeof active);
     return -__builtin_convertvector(active, row);
@@ -220,7 +220,7 @@ OUT_OF_LINE u32 record_accesses(char *ctx, char *state, u32 warp, char *shadow, 
             row active = active_in_row(mask, half);
             row now = gathered(shadow, places + HALF * half, active, scale);
             row_bits are_lost = __builtin_convertvector(now != (next[half] & active), row_bits);
-            unsigned short lanes;
+            u16 lanes;
             __builtin_memcpy(&lanes, &are_lost, sizeof lanes);
             shared |= (u32)lanes << HALF * half;  // another lane has accessed the unit, too
         }

@@ -1,0 +1,88 @@
+// Atomic operations: lane by lane, in the order of the lanes.
+//
+// The columns are the offsets and the operands; the old values are the next one. Reductions, whose
+// order cannot be seen, combine the operands of lanes with one address first. Those of global
+// memory are atomic among the threads of this process if several threads run blocks.
+
+#include "runtime.h"
+
+// Returns the value to store, of the old one and the operands, each in the low bits.
+typedef u64 (*combination)(u64 old, u64 operand, u64 other);
+typedef u64 places __attribute__((ext_vector_type(WARP), aligned(4)));
+
+INLINE u64 value_at(char *at, u32 size)
+{
+    return size == 2 ? FIELD(u16, at, 0) : size == 4 ? FIELD(u32, at, 0) : FIELD(u64, at, 0);
+}
+
+INLINE void store_value(char *at, u32 size, u64 value)
+{
+    if (size == 2)
+        FIELD(u16, at, 0) = (u16)value;
+    else if (size == 4)
+        FIELD(u32, at, 0) = (u32)value;
+    else
+        FIELD(u64, at, 0) = value;
+}
+
+INLINE void update_lane(char *ctx, char *host, u32 lane, u32 size, combination combine)
+{
+    char *at = host + COLUMN(u64, ctx, 0)[lane];
+    u64 old = value_at(at, size), operand = value_at(COLUMN(char, ctx, 1) + lane * size, size);
+    u64 other = value_at(COLUMN(char, ctx, 2) + lane * size, size);
+    store_value(at, size, combine(old, operand, other));
+    store_value(COLUMN(char, ctx, 3) + lane * size, size, old);
+}
+
+// Execute an operation of values of some bytes.
+OUT_OF_LINE void update_lanes(char *ctx, char *host, u32 mask, u32 size, combination combine)
+{
+    if (mask == ~0u) {
+        for (u32 lane = 0; lane < WARP; lane++)
+            update_lane(ctx, host, lane, size, combine);
+        return;
+    }
+    FOR_EACH_LANE(lane, mask)
+        update_lane(ctx, host, lane, size, combine);
+}
+
+#define COMBINE_ATOMICALLY(kind)                                                             \
+    {                                                                                        \
+        kind *memory = (kind *)at, old = *memory;                                            \
+        while (!__atomic_compare_exchange_n(memory, &old, (kind)combine(old, operand, 0), 1, \
+                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))             \
+            ;                                                                                \
+    }
+
+// Execute one lane's part of a reduction; other threads may do so, too, if it is concurrent.
+OUT_OF_LINE void reduce_once(char *at, u64 operand, u32 concurrent, u32 size, combination combine)
+{
+    if (!concurrent)
+        store_value(at, size, combine(value_at(at, size), operand, 0));
+    else if (size == 4)
+        COMBINE_ATOMICALLY(u32)
+    else
+        COMBINE_ATOMICALLY(u64)
+}
+
+// Execute a reduction.
+OUT_OF_LINE void reduce_lanes(char *ctx, char *host, u32 mask, u32 size, combination combine,
+                              u32 is_global)
+{
+    u64 *offsets = COLUMN(u64, ctx, 0), first = offsets[lowest(mask)];
+    char *operands = COLUMN(char, ctx, 1);
+    u32 apart, concurrent = is_global && FIELD(u32, ctx, CONCURRENT);
+    bits others = __builtin_convertvector(*(places *)offsets != (places)first, bits);
+    __builtin_memcpy(&apart, &others, sizeof apart);
+    if (apart & mask) {
+        FOR_EACH_LANE(lane, mask) {
+            u64 operand = value_at(operands + lane * size, size);
+            reduce_once(host + offsets[lane], operand, concurrent, size, combine);
+        }
+        return;
+    }
+    u64 total = value_at(operands + lowest(mask) * size, size);
+    FOR_EACH_LANE(lane, mask & (mask - 1))
+        total = combine(total, value_at(operands + lane * size, size), 0);
+    reduce_once(host + first, total, concurrent, size, combine);
+}

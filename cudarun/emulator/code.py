@@ -248,6 +248,11 @@ class FunctionCode:
     unused_registers: int = 0
 
     @property
+    def operations(self) -> list[Operation]:
+        """The operations of all basic blocks."""
+        return [operation for block in self.blocks for operation in block.operations]
+
+    @property
     def registers(self) -> int:
         """The number of its registers, used or not."""
         used = sum(1 for slot in self.slots if slot.role is Role.REGISTER)

@@ -26,7 +26,6 @@ def _key(function: FunctionCode, detect: frozenset[str]) -> str:
 
     head = f"{__version__} {function.name} {len(function.slots)} {sorted(detect)}"
     digest = hashlib.sha256(head.encode())
-    for block in function.blocks:
-        for operation in block.operations:
-            digest.update(operation.site.text.encode())
+    for operation in function.operations:
+        digest.update(operation.site.text.encode())
     return digest.hexdigest()

@@ -231,7 +231,7 @@ class KernelTier:
     @cached_property
     def _compile_seconds(self) -> float:
         """The seconds that compiling is expected to take."""
-        return self.costs.of_operations(sum(len(each.operations) for each in self._function.blocks))
+        return self.costs.of_operations(len(self._function.operations))
 
     def _begin(self, launch: Launch) -> None:
         """Begin to compile."""

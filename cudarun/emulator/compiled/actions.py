@@ -193,10 +193,9 @@ def action_rules(
 
 def slower_compiled(function: FunctionCode) -> str:
     """Return why a kernel is faster if it is interpreted; empty if it is not."""
-    for block in function.blocks:
-        for operation in block.operations:
-            if isinstance(operation, Action) and isinstance(operation.action, SAMPLING_ACTIONS):
-                return f"{action_name(operation)}, which is faster if it is interpreted"
+    for operation in function.operations:
+        if isinstance(operation, Action) and isinstance(operation.action, SAMPLING_ACTIONS):
+            return f"{action_name(operation)}, which is faster if it is interpreted"
     return ""
 
 

@@ -28,16 +28,14 @@ def are_blocks_independent(function: FunctionCode) -> bool:
     Atomic operations on global memory, accesses with a memory order, ``printf`` and ``malloc`` can
     show the order of blocks. Integer reductions cannot if they commute: if all of them are equal.
     """
-    operations = [operation for block in function.blocks for operation in block.operations]
-    return all(map(_is_independent, operations)) and len(global_reductions(function)) <= 1
+    return all(map(_is_independent, function.operations)) and len(global_reductions(function)) <= 1
 
 
 def global_reductions(function: FunctionCode) -> set[str]:
     """Return the kinds of the integer reductions of global memory."""
     found = {
         reduction_of(operation.action)
-        for block in function.blocks
-        for operation in block.operations
+        for operation in function.operations
         if isinstance(operation, Action)
         and isinstance(operation.action, Atomic)
         and is_of_global_memory(operation.action)

@@ -136,7 +136,7 @@ class CompiledKernel:
         self.has_reductions = module.has_reductions
         self.has_assertions = has_assertions(module.code.function)
         self.origins = module.origins
-        self.operations = sum(len(block.operations) for block in module.code.function.blocks)
+        self.operations = len(module.code.function.operations)
         self.observation = module.observation
         self.machine_code = MachineCode(module.text, data=data)
         self.run = _Run(self.machine_code.address("run"))

@@ -8,7 +8,7 @@ and the values of their threads do not depend on the order of accesses, unless t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,22 +112,16 @@ class AccessObservation:
         if WaitingLoops(function).waits_for_blocks:
             raise Unobservable("loops that may wait for other blocks, with detectors")
         smallest = layout.SHADOW_WORD
-        for operation in _actions(function):
-            _check(operation)
-            if isinstance(operation.action, MemoryAction):
-                smallest = min(smallest, _smallest_access(operation.action))
+        for operation in function.operations:
+            if isinstance(operation, Action):
+                _check(operation)
+                if isinstance(operation.action, MemoryAction):
+                    smallest = min(smallest, _smallest_access(operation.action))
         return cls(smallest, finds_unwritten, "sync" in detect)
 
     def memory(self, module: ModuleText) -> ObservedMemory:
         """Return the functions of a module that load and store."""
         return ObservedMemory(module, self.unit, finds_unwritten=self.finds_unwritten)
-
-
-def _actions(function: FunctionCode) -> Iterator[Action]:
-    for block in function.blocks:
-        for operation in block.operations:
-            if isinstance(operation, Action):
-                yield operation
 
 
 def _smallest_access(action: MemoryAction) -> int:

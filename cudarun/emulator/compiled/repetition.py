@@ -70,6 +70,5 @@ def has_assertions(function: FunctionCode) -> bool:
     """Return whether threads can report that an assertion failed."""
     return any(
         isinstance(operation, Action) and operation.action is assertfail
-        for block in function.blocks
-        for operation in block.operations
+        for operation in function.operations
     )

@@ -74,10 +74,7 @@ class GridBarriers:
     def __init__(self, function: FunctionCode) -> None:
         self._slots = function.slots
         self._writers: dict[int, list[Operation]] = {}
-        operations: list[Operation] = [*function.prologue]
-        for block in function.blocks:
-            operations += block.operations
-        for operation in operations:
+        for operation in (*function.prologue, *function.operations):
             for use in operation.destinations:
                 if isinstance(use, RegisterUse):
                     self._writers.setdefault(use.slot, []).append(operation)

@@ -223,8 +223,7 @@ def find_liveness(code: FunctionCode) -> None:
 
 def unwritten_registers(code: FunctionCode) -> list[int]:
     """Return the slots of registers that a path may read before it has written them."""
-    operations = (operation for block in code.blocks for operation in block.operations)
-    fills = (one for one in operations if isinstance(one, Lanewise) and one.function is fill)
+    fills = (each for each in code.operations if getattr(each, "function", None) is fill)
     return [slot for one in fills for slot in slots_of(one.destinations)]
 
 
@@ -236,7 +235,7 @@ def fill(undefined: Array, register: Array) -> None:
 def _fill_unwritten(code: FunctionCode) -> None:
     first = code.blocks[0] if code.blocks else None
     loops = any(0 in block.terminator.successors for block in code.blocks)
-    sites = (operation.site for block in code.blocks for operation in block.operations)
+    sites = (operation.site for operation in code.operations)
     site, fills, filled = next(sites, None), list[Operation](), 0
     if first is None or site is None or first.sync_mask is not None or loops:
         return

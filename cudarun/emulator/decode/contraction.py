@@ -129,8 +129,7 @@ class _Product:
 
 def contract(code: FunctionCode) -> None:
     """Contract multiplications and additions of a function."""
-    operations = (each for block in code.blocks for each in block.operations)
-    names = {each.name for each in operations if isinstance(each, Lanewise)}
+    names = {each.name for each in code.operations if isinstance(each, Lanewise)}
     if names.isdisjoint(_PRODUCTS.keys()) or names.isdisjoint(_SUMS):
         return
     reads = Counter(_reads(code))

@@ -54,7 +54,7 @@ class UndefinedFlow:
         for slot in unwritten_registers(function) if "uninit" in detect else ():
             flow.reach[slot] = 1 << len(flow.origins)
             flow.origins.append(Origin("uninit", slot))
-        operations = [operation for block in function.blocks for operation in block.operations]
+        operations = function.operations
         for operation in operations if "sync" in detect else ():
             if _is_shuffle(operation):
                 flow.shuffles[operation.site] = len(flow.origins)

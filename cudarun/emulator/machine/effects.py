@@ -25,8 +25,7 @@ def can_show_order(function: FunctionCode) -> bool:
         and (
             isinstance(operation.action, (Atomic, *BULK_REDUCTIONS)) or operation.action in OUTPUTS
         )
-        for block in function.blocks
-        for operation in block.operations
+        for operation in function.operations
     )
 
 

@@ -71,7 +71,6 @@ def _depends_on_others(launch: Launch) -> bool:
             isinstance(operation, Action) and isinstance(operation.action, ReadMoment)
             for name, function in launch.functions.items()
             if name not in kernels
-            for block in function.blocks
-            for operation in block.operations
+            for operation in function.operations
         )
     )

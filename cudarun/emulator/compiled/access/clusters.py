@@ -25,8 +25,7 @@ def maps_addresses(function: FunctionCode) -> bool:
     """Return whether a function has ``mapa``: other functions hardly access other blocks."""
     return any(
         isinstance(operation, Action) and isinstance(operation.action, MapAddress)
-        for block in function.blocks
-        for operation in block.operations
+        for operation in function.operations
     )
 
 

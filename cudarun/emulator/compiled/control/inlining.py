@@ -133,7 +133,7 @@ class InlinedCode:
             stack: The offset of its frame in the stack.
             back: Completes a block that returns, of the first slot of the function.
         """
-        self._operations += sum(len(block.operations) for block in function.blocks)
+        self._operations += len(function.operations)
         if self._operations > MOST_OPERATIONS:
             raise Untraceable(f"calls of functions with {self._operations} instructions in all")
         base = self._slots(function, stack)

@@ -113,7 +113,7 @@ class CallPlan:
         }
         total: dict[str, int] = {}
         for name in TopologicalSorter(inlined).static_order():
-            own = sum(len(block.operations) for block in self._program.code[name].blocks)
+            own = len(self._program.code[name].operations)
             total[name] = own + sum(total[each] for each in inlined[name])
         kernel = next(iter(self._calls))
         return total[kernel] + sum(total[name] for name in self.outlined)

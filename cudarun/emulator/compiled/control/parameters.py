@@ -48,12 +48,11 @@ class ParameterParts:
         for source, target in copies:
             self._same[self._root(source)] = self._root(target)
         accesses: dict[int, set[Part]] = {}
-        for block in code.blocks:
-            for operation in block.operations:
-                for use in (*operation.sources, *operation.destinations):
-                    if isinstance(use, ParameterUse) and use.offset != WHOLE:
-                        part = use.offset, _size(use.type)
-                        accesses.setdefault(self._root(use.slot), set()).add(part)
+        for operation in code.operations:
+            for use in (*operation.sources, *operation.destinations):
+                if isinstance(use, ParameterUse) and use.offset != WHOLE:
+                    part = use.offset, _size(use.type)
+                    accesses.setdefault(self._root(use.slot), set()).add(part)
         self._parts = {root: _disjoint(given) for root, given in accesses.items()}
         self._registers: dict[tuple[int, int], int] = {}
 

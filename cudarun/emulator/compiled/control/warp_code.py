@@ -133,7 +133,7 @@ class WarpCode:
         self._loops = polling.costs(depths)
         self._used = slots_used(function)
         blocks, registers = len(function.blocks), len(self._used)
-        operations = sum(len(block.operations) for block in function.blocks)
+        operations = len(function.operations)
         self.frames = frame_layout(function, self._registers)
         first_called = blocks if self.frames is None else self.frames.first
         loops = any(each < first_called for each in starts_of_loops(function))

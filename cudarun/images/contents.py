@@ -36,11 +36,7 @@ class CodeBytes(ABC):
 
 
 class WholeCode(CodeBytes):
-    """Contents in memory.
-
-    Args:
-        data: The bytes.
-    """
+    """Contents in memory."""
 
     is_whole = True
 

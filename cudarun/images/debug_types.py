@@ -60,10 +60,6 @@ class DebugParameter:
 def debug_parameters(dwarf: Dwarf, kernel: str) -> tuple[DebugParameter, ...] | None:
     """Return the parameters of a kernel; ``None`` if it is not in the debug information.
 
-    Args:
-        dwarf: The debug information.
-        kernel: The mangled name.
-
     Raises:
         UnusableDwarf: It is not usable.
     """

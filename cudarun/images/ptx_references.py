@@ -18,13 +18,7 @@ _BRACE = re.compile(r"[{}]|//[^\n]*|\"[^\"\n]*\"")
 
 
 def references(text: str, kernel: str, names: Collection[str]) -> set[str]:
-    """Return those of the names that a kernel uses.
-
-    Args:
-        text: The PTX.
-        kernel: The kernel's name.
-        names: Names of variables.
-    """
+    """Return those of the names that a kernel uses."""
     if not names:
         return set()
     heads: dict[str, list[int]] = {}

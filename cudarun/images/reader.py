@@ -70,11 +70,6 @@ def image_entries(data: Data, origin: str, limit: int | None = None) -> tuple[En
 
     Only headers are read.
 
-    Args:
-        data: The whole file.
-        origin: Its name in messages.
-        limit: See `check_sizes`.
-
     Raises:
         ImageRefused: It has another kind, is damaged, or is larger than the limit.
     """
@@ -197,11 +192,6 @@ def _fatbin_data(data: Buffer, origin: str) -> Iterator[tuple[str, memoryview]]:
 def read_entry(entry: Entry, origin: str, *, whole: bool = True) -> ImageFacts:
     """Return the contents of an entry.
 
-    Args:
-        entry: The entry.
-        origin: The file's name in messages.
-        whole: As with `read_image`.
-
     Raises:
         ImageRefused: It is damaged or cannot be read; PtxError if the PTX does not parse.
     """
@@ -249,11 +239,6 @@ def unread_part(entry: Entry, error: CudarunError | None = None) -> Part:
 
 def read_part(entry: Entry, origin: str, *, whole: bool = True) -> Part:
     """Return an entry with its contents.
-
-    Args:
-        entry: The entry.
-        origin: The file's name in messages.
-        whole: As with `read_image`.
 
     Raises:
         ImageRefused: As `read_entry`.

@@ -34,12 +34,7 @@ CONSENSUS = "consensus"
 
 
 class JUnitRenderer(BesideRenderer):
-    """A JUnit XML file beside another output, which is written last.
-
-    Args:
-        output: The file.
-        beside: The other output.
-    """
+    """A JUnit XML file beside another output, which is written last."""
 
     def __init__(self, output: OutputFile, beside: Renderer) -> None:
         super().__init__(beside)
@@ -67,11 +62,7 @@ def _write(root: ElementTree.Element, output: OutputFile) -> None:
 
 
 class Suites:
-    """The suites of a spec file.
-
-    Args:
-        spec: The file.
-    """
+    """The suites of a spec file."""
 
     def __init__(self, spec: str) -> None:
         self._spec = spec

@@ -70,11 +70,7 @@ class Renderer(ABC):
 
 
 class BesideRenderer(Renderer):
-    """A file or annotations beside another output, made of the whole report.
-
-    Args:
-        beside: The other output.
-    """
+    """A file or annotations beside another output, made of the whole report."""
 
     def __init__(self, beside: Renderer) -> None:
         self.beside = beside

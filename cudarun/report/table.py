@@ -64,11 +64,7 @@ class LiveTable(Protocol):
 
 
 class TableRenderer(Renderer):
-    """Tables for people.
-
-    Args:
-        style: The amount of output.
-    """
+    """Tables for people."""
 
     streams = True
 

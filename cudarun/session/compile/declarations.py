@@ -94,12 +94,7 @@ def with_declarations(
 
 
 def declarations(texts: Sequence[str], defines: Iterable[str] = ()) -> list[Declaration]:
-    """Return the declarations of kernels that are understood, in the order of the texts.
-
-    Args:
-        texts: The source and its headers.
-        defines: Macros from the command line.
-    """
+    """Return the declarations of kernels that are understood, in the order of the texts."""
     plain = [plain_text(text) for text in texts]
     names = _Names(plain, defines)
     bare = [_DIRECTIVE.sub(" ", text) for text in plain]

@@ -52,9 +52,6 @@ _OF_ARCHITECTURE = "gpu architecture"
 class NvccCompiler:
     """nvcc, for one source.
 
-    Args:
-        task: The compilation.
-
     Attributes:
         version: The version of nvcc, once it has run.
 

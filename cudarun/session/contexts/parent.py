@@ -50,11 +50,6 @@ def run_script(
 class ScriptWorker:
     """A worker that starts to initialize the driver immediately, for one script.
 
-    Args:
-        pool: The worker's pool.
-        target: The devices, the time limit, and whether to trace and to capture.
-        images: The files that the script names.
-
     Raises:
         RequestError: The devices are of two drivers, which one process cannot serve.
     """

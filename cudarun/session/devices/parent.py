@@ -24,11 +24,6 @@ def list_devices(
 ) -> DevicesReport:
     """Describe the chosen devices, in order.
 
-    Args:
-        target: The devices.
-        display: The progress display.
-        attributes: Query every attribute, too.
-
     Raises:
         NoDevice: No driver, no device, or not the requested one.
     """

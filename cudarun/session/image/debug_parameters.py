@@ -40,12 +40,7 @@ class DebugReader:
         return self._debug is not None
 
     def read(self, kernel: str, parameters: tuple[Parameter, ...]) -> DebugParameters:
-        """Return a kernel's parameters with their names, types and members.
-
-        Args:
-            kernel: The mangled name.
-            parameters: The parameters, as the driver and the image's facts describe them.
-        """
+        """Return a kernel's parameters with their names, types and members."""
         if self._debug is None:
             return DebugParameters(parameters)
         described, note = self._debug.describe(kernel, parameters)

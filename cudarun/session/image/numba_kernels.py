@@ -28,13 +28,7 @@ class ArrayParameters:
 
 
 def numba_arrays(name: str, count: int, usage: KernelUsage | None) -> dict[int, ArrayParameters]:
-    """Return the arrays by the index of their first parameter; none for other kernels.
-
-    Args:
-        name: The kernel's mangled name.
-        count: The number of its parameters.
-        usage: Their use in PTX.
-    """
+    """Return the arrays by the index of their first parameter; none for other kernels."""
     found: dict[int, ArrayParameters] = {}
     index = 0
     for each in parameter_types(demangle(name)) or ():

@@ -147,12 +147,7 @@ def read_triton(image: Image) -> TritonKernel | None:
 
 
 class _Values:
-    """The values of the file, checked.
-
-    Args:
-        file: The file, for errors.
-        data: Its contents.
-    """
+    """The values of the file, checked."""
 
     def __init__(self, file: str, data: dict[str, object]) -> None:
         self._file = file

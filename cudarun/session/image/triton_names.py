@@ -16,10 +16,6 @@ _NUMBERED = re.compile(r"arg[0-9]+")
 def names_beside(origin: str, kernel: str) -> tuple[str, ...]:
     """Return the names of a kernel's parameters without those for scratch memory.
 
-    Args:
-        origin: The path of the image.
-        kernel: The name of the kernel.
-
     Returns:
         The names, ``A.shape.0`` for a dimension of the tensor ``A``; nothing if they are unknown.
     """

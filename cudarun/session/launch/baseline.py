@@ -38,10 +38,6 @@ class BaselineLaunches:
         Half of the timed runs of the baseline precede those of the launch, and the others follow
         them, so that a slow change of the clock rate affects both equally.
 
-        Args:
-            program: The launch.
-            own: Launches its image.
-
         Raises:
             CudarunError: A launch failed.
         """

@@ -340,11 +340,7 @@ class Buffers:
             self._never_written[name] = counter.found
 
     def verified(self, *, digests: bool = False) -> tuple[BufferResult, ...]:
-        """Return the state of each buffer: its guard zones, and the number of unwritten items.
-
-        Args:
-            digests: Include a digest of its contents.
-        """
+        """Return the state of each buffer: its guard zones, and the number of unwritten items."""
         if self._bare:
             return ()
         for name in self._specs:

@@ -17,11 +17,7 @@ _ADDRESS = np.dtype(np.uint64).itemsize
 
 
 class BufferDigest:
-    """The BLAKE2b digest of a buffer, chunk by chunk; a `ChunkSink`.
-
-    Args:
-        spec: The buffer.
-    """
+    """The BLAKE2b digest of a buffer, chunk by chunk; a `ChunkSink`."""
 
     def __init__(self, spec: BufferSpec) -> None:
         self._hash = hashlib.blake2b(digest_size=_DIGEST_BYTES)

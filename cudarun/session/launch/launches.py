@@ -21,11 +21,6 @@ class Launches:
 
     Each has its own buffers and its own time limit.
 
-    Args:
-        session: The session, with the device's context current.
-        libraries: The images.
-        device: The device.
-
     Attributes:
         state: The values of the variables after loading.
     """
@@ -38,10 +33,6 @@ class Launches:
 
     def run(self, program: Program, reference: ReferenceBuffers | None = None) -> LaunchResult:
         """Launch with the variables as after loading.
-
-        Args:
-            program: The program.
-            reference: The buffers to compare with.
 
         Raises:
             CudarunError: The launch failed.

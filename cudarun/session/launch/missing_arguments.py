@@ -25,16 +25,7 @@ def complete_command(
     parameters: Sequence[Parameter],
     device: str = "0",
 ) -> Suggest | None:
-    """Return a function that suggests a complete command; ``None`` in a spec.
-
-    Args:
-        step: The step.
-        image: The image as loaded.
-        names: Returns the mangled names of its kernels.
-        name: The kernel's.
-        parameters: The kernel's parameters.
-        device: The device.
-    """
+    """Return a function that suggests a complete command; ``None`` in a spec."""
     if step.directory != Path():  # paths on the command line have another base
         return None
 

@@ -157,12 +157,7 @@ class KernelJob(Job[T]):
 
 
 class LaunchJob(KernelJob["LaunchResult"]):
-    """A launch.
-
-    Args:
-        program: The program.
-        reference: The buffers that `ReferenceJob` left, to compare with.
-    """
+    """A launch."""
 
     def __init__(self, program: Program, reference: ReferenceBuffers | None = None) -> None:
         super().__init__(program)
@@ -188,12 +183,7 @@ class LaunchJob(KernelJob["LaunchResult"]):
 
 
 class ReferenceJob(KernelJob["ReferenceBuffers"]):
-    """The launch on the reference device, which writes every buffer to a shared file.
-
-    Args:
-        program: The program.
-        path: The file.
-    """
+    """The launch on the reference device, which writes every buffer to a shared file."""
 
     def __init__(self, program: Program, path: str) -> None:
         from cudarun.session.launch.request import Detection
@@ -243,13 +233,7 @@ def plan(program: Program, timeout: float | None = None, device: str = "0") -> L
 
 
 def _planned(binder: StepBinder, step: LaunchStep, image: Image) -> PlannedStep:
-    """Return the plan of the next step.
-
-    Args:
-        binder: The binder of the program.
-        step: The step.
-        image: Its image, with its facts.
-    """
+    """Return the plan of the next step."""
     from cudarun.diagnostics.entries import notes
     from cudarun.model.launch import PlannedStep
     from cudarun.session.image.debug_parameters import DebugReader

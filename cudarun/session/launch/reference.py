@@ -76,11 +76,6 @@ def _write_chunk(file: RawIOBase, part: Array, first: int) -> None:
 def write_reference(path: str, uuid: str, buffers: Buffers) -> ReferenceBuffers:
     """Write the buffers of the reference device.
 
-    Args:
-        path: The file, which exists already.
-        uuid: The UUID of their device.
-        buffers: The buffers, after the launch.
-
     Raises:
         RequestError: The disk is full.
     """

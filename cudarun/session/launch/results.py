@@ -59,14 +59,7 @@ class StepResults:
 
 
 class StepReader:
-    """A reader of the buffers of a program after its steps.
-
-    Args:
-        session: The session.
-        options: The options of the program.
-        buffers: The buffers.
-        device: The device.
-    """
+    """A reader of the buffers of a program after its steps."""
 
     def __init__(
         self, session: Session, options: ProgramOptions, buffers: Buffers, device: Device

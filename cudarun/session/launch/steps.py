@@ -111,12 +111,6 @@ def bind_steps(
 ) -> tuple[BoundStep, ...]:
     """Bind the arguments of all steps.
 
-    Args:
-        session: The session.
-        libraries: The image of each step.
-        program: The program.
-        device: The device, which suggested commands name.
-
     Raises:
         RequestError: The arguments of a step do not match its kernel, or a name is unknown.
         ImageRefused: The driver refuses the code of a kernel.

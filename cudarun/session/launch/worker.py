@@ -59,13 +59,6 @@ def run_on(
 ) -> LaunchResult:
     """Launch on a device, in the current context, and return the result.
 
-    Args:
-        session: The initialized session.
-        libraries: The image of each step, loaded once for all devices.
-        program: The program.
-        device: The device.
-        reference: The buffers that `run_reference` wrote.
-
     Raises:
         CudarunError: The launch failed.
     """
@@ -142,13 +135,6 @@ def run_reference(
 
 class _Launch:
     """A launch, or a program of several, with its results still on the device.
-
-    Args:
-        session: The session.
-        device: The device.
-        options: The options of the program.
-        steps: The steps, whose variables have their addresses.
-        detected: The results of detectors.
 
     Attributes:
         steps: The steps.
@@ -354,11 +340,6 @@ def _engines(
 
 def _check_names(step: BoundStep, buffers: Sequence[BufferSpec], scalars: Values) -> None:
     """Refuse, before the launch, operations that the types of the arguments do not allow.
-
-    Args:
-        step: The step.
-        buffers: The buffers of the steps so far.
-        scalars: The values of the steps so far.
 
     Raises:
         RequestError: A check, a print, a save or a show names an unknown or unsuitable argument.

@@ -48,11 +48,6 @@ def link_with_nvjitlink(
 ) -> Linked:
     """Link in a separate process.
 
-    Args:
-        request: The inputs and options.
-        target: The architecture to link for.
-        display: The progress display.
-
     Raises:
         RequestError: nvJitLink is not installed, or lacks an option.
         ImageRefused: The inputs do not link.

@@ -32,10 +32,6 @@ T = TypeVar("T")
 def link(request: LinkRequest, display: ProgressDisplay | None = None) -> LinkReport:
     """Link, write the complete output, and load it if requested.
 
-    Args:
-        request: The inputs and options.
-        display: The progress display.
-
     Raises:
         RequestError: The request is invalid, or the output cannot be written.
         NoDevice: The driver's linker was requested and there is no driver.

@@ -54,14 +54,7 @@ class KernelRefusal:
 
 
 class Loader(ABC):
-    """A loader: one of the driver's interfaces for loading.
-
-    Args:
-        driver: The driver.
-        image: The image in a form that the driver accepts.
-        facts: The facts read from the file, if it can be read.
-        options: The JIT compiler's options.
-    """
+    """A loader: one of the driver's interfaces for loading."""
 
     via: ClassVar[Via]
     loads_once: ClassVar[bool]

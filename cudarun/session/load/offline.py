@@ -54,13 +54,7 @@ def load_offline(
     scope: OfflineScope | None = None,
     display: ProgressDisplay | None = None,
 ) -> OfflineReport:
-    """Read the contents of each file.
-
-    Args:
-        images: The files.
-        scope: What to read; everything by default.
-        display: The progress display.
-    """
+    """Read the contents of each file."""
     return OfflineReport(tuple(read_file(image, scope, display) for image in images))
 
 

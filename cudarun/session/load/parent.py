@@ -103,12 +103,7 @@ _MOST_NAMED = 3  # kernels in a message
 
 
 class SurveyJob(Job["tuple[UsedFatbin, ...]"]):
-    """The list of the fatbins of a file to load.
-
-    Args:
-        request: The options.
-        image: The file.
-    """
+    """The list of the fatbins of a file to load."""
 
     def __init__(self, request: LoadRequest, image: Image) -> None:
         self._request = request
@@ -128,13 +123,7 @@ class SurveyJob(Job["tuple[UsedFatbin, ...]"]):
 
 
 class LoadJob(Job["_Loaded"]):
-    """The check of one file: loaded by each requested interface, with every kernel forced.
-
-    Args:
-        request: The options.
-        image: The file.
-        selection: The fatbin to load, of a file with several.
-    """
+    """The check of one file: loaded by each requested interface, with every kernel forced."""
 
     def __init__(
         self, request: LoadRequest, image: Image, selection: FatbinSelection | None = None

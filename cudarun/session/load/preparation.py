@@ -75,11 +75,6 @@ def prepare(
 def prepare_all(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[Image, ...]:
     """Return the images to load, at least one.
 
-    Args:
-        driver: The initialized driver.
-        image: The file.
-        devices: The devices to run on.
-
     Raises:
         ImageRefused: The file contains no suitable image, or does not compile.
         RequestError: CUDA source cannot be compiled for devices of several architectures.

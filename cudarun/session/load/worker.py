@@ -102,14 +102,7 @@ class _Attempt:
 
 
 class _ImageLoad:
-    """One image to load.
-
-    Args:
-        driver: The driver.
-        image: The image, prepared.
-        request: The options.
-        file: The file.
-    """
+    """One image to load."""
 
     def __init__(self, driver: Driver, image: Image, request: LoadRequest, file: str) -> None:
         self.driver = driver

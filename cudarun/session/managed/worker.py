@@ -54,11 +54,6 @@ _SEED = 0  # of random values to write; a variable has no --seed
 def inspect_variables(request: ManagedRequest, session: Session, library: Library) -> ManagedReport:
     """Read the variables: initially, after writing, and after each launch on each device.
 
-    Args:
-        request: The variables and launches.
-        session: The initialized session.
-        library: The loaded image.
-
     Raises:
         CudarunError: A variable does not exist, or a value does not match.
     """

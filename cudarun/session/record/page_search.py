@@ -22,11 +22,7 @@ _AT_BOUNDARY = 16
 
 
 class RecordedPages:
-    """The memory of a recording in pages, which are numbered over all ranges.
-
-    Args:
-        manifest: The recording.
-    """
+    """The memory of a recording in pages, which are numbered over all ranges."""
 
     def __init__(self, manifest: Manifest) -> None:
         self.ranges: list[tuple[RecordedRange, int]] = []

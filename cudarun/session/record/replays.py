@@ -40,12 +40,6 @@ class _Area:
 class Replays:
     """A launch that is repeated with other contents of its memory.
 
-    Args:
-        session: The session; the device's context is current.
-        libraries: The image.
-        request: The launch of a recording.
-        device: The device.
-
     Raises:
         CudarunError: The launch cannot be prepared.
     """

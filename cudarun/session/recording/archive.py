@@ -49,9 +49,6 @@ Bytes = npt.NDArray[np.uint8]
 class RecordingWriter:
     """A recording that is being written.
 
-    Args:
-        file: The file, open for writing.
-
     It is a context manager: an error in the block leaves an incomplete file.
     """
 
@@ -132,11 +129,7 @@ class Recording:
 
 
 class RecordedContents:
-    """The memory in a recording; it reads one piece at a time.
-
-    Args:
-        path: The file.
-    """
+    """The memory in a recording; it reads one piece at a time."""
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -37,10 +37,6 @@ class EarlyStart:
 def read(arguments: Sequence[str], environ: Mapping[str, str]) -> EarlyStart | None:
     """Return the workers that a launch needs.
 
-    Args:
-        arguments: The command line without the program.
-        environ: The environment.
-
     Returns:
         ``None`` for other commands, where no worker or another kind of worker is needed, and for
         options that click refuses.

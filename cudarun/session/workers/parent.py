@@ -78,10 +78,6 @@ class WorkerSpec(Generic[S]):
 class WorkerProcess(Generic[S]):
     """A supervised worker process: a state, created once, and tasks that run one after the other.
 
-    Args:
-        spec: The worker to start.
-        preforked: A waiting process to use.
-
     Attributes:
         spec: As given.
         page: The page that the worker reports its progress in.

@@ -87,11 +87,7 @@ class ProgressDisplay(Protocol):
 
 
 class LastingDisplay:
-    """A display that stays until the one that it is made of ends.
-
-    Args:
-        display: That display.
-    """
+    """A display that stays until the one that it is made of ends."""
 
     def __init__(self, display: ProgressDisplay) -> None:
         self.update = display.update

@@ -51,9 +51,6 @@ def call_function(python: str, task: Mapping[str, Any], timeout: float | None) -
 class FunctionProcess:
     """A process that calls functions of a file, one after the other.
 
-    Args:
-        python: The interpreter.
-
     Raises:
         RequestError: The interpreter cannot be started.
     """

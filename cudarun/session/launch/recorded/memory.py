@@ -99,10 +99,6 @@ RecordedSpec = RecordedBuffer | RecordedVariable | RecordedArrayBuffer
 def recorded_arguments(step: LaunchStep, parameters: Sequence[Parameter] | None) -> LaunchStep:
     """Return a step with the recorded parameters as its arguments, if it is of a recording.
 
-    Args:
-        step: The step.
-        parameters: The kernel's parameters.
-
     Raises:
         RequestError: The recorded bytes are fewer than those of the parameters.
     """
@@ -191,13 +187,7 @@ def _array(recording: Recording, recorded: RecordedRange) -> RecordedArrayBuffer
 def with_recorded_variables(
     step: LaunchStep, use: VariableUse, known: Sequence[VariableFacts]
 ) -> VariableUse:
-    """Return the variables of a launch with those of its recording, which are written first.
-
-    Args:
-        step: The step.
-        use: The variables that its options name.
-        known: The variables of the image.
-    """
+    """Return the variables of a launch with those of its recording, which are written first."""
     recording = step.image.recording
     if recording is None:
         return use
@@ -245,12 +235,7 @@ def memory_ranges(specs: Sequence[BufferSpec]) -> list[tuple[int, int]]:
 
 
 class RecordedMemoryContents(Contents):
-    """The contents of a range before the launch, read from the file in order.
-
-    Args:
-        spec: The range.
-        moved: The variables that have other addresses than the recorded ones.
-    """
+    """The contents of a range before the launch, read from the file in order."""
 
     in_order = True
 

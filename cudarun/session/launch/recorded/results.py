@@ -30,10 +30,6 @@ def compare_recorded(request: LaunchStep, buffers: Buffers) -> Iterator[CheckRes
 
     Those that the recorded launch did not change have a result only if they differ. Without
     ``--rtol`` and ``--atol`` all bits must be equal.
-
-    Args:
-        request: The step.
-        buffers: Its memory, and the variables to read, after the launch.
     """
     recording = request.image.recording
     if recording is None or recording.manifest.status != 0:
@@ -54,13 +50,7 @@ def compare_recorded(request: LaunchStep, buffers: Buffers) -> Iterator[CheckRes
 
 
 class _Comparison:
-    """A comparison with a recorded range, chunk by chunk.
-
-    Args:
-        contents: The contents of the recording.
-        recorded: The range.
-        moved: The variables that have other addresses than the recorded ones.
-    """
+    """A comparison with a recorded range, chunk by chunk."""
 
     def __init__(
         self, contents: RecordedContents, recorded: RecordedRange, moved: MovedVariables
@@ -112,12 +102,7 @@ def _as_floats(got: Array, expected: Array) -> dict[str, Array]:
 
 
 def tolerance_note(request: LaunchStep, checks: Sequence[CheckResult]) -> str | None:
-    """Return how to compare floating-point results that differ in their last bits.
-
-    Args:
-        request: The step.
-        checks: The results of its checks.
-    """
+    """Return how to compare floating-point results that differ in their last bits."""
     recording, tolerance = request.image.recording, request.tolerance
     if recording is None or tolerance.rtol is not None or tolerance.atol is not None:
         return None

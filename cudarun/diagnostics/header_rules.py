@@ -116,8 +116,7 @@ def missing_header(case: RefusalFacts) -> Explanation | None:
         )
     if compiler == "NVRTC" and _STANDARD_HEADER.fullmatch(header):
         return Explanation(
-            f"NVRTC compiles device code only, and <{header}> is a host header.",
-            DEVICE_CODE_ALONE,
+            f"NVRTC compiles device code only, and <{header}> is a host header.", DEVICE_CODE_ALONE
         )
     remedy = header_source(header, case.target.cuda) or "add its directory: -I DIR"
     return Explanation(f"{compiler} did not find {header} in any include directory.", remedy)

@@ -36,13 +36,7 @@ from cudarun.base.records import dataclass
 from cudarun.images.damage import Damaged, refused_if_damaged
 from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.elf import Elf, ElfSection, ElfSymbol, read_elf
-from cudarun.images.facts import (
-    OF_THE_DRIVER,
-    Extent,
-    ImageFacts,
-    KernelFacts,
-    VariableFacts,
-)
+from cudarun.images.facts import OF_THE_DRIVER, Extent, ImageFacts, KernelFacts, VariableFacts
 from cudarun.images.kinds import ImageKind
 from cudarun.images.parameters import Parameter
 

@@ -9,27 +9,13 @@ from math import prod
 
 from cudarun.base.collection import without_collection
 from cudarun.images.demangler import demangle, parameter_types
-from cudarun.images.facts import (
-    OF_THE_DRIVER,
-    Extent,
-    ImageFacts,
-    KernelFacts,
-    VariableFacts,
-)
+from cudarun.images.facts import OF_THE_DRIVER, Extent, ImageFacts, KernelFacts, VariableFacts
 from cudarun.images.kinds import ImageKind
 from cudarun.images.parameters import Parameter, parameter_base
 from cudarun.images.versions import parse_target
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import SHORT, lazy_module
-from cudarun.ptx.tree import (
-    TYPE_BYTES,
-    Float,
-    Function,
-    Integer,
-    Module,
-    SymbolValue,
-    Variable,
-)
+from cudarun.ptx.tree import TYPE_BYTES, Float, Function, Integer, Module, SymbolValue, Variable
 
 # String literals and the file names of assert(): variables without a name in the source.
 _UNNAMED = re.compile(r"\$|__unnamed_|__PRETTY_FUNCTION__|__func__")

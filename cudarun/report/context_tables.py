@@ -150,9 +150,7 @@ def _show_failure(fact: FactReport, out: Console) -> None:
         if outcome.verdict != "failed":
             continue
         print_line(
-            out,
-            ("failed: ", "red bold"),
-            f"{fact.name} on {outcome.device}: {outcome.reason}",
+            out, ("failed: ", "red bold"), f"{fact.name} on {outcome.device}: {outcome.reason}"
         )
         if fact.note:
             print_line(out, f"  note: {fact.note}")

@@ -9,13 +9,7 @@ from rich.text import Text
 
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
-from cudarun.model.images import (
-    FileReport,
-    KernelReport,
-    LoaderReport,
-    PartReport,
-    VariableReport,
-)
+from cudarun.model.images import FileReport, KernelReport, LoaderReport, PartReport, VariableReport
 from cudarun.report.console import (
     FittingTable,
     extent_text,

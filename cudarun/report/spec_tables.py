@@ -9,13 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.base.terminal import one_line
-from cudarun.model.spec import (
-    CandidateReport,
-    CaseReport,
-    SpecListing,
-    SpecReport,
-    case_label,
-)
+from cudarun.model.spec import CandidateReport, CaseReport, SpecListing, SpecReport, case_label
 from cudarun.report.console import FittingTable, print_line, print_unfolded
 from cudarun.report.detector_tables import show_findings, show_proof, show_statistics
 from cudarun.report.engine_lines import show_engines_of_case

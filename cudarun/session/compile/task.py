@@ -98,11 +98,7 @@ class CompileTask:
         return digest_of([*map(os.fsencode, described), *texts])
 
     def result(
-        self,
-        data: bytes,
-        ptx: bytes,
-        warnings: tuple[Diagnostic, ...],
-        lowered: Mapping[str, str],
+        self, data: bytes, ptx: bytes, warnings: tuple[Diagnostic, ...], lowered: Mapping[str, str]
     ) -> Image:
         """Return the compiled image; it keeps the source's name.
 

@@ -15,13 +15,7 @@ from cudarun.session.contexts.answers import (
 )
 from cudarun.session.contexts.script import Limit
 from cudarun.session.contexts.verbs import STATES
-from cudarun.session.driver.contexts import (
-    LIMITS,
-    cache_config,
-    cache_word,
-    flag_bits,
-    flag_words,
-)
+from cudarun.session.driver.contexts import LIMITS, cache_config, cache_word, flag_bits, flag_words
 
 
 class ContextSteps(StepBase):

@@ -25,10 +25,7 @@ from cudarun.arguments.packing import BufferSpec, Pointee, Pointers, VariableEle
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.types import StructType
-from cudarun.arguments.value_parts import (
-    has_tensor_map,
-    objects_in,
-)
+from cudarun.arguments.value_parts import has_tensor_map, objects_in
 from cudarun.arguments.values import (
     BYTE,
     AddressOf,

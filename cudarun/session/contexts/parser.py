@@ -28,15 +28,7 @@ from cudarun.session.contexts.operands import (
     NamedObject,
     OperandReader,
 )
-from cudarun.session.contexts.script import (
-    ANY,
-    FAILURE,
-    MAIN,
-    Expectation,
-    Operands,
-    Script,
-    Step,
-)
+from cudarun.session.contexts.script import ANY, FAILURE, MAIN, Expectation, Operands, Script, Step
 from cudarun.session.contexts.verbs import BUILTIN, VERBS, Verb
 
 _NAME = re.compile(r"[A-Za-z_]\w*")

@@ -265,9 +265,7 @@ def compiler(asked: Answer[Compiler]) -> DoctorFinding:
     vectors = "AVX-512" if found.has_avx512 else "AVX2"
     chosen = f" ({_TARGET})" if target else ""
     return DoctorFinding(
-        subject,
-        "well",
-        f"{found.version} compiles for {found.processor} with {vectors}{chosen}",
+        subject, "well", f"{found.version} compiles for {found.processor} with {vectors}{chosen}"
     )
 
 

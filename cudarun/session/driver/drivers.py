@@ -175,8 +175,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
         if invalid is not None:
             variable, expected = invalid
             raise RequestError(
-                f"{variable}={os.environ[variable]}: expected {expected}",
-                hint=f"unset {variable}",
+                f"{variable}={os.environ[variable]}: expected {expected}", hint=f"unset {variable}"
             )
         try:
             emulator.newest_ptx()

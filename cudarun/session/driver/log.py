@@ -18,8 +18,7 @@ from typing import Any, Protocol
 _BYTES = 25600  # cuLogsDumpToMemory: the maximum size of the log
 _BRACKETS = r"\[[^\]\n]*\]"
 _ENTRY = re.compile(
-    rf"^{_BRACKETS}\[(?P<thread>[^\]\n]*)\]{_BRACKETS}\[\w+\](?:\[(?P<call>\w+)\])? ?",
-    re.MULTILINE,
+    rf"^{_BRACKETS}\[(?P<thread>[^\]\n]*)\]{_BRACKETS}\[\w+\](?:\[(?P<call>\w+)\])? ?", re.MULTILINE
 )
 _RETURNING = re.compile(r"^Returning \d+ \(\w+\) from (\w+)$")
 _VERSION = re.compile(r"_v\d+$")

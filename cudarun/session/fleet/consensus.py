@@ -153,9 +153,7 @@ def _name(hosts: Sequence[FleetHost], place: _Place) -> str:
 
 
 def _annotated(
-    hosts: Sequence[FleetHost],
-    objections: dict[_Place, list[str]],
-    slow: dict[_Place, list[str]],
+    hosts: Sequence[FleetHost], objections: dict[_Place, list[str]], slow: dict[_Place, list[str]]
 ) -> tuple[FleetHost, ...]:
     gpus: list[list[FleetGpu]] = [[] for _ in hosts]
     for place, gpu in _gpus(hosts):

@@ -25,12 +25,7 @@ _MOST_TIMES = 1000
 """The runs of a case whose times are kept."""
 
 
-def run_node(
-    cases: Sequence[Case],
-    where: Target,
-    request: NodeRequest,
-    output: int,
-) -> NodeReport:
+def run_node(cases: Sequence[Case], where: Target, request: NodeRequest, output: int) -> NodeReport:
     """Run the cases several times on each GPU, and compare each GPU's outputs with themselves.
 
     Raises:

@@ -45,9 +45,7 @@ class CompileOptions:
         help="Define a macro for a .cu; repeatable.",
     )
     standard: str | None = option_field(
-        "--std",
-        metavar="c++NN",
-        help="C++ standard for a .cu.  [default: the compiler's]",
+        "--std", metavar="c++NN", help="C++ standard for a .cu.  [default: the compiler's]"
     )
     options: tuple[str, ...] = option_field(
         "--compile-option",

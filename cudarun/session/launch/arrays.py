@@ -163,10 +163,7 @@ class LaunchArrays:
         return self._arrays[name]
 
     def handles(
-        self,
-        objects: Iterable[ObjectSpec],
-        addresses: Mapping[str, int],
-        behind: Mapping[str, str],
+        self, objects: Iterable[ObjectSpec], addresses: Mapping[str, int], behind: Mapping[str, str]
     ) -> dict[HandleOwner, int]:
         """Return the handles of texture and surface objects; create those that do not exist.
 

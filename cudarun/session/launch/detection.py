@@ -38,10 +38,7 @@ def check_detection(options: ProgramOptions, devices: Iterable[Selector]) -> Non
         RequestError: One of the devices is a GPU, or the engine does not interpret.
     """
     detection = options.detection
-    schedules = {
-        "--schedule": options.schedule is not None,
-        "--schedules": bool(options.schedules),
-    }
+    schedules = {"--schedule": options.schedule is not None, "--schedules": bool(options.schedules)}
     scheduled = any(schedules.values())
     if (detection.stats or detection.prove or scheduled) and options.engine == "compile":
         what = "do not follow schedules" if scheduled else "have no statistics and proofs"

@@ -25,10 +25,7 @@ _LAUNCH_FAILED = 719  # CUDA_ERROR_LAUNCH_FAILED: the result of a trap
 
 
 def explain_fault(
-    error: CudarunError,
-    step: BoundStep,
-    specs: Sequence[BufferSpec],
-    addresses: Mapping[str, int],
+    error: CudarunError, step: BoundStep, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
 ) -> None:
     """Add the buffers in question to the error's log, and missing options to its hint.
 

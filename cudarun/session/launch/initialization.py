@@ -35,12 +35,7 @@ class BufferInitializer:
     """
 
     def __init__(
-        self,
-        session: Session,
-        transfers: Transfers,
-        *,
-        with_kernels: bool,
-        large: int = LARGE,
+        self, session: Session, transfers: Transfers, *, with_kernels: bool, large: int = LARGE
     ) -> None:
         self._session = session
         self._driver = session.driver

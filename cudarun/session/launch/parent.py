@@ -74,10 +74,7 @@ def launch(
 
 
 def _report(
-    program: Program,
-    workers: DeviceWorkers,
-    job: LaunchJob,
-    meanwhile: Callable[[], object] | None,
+    program: Program, workers: DeviceWorkers, job: LaunchJob, meanwhile: Callable[[], object] | None
 ) -> LaunchReport:
     recorded = recorded_addresses(program)
     answers = workers.run(job, meanwhile=meanwhile, last=not recorded)

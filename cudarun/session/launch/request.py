@@ -36,11 +36,7 @@ _timing = partial(option_field, group=OptionGroup.TIMING, scope=OptionScope.OVER
 _check = partial(option_field, group=OptionGroup.CHECKS, scope=OptionScope.OVERRIDE)
 _output = partial(option_field, group=OptionGroup.OUTPUT, scope=OptionScope.OVERRIDE)
 _emulator = partial(
-    option_field,
-    group=OptionGroup.CONTEXTS,
-    scope=OptionScope.RUN,
-    of_result=True,
-    is_keyword=True,
+    option_field, group=OptionGroup.CONTEXTS, scope=OptionScope.RUN, of_result=True, is_keyword=True
 )
 
 
@@ -72,9 +68,7 @@ class Timing:
         "--seed + 1, …, and check the last run of each.",
     )
     hot: bool = _timing(
-        "--hot",
-        default=False,
-        help="Do not flush L2 between the runs of --repeat.",
+        "--hot", default=False, help="Do not flush L2 between the runs of --repeat."
     )
     nbytes: Expression | None = _timing(
         "--bytes",

@@ -104,10 +104,7 @@ def measure(
         )
 
     whole, *steps = zip(*samples, strict=True)
-    return (
-        summed([*whole], nbytes, flops),
-        tuple(summed([*times], None, None) for times in steps),
-    )
+    return (summed([*whole], nbytes, flops), tuple(summed([*times], None, None) for times in steps))
 
 
 class _Runs:

@@ -30,12 +30,7 @@ from cudarun.session.launch.reference import (
     write_reference,
 )
 from cudarun.session.launch.request import Program, Timing
-from cudarun.session.launch.results import (
-    StepReader,
-    StepResults,
-    initializer_note,
-    old_names,
-)
+from cudarun.session.launch.results import StepReader, StepResults, initializer_note, old_names
 from cudarun.session.launch.steps import (
     BoundStep,
     Libraries,

@@ -254,8 +254,7 @@ def _nvjitlink() -> tuple[ModuleType, str]:
         if not is_missing_library(error):
             raise
         raise RequestError(
-            "nvJitLink is not installed",
-            hint=toolkit_installation(installed_version()),
+            "nvJitLink is not installed", hint=toolkit_installation(installed_version())
         ) from None
     return nvjitlink, ".".join(map(str, version))
 

@@ -105,10 +105,7 @@ def _architecture(target: Target) -> Architecture:
     """
     answer = _on_one_device(ArchitectureJob(), target)
     if isinstance(answer.error, NoDevice):
-        raise RequestError(
-            "--arch is required without a GPU",
-            hint="example: --arch sm_90",
-        )
+        raise RequestError("--arch is required without a GPU", hint="example: --arch sm_90")
     return answer.unwrap()
 
 

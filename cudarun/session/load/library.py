@@ -274,11 +274,7 @@ def _named(
 
 
 def load_image(
-    session: Session,
-    image: Image,
-    options: JitOptions | None = None,
-    *,
-    kernel: str | None = None,
+    session: Session, image: Image, options: JitOptions | None = None, *, kernel: str | None = None
 ) -> Library:
     """Load an image as a library, before or after any context exists.
 

@@ -56,10 +56,7 @@ class FileParts:
         return self._read(read_part, [*chosen], display)
 
     def _read(
-        self,
-        read: Callable[[Entry, str], T],
-        chosen: list[int],
-        display: ProgressDisplay | None,
+        self, read: Callable[[Entry, str], T], chosen: list[int], display: ProgressDisplay | None
     ) -> Answers[T]:
         sizes = {index: self.parts[index].size for index in chosen}
         task = _ReadParts(read, chosen)

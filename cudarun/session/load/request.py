@@ -60,9 +60,7 @@ class JitOptions:
         help="Compile PTX for this architecture instead of the device's own.",
     )
     cache_mode: str | None = option_field(
-        "--cache-mode",
-        choices=(*CACHE_MODES,),
-        help="Default cache modifier of global loads.",
+        "--cache-mode", choices=(*CACHE_MODES,), help="Default cache modifier of global loads."
     )
     fallback: str | None = option_field(
         "--fallback",
@@ -70,9 +68,7 @@ class JitOptions:
         help="When no SASS matches exactly: prefer PTX or compatible SASS.",
     )
     position_independent: bool = option_field(
-        "--position-independent",
-        default=False,
-        help="Compile PTX to position-independent code.",
+        "--position-independent", default=False, help="Compile PTX to position-independent code."
     )
     verbose: bool = False
 

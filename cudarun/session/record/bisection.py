@@ -23,12 +23,7 @@ from cudarun.base.errors import (
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
 from cudarun.session.driver.faults import is_fault
-from cudarun.session.launch.parent import (
-    ADDRESS_ATTEMPTS,
-    KernelJob,
-    launch,
-    recorded_addresses,
-)
+from cudarun.session.launch.parent import ADDRESS_ATTEMPTS, KernelJob, launch, recorded_addresses
 from cudarun.session.record.page_search import Block, PageSearch, RecordedPages
 from cudarun.session.record.parts import AccessedPart, ObservedReplay, write_parts
 from cudarun.session.recording.archive import read_recording

@@ -13,11 +13,7 @@ from cudarun.images.kinds import ImageKind, identify
 from cudarun.session.record.code import RecordedCode, recorded_code, triton_ptx
 from cudarun.session.record.raw_file import RawRange, RawRecording
 from cudarun.session.recording.archive import RecordingWriter
-from cudarun.session.recording.manifest import (
-    Manifest,
-    RecordedOrigin,
-    RecordedRange,
-)
+from cudarun.session.recording.manifest import Manifest, RecordedOrigin, RecordedRange
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_]+")
 _LONGEST_NAME = 64

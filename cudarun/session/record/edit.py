@@ -71,9 +71,7 @@ class EditableRecording:
     def _files(self) -> dict[str, Callable[[], bytes]]:
         """The files by path, each with a function that returns its bytes."""
         suffix = _SUFFIXES.get(identify(self._image), "image")
-        found: dict[str, Callable[[], bytes]] = {
-            f"{self._stem}.{suffix}": lambda: self._image,
-        }
+        found: dict[str, Callable[[], bytes]] = {f"{self._stem}.{suffix}": lambda: self._image}
         for each in self._manifest.ranges:
             found[self._array_path(each)] = self._array_of(each, after=False)
             if self._is_expected(each):

@@ -48,11 +48,7 @@ class ObservedReplay:
 
 
 def write_parts(
-    recording: Recording,
-    observed: ObservedReplay,
-    file: IO[bytes],
-    *,
-    whole_ranges: bool = False,
+    recording: Recording, observed: ObservedReplay, file: IO[bytes], *, whole_ranges: bool = False
 ) -> Manifest:
     """Write a recording with only the accessed parts; return its description.
 

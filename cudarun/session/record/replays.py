@@ -113,10 +113,7 @@ class Replays:
 
 
 def _areas(
-    recording: Recording,
-    specs: Sequence[object],
-    addresses: dict[str, int],
-    moved: MovedVariables,
+    recording: Recording, specs: Sequence[object], addresses: dict[str, int], moved: MovedVariables
 ) -> list[_Area]:
     """Return the memory in the order of the recording, then the variables."""
     found: list[_Area] = []

@@ -35,11 +35,7 @@ class RecordRequest:
         "[default: every kernel]",
     )
     nth: int = option_field(
-        "--nth",
-        default=1,
-        bounds=(1,),
-        metavar="N",
-        help="Start with the Nth matching launch.",
+        "--nth", default=1, bounds=(1,), metavar="N", help="Start with the Nth matching launch."
     )
     count: int = option_field(
         "--count", default=1, bounds=(1,), metavar="N", help="Number of launches to record."

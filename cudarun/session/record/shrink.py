@@ -88,10 +88,7 @@ def _type(dtype: object, size: int) -> str:
 
 
 def shrink(
-    request: Program,
-    output: OutputFile,
-    where: Target,
-    display: ProgressDisplay | None = None,
+    request: Program, output: OutputFile, where: Target, display: ProgressDisplay | None = None
 ) -> RecordedFile:
     """Write a recording with only the accessed memory.
 

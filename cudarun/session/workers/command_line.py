@@ -6,12 +6,7 @@ Values stay text.
 
 from __future__ import annotations
 
-from cudarun.session.workers.early_options import (
-    COMMAND,
-    DEFAULT_DEVICE,
-    DEVICE_VARIABLE,
-    OPTIONS,
-)
+from cudarun.session.workers.early_options import COMMAND, DEFAULT_DEVICE, DEVICE_VARIABLE, OPTIONS
 
 THEN = "--then"
 TYPE_CHECKING = False

@@ -78,11 +78,7 @@ class DeviceWorkers:
         ]
 
     def run(
-        self,
-        job: Job[T],
-        *,
-        meanwhile: Callable[[], object] | None = None,
-        last: bool = False,
+        self, job: Job[T], *, meanwhile: Callable[[], object] | None = None, last: bool = False
     ) -> list[Answer[T]]:
         """Run a job on each device; return the answers in the order the devices were named.
 

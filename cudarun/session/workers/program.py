@@ -61,9 +61,7 @@ class SupervisedProgram:
         self.end()
 
     def wait(
-        self,
-        timeout: float | None,
-        phase_start: Callable[[], float | None] | None = None,
+        self, timeout: float | None, phase_start: Callable[[], float | None] | None = None
     ) -> int | None:
         """Wait for the program's end; return its status, ``None`` if it was killed at its limit.
 

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 
 def with_tensor_maps(
-    driver: Driver,
-    recording: Recording | None,
-    parameters: Sequence[Parameter],
-    packed: bytes,
+    driver: Driver, recording: Recording | None, parameters: Sequence[Parameter], packed: bytes
 ) -> bytes:
     """Return the parameters of a launch with the tensor maps of this driver.
 

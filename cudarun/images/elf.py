@@ -150,7 +150,7 @@ def _read(contents: CodeBytes, kind: ImageKind, *, with_symbols: bool) -> Elf:
     )
     symbols: list[ElfSymbol] = []
     for index in tables:
-        rows = _symbol_rows(data[index])
+        rows = [*_SYMBOL.iter_unpack(data[index])]
         of_symbols = _names(contents, data, sections[index].link, (row[0] for row in rows))
         if with_symbols:
             symbols += map(partial(_symbol, names), rows, of_symbols)
@@ -248,12 +248,7 @@ def _names(
     return names
 
 
-_SymbolRow = tuple[int, int, int, int, int, int]
-
-
-def _symbol_rows(table: memoryview) -> list[_SymbolRow]:
-    """Return the rows of a symbol table: name, info, other, section, value, size."""
-    return list(_SYMBOL.iter_unpack(table))
+_SymbolRow = tuple[int, int, int, int, int, int]  # name, info, other, section, value, size
 
 
 def _symbol(sections: list[str], row: _SymbolRow, name: str) -> ElfSymbol:

@@ -58,7 +58,11 @@ def ptx_text(data: bytes) -> str:
 
 def ptx_facts(module: Module) -> ImageFacts:
     """Return the facts of a parsed module."""
-    variables = [*filter(_is_in_memory, module.variables)]
+    variables = [
+        each
+        for each in module.variables
+        if each.space in ("global", "const") and each.linkage != "extern"
+    ]
     target = parse_target(module.targets[0])
     base = parameter_base(target.number if target is not None else 0)
     kernels = (f for f in module.functions if f.is_entry and f.body is not None)
@@ -118,10 +122,6 @@ def _extent(function: Function, directive: str) -> Extent | None:
         return None
     x, y, z = (*values, 1, 1)[:3]
     return x, y, z
-
-
-def _is_in_memory(variable: Variable) -> bool:
-    return variable.space in ("global", "const") and variable.linkage != "extern"
 
 
 def _variable(variable: Variable) -> VariableFacts:

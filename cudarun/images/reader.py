@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.base.errors import CudarunError, ImageRefused
+from cudarun.base.records import derived
 from cudarun.images.archive import read_members
 from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
 from cudarun.images.fatbin import Entry, read_entries, split_containers
@@ -226,15 +227,8 @@ def kernels_of(entry: Entry, origin: str) -> tuple[str, ...]:
 
 def unread_part(entry: Entry, error: CudarunError | None = None) -> Part:
     """Return an entry without its contents, and the reason if it cannot be read."""
-    return Part(
-        kind=entry.kind,
-        target=entry.target,
-        size=entry.size,
-        unread=None if error is None else error.message,
-        stored=len(entry.stored),
-        number=entry.number,
-        fatbin=entry.fatbin,
-    )
+    reason = None if error is None else error.message
+    return derived(Part, entry, unread=reason, stored=len(entry.stored))
 
 
 def read_part(entry: Entry, origin: str, *, whole: bool = True) -> Part:
@@ -292,27 +286,24 @@ def _first_of_each(facts: Iterable[_Fact]) -> tuple[_Fact, ...]:
     return tuple(named.values())
 
 
+_REFUSED = {
+    ImageKind.EMPTY: ("the file is empty", None),
+    ImageKind.CUDA_SOURCE: (
+        "CUDA source must be compiled before it can be loaded",
+        "compile it first: nvcc -ptx, or NVRTC",
+    ),
+    ImageKind.LTO_IR: (
+        "LTO-IR must be linked before it can be loaded",
+        "link it first: cudarun link",
+    ),
+    ImageKind.UNKNOWN: (
+        "not an image",
+        "an image is PTX text, a cubin, a fatbin, or a host object or archive that contains one",
+    ),
+}
+
+
 def _not_readable(kind: ImageKind, origin: str) -> ImageRefused:
-    match kind:
-        case ImageKind.EMPTY:
-            return ImageRefused("the file is empty", origin=origin)
-        case ImageKind.CUDA_SOURCE:
-            return ImageRefused(
-                "CUDA source must be compiled before it can be loaded",
-                hint="compile it first: nvcc -ptx, or NVRTC",
-                origin=origin,
-            )
-        case ImageKind.LTO_IR:
-            return ImageRefused(
-                "LTO-IR must be linked before it can be loaded",
-                hint="link it first: cudarun link",
-                origin=origin,
-            )
-        case ImageKind.UNKNOWN:
-            return ImageRefused(
-                "not an image",
-                hint="an image is PTX text, a cubin, a fatbin, or a host object or archive that "
-                "contains one",
-                origin=origin,
-            )
-    return ImageRefused(f"the file is a {kind.value}, which is not supported here", origin=origin)
+    other = f"the file is a {kind.value}, which is not supported here", None
+    what, hint = _REFUSED.get(kind, other)
+    return ImageRefused(what, hint=hint, origin=origin)

@@ -189,7 +189,8 @@ def show_statistics(statistics: LaunchStatistics | None, out: Console) -> None:
             f"{statistics.shared_accesses} warp accesses"
         )
     for conflicts in statistics.worst_conflicts:
-        print_line(out, f"  {_conflicts(conflicts)}")
+        where = _where(conflicts.source, conflicts)
+        print_line(out, f"  {conflicts.conflicts} in {conflicts.accesses} at {where}")
 
 
 def _instructions(statistics: LaunchStatistics) -> Table:
@@ -211,8 +212,3 @@ def _traffic(statistics: LaunchStatistics) -> Table:
         nbytes = traffic.read_bytes, traffic.written_bytes, traffic.atomic_bytes
         rows.add_row(traffic.space, traffic.requests, *nbytes, traffic.sectors)
     return rows
-
-
-def _conflicts(conflicts: BankConflicts) -> str:
-    where = _where(conflicts.source, conflicts)
-    return f"{conflicts.conflicts} in {conflicts.accesses} at {where}"

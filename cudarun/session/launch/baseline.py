@@ -56,7 +56,10 @@ class BaselineLaunches:
         compared = BaselineResult(self._label, result.reference.comparisons, None, None)
         if result.timing is not None:
             samples = tuple(sample for each in timings for sample in each.samples)
-            speed = _speed(result.timing.samples, samples) if self._measures_device else None
+            speed = None
+            if self._measures_device:
+                ratio = time_ratio(result.timing.samples, samples)
+                speed = derived(SpeedResult, ratio, confidence=CONFIDENCE)
             compared = replace(compared, timing=_joined(timings, samples), speed=speed)
         return replace(result, reference=None, baseline=compared)
 
@@ -83,7 +86,3 @@ def _joined(timings: list[TimingResult], samples: tuple[float, ...]) -> TimingRe
         nbytes=None,
         flops=None,
     )
-
-
-def _speed(own: tuple[float, ...], baseline: tuple[float, ...]) -> SpeedResult:
-    return derived(SpeedResult, time_ratio(own, baseline), confidence=CONFIDENCE)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import prod
 from typing import TYPE_CHECKING
 
 from cudarun.base.errors import DeviceFailed, RequestError
@@ -16,7 +17,6 @@ from cudarun.session.driver.devices import Device
 from cudarun.session.launch.refusals import explain_refusal
 from cudarun.session.launch.step_request import Geometry, LaunchStep, Preferences
 from cudarun.session.load.library import Kernel
-from cudarun.session.load.request import Extent
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Launcher:
             self._set("MAX_DYNAMIC_SHARED_SIZE_BYTES", self._geometry.shared_bytes)
         if preferences.carveout is not None:
             self._set("PREFERRED_SHARED_MEMORY_CARVEOUT", preferences.carveout)
-        if _blocks(self._geometry.cluster) > _PORTABLE_CLUSTER:
+        if prod(self._geometry.cluster or (1,)) > _PORTABLE_CLUSTER:
             self._set("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)
         if preferences.cache_config is not None:
             name = f"CU_FUNC_CACHE_PREFER_{preferences.cache_config.upper()}"
@@ -178,13 +178,13 @@ class Launcher:
         return config
 
 
-def _blocks(cluster: Extent | None) -> int:
-    x, y, z = cluster or (1, 1, 1)
-    return x * y * z
-
-
 class _Parameters:
-    """The parameter buffer, with both ways to pass it to a launch."""
+    """The parameter buffer, with both ways to pass it to a launch.
+
+    Attributes:
+        array: The address of the ``void*[]`` for kernelParams.
+        extra: The address of the ``extra`` array with the packed buffer.
+    """
 
     def __init__(self, packed: bytes, kernel: Kernel) -> None:
         self._buffer = ctypes.create_string_buffer(packed, max(1, len(packed)))
@@ -197,13 +197,4 @@ class _Parameters:
             _PARAM_BUFFER_SIZE, ctypes.addressof(self._size),
             _PARAM_END,
         )  # fmt: skip
-
-    @property
-    def array(self) -> int:
-        """The address of the ``void*[]`` for kernelParams."""
-        return ctypes.addressof(self._array)
-
-    @property
-    def extra(self) -> int:
-        """The address of the ``extra`` array with the packed buffer."""
-        return ctypes.addressof(self._extra)
+        self.array, self.extra = ctypes.addressof(self._array), ctypes.addressof(self._extra)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:  # imports here delay the start of the workers
     from cudarun.session.launch.step_binding import StepBinder
     from cudarun.session.launch.step_request import LaunchStep
     from cudarun.session.launch.steps import Libraries
-    from cudarun.session.workers.answer import Answer
     from cudarun.session.workers.devices import DeviceWorkers
     from cudarun.session.workers.session import Session
 
@@ -88,7 +87,12 @@ def _report(
     return report(
         program,
         [
-            DeviceOutcome(answer.device, answer.value, _error(answer), answer.output)
+            DeviceOutcome(
+                answer.device,
+                answer.value,
+                worst((answer.error, *(answer.value.errors if answer.value else ()))),
+                answer.output,
+            )
             for answer in answers
         ],
     )
@@ -113,10 +117,6 @@ def recorded_addresses(program: Program) -> Sequence[tuple[int, int]]:
 
     memory = [each for recording in recordings for each in recording.manifest.memory]
     return required([(each.address, each.size) for each in memory])
-
-
-def _error(answer: Answer[LaunchResult]) -> CudarunError | None:
-    return worst((answer.error, *(answer.value.errors if answer.value else ())))
 
 
 class KernelJob(Job[T]):

@@ -67,15 +67,20 @@ class Loader(ABC):
         self.image = image
         self.facts = facts
         self.options = options
+        self.logs = Logs()
         self.refusals: list[KernelRefusal] = []
 
-    @abstractmethod
     def load(self) -> None:
         """Load the image.
 
         Raises:
             ImageRefused: The driver refuses the image.
         """
+        with_whole_logs(self._load)
+
+    @abstractmethod
+    def _load(self, logs: Logs) -> None:
+        """Load the image with these logs, which become the loader's."""
 
     @abstractmethod
     def kernels(self) -> list[LoadedKernel]:
@@ -117,11 +122,6 @@ class Loader(ABC):
     def unload(self) -> None:
         """Unload the image."""
 
-    @property
-    @abstractmethod
-    def logs(self) -> Logs:
-        """The compiler's logs, available after `load`."""
-
     def _refused(self, error: ImageRefused, *, since: int = 0) -> CudarunError:
         """Return the refusal with the compiler's log after ``since`` and an explanation."""
         return refused_by_driver(
@@ -158,15 +158,11 @@ class LibraryLoader(Loader):
     loads_once = True
     parameter_call = "cuKernelGetParamInfo"
 
-    def load(self) -> None:
+    def _load(self, logs: Logs) -> None:
         """Call ``cuLibraryLoadData``, and force the error of a broken image."""
-
-        def load(logs: Logs) -> Library:
-            library = Library(self.driver, self.image, self.options, logs)
-            self._names = library.names()
-            return library
-
-        self._library = with_whole_logs(load)
+        self.logs = logs
+        self._library = Library(self.driver, self.image, self.options, logs)
+        self._names = self._library.names()
 
     def kernels(self) -> list[LoadedKernel]:
         """Call ``cuLibraryGetKernel`` and ``cuKernelGetFunction``."""
@@ -193,11 +189,6 @@ class LibraryLoader(Loader):
         """Call ``cuLibraryUnload``."""
         self._library.unload()
 
-    @property
-    def logs(self) -> Logs:
-        """The library's logs."""
-        return self._library.logs
-
 
 class ModuleLoader(Loader):
     """``cuModuleLoadDataEx``: into the current context."""
@@ -206,17 +197,14 @@ class ModuleLoader(Loader):
     loads_once = False
     parameter_call = "cuFuncGetParamInfo"
 
-    def load(self) -> None:
+    def _load(self, logs: Logs) -> None:
         """Call ``cuModuleLoadDataEx``."""
-        self._module = with_whole_logs(self._load)
-
-    def _load(self, logs: Logs) -> cuda.CUmodule:
-        self._logs = logs
+        self.logs = logs
         given = driver_options(self.driver, self.options)
         every = given | logs.options(self.driver)
         try:
             with option_refusals(given, logs):
-                return self.driver.cuModuleLoadDataEx(
+                self._module = self.driver.cuModuleLoadDataEx(
                     self.image.code + b"\0", len(every), [*every], [*every.values()]
                 )
         except ImageRefused as error:
@@ -225,24 +213,18 @@ class ModuleLoader(Loader):
     def kernels(self) -> list[LoadedKernel]:
         """Call ``cuModuleEnumerateFunctions``, or ``cuModuleGetFunction`` by the file's names."""
         try:
+            get = self.driver.cuModuleGetFunction
             if self.driver.version < PARAM_INFO_SINCE:
                 names = [kernel.name for kernel in self.facts.kernels] if self.facts else []
-                return [self._by_name(name) for name in names]
+                return [LoadedKernel(n, None, get(self._module, n.encode())) for n in names]
             count = self.driver.cuModuleGetFunctionCount(self._module)
             functions: Sequence[cuda.CUfunction] = (
                 self.driver.cuModuleEnumerateFunctions(count, self._module) if count else []
             )
-            return [LoadedKernel(self._name(function), None, function) for function in functions]
+            name_of = self.driver.cuFuncGetName
+            return [LoadedKernel(name_of(each).decode(), None, each) for each in functions]
         except ImageRefused as error:
             raise self._refused(error) from None
-
-    def _by_name(self, name: str) -> LoadedKernel:
-        function = self.driver.cuModuleGetFunction(self._module, name.encode())
-        return LoadedKernel(name, None, function)
-
-    def _name(self, function: cuda.CUfunction) -> str:
-        name: bytes = self.driver.cuFuncGetName(function)
-        return name.decode()
 
     def attribute(self, name: str, found: LoadedKernel, device: Device) -> int:
         """Call ``cuFuncGetAttribute``."""
@@ -255,11 +237,6 @@ class ModuleLoader(Loader):
     def unload(self) -> None:
         """Call ``cuModuleUnload``."""
         self.driver.cuModuleUnload(self._module)
-
-    @property
-    def logs(self) -> Logs:
-        """The module's logs."""
-        return self._logs
 
 
 LOADERS: dict[Via, type[Loader]] = {"library": LibraryLoader, "module": ModuleLoader}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from typing import TYPE_CHECKING, Generic, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.base.errors import CudarunError, ImageRefused
 from cudarun.base.processors import available_cores
@@ -19,7 +20,7 @@ from cudarun.session.workers.progress import displayed
 
 if TYPE_CHECKING:
     from cudarun.images.mapping import Data
-    from cudarun.session.workers.progress import Progress, ProgressDisplay
+    from cudarun.session.workers.progress import ProgressDisplay
 
 T = TypeVar("T")
 
@@ -47,7 +48,7 @@ class FileParts:
 
     def kernels(self, display: ProgressDisplay | None = None) -> Answers[tuple[str, ...]]:
         """Return the names of the kernels of each part, by its index in ``parts``."""
-        return self._read(_kernels, [*range(len(self.parts))], display)
+        return self._read(kernels_of, [*range(len(self.parts))], display)
 
     def contents(
         self, chosen: Iterable[int], display: ProgressDisplay | None = None
@@ -59,12 +60,12 @@ class FileParts:
         self, read: Callable[[Entry, str], T], chosen: list[int], display: ProgressDisplay | None
     ) -> Answers[T]:
         sizes = {index: self.parts[index].size for index in chosen}
-        task = _ReadParts(read, chosen)
+        task = partial(_read_parts, read, chosen)
         if sum(sizes.values()) < _WORTH_A_PROCESS:
             return task(self)
         found: Answers[T] = {}
         waiting = deque(_chunks(sizes))
-        spec = WorkerSpec(_Forked(self))
+        spec = WorkerSpec(lambda _: self)  # it has the parts from its parent's memory
         lanes = min(len(waiting), available_cores(), _MOST_WORKERS)
         count = _Count(f"reading {self.origin}", len(chosen), found)
         with WorkerPool() as pool, displayed(display, [("", count)]) as update:
@@ -73,40 +74,21 @@ class FileParts:
         return found
 
 
-class _Forked:
-    """The start of a worker, which has the parts from its parent's memory."""
-
-    def __init__(self, parts: FileParts) -> None:
-        self._parts = parts
-
-    def __call__(self, _: Progress) -> FileParts:
-        return self._parts
-
-
-class _ReadParts(Generic[T]):
-    """The task to read some parts."""
-
-    def __init__(self, read: Callable[[Entry, str], T], chosen: list[int]) -> None:
-        self._read = read
-        self._chosen = chosen
-
-    def __call__(self, parts: FileParts) -> Answers[T]:
-        mapped = parts.data if isinstance(parts.data, MappedFile) else None
-        found: Answers[T] = {}
-        for index in self._chosen:
-            try:
-                if mapped is not None:
-                    mapped.check_size(parts.origin)
-                found[index] = self._read(parts.parts[index], parts.origin)
-            except ImageRefused as error:
-                found[index] = error
+def _read_parts(
+    read: Callable[[Entry, str], T], chosen: Iterable[int], parts: FileParts
+) -> Answers[T]:
+    mapped = parts.data if isinstance(parts.data, MappedFile) else None
+    found: Answers[T] = {}
+    for index in chosen:
+        try:
             if mapped is not None:
-                mapped.forget()
-        return found
-
-
-def _kernels(part: Entry, origin: str) -> tuple[str, ...]:
-    return kernels_of(part, origin)
+                mapped.check_size(parts.origin)
+            found[index] = read(parts.parts[index], parts.origin)
+        except ImageRefused as error:
+            found[index] = error
+        if mapped is not None:
+            mapped.forget()
+    return found
 
 
 def _chunks(sizes: Mapping[int, int]) -> Iterator[list[int]]:
@@ -136,7 +118,7 @@ def _lane(
         is_usable = True
         while waiting and is_usable:
             chunk = waiting.popleft()
-            worker.submit(_ReadParts(read, chunk))
+            worker.submit(partial(_read_parts, read, chunk))
             answer = yield worker
             is_usable = answer.error is None
             if answer.error is None:

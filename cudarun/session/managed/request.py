@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from cudarun.arguments.grammar import parse_argument, parse_type
 from cudarun.arguments.scalars import UntypedNumber
@@ -14,9 +14,6 @@ from cudarun.base.errors import ArgumentSyntaxError
 from cudarun.base.records import dataclass
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Program
-
-if TYPE_CHECKING:  # only a worker needs it
-    pass
 
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:::[A-Za-z_$][\w$]*)*")
 

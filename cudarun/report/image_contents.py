@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from rich.console import Console
 from rich.text import Text
 
-from cudarun.base.records import dataclass
-from cudarun.images.parameters import Parameter
 from cudarun.model.images import FileReport, KernelReport, LoaderReport, PartReport, VariableReport
 from cudarun.report.console import (
     FittingTable,
@@ -23,12 +22,8 @@ from cudarun.report.folding import fold_command
 _LABEL_COLUMNS = 12  # as wide as compute_100a
 
 
-@dataclass(frozen=True, slots=True)
-class _Fact:
-    """A line below a kernel's name."""
-
-    label: str
-    text: str
+_Fact: TypeAlias = tuple[str, str]
+"""A line below a kernel's name: its label and its text."""
 
 
 def show_file(file: FileReport, out: Console) -> None:
@@ -45,9 +40,9 @@ def show_file(file: FileReport, out: Console) -> None:
             by_name.setdefault(of_part.name, []).append((part, of_part))
     for kernel in file.kernels:
         parts = by_name.get(kernel.name, ())
-        uses = [_Fact(part.target, _uses(of_part) or part.kind) for part, of_part in parts]
-        uses = uses or [_Fact("uses", _uses(kernel))]
-        _show_kernel(kernel, [_parameters(kernel), *uses, *_block(kernel)], out)
+        uses = [(part.target, _uses(of_part) or part.kind) for part, of_part in parts]
+        uses = uses or [("uses", _uses(kernel))]
+        _show_kernel(kernel, [_parameters(kernel), *uses, _block(kernel)], out)
     _show_no_kernels(file.kernels, out)
     show_variables(file.variables, out)
     if file.externs:
@@ -59,9 +54,10 @@ def show_kernels(
 ) -> None:
     """Print kernels, with their handles where there are several loaders or contexts."""
     for kernel in kernels:
-        uses = _Fact(_code(kernel), _uses(kernel))
+        is_code = kernel.binary_version and not kernel.is_estimated
+        uses = f"sm_{kernel.binary_version}" if is_code else "uses", _uses(kernel)
         handles = _handles(kernel, loaders)
-        _show_kernel(kernel, [_parameters(kernel), uses, *_block(kernel), *handles], out)
+        _show_kernel(kernel, [_parameters(kernel), uses, _block(kernel), *handles], out)
     _show_no_kernels(kernels, out)
 
 
@@ -107,11 +103,9 @@ def _show_kernel(kernel: KernelReport, facts: Iterable[_Fact], out: Console) -> 
         return
     for name in _names(kernel.name, kernel.demangled).split("\n"):
         print_line(out, (name, "bold"))
-    for fact in facts:
-        if not fact.text:
-            continue
-        label = Text.assemble((f"  {fact.label:{_LABEL_COLUMNS}} ", "dim"))
-        for line in hanging(label, Text(fact.text), out, out.width):
+    for label, text in facts:
+        head = Text(f"  {label:{_LABEL_COLUMNS}} ", style="dim")
+        for line in hanging(head, Text(text), out, out.width) if text else ():
             print_unfolded(out, line)
     if kernel.launch is not None:
         for part in fold_command(kernel.launch, out.width, "  "):
@@ -121,7 +115,7 @@ def _show_kernel(kernel: KernelReport, facts: Iterable[_Fact], out: Console) -> 
 def _lines(kernel: KernelReport, facts: Iterable[_Fact]) -> Iterator[str]:
     """Yield the lines of a kernel, unfolded."""
     yield from _names(kernel.name, kernel.demangled).split("\n")
-    yield from (f"  {fact.label:{_LABEL_COLUMNS}} {fact.text}" for fact in facts if fact.text)
+    yield from (f"  {label:{_LABEL_COLUMNS}} {text}" for label, text in facts if text)
     if kernel.launch is not None:
         yield f"  {kernel.launch}"
 
@@ -136,17 +130,8 @@ def _names(name: str, demangled: str) -> str:
 
 
 def _parameters(kernel: KernelReport) -> _Fact:
-    return _Fact("parameters", ", ".join(map(_parameter, kernel.parameters)) or "none")
-
-
-def _parameter(parameter: Parameter) -> str:
-    words = (f"{parameter.offset}:{parameter.size}", parameter.type, parameter.name)
-    return " ".join(filter(None, words))
-
-
-def _code(kernel: KernelReport) -> str:
-    is_code = kernel.binary_version and not kernel.is_estimated
-    return f"sm_{kernel.binary_version}" if is_code else "uses"
+    words = ((f"{each.offset}:{each.size}", each.type, each.name) for each in kernel.parameters)
+    return "parameters", ", ".join(" ".join(filter(None, each)) for each in words) or "none"
 
 
 def _uses(kernel: KernelReport) -> str:
@@ -162,7 +147,7 @@ def _uses(kernel: KernelReport) -> str:
     return f"{known}{made_of}{lazily}"
 
 
-def _block(kernel: KernelReport) -> Iterator[_Fact]:
+def _block(kernel: KernelReport) -> _Fact:
     words = []
     if kernel.max_threads is not None:
         words.append(f"at most {kernel.max_threads} threads")
@@ -177,17 +162,16 @@ def _block(kernel: KernelReport) -> Iterator[_Fact]:
             f"occupancy{estimated} {found.share:.0%}, {found.blocks} × {extent_text(found.block)} "
             "per multiprocessor"
         )
-    yield _Fact("block", ", ".join(words))
+    return "block", ", ".join(words)
 
 
 def _handles(kernel: KernelReport, loaders: Sequence[LoaderReport]) -> Iterator[_Fact]:
-    for loader in (
-        loaders if len(loaders) > 1 or any(loader.before_contexts for loader in loaders) else ()
-    ):
+    is_shown = len(loaders) > 1 or any(loader.before_contexts for loader in loaders)
+    for loader in loaders if is_shown else ():
         for handle in loader.handles:
             if handle.name == kernel.name:
                 whole = "" if handle.kernel is None else f"CUkernel {handle.kernel:#x}, "
-                yield _Fact(loader.via, f"{whole}CUfunction {handle.function:#x}")
+                yield loader.via, f"{whole}CUfunction {handle.function:#x}"
 
 
 # --- parts ---------------------------------------------------------------------------------------

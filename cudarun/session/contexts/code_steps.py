@@ -42,7 +42,7 @@ class CodeSteps(MemorySteps):
         answer, function = self._ask_owner(symbol, "cuModuleGetFunction", "cuLibraryGetKernel")
         image = self.object_of(symbol.owner).image
         if answer.succeeded:
-            kernel = _kernel_facts(image, symbol.name)
+            kernel = next((each for each in _kernels(image) if each.name == symbol.name), None)
             self.objects[name] = ScriptObject("function", int(function), image, kernel)
             return answer
         return answer.giving(None, log=_mangled_names(image, symbol.name))
@@ -137,11 +137,6 @@ def _size(wanted: Expression | None, binding: Binding) -> int:
 def _log_text(log: bytearray) -> str | None:
     """Return the text that a compiler wrote into its buffer."""
     return log.split(b"\0", 1)[0].decode(errors="replace").strip() or None
-
-
-def _kernel_facts(image: Image | None, name: str) -> KernelFacts | None:
-    """Return an image's facts about a kernel; ``None`` if it cannot be read."""
-    return next((kernel for kernel in _kernels(image) if kernel.name == name), None)
 
 
 def _mangled_names(image: Image | None, name: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from cudarun.base.bindings import import_driver_types
 from cudarun.base.errors import RequestError
-from cudarun.base.records import dataclass
+from cudarun.base.records import dataclass, derived
 from cudarun.session.driver.log import LogCalls, libcuda_logs
 from cudarun.session.driver.selection import DriverName
 
@@ -181,7 +181,9 @@ def choose_driver(name: DriverName) -> DriverChoice:
             emulator.newest_ptx()
         except Refusal as error:
             raise RequestError(str(error), hint=f"unset {PTX_VARIABLE}") from None
-        traits = DriverTraits(
+        traits = derived(
+            DriverTraits,
+            emulator,
             guard_bytes=0,
             clock="wall time of the emulation",
             has_cache=False,
@@ -189,28 +191,9 @@ def choose_driver(name: DriverName) -> DriverChoice:
             renews_contexts=True,
             estimates_resources=True,
             measures_device=False,
-            newest_ptx=emulator.newest_ptx,
             quick_kernels=False,
-            on_progress=emulator.on_progress,
             detectors=emulator,
-            thread_states=emulator.thread_states,
-            is_compiling=emulator.is_compiling,
-            never_written=emulator.never_written,
-            unwritten_bytes=emulator.unwritten_bytes,
-            never_written_array=emulator.never_written_array,
-            unwritten_array=emulator.unwritten_array,
-            compile_on_demand=emulator.compile_on_demand,
-            unchecked_kernels=emulator.unchecked_kernels,
-            compiler=emulator.compiler,
-            select_engine=emulator.select_engine,
-            engine_notes=emulator.engine_notes,
-            select_schedule=emulator.select_schedule,
-            launch_notes=emulator.launch_notes,
-            was_refused_by_engine=emulator.was_refused_by_engine,
             find_logs=lambda: logs,
-            allocate_at=emulator.allocate_at,
-            alias_object=emulator.alias_object,
-            touched=emulator.touched,
         )
         return DriverChoice(emulator, traits)
     bindings = importlib.import_module("cuda.bindings.driver")

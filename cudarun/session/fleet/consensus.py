@@ -70,7 +70,10 @@ def compare(hosts: Sequence[FleetHost]) -> FleetComparison:
                     f"{case_name}: {buffer} {agreement.objection(digests[place])}"
                 )
         if against or not agreement.is_deterministic:
-            names = tuple(_name(hosts, place) for place in against)
+            names = tuple(
+                f"{hosts[host].host}/{hosts[host].gpus[gpu].identity.label}"
+                for host, gpu in against
+            )
             is_deterministic = agreement.is_deterministic
             consensus.append(
                 Consensus(kind, case_name, buffer, agreement.count, names, is_deterministic)
@@ -145,11 +148,6 @@ def _gpus(hosts: Sequence[FleetHost]) -> Iterable[tuple[_Place, FleetGpu]]:
     for number, host in enumerate(hosts):
         for index, gpu in enumerate(host.gpus):
             yield (number, index), gpu
-
-
-def _name(hosts: Sequence[FleetHost], place: _Place) -> str:
-    host = hosts[place[0]]
-    return f"{host.host}/{host.gpus[place[1]].identity.label}"
 
 
 def _annotated(

@@ -36,7 +36,10 @@ def run_node(cases: Sequence[Case], where: Target, request: NodeRequest, output:
     started = time.monotonic()
     reader = select.poll()
     reader.register(output, 0)  # for errors, which are always reported
-    repeated = [_with_digests(case) for case in cases] * request.runs
+    repeated = [
+        replace(case, request=case.request and case.request.with_options(digests=True))
+        for case in cases
+    ] * request.runs
     results: dict[tuple[str, str], _CaseRuns] = {}
 
     def take(report: CaseReport) -> None:
@@ -63,12 +66,6 @@ def run_node(cases: Sequence[Case], where: Target, request: NodeRequest, output:
         raise _no_device(results)
     gpus.sort(key=lambda gpu: gpu.identity.index)
     return NodeReport(__version__, time.monotonic() - started, tuple(gpus))
-
-
-def _with_digests(case: Case) -> Case:
-    if case.request is None:
-        return case
-    return replace(case, request=case.request.with_options(digests=True))
 
 
 def _no_device(results: dict[tuple[str, str], _CaseRuns]) -> NoDevice:

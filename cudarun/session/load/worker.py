@@ -164,7 +164,8 @@ class _ImageLoad:
                 attempt.loader.unload()
 
     def _load(self, attempt: _Attempt) -> None:
-        attempt.before_contexts = self._has_no_context()
+        result, *current = self.driver.attempt("cuCtxGetCurrent")
+        attempt.before_contexts = result == 0 and int(current[0]) == 0
         calls, started = self.driver.count, time.perf_counter()
         try:
             attempt.loader.load()
@@ -243,10 +244,6 @@ class _ImageLoad:
         if self.request.lazy or self.driver.version < PARAM_INFO_SINCE:
             return found
         return loader.forced(found)
-
-    def _has_no_context(self) -> bool:
-        result, *current = self.driver.attempt("cuCtxGetCurrent")
-        return bool(result == 0 and int(current[0]) == 0)
 
     def _kernel(self, attempt: _Attempt, found: LoadedKernel, device: Device) -> KernelReport:
         loader = attempt.loader

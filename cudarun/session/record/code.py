@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -68,17 +67,11 @@ def code_facts(code: RecordedCode) -> ImageFacts | None:
 
 def triton_ptx(cubin: bytes, folder: str | None) -> bytes | None:
     """Return the PTX beside a cubin in a cache of Triton, by default the user's; or ``None``."""
-    for path in _cubins(folder or os.path.expanduser(_TRITON_CACHE), len(cubin)):
+    for path, size in _listed(folder or os.path.expanduser(_TRITON_CACHE)):
         with suppress(OSError):
-            if path.read_bytes() == cubin:
+            if size == len(cubin) and path.read_bytes() == cubin:
                 return path.with_suffix(".ptx").read_bytes()
     return None
-
-
-def _cubins(folder: str, size: int) -> Iterator[Path]:
-    for found, found_size in _listed(folder):
-        if found_size == size:
-            yield found
 
 
 @lru_cache(maxsize=8)

@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from cudarun.base.errors import CudarunError, ExitCode, InternalError, Interrupted, RequestError
-from cudarun.base.records import dataclass
+from cudarun.base.records import dataclass, derived
 from cudarun.session.driver.contexts import ContextOptions
 from cudarun.session.driver.selection import DriverName
 from cudarun.session.launch.request import Program
@@ -188,17 +188,8 @@ class Case:
         from cudarun.model.spec import ListedCase
 
         devices = tuple(map(str, self.devices))
-        return ListedCase(
-            name=self.name,
-            line=self.line,
-            image=self.image,
-            kernel=self.kernel,
-            arguments=self.arguments,
-            devices=devices,
-            matrix=self.matrix,
-            skip=self.skip,
-            command=self.command(",".join(devices)),
-        )
+        command = self.command(",".join(devices))
+        return derived(ListedCase, self, devices=devices, command=command)
 
     @property
     def is_timed(self) -> bool:

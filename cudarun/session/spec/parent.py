@@ -21,6 +21,7 @@ from cudarun.base.errors import (
     WorkerDied,
     worst,
 )
+from cudarun.base.records import derived
 from cudarun.session.driver.contexts import ContextOptions
 from cudarun.session.driver.devices import describe
 from cudarun.session.driver.target import Target
@@ -406,13 +407,5 @@ def _judged(
 def _case_report(case: Case, device: str, verdict: Verdict, reason: str | None) -> CaseReport:
     from cudarun.model.spec import CaseReport
 
-    return CaseReport(
-        case.name,
-        case.line,
-        device,
-        verdict,
-        reason,
-        matrix=case.matrix,
-        command=case.command(device),
-        candidate=case.candidate,
-    )
+    command = case.command(device)
+    return derived(CaseReport, case, device=device, verdict=verdict, reason=reason, command=command)

@@ -11,10 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
-from cudarun.emulator.isa.manual import CHAPTERS, CONTROL_FORMS, Chapter
-from cudarun.emulator.isa.refused import REFUSED_FOR_LATER, REFUSED_FOR_SM_90, RefusedForms
 from cudarun.emulator.isa.table import module_forms
 from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS
+from tools.ptx_chapters import (
+    CHAPTERS,
+    CONTROL_FORMS,
+    REFUSED_FOR_LATER,
+    REFUSED_FOR_SM_90,
+    Chapter,
+    RefusedForms,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 _ATTRIBUTE = "unified"  # it follows an address

@@ -1,15 +1,14 @@
-"""The instructions of PTX ISA 9.0 by the manual's chapters, to name what is not implemented.
+"""What PTX ISA 9.0 has beyond the instruction tables, to name what is not implemented.
 
-The tables define what the emulated device implements; this module lists every instruction of the
-manual, and the modifiers of those without a table. An error can thus distinguish invalid PTX from
-PTX that is not implemented, and ``docs/reference/ptx-support.md`` lists both.
+The tables define what the emulated device implements; this module lists the other instructions of
+the manual and their modifiers. An error can thus distinguish invalid PTX from PTX that is not
+implemented.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-from cudarun.base.records import dataclass
 from cudarun.emulator.isa import table
 from cudarun.emulator.isa.modifiers import misplaced
 
@@ -17,102 +16,20 @@ VERSION = (9, 0)
 """The version of the manual."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chapter:
-    """One section of the manual's chapter 9.7.
-
-    Attributes:
-        section: The section number.
-        title: The title.
-        tables: The modules of ``cudarun.emulator.isa`` that hold its rows.
-        instructions: Names as the manual has them, by opcode and the words that tell them apart.
-    """
-
-    section: str
-    title: str
-    tables: tuple[str, ...]
-    instructions: tuple[str, ...]
-
-
 def _words(text: str) -> list[str]:
     return text.split()
 
 
-def _chapter(section: str, title: str, tables: str, instructions: str) -> Chapter:
-    return Chapter(section, title, tuple(tables.split()), tuple(instructions.split()))
-
-
-CHAPTERS = (
-    _chapter("9.7.1", "Integer arithmetic", "integer", """
-        add sub mul mad mul24 mad24 sad div rem abs neg min max popc clz bfind fns brev bfe bfi
-        szext bmsk dp4a dp2a"""),
-    _chapter("9.7.2", "Extended-precision integer arithmetic", "integer", """
-        add.cc addc sub.cc subc mad.cc madc"""),
-    _chapter("9.7.3", "Floating point", "floating", """
-        testp copysign add sub mul fma mad div abs neg min max rcp sqrt rsqrt sin cos lg2 ex2
-        tanh"""),
-    _chapter("9.7.4", "Half-precision floating point", "half", """
-        add sub mul fma neg abs min max tanh ex2"""),
-    _chapter("9.7.5", "Mixed-precision floating point", "", "add sub fma"),
-    _chapter("9.7.6, 9.7.7", "Comparison and selection", "compare", "set setp selp slct"),
-    _chapter("9.7.8", "Logic and shifts", "logic", "and or xor not cnot lop3 shf shl shr"),
-    _chapter("9.7.9", "Data movement and conversion",
-        "move logic convert memory cluster hints mbarrier bulk tensor warp", """
-        mov shfl prmt ld ld.global.nc ldu st st.async st.bulk multimem.ld_reduce multimem.st
-        multimem.red prefetch prefetchu applypriority discard createpolicy isspacep cvta cvt
-        cvt.pack mapa getctarank cp.async cp.async.commit_group cp.async.wait_group
-        cp.async.wait_all
-        cp.async.bulk cp.reduce.async.bulk cp.async.bulk.prefetch cp.async.bulk.tensor
-        cp.reduce.async.bulk.tensor cp.async.bulk.prefetch.tensor cp.async.bulk.commit_group
-        cp.async.bulk.wait_group tensormap.replace"""),
-    _chapter("9.7.10", "Texture", "texture", "tex tld4 txq istypep"),
-    _chapter("9.7.11", "Surface", "surface", "suld sust sured suq"),
-    _chapter("9.7.12", "Control flow", "control", "bra brx.idx call ret exit"),
-    _chapter("9.7.13", "Parallel synchronization and communication",
-        "control atomics warp hints mbarrier bulk tensor", """
-        bar barrier bar.warp.sync barrier.cluster membar fence atom red red.async vote vote.sync
-        shfl.sync match.sync activemask redux.sync griddepcontrol elect.sync mbarrier.init
-        mbarrier.inval mbarrier.expect_tx mbarrier.complete_tx mbarrier.arrive mbarrier.arrive_drop
-        cp.async.mbarrier.arrive mbarrier.test_wait mbarrier.try_wait mbarrier.pending_count
-        tensormap.cp_fenceproxy clusterlaunchcontrol.try_cancel
-        clusterlaunchcontrol.query_cancel"""),
-    _chapter("9.7.14", "Warp-level matrices", "matrix", """
-        wmma.load wmma.store wmma.mma mma mma.sp ldmatrix stmatrix movmatrix"""),
-    _chapter("9.7.15", "Warpgroup-level matrices", "warpgroup", """
-        wgmma.mma_async wgmma.mma_async.sp wgmma.fence wgmma.commit_group wgmma.wait_group"""),
-    _chapter("9.7.16", "Tensor cores of the fifth generation", "", """
-        tcgen05.alloc tcgen05.dealloc tcgen05.relinquish_alloc_permit tcgen05.ld tcgen05.st
-        tcgen05.wait tcgen05.cp tcgen05.shift tcgen05.mma tcgen05.mma.sp tcgen05.mma.ws
-        tcgen05.mma.ws.sp tcgen05.fence tcgen05.commit"""),
-    _chapter("9.7.17", "Stack", "stack", "stacksave stackrestore alloca"),
-    _chapter("9.7.18", "Video", "scalar_video video", """
-        vadd vsub vabsdiff vmin vmax vshl vshr vmad vset vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2
-        vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4"""),
-    _chapter("9.7.19", "Miscellaneous", "control hints", "brkpt nanosleep pmevent trap setmaxnreg"),
-)  # fmt: skip
-
-# Control flow has no rows: it is decoded to blocks and edges, not to operations on lanes.
-CONTROL_FORMS = (
-    "bra{.uni}  label",
-    "brx.idx{.uni}  a, targets",
-    "call{.uni}  {(results),} function{, (arguments)}",
-    "call{.uni}  {(results),} a{, (arguments)}, prototype",
-    "ret{.uni}",
-    "exit",
-    "trap",
-    "brkpt",
-    "bar{.cta}.sync  a{, b}",
-    "bar{.cta}.arrive  a, b",
-    "bar{.cta}.red.popc.u32  d, a{, b}, {!}c",
-    "bar{.cta}.red.op.pred  p, a{, b}, {!}c",
-    "barrier{.cta}.sync{.aligned}  a{, b}",
-    "barrier{.cta}.arrive{.aligned}  a, b",
-    "barrier{.cta}.red.popc{.aligned}.u32  d, a{, b}, {!}c",
-    "barrier{.cta}.red.op{.aligned}.pred  p, a{, b}, {!}c",
-    "bar.warp.sync  mask",
-    "barrier.cluster.arrive{.sem}{.aligned}",
-    "barrier.cluster.wait{.acquire}{.aligned}",
-)
+# Instructions without rows, by opcode and the words that tell them apart: control flow, which is
+# decoded to blocks and edges, and those that are not implemented.
+_OTHER_INSTRUCTIONS = _words("""
+    bra brx.idx call ret exit trap brkpt bar barrier bar.warp.sync barrier.cluster
+    st.bulk multimem.ld_reduce multimem.st multimem.red clusterlaunchcontrol.try_cancel
+    clusterlaunchcontrol.query_cancel
+    tcgen05.alloc tcgen05.dealloc tcgen05.relinquish_alloc_permit tcgen05.ld tcgen05.st
+    tcgen05.wait tcgen05.cp tcgen05.shift tcgen05.mma tcgen05.mma.sp tcgen05.mma.ws
+    tcgen05.mma.ws.sp tcgen05.fence tcgen05.commit
+""")
 
 # Opcodes with every form that ptxas of CUDA 13.0 accepts for sm_90.
 WHOLE = (
@@ -170,8 +87,7 @@ _NAME_WORDS = frozenset(
 @cache
 def opcodes() -> frozenset[str]:
     """Return every opcode of PTX."""
-    names = (name for chapter in CHAPTERS for name in chapter.instructions)
-    return frozenset({name.split(".")[0] for name in names} | table.opcodes())
+    return table.opcodes().union(name.split(".")[0] for name in _OTHER_INSTRUCTIONS)
 
 
 @cache
@@ -195,11 +111,10 @@ def _own_words(opcode: str) -> frozenset[str]:
     for row in table.forms(opcode):
         for word, _ in row.words:
             found.update(row.classes.get(word) or word.split("."))
-    for chapter in CHAPTERS:
-        for name in chapter.instructions:
-            first, *rest = name.split(".")
-            if first == opcode:
-                found.update(rest)
+    for name in _OTHER_INSTRUCTIONS:
+        first, *rest = name.split(".")
+        if first == opcode:
+            found.update(rest)
     return frozenset(found)
 
 

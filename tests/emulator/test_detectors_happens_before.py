@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from cudarun.emulator.code import Site
 from cudarun.emulator.detectors.agents import COPIES, of_thread
 from cudarun.emulator.detectors.groups import distinct, groups
-from cudarun.emulator.detectors.happens_before import THREAD_BITS, HappensBefore
+from cudarun.emulator.detectors.happens_before import HappensBefore
 from cudarun.emulator.detectors.vector_clocks import (
     BLOCK,
     NOTHING,
     THREAD,
+    THREAD_BITS,
     WARP,
     LogicalClock,
     VectorClock,

@@ -22,6 +22,8 @@ from cudarun.emulator.detectors.vector_clocks import (
     BLOCK,
     NOTHING,
     THREAD,
+    THREAD_BITS,
+    THREAD_MASK,
     VISIBLE,
     WARP,
     LogicalClock,
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.lanes import Indices, Lanes
 
 
-THREAD_BITS = 32
-_THREAD_MASK = (1 << THREAD_BITS) - 1
 _NEVER = np.iinfo(np.int64).max
 _IN_WARP = np.arange(WARP_SIZE)
 
@@ -96,7 +96,7 @@ class HappensBefore:
     def begin(self, first_block: int) -> None:
         """Reset the order for new blocks."""
         self.thread[:] = first_block * self.threads + np.arange(len(self.thread))
-        self.numbers[:] = self.thread & _THREAD_MASK
+        self.numbers[:] = self.thread & THREAD_MASK
         for array in (self.of_block, self._of_warp, self._arrived, *self._fenced.values()):
             array[:] = 0
         self._last_fences.clear()
@@ -309,7 +309,7 @@ class HappensBefore:
 
     def invisible(self, lanes: Indices, words: Array, space: str) -> npt.NDArray[np.bool_]:
         """Return per lane whether no fence has made an access visible to the async proxy."""
-        known = self._known_by_clock(lanes, words & _THREAD_MASK, VISIBLE[space])
+        known = self._known_by_clock(lanes, words & THREAD_MASK, VISIBLE[space])
         result: npt.NDArray[np.bool_] = words >> THREAD_BITS > known
         return result
 
@@ -391,7 +391,7 @@ class HappensBefore:
             lanes: Lanes of the batch.
             words: Per lane an access: the timestamp above `THREAD_BITS`, the thread below; 0: none.
         """
-        timestamps, others = words >> THREAD_BITS, words & _THREAD_MASK
+        timestamps, others = words >> THREAD_BITS, words & THREAD_MASK
         own = self.thread[lanes]
         blocks = others // self.threads
         here = blocks == own // self.threads

@@ -13,19 +13,19 @@ from cudarun.emulator.detectors.findings import (
     shared_bytes,
 )
 from cudarun.emulator.detectors.groups import groups
-from cudarun.emulator.detectors.happens_before import THREAD_BITS
-from cudarun.emulator.detectors.vector_clocks import LogicalClock
+from cudarun.emulator.detectors.vector_clocks import THREAD_BITS, THREAD_MASK, LogicalClock
 from cudarun.emulator.machine.access import Access, Section
 from cudarun.emulator.machine.threads import place_of_thread
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.launch import Launch
     from cudarun.emulator.memory import Allocation
 
 
-_THREAD = (1 << THREAD_BITS) - 1
 _WAITS = {
     "cp.async": "cp.async.wait_group of the copying thread",
     "bulk read": "cp.async.bulk.wait_group.read of the copying thread",
@@ -44,15 +44,22 @@ class RaceReporter:
         findings: The findings.
         clock: The instructions of timestamps.
         agents: The asynchronous operations.
+        launch_at: Returns the launch of a timestamp; by default all are of this one.
     """
 
     def __init__(
-        self, launch: Launch, findings: FindingTable, clock: LogicalClock, agents: Agents
+        self,
+        launch: Launch,
+        findings: FindingTable,
+        clock: LogicalClock,
+        agents: Agents,
+        launch_at: Callable[[int], Launch] | None = None,
     ) -> None:
         self._launch = launch
         self._findings = findings
         self._clock = clock
         self._agents = agents
+        self._launch_at = launch_at or (lambda _: launch)
 
     def pairs(
         self,
@@ -75,7 +82,7 @@ class RaceReporter:
         for number, those in groups(self._clock.site_numbers(earlier >> THREAD_BITS)):
             first_site, first_access = self._clock.site(number)
             one, other = int(earlier[those[0]]), int(later[those[0]])
-            missing = problem or self._missing(first_access, one, access)
+            missing = problem or self._missing((first_access, one), (access, other))
             if self._findings.known("race", (first_site, site), len(those), missing):
                 continue
             places = self._place(first_access, first_site, one), self._place(access, site, other)
@@ -105,19 +112,20 @@ class RaceReporter:
         self._findings.add(DetectorFinding("race", name, memory, places, count, problem))
 
     def _place(self, access: Access, site: Site, word: int) -> AccessSite:
-        thread = self._agents.issuer(word & _THREAD)
+        thread = self._agents.issuer(word & THREAD_MASK)
         what = f"asynchronous {access.kind.value}" if access.agent else access.kind.value
-        return AccessSite(what, site, *place_of_thread(self._launch, thread))
+        launch = self._launch_at(word >> THREAD_BITS)
+        return AccessSite(what, site, *place_of_thread(launch, thread))
 
-    def _missing(self, earlier: Access, word: int, later: Access) -> str:
+    def _missing(self, earlier: tuple[Access, int], later: tuple[Access, int]) -> str:
         """Return what would have ordered an asynchronous operation and another access."""
-        agent = word & _THREAD
+        agent, is_agent = earlier[1] & THREAD_MASK, later[1] & THREAD_MASK >= FIRST_AGENT
         if agent < FIRST_AGENT:
-            return "no barrier between the first and the issue of the second" * bool(later.agent)
-        wait = _WAITS[earlier.agent]
-        if earlier.agent in ("mbarrier", "st.async"):
+            return "no barrier between the first and the issue of the second" * is_agent
+        wait = _WAITS[earlier[0].agent]
+        if earlier[0].agent in ("mbarrier", "st.async"):
             wait += f" at {self._agents.object_of(agent):#x}"
-        return f"no {wait} before the {'issue of the second' if later.agent else later.kind.value}"
+        return f"no {wait} before the {'issue of the second' if is_agent else later[0].kind.value}"
 
     def _bytes(self, region: Allocation | Section, first: int, size: int) -> AccessedBytes:
         if isinstance(region, Section):

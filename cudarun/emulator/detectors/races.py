@@ -22,13 +22,18 @@ from cudarun.emulator.detectors.conflicts import NARROW, Conflict, Conflicts
 from cudarun.emulator.detectors.findings import FindingTable
 from cudarun.emulator.detectors.footprints import Footprint, footprints
 from cudarun.emulator.detectors.groups import groups
-from cudarun.emulator.detectors.happens_before import THREAD_BITS, HappensBefore
+from cudarun.emulator.detectors.happens_before import HappensBefore
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.detectors.lifetimes import EXITED, SharedLifetimes
 from cudarun.emulator.detectors.race_reports import RaceReporter
 from cudarun.emulator.detectors.releases import ReleasedClocks
 from cudarun.emulator.detectors.shadow import Shadow, threads
-from cudarun.emulator.detectors.vector_clocks import LogicalClock, VectorClock
+from cudarun.emulator.detectors.vector_clocks import (
+    THREAD_BITS,
+    THREAD_MASK,
+    LogicalClock,
+    VectorClock,
+)
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Section
 from cudarun.emulator.machine.mbarriers import Wait
@@ -44,9 +49,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.lanes import Indices, Lanes
     from cudarun.emulator.machine.launch import Launch
-
-
-_THREAD = (1 << THREAD_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,8 +328,8 @@ class RaceDetector(Detector):
         size = self._launch.block_threads
         if "cta" not in (earlier.scope, step.access.scope):
             size *= self._launch.cluster_blocks
-        found: Array = (recorded[those] & _THREAD) // size != (
-            step.words[chosen[those]] & _THREAD
+        found: Array = (recorded[those] & THREAD_MASK) // size != (
+            step.words[chosen[those]] & THREAD_MASK
         ) // size
         return found
 

@@ -28,6 +28,12 @@ THREAD, WARP, BLOCK = 0, 1 << 40, 1 << 41
 VISIBLE = {"shared": 1 << 42, "global": 1 << 43}
 
 
+THREAD_BITS = 32
+"""An access is recorded as a word: the timestamp above these bits, the thread in them."""
+
+THREAD_MASK = (1 << THREAD_BITS) - 1
+
+
 class LogicalClock:
     """The timestamps of a launch so far, and the instruction of each."""
 

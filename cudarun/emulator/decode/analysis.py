@@ -42,7 +42,6 @@ from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.stack import StackAllocate
 from cudarun.emulator.machine.transfers import MemoryLoad
-from cudarun.emulator.memory import UNDEFINED_BYTE
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import TYPES
 
@@ -244,7 +243,7 @@ def _fill_unwritten(code: FunctionCode) -> None:
         bits = TYPES.get(f"b{register.type.bits}")
         is_own = register.role is Role.REGISTER and slot not in code.parameters
         if is_own and bits is not None and bits.elements == 1:
-            ones = np.full(bits.bytes, UNDEFINED_BYTE, dtype=np.uint8).view(bits.dtype)
+            ones = np.full(bits.bytes, 0xFF, dtype=np.uint8).view(bits.dtype)  # as in memory
             operands = (ConstantUse(ones),), (RegisterUse(slot, bits),)
             fills.append(Lanewise(fill, *operands, site, f"mov.{bits.name}"))
             filled |= 1 << slot

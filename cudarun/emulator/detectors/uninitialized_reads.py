@@ -190,9 +190,9 @@ class UninitializedReadDetector(Detector):
         bad = np.flatnonzero(_any_unwritten(unwritten, part.offsets, access.bytes))
         if len(bad) and site in self._loaded:
             offsets = part.offsets[bad]
-            # Compilers copy the padding after a member of a struct alone, too, as bytes.
-            are_behind = access.dtype.itemsize == 1 < access.count and offsets % 8 != 0
-            others = are_behind & (unwritten[offsets - 1] == 0)
+            # Compilers also copy the padding behind a member of a struct alone, as bytes.
+            are_bytes = access.dtype.itemsize == 1 < access.count
+            others = (offsets % 8 != 0) & (unwritten[offsets - 1] == 0) & are_bytes
             read = unwritten[offsets[:, None] + np.arange(access.bytes)] != 0
             bad = bad[~self._is_padding(site, read, others | ~read.all(axis=1), access.count)]
         if not len(bad) or self._findings.known("uninit", (site,), len(bad)):

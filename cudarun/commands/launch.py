@@ -410,7 +410,8 @@ def _sanitize(values: Values, where: Target, renderer: Renderer) -> int:
     from cudarun.session.launch.sanitizer import refuse_emulated, sanitize
 
     refuse_emulated(where)
-    for name in ("together", "repeat", "reference", "seeds", "stateless", "baseline"):
+    several = ("seeds", "schedules", "stateless", "baseline")
+    for name in ("together", "repeat", "reference", *several):
         given = where.together if name == "together" else values[name] not in (None, 1, False)
         if given:
             raise conflict("--sanitize", f"--{name}")

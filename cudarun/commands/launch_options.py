@@ -57,7 +57,10 @@ def _seed(text: str | int) -> Seed:
 
 
 def _schedule(text: str | int) -> Literal["late"] | int:
-    return "late" if text == "late" else whole()(text)
+    try:
+        return "late" if text == "late" else whole()(text)
+    except click.BadParameter:
+        raise click.BadParameter(f"'{text}' is not late or a seed, a whole number") from None
 
 
 _BASELINE_GEOMETRY = {

@@ -83,6 +83,20 @@ RIGHT = {
 }  # fmt: skip
 
 
+EACH = "mov.u64 %w1, other;\n" + STORE + GROUP + DONE
+"""The same copy by each lane, as ``TMA`` stores of CUTLASS without an elected lane."""
+
+
+def test_equal_copies_of_lanes() -> None:
+    assert found(EACH) == []
+    assert found(EACH, "race=strict")
+    own = (
+        "shl.b32 %v2, %t, 4; mov.u32 %v3, part; add.u32 %v2, %v2, %v3; st.shared.u32 [%v2], %t;"
+        + FENCE
+    )
+    assert found(own + EACH.replace("[part]", "[%v2]").replace("256", "16"))
+
+
 @pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT.keys())
 def test_what_is_ordered(body: str) -> None:
     assert found(body) == []

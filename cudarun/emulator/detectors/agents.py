@@ -63,11 +63,15 @@ class Agents:
         self._numbers: dict[tuple[int, ...], int] = {}
         self._keys: list[tuple[int, ...]] = []
         self._issuers: dict[int, int] = {}  # of agents with a number, the last one
+        self._operands: tuple[Active, Arrays] | None = None  # of the action
+        self._copies: dict[int, int] | None = None  # a number for its threads of equal operands
         self._of_lanes: dict[int, int] = {}  # of the action
 
     def issue(self, action: MemoryAction, active: Active, sources: Arrays) -> None:
         """Note the action that makes the next accesses."""
         self._action = action
+        self._operands = active, sources
+        self._copies = None
         self._of_lanes.clear()
         if isinstance(action, BulkTransfer) and action.reports:
             offset = action.accesses[-1].offset
@@ -77,6 +81,16 @@ class Agents:
                 lane = active.lane(place)
                 key = (threads + lane) // size, object_
                 self._of_lanes[lane] = self._numbered(key, threads + lane)
+
+    def are_one_copy(self, agents: Array, others: Array) -> Array:
+        """Return which pairs make one copy: agents of different lanes with equal operands."""
+        assert self._operands is not None, "an agent accesses memory after the issue"
+        if self._copies is None:
+            self._copies = _copies_of(*self._operands)
+        copies = self._copies
+        pairs = zip((agents & _INDEX).tolist(), (others & _INDEX).tolist(), strict=True)
+        found = [a != b and a in copies and copies[a] == copies.get(b) for a, b in pairs]
+        return np.array(found, dtype=np.bool_)
 
     def of(self, access: Access, active: Active, threads: Array) -> Array:
         """Return the agents that make an access of the active lanes.
@@ -178,3 +192,12 @@ def agents_of_queue(queue: str, *, reads: bool) -> tuple[int, ...]:
         reads: Whether it only waits until the sources have been read.
     """
     return _QUEUES[queue][:1] if reads else _QUEUES[queue]
+
+
+def _copies_of(active: Active, sources: Arrays) -> dict[int, int]:
+    """Return a number for each thread of the active lanes, the same for equal operands."""
+    operands = np.stack([np.asarray(source, dtype=np.int64) for source in sources])
+    numbers = np.unique(operands, axis=1, return_inverse=True)[1].ravel()
+    first = active.batch.threads.number(0)
+    threads = (first + lane_sets.indices(active.lanes)) & _INDEX
+    return dict(zip(threads.tolist(), numbers.tolist(), strict=True))

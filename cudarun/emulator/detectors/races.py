@@ -1,7 +1,8 @@
 """The race detector: unordered accesses to one byte by two threads, one of them a write.
 
 Covers shared and global memory. Which pairs are races is in `conflicts.py`. Two plain writes of the
-same value are none: it is common that many threads set one flag, and the result is the same.
+same value are none: it is common that many threads set one flag, and the result is the same. Nor is
+one copy that several lanes issue at once.
 """
 
 from __future__ import annotations
@@ -261,6 +262,9 @@ class RaceDetector(Detector):
                 self._overwritten.append(
                     _Overwritten(step, by_threads, recorded[by_threads], before)
                 )
+        if len(chosen) and access.agent and not self._findings.strict:
+            agents = threads(recorded[chosen]), threads(step.words[chosen])
+            chosen = chosen[~self._agents.are_one_copy(*agents)]
         if len(chosen):
             self._report(step, chosen, recorded[chosen])
         if access.writes:

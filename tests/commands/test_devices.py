@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.toolkit import without_driver
+
 if TYPE_CHECKING:
     from conftest import Run
 
@@ -66,6 +68,7 @@ def test_quiet_is_a_uuid_a_line(run: Run) -> None:
     assert [re.fullmatch(_UUID, line) is not None for line in ran.out.splitlines()] == [True] * 2
 
 
+@without_driver
 def test_without_a_gpu_the_emulated_devices_are_listed(run: Run) -> None:
     ran = run("devices", env=TWO)
     assert (ran.code, ran.err) == (0, "")
@@ -80,6 +83,7 @@ def test_without_a_gpu_the_emulated_devices_are_listed(run: Run) -> None:
     assert document["no_gpu"] == "no CUDA driver: libcuda.so.1 was not found"
 
 
+@without_driver
 @pytest.mark.parametrize(
     ("args", "env"), [(("-d", "all"), {}), (("-q",), {}), ((), {"CUDARUN_DEVICE": "all"})]
 )
@@ -99,6 +103,7 @@ def test_a_device_that_is_not_there(run: Run) -> None:
     assert ran.document["error"]["message"] == "no device cpu:5: the driver reports 1"
 
 
+@without_driver
 def test_the_doctor_where_there_is_no_driver(run: Run) -> None:
     ran = run("devices", "--doctor", env={"CUDA_VISIBLE_DEVICES": "", "CUDARUN_CPU_DEVICES": "3"})
     assert (ran.code, ran.err) == (3, "")
@@ -109,6 +114,7 @@ def test_the_doctor_where_there_is_no_driver(run: Run) -> None:
     assert any("llvmlite" in row for row in rows)
 
 
+@without_driver
 def test_the_doctor_quietly_and_in_json(run: Run) -> None:
     env = {"CUDARUN_CPU_DEVICES": "none"}
     quiet = run("devices", "--doctor", "-q", env=env)

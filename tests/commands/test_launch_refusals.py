@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.register_kernels import kernel
-from tests.support.toolkit import needs_nvjitlink
+from tests.support.toolkit import needs_nvjitlink, without_driver
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -110,6 +110,7 @@ def test_unusable_before_any_driver_is_touched(run: Run, args: tuple[str, ...], 
     refused(run, *SAXPY, *args, code=2, says=says)
 
 
+@without_driver
 def test_no_gpu_is_never_silently_the_cpu(run: Run) -> None:
     refused(
         run, "samples/saxpy.ptx", *ARGUMENTS, code=3,

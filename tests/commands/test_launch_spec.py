@@ -11,6 +11,7 @@ import pytest
 
 from tests.commands.limits import at_a_limit
 from tests.commands.notes import BY_ORDER
+from tests.support.toolkit import without_driver
 
 if TYPE_CHECKING:
     from conftest import Ran, Run
@@ -398,6 +399,7 @@ def test_a_check_that_cannot_be_evaluated(run: Run, tmp_path: Path) -> None:
     ]
 
 
+@without_driver
 def test_no_driver_is_one_answer_for_all(run: Run, tmp_path: Path) -> None:
     spec(tmp_path, *(case(f"case {i}", SAXPY) for i in range(3)))
     ran = run("launch", "--spec", "cases.toml", "-d", "0")

@@ -10,7 +10,7 @@ import pytest
 
 from cudarun.base.bindings import installed_version
 from tests.images.golden_files import archive, golden
-from tests.support.toolkit import needs_nvjitlink
+from tests.support.toolkit import needs_nvjitlink, without_driver
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -240,6 +240,7 @@ def test_an_object_with_nothing_to_link(run: Run, tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@without_driver
 def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tiny.ltoir").write_bytes(golden("tiny.ltoir"))
     refused(

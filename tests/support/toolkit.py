@@ -1,7 +1,8 @@
-"""Tests that need libraries of the CUDA toolkit, which are optional."""
+"""Tests that need libraries of CUDA, which are optional, or a machine without a driver."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 
 import pytest
@@ -21,9 +22,18 @@ def _is_missing(call: Callable[[], object]) -> bool:
     return False
 
 
+def _is_there(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
 NO_NVJITLINK = _is_missing(nvjitlink.version)
 
 needs_nvrtc = pytest.mark.skipif(
     _is_missing(nvrtc.nvrtcVersion) or not headers_of_cuda(), reason="needs NVRTC and its headers"
 )
 needs_nvjitlink = pytest.mark.skipif(NO_NVJITLINK, reason="needs nvJitLink")
+without_driver = pytest.mark.skipif(_is_there("libcuda.so.1"), reason="a driver is installed")

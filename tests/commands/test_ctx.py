@@ -11,6 +11,7 @@ import pytest
 
 from cudarun.commands.inputs import MAX_BYTES
 from cudarun.session.contexts.facts import FACTS
+from tests.support.toolkit import without_driver
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -197,6 +198,7 @@ def test_a_malformed_script_is_refused_before_the_driver(run: Run) -> None:
     assert ran.code == 2
 
 
+@without_driver
 def test_no_gpu_is_never_silently_the_cpu(run: Run) -> None:
     ran = run("ctx", "run", "create A")
     assert ran.code == 3
@@ -281,6 +283,7 @@ def test_a_fact_that_is_not_known(run: Run) -> None:
     )  # fmt: skip
 
 
+@without_driver
 def test_verify_without_a_gpu(run: Run) -> None:
     ran = run("ctx", "verify", "none-current")
     assert (ran.code, ran.out) == (3, "")
@@ -316,6 +319,7 @@ def test_show_of_a_context_as_asked_for(run: Run) -> None:
     assert rows["its flags"] == "auto"
 
 
+@without_driver
 def test_show_without_a_gpu(run: Run) -> None:
     ran = run("ctx", "show")
     assert ran.code == 3

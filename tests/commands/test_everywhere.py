@@ -10,6 +10,7 @@ import pytest
 
 from tests.commands.notes import BY_ORDER
 from tests.support import command_tree
+from tests.support.toolkit import without_driver
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -130,6 +131,7 @@ def test_several_devices_say_which_they_are(run: Run) -> None:
         assert any(step.endswith(f"loading samples/hello.ptx  on {device}") for step in steps)
 
 
+@without_driver
 @pytest.mark.parametrize(
     "args",
     [

@@ -64,6 +64,7 @@ def test_what_was_linked_runs(run: Run) -> None:
     assert launch.code == 0, launch.err
 
 
+@without_driver
 @needs_nvjitlink
 def test_with_no_gpu_nvjitlink_links(run: Run, tmp_path: Path) -> None:
     done = link(run, MAIN, LIB, "-o", "out.cubin", *SM_90)
@@ -75,11 +76,13 @@ def test_with_no_gpu_nvjitlink_links(run: Run, tmp_path: Path) -> None:
     assert file["externs"] == []
 
 
+@without_driver
 @needs_nvjitlink
 def test_the_order_does_not_matter(run: Run) -> None:
     assert link(run, LIB, MAIN, "-o", "out.cubin", *SM_90)["kernels"][0]["name"] == "weigh"
 
 
+@without_driver
 @needs_nvjitlink
 def test_cuda_sources(run: Run) -> None:
     sources = ("samples/link/main.cu", "samples/link/lib.cu")
@@ -90,6 +93,7 @@ def test_cuda_sources(run: Run) -> None:
     assert [p["type"] for p in on_cpu["kernels"][0]["parameters"]] == ["u64", "u64", "u32"]
 
 
+@without_driver
 @needs_nvjitlink
 def test_objects_and_libraries(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tiny.o").write_bytes(golden("tiny_rdc.o"))
@@ -100,6 +104,7 @@ def test_objects_and_libraries(run: Run, tmp_path: Path) -> None:
     assert again["kernels"]
 
 
+@without_driver
 @needs_nvjitlink
 @nvjitlink_13
 def test_the_ptx_in_a_library(run: Run, tmp_path: Path) -> None:
@@ -107,12 +112,14 @@ def test_the_ptx_in_a_library(run: Run, tmp_path: Path) -> None:
     assert link(run, MAIN, LIB, "tiny.a", "-o", "out.cubin", *SM_90)["kernels"]
 
 
+@without_driver
 @needs_nvjitlink
 def test_the_linkers_log(run: Run) -> None:
     log = link(run, MAIN, LIB, "-o", "out.cubin", *SM_90, "--verbose")["info_log"]
     assert "ptxas info    : Compiling entry function 'weigh' for 'sm_90'" in log
 
 
+@without_driver
 @needs_nvjitlink
 def test_warnings(run: Run) -> None:
     ran = run("link", MAIN, LIB, "-o", "out.cubin", *SM_90, "--max-registers", "8", "-q")
@@ -167,6 +174,7 @@ def test_a_symbol_that_is_defined_nowhere(run: Run) -> None:
     assert ran.err.endswith("hint: add the file that defines it\n")
 
 
+@without_driver
 @needs_nvjitlink
 def test_a_symbol_that_is_defined_nowhere_with_nvjitlink(run: Run) -> None:
     ran = run("link", MAIN, "-o", "out.cubin", *SM_90)
@@ -179,6 +187,7 @@ def test_a_symbol_that_is_defined_nowhere_with_nvjitlink(run: Run) -> None:
     )
 
 
+@without_driver
 @pytest.mark.parametrize(
     "where", [CPU, pytest.param(SM_90, marks=needs_nvjitlink)], ids=["driver", "nvjitlink"]
 )
@@ -208,6 +217,7 @@ def test_twice_in_lto_ir_is_the_linkers_to_say(run: Run, tmp_path: Path) -> None
 # --- other refusals ------------------------------------------------------------------------------
 
 
+@without_driver
 @needs_nvjitlink
 def test_broken_ptx(run: Run, tmp_path: Path) -> None:
     text = (tmp_path / LIB).read_text().replace("mul.f32", "mul.xx.f32")
@@ -222,6 +232,7 @@ def test_broken_ptx(run: Run, tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@without_driver
 @needs_nvjitlink
 def test_a_cubin_for_another_architecture(run: Run, tmp_path: Path) -> None:
     (tmp_path / "wants.cubin").write_bytes(golden("wants.cubin"))
@@ -230,6 +241,7 @@ def test_a_cubin_for_another_architecture(run: Run, tmp_path: Path) -> None:
     assert "The cubin has code for sm_90, not for sm_80 (nvJitLink " in ran.err
 
 
+@without_driver
 @needs_nvjitlink
 def test_an_object_with_nothing_to_link(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tiny.o").write_bytes(golden("tiny.o"))
@@ -251,6 +263,7 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@without_driver
 @pytest.mark.parametrize(
     ("args", "code", "says"),
     [
@@ -342,6 +355,7 @@ def test_which_code_of_a_fatbin(run: Run, tmp_path: Path) -> None:
     assert [kernel["name"] for kernel in report["kernels"]] == ["tiny"]
 
 
+@without_driver
 @needs_nvjitlink
 def test_an_architecture_that_nvjitlink_does_not_know(run: Run) -> None:
     refused(

@@ -12,6 +12,7 @@ import pytest
 from tests.commands.limits import at_a_limit
 from tests.commands.notes import BY_ORDER
 from tests.images.golden_files import archive, fatbin_of_ptx, golden
+from tests.support.toolkit import without_driver
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -438,6 +439,7 @@ def test_the_error_in_the_document(run: Run, put: Any) -> None:
     assert (diagnostic["file"], diagnostic["line"], diagnostic["column"]) == ("broken.ptx", 51, 8)
 
 
+@without_driver
 def test_no_gpu(run: Run) -> None:
     [outcome] = loads(run, SAXPY, "-d", "0", code=3)
     assert outcome["verdict"] == "failed"

@@ -17,6 +17,7 @@ from cudarun.emulator.machine.batch import Batch, HandOver
 from cudarun.emulator.machine.child_grids import ChildGrid, GridFamily
 from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
 from cudarun.emulator.machine.observer import NOBODY, Observer
+from cudarun.emulator.machine.pending import PendingOperations
 from cudarun.emulator.machine.standstill import Standstill
 from cudarun.emulator.memory import Memory
 from cudarun.emulator.program import KernelCode, ModuleCode
@@ -222,6 +223,8 @@ def _run(launch: Launch, on_progress: Callable[[float], object]) -> int:
             fitting = (batch for batch in idle if batch.threads.room >= blocks)
             if (batch := next(fitting, None)) is None:
                 batch = Batch(launch, blocks if running else size)
+                if launch.config.schedule is not None:
+                    batch.operations = PendingOperations(batch, launch.config.schedule)
             else:
                 idle.remove(batch)
             batch.begin(begun, blocks)

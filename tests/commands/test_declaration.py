@@ -37,6 +37,7 @@ BY_NAME = {
     "--expect": "x=@x.npy",
     "--baseline": "name:kernel",
     "--set": "x=1",
+    "--schedule": "late",
     "--buffer": "x=f32[1]",
 }
 BY_METAVAR = {

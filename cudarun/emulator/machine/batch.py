@@ -24,7 +24,6 @@ from cudarun.emulator.machine.frame import Frame, Scratch
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.launch import OPERATION_WORK
 from cudarun.emulator.machine.observer import NOBODY
-from cudarun.emulator.machine.pending import PendingOperations
 from cudarun.emulator.machine.report import describe_deadlock
 from cudarun.emulator.machine.spaces import WINDOWS
 from cudarun.emulator.machine.stack import Stack
@@ -35,6 +34,7 @@ from cudarun.emulator.numerics.arrays import Array
 if TYPE_CHECKING:
     from cudarun.emulator.code import Action, ActionFunction
     from cudarun.emulator.machine.launch import Launch
+    from cudarun.emulator.machine.schedule import IssuedOperations
 
 # Lanes that are in loops for long may be waiting for other batches: see the cost in `turns`.
 _STALL_LIMIT = 1 << 19
@@ -68,9 +68,8 @@ class Batch:
         self.stack = Stack(self)
         self.recent: dict[Access, Region] = {}
         self.failed_waits: dict[object, list[FailedWait]] = {}
-        schedule = launch.config.schedule
-        self._turns = turns(self.waiting, self.threads, schedule)
-        self._pending = None if schedule is None else PendingOperations(self, schedule)
+        self._turns = turns(self.waiting, self.threads.places, launch.config.schedule)
+        self.operations: IssuedOperations | None = None  # without: they complete at once
         self.shuffles: dict[tuple[object, ...], tuple[Array, Array, bool]] = {}
         self._frames: dict[tuple[int, str], Frame] = {}
         self._sections: dict[str, Section] = {}
@@ -127,13 +126,13 @@ class Batch:
 
     def instead_of(self, operation: Action) -> ActionFunction:
         """Return the action to execute instead of the operation's."""
-        if self._pending is not None and self.observer is NOBODY:
-            return self._pending.instead_of(operation.action)
+        if self.operations is not None and self.observer is NOBODY:
+            return self.operations.instead_of(operation.action)
         return self.observer.instead_of(operation)
 
     def _complete_operations(self) -> None:
-        if self._pending is not None:
-            self._pending.complete_all()
+        if self.operations is not None:
+            self.operations.complete_all()
 
     def state(self) -> Iterator[Array]:
         """Yield all that decides how lanes continue that wait to run, or for others."""

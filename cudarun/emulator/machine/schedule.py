@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import ActionFunction
+
 _INCREMENT = 0x9E3779B97F4A7C15
 _FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 _WORD = (1 << 64) - 1
 _LONGEST_DELAY = 10  # as a power of two, of accesses to memory
+
+
+class IssuedOperations(Protocol):
+    """The asynchronous operations of a batch that are not complete."""
+
+    def instead_of(self, action: ActionFunction) -> ActionFunction:
+        """Return the action to execute instead of one that issues, awaits or meets operations."""
+
+    def complete_all(self) -> None:
+        """Complete all operations."""
 
 
 class Schedule:

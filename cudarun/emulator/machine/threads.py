@@ -34,6 +34,7 @@ class Threads:
         block_of: The block of each lane, within the batch.
         cluster_of: The cluster of each lane, within the batch.
         slot_of: The index of each lane when warps are padded to 32 lanes.
+        places: The block, the warp, and the number in its warp of each lane.
     """
 
     def __init__(self, launch: Launch, blocks: int) -> None:
@@ -47,6 +48,7 @@ class Threads:
         self.cluster_of = self.block_of // launch.cluster_blocks
         self._thread = lane % self.threads
         self.slot_of = self.block_of * (self.warps * WARP) + self._thread
+        self.places = self.block_of, self.slot_of // WARP, self._thread % WARP
         self._coordinates = np.zeros((self.room, 3), dtype=np.uint32)
         self._ranks = np.zeros((self.room, 3), dtype=np.uint32)
         self._special: dict[str, Array] = {}

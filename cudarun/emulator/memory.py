@@ -196,11 +196,15 @@ class Memory:
             self._table = None
             self.used -= allocation.size
             self._freed.append(Freed(allocation.base, allocation.size, allocation.label))
-            first = _round_up(address - self.base, _PAGE)
-            last = (address - self.base + allocation.size) // _PAGE * _PAGE
-            if last > first:
-                self._map.madvise(mmap.MADV_DONTNEED, first, last - first)
+            self._give_back(allocation)
             return True
+
+    def _give_back(self, allocation: Allocation) -> None:
+        """Return whole pages to the operating system; they read as zero afterwards."""
+        first = _round_up(allocation.base - self.base, _PAGE)
+        last = (allocation.end - self.base) // _PAGE * _PAGE
+        if last > first:
+            self._map.madvise(mmap.MADV_DONTNEED, first, last - first)
 
     def find(self, address: int) -> Allocation | None:
         """Return the live allocation that contains ``address``."""

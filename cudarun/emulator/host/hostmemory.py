@@ -7,7 +7,7 @@ addresses are the host's own, which host code can dereference.
 from __future__ import annotations
 
 from cudarun.emulator.host.addresses import host_bytes
-from cudarun.emulator.memory import Allocation, Freed, Memory
+from cudarun.emulator.memory import Allocation, Memory
 
 _ANY_BASE = 1 << 21  # until the actual one is known
 _ALIGNMENT = 16  # of an arena's base: the widest access
@@ -25,13 +25,7 @@ class HostMemory(Memory):
 
 
 class RegisteredMemory(Memory):
-    """A range of the program's own memory, as one allocation.
-
-    Args:
-        address: The host address.
-        size: Its bytes.
-        label: A description for reports.
-    """
+    """A range of the program's own memory, as one allocation; reports have its label."""
 
     def __init__(self, address: int, size: int, *, label: str) -> None:
         super().__init__(_ANY_BASE, 0)
@@ -43,14 +37,5 @@ class RegisteredMemory(Memory):
         self._live.append(Allocation(address, size, label, view))
         self.used = size
 
-    def free(self, address: int) -> bool:
-        """End the registration; the memory is the program's and stays as it is."""
-        for allocation in self._live:
-            if allocation.base == address:
-                self._live.remove(allocation)
-                self._freed.append(Freed(address, allocation.size, allocation.label))
-                allocation.live = False
-                self._table = None
-                self.used = 0
-                return True
-        return False
+    def _give_back(self, allocation: Allocation) -> None:
+        """Leave the memory as it is: it is the program's."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +12,9 @@ import numpy.typing as npt
 from cudarun.arguments.dtypes import element_type, scalar_type
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import StructType
-from cudarun.arguments.values import (
-    Bytes,
-    Null,
-)
+from cudarun.arguments.values import Bytes, Null
 from cudarun.base.records import dataclass
 from cudarun.session.workers.service import above_streams
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 ZIP_MAGIC = b"PK\x03\x04"
 """The start of a recording."""
@@ -78,12 +72,7 @@ class ArrayFiles:
     def __enter__(self) -> ArrayFiles:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         while self.files:
             os.close(self.files.pop())
 

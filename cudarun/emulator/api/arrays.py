@@ -12,11 +12,7 @@ from cuda.bindings.driver import (
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import ArrayHandle, MipmappedArrayHandle
-from cudarun.emulator.host.arrays import (
-    create_array,
-    create_array3d,
-    create_mipmapped_array,
-)
+from cudarun.emulator.host.arrays import create_array, create_array3d, create_mipmapped_array
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.process import process
 

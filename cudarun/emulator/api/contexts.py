@@ -10,12 +10,7 @@ from cuda.bindings.driver import CUcontext, CUctx_flags, CUdevice, CUfunc_cache,
 from cudarun.emulator.api.calls import call, query
 from cudarun.emulator.api.handles import ContextHandle, PrimaryContextHandle
 from cudarun.emulator.host.captures import CaptureRule
-from cudarun.emulator.host.contexts import (
-    API_VERSION,
-    STREAM_PRIORITIES,
-    Context,
-    checked_flags,
-)
+from cudarun.emulator.host.contexts import API_VERSION, STREAM_PRIORITIES, Context, checked_flags
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, enum_member

@@ -21,19 +21,9 @@ from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.fills import Fill
 from cudarun.emulator.api.handles import EventHandle, GraphHandle, NodeHandle, node_of
 from cudarun.emulator.host.contexts import Context
-from cudarun.emulator.host.graphs import (
-    Graph,
-    Node,
-    Operation,
-    child_graph,
-)
+from cudarun.emulator.host.graphs import Graph, Node, Operation, child_graph
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.launches import (
-    KernelOperation,
-    LaunchGeometry,
-    check,
-    kernel_operation,
-)
+from cudarun.emulator.host.launches import KernelOperation, LaunchGeometry, check, kernel_operation
 from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal

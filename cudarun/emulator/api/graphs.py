@@ -21,12 +21,7 @@ from cuda.bindings.driver import (
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.captures import with_edge_data
-from cudarun.emulator.api.graph_nodes import (
-    Nodes,
-    kernel_from,
-    kernel_of,
-    nodes_of,
-)
+from cudarun.emulator.api.graph_nodes import Nodes, kernel_from, kernel_of, nodes_of
 from cudarun.emulator.api.handles import (
     ExecutableGraphHandle,
     GraphHandle,
@@ -34,12 +29,7 @@ from cudarun.emulator.api.handles import (
     StreamHandle,
 )
 from cudarun.emulator.host.captures import CaptureRule
-from cudarun.emulator.host.graphs import (
-    ExecutableGraph,
-    Graph,
-    Node,
-    instantiate,
-)
+from cudarun.emulator.host.graphs import ExecutableGraph, Graph, Node, instantiate
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 

@@ -13,12 +13,7 @@ from cudarun.emulator.host.contexts import Context, PrimaryContext
 from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.graphs import ExecutableGraph, Graph, Node
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.modules import (
-    LibraryKernel,
-    LoadedFunction,
-    LoadedLibrary,
-    LoadedModule,
-)
+from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction, LoadedLibrary, LoadedModule
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.streams import Event, Stream

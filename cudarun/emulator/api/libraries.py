@@ -20,10 +20,7 @@ from cudarun.emulator.host.addresses import HostPointer, c_string
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.images import image_bytes, image_file
 from cudarun.emulator.host.jit import CompiledModule, DriverJitOptions, compile_image
-from cudarun.emulator.host.modules import (
-    LoadedLibrary,
-    parameter,
-)
+from cudarun.emulator.host.modules import LoadedLibrary, parameter
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal, enum_member
 

@@ -7,11 +7,7 @@ from cuda.bindings.driver import CUdeviceptr
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.host.addresses import HostPointer, address_of
-from cudarun.emulator.host.allocations import (
-    DEVICE_KINDS,
-    AllocationKind,
-    DriverAllocation,
-)
+from cudarun.emulator.host.allocations import DEVICE_KINDS, AllocationKind, DriverAllocation
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import Pool

@@ -23,11 +23,7 @@ from cudarun.emulator.host.addresses import HostPointer, c_string
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.images import image_bytes, image_file
 from cudarun.emulator.host.jit import DriverJitOptions, compile_image
-from cudarun.emulator.host.modules import (
-    LoadedModule,
-    loads_eagerly,
-    parameter,
-)
+from cudarun.emulator.host.modules import LoadedModule, loads_eagerly, parameter
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import enum_member
 

@@ -134,10 +134,6 @@ class Captures:
     def admit(self, rule: CaptureRule, context: Context | None) -> None:
         """Check a call that has no stream.
 
-        Args:
-            rule: The rule for it.
-            context: The current context.
-
         Raises:
             Refusal: A capture forbids it; it is invalidated.
         """
@@ -160,10 +156,6 @@ class Captures:
 
     def check_legacy_stream(self, context: Context, *, invalidate: bool = True) -> None:
         """Check a use of the legacy default stream.
-
-        Args:
-            context: The context of the stream.
-            invalidate: Whether the use invalidates a capture.
 
         Raises:
             Refusal: A blocking stream of the context is capturing.

@@ -64,7 +64,7 @@ _ALWAYS_HONORED = frozenset(
         CUjit_option.CU_JIT_FAST_COMPILE,
         CUjit_option.CU_JIT_POSITION_INDEPENDENT_CODE,
         *newer_jit_options(),  # number of compiling and loading threads
-        *(option for pair in _BUFFERS.values() for option in pair),
+        *(*_BUFFERS["info"], *_BUFFERS["error"]),
     }
 )
 # Options about the speed of machine code: they have no effect, which the log states.
@@ -81,14 +81,10 @@ _MOST_CONSTANTS = attribute_value("TOTAL_CONSTANT_MEMORY")
 _MOST_PARAMETERS, _FEWER_PARAMETERS = 32764, 4352  # bytes; PTX ISA, .param space
 _WITH_MORE_PARAMETERS = (8, 1)
 # Options of a whole link, which cuLinkAddData refuses.
-_OF_THE_WHOLE = frozenset(
-    {option for pair in _BUFFERS.values() for option in pair}
-    | {
-        CUjit_option.CU_JIT_WALL_TIME,
-        CUjit_option.CU_JIT_TARGET,
-        CUjit_option.CU_JIT_TARGET_FROM_CUCONTEXT,
-    }
-)
+_OF_THE_WHOLE = {
+    *(CUjit_option.CU_JIT_TARGET, CUjit_option.CU_JIT_TARGET_FROM_CUCONTEXT),
+    *(CUjit_option.CU_JIT_WALL_TIME, *_BUFFERS["info"], *_BUFFERS["error"]),
+}
 # Not valid for links (driver API, CUjit_option): a linker requires code that matches exactly.
 _OF_NO_LINK = CUjit_option.CU_JIT_FALLBACK_STRATEGY
 
@@ -249,10 +245,7 @@ def compile_image(
 ) -> CompiledModule:
     """Compile the PTX in an image; logs go to the buffers in ``options``.
 
-    Args:
-        image: The image.
-        options: The options.
-        on_demand: Whether to compile each kernel of a long text when it is asked for.
+    ``on_demand`` each kernel of a long text is compiled when it is asked for.
 
     Raises:
         Refusal: With the result of the load.

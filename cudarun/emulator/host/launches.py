@@ -48,19 +48,11 @@ _PORTABLE_CLUSTER = 8
 _LARGEST_CLUSTER = 16
 
 # Launch attributes that affect neither results nor order.
-_WITHOUT_EFFECT = frozenset(
-    {
-        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_IGNORE,
-        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
-        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
-        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
-        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_PRIORITY,
-        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
-        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
-        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-    }
-)
+_WITHOUT_EFFECT = """
+    IGNORE ACCESS_POLICY_WINDOW SYNCHRONIZATION_POLICY CLUSTER_SCHEDULING_POLICY_PREFERENCE
+    PROGRAMMATIC_STREAM_SERIALIZATION PRIORITY MEM_SYNC_DOMAIN_MAP MEM_SYNC_DOMAIN
+    PREFERRED_SHARED_MEMORY_CARVEOUT
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +85,7 @@ def geometry_of(config: CUlaunchConfig) -> LaunchGeometry:
         elif identity == LaunchAttribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
             extent = value.clusterDim
             cluster = (extent.x, extent.y, extent.z)
-        elif identity not in _WITHOUT_EFFECT:
+        elif identity.name.removeprefix("CU_LAUNCH_ATTRIBUTE_") not in _WITHOUT_EFFECT.split():
             raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {identity.name}")
     return LaunchGeometry(
         grid=(config.gridDimX, config.gridDimY, config.gridDimZ),
@@ -173,13 +165,7 @@ def launch(
 ) -> None:
     """Check a launch and execute it, or capture it if the stream is capturing.
 
-    Args:
-        process: The driver's state.
-        f: A ``CUfunction``, or a ``CUkernel``, of which the function in the stream's context runs.
-        geometry: Grid, block and so on.
-        stream: A ``CUstream``.
-        kernel_params: As `pack_parameters` takes them.
-        extra: As `pack_parameters` takes it.
+    Of a ``CUkernel``, the function in the stream's context runs.
 
     Raises:
         Refusal: The launch is invalid.

@@ -50,7 +50,7 @@ class FunctionAttributes:
     """The ``CUfunction_attribute`` values of a kernel, including those that a program has set.
 
     Args:
-        code: The kernel.
+        code: Its code.
         architecture: The target of its PTX, ``80`` for ``sm_80``.
         of_kernel: The attributes of the library's kernel, which apply where none is set here.
     """
@@ -157,12 +157,7 @@ class LoadedFunction:
 class LoadedModule(ContextObject):
     """A program loaded into a context: its variables have addresses there (``CUmodule``).
 
-    Args:
-        context: The context.
-        compiled: The program.
-        options: The options of the load, with its logs.
-        host_memory: The memory for managed variables.
-        library: The library that it is loaded from, which owns the managed variables then.
+    That of a library has the managed variables of the library.
     """
 
     def __init__(

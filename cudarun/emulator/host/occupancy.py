@@ -72,12 +72,7 @@ def dynamic_shared_for(code: KernelCode, blocks: int, threads: int, most: int) -
 
     It is a block's share; as on an H200 the memory reserved for each block is not subtracted, so
     that with this size fewer blocks may be resident.
-
-    Args:
-        code: The kernel.
-        blocks: Of the grid.
-        threads: Of a block.
-        most: The kernel's limit: ``CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES``.
+    It is at most ``CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`` of the kernel.
     """
     if blocks_per_multiprocessor(code, threads, 0) < blocks:
         return 0

@@ -22,22 +22,10 @@ _MOST_WORDS = 16
 
 _CTYPES = frozenset(
     {
-        ctypes.c_bool,
-        ctypes.c_char,
-        ctypes.c_wchar,
-        ctypes.c_byte,
-        ctypes.c_ubyte,
-        ctypes.c_short,
-        ctypes.c_ushort,
-        ctypes.c_int,
-        ctypes.c_uint,
-        ctypes.c_long,
-        ctypes.c_ulong,
-        ctypes.c_longlong,
-        ctypes.c_ulonglong,
+        *(ctypes.c_bool, ctypes.c_char, ctypes.c_wchar, ctypes.c_float, ctypes.c_double),
+        *(ctypes.c_byte, ctypes.c_short, ctypes.c_int, ctypes.c_long, ctypes.c_longlong),
+        *(ctypes.c_ubyte, ctypes.c_ushort, ctypes.c_uint, ctypes.c_ulong, ctypes.c_ulonglong),
         ctypes.c_size_t,
-        ctypes.c_float,
-        ctypes.c_double,
     }
 )
 

@@ -61,12 +61,7 @@ def register_note(text: str, kernel: KernelCode, threads: int) -> str:
 
 @functools.lru_cache(maxsize=64)
 def _compiler_log(text: str, most: int) -> str:
-    """Return what nvJitLink states about the kernels of a text, or why it cannot.
-
-    Args:
-        text: The PTX.
-        most: The most registers of a thread.
-    """
+    """Return what nvJitLink states about the kernels of a text, or why it cannot."""
     from cuda.bindings import nvjitlink  # few launches need it
 
     try:

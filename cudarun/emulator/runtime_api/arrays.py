@@ -8,15 +8,8 @@ from typing import Any
 from cuda.bindings import runtime as cudart
 
 from cudarun.emulator.host.handles import Handle
-from cudarun.emulator.runtime_api.calls import (
-    driver_call,
-    of_bindings,
-    runtime_call,
-)
-from cudarun.emulator.runtime_api.conversions import (
-    array_description,
-    channel_description,
-)
+from cudarun.emulator.runtime_api.calls import driver_call, of_bindings, runtime_call
+from cudarun.emulator.runtime_api.conversions import array_description, channel_description
 from cudarun.emulator.runtime_api.forwards import forward_calls
 
 of_bindings("cudaCreateChannelDesc")

@@ -7,11 +7,7 @@ from typing import Any
 
 from cuda.bindings import runtime as cudart
 
-from cudarun.emulator.runtime_api.calls import (
-    RUNTIME_CALLS,
-    last_error,
-    of_bindings,
-)
+from cudarun.emulator.runtime_api.calls import RUNTIME_CALLS, last_error, of_bindings
 from cudarun.emulator.runtime_api.forwards import forward_calls
 
 forward_calls(

@@ -6,9 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from cuda.bindings import runtime as cudart
-from cuda.bindings.driver import (
-    CUpointer_attribute,
-)
+from cuda.bindings.driver import CUpointer_attribute
 
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.handles import Handle

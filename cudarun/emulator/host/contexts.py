@@ -91,10 +91,6 @@ class Limits:
         value = -(-value // unit) * unit
         self._values[limit] = value if largest is None else min(value, largest)
 
-    def reset(self) -> None:
-        """Restore the defaults."""
-        self._values = dict(_DEFAULT_LIMITS)
-
     def _known(self, limit: CUlimit) -> CUlimit:
         limit = enum_member(CUlimit, limit)
         if limit == CUlimit.CU_LIMIT_MAX:
@@ -167,7 +163,7 @@ class Context:
         if self._heap is not None:
             self._heap.release()
             self._heap = None
-        self.limits.reset()
+        self.limits = Limits()
         self.cache_config = CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE
         self.called.clear()
 

@@ -1,15 +1,8 @@
 """CUDA arrays, texture and surface objects."""
-# ruff: noqa: N802, N803 - the names are CUDA's
 
 from __future__ import annotations
 
-from typing import Any
-
-from cuda.bindings import runtime as cudart
-
-from cudarun.emulator.host.handles import Handle
-from cudarun.emulator.runtime_api.calls import driver_call, of_bindings, runtime_call
-from cudarun.emulator.runtime_api.conversions import array_description, channel_description
+from cudarun.emulator.runtime_api.calls import of_bindings
 from cudarun.emulator.runtime_api.forwards import forward_calls
 
 of_bindings("cudaCreateChannelDesc")
@@ -17,6 +10,16 @@ of_bindings("cudaCreateChannelDesc")
 forward_calls(
     __name__,
     """
+cudaMallocArray(desc, width: int, height: int, flags: int) -> cudaArray_t
+        = cuArray3DCreate(description)
+    Create an array of one or two dimensions.
+cudaMalloc3DArray(desc, extent, flags: int) -> cudaArray_t = cuArray3DCreate(description)
+    Create an array of up to three dimensions, layered, of cubes, for surfaces or gathers.
+cudaMallocMipmappedArray(desc, extent, numLevels: int, flags: int) -> cudaMipmappedArray_t
+        = cuMipmappedArrayCreate(description, numLevels)
+    Create an array with levels.
+cudaGetChannelDesc(array) -> cudaChannelFormatDesc = cuArray3DGetDescriptor
+    Return the channels of an array.
 cudaGetMipmappedArrayLevel(mipmappedArray, level: int) -> cudaArray_t = cuMipmappedArrayGetLevel
     Return one level of a mipmapped array.
 cudaFreeArray(array: or_null) = cuArrayDestroy
@@ -44,36 +47,3 @@ cudaDestroySurfaceObject(surfObject) = cuSurfObjectDestroy
     Destroy a surface object, not its resource.
 """,
 )
-
-
-# --- arrays --------------------------------------------------------------------------------------
-
-
-@runtime_call(1)
-def cudaMallocArray(desc: Any, width: int, height: int, flags: int) -> Any:
-    """Create an array of one or two dimensions."""
-    description = array_description(desc, (width, height, 0), flags)
-    return cudart.cudaArray_t(int(driver_call("cuArray3DCreate", description)))
-
-
-@runtime_call(1)
-def cudaMalloc3DArray(desc: Any, extent: Any, flags: int) -> Any:
-    """Create an array of up to three dimensions, layered, of cubes, for surfaces or gathers."""
-    description = array_description(desc, (extent.width, extent.height, extent.depth), flags)
-    return cudart.cudaArray_t(int(driver_call("cuArray3DCreate", description)))
-
-
-@runtime_call(1)
-def cudaMallocMipmappedArray(desc: Any, extent: Any, numLevels: int, flags: int) -> Any:
-    """Create an array with levels."""
-    description = array_description(desc, (extent.width, extent.height, extent.depth), flags)
-    return cudart.cudaMipmappedArray_t(
-        int(driver_call("cuMipmappedArrayCreate", description, numLevels))
-    )
-
-
-@runtime_call(1)
-def cudaGetChannelDesc(array: Handle) -> Any:
-    """Return the channels of an array."""
-    description = driver_call("cuArray3DGetDescriptor", array)
-    return channel_description(description.Format, description.NumChannels)

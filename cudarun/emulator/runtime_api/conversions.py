@@ -85,11 +85,11 @@ def array_format(channels: Any) -> tuple[CUarray_format, int]:
     return form, count
 
 
-def channel_description(form: CUarray_format, count: int) -> Any:
-    """Return the ``cudaChannelFormatDesc`` of an array."""
-    kind, bits = _CHANNELS[CUarray_format(int(form))]
+def channel_description(array: Any) -> Any:
+    """Return the ``cudaChannelFormatDesc`` of the array that the driver describes."""
+    kind, bits = _CHANNELS[CUarray_format(int(array.Format))]
     description = cudart.cudaChannelFormatDesc()
-    for field in "xyzw"[:count]:
+    for field in "xyzw"[: array.NumChannels]:
         setattr(description, field, bits)
     description.f = cudart.cudaChannelFormatKind(kind)
     return description

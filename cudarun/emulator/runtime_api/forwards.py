@@ -8,12 +8,11 @@ A row is the call's signature, and its documentation in the next, indented line:
         Create a stream.
 
 The driver call has the same name and gets the same parameters; else ``=`` and its name follow,
-and in parentheses the parameters and numbers that it gets; ``current`` is the current context, and
-``rectangle`` a copy of rows between two sides with fields such as ``to.Pitch``. A parameter without
-a type is passed as it is; a type is a key of `_CONVERSIONS`. If a ``size`` or ``or_null`` is 0,
-the driver is not called, and the values are zeros. A result is a type
-of the runtime, that with ``*`` for a list, ``int``, ``float``, or ``value`` for the driver's own;
-several are separated by commas. A row that is too long goes on in a line that is indented twice.
+and in parentheses the parameters, numbers and keys of `_COMPOSED` that it gets. A parameter without
+a type is passed as it is; a type is a key of `_CONVERSIONS`. If a ``size`` or ``or_null`` is 0, the
+driver is not called, and the values are zeros. A result is a type of the runtime, that with ``*``
+for a list, or a key of `_RESULTS`; several are separated by commas. A row that is too long goes on
+in a line that is indented twice.
 """
 
 from __future__ import annotations
@@ -34,7 +33,10 @@ from cudarun.emulator.runtime_api.calls import (
     runtime_call,
 )
 from cudarun.emulator.runtime_api.conversions import (
+    array_description,
     box,
+    bytes_in_row,
+    channel_description,
     fill,
     host_function,
     location,
@@ -66,7 +68,12 @@ _TYPES = {"int = 0": "int = 0"} | dict.fromkeys(("int", "byte", "device", "conte
 _TYPES |= dict.fromkeys(("size", "to.Pitch", "from.Pitch"), "int")
 _TYPES |= dict.fromkeys(("to.XInBytes", "to.Y", "from.XInBytes", "from.Y"), "int")
 _MAY_BE_ZERO = ("size", "or_null")
-_RESULTS: dict[str, Callable[[Any], Any]] = {"int": int, "float": float, "value": lambda it: it}
+_RESULTS: dict[str, Callable[[Any], Any]] = {
+    "int": int,
+    "float": float,
+    "value": lambda it: it,
+    "cudaChannelFormatDesc": channel_description,
+}
 _ROW = re.compile(
     r"cuda(\w+)\(([^)]*)\)(?:\s+-> ([\w, *]+?))?(?:\s+= (\w+)(?:\(([^)]*)\))?)?\n +(.+)"
 )
@@ -106,10 +113,7 @@ def _forward(
     }
     if any(type_ in _MAY_BE_ZERO and not values[name] for name, type_ in declared.items()):
         return 0
-    if "current" in passed:
-        values["current"] = driver_call("cuCtxGetCurrent")
-    if "rectangle" in passed:
-        values["rectangle"] = _rectangle(declared, values)
+    values |= {each: _COMPOSED[each](declared, values) for each in passed if each in _COMPOSED}
     found = driver_call(target, *[values[x] if x in values else int(x) for x in passed])
     if len(results) == 1:
         return results[0](found)
@@ -117,12 +121,36 @@ def _forward(
 
 
 def _rectangle(declared: dict[str, str], values: dict[str, Any]) -> Any:
+    """Return a copy of rows between two sides with fields such as ``to.Pitch``."""
     sides: dict[str, dict[str, Any]] = {"to": {}, "from": {}}
     for name, type_ in declared.items():
         side, _, field = type_.partition(".")
         if field:
             sides[side][field] = values[name]
     return rectangle(sides["to"], sides["from"], values["width"], values["height"], values["kind"])
+
+
+def _array(_: dict[str, str], values: dict[str, Any]) -> Any:
+    """Return the description of an array of an extent, or of a width and a height."""
+    if "extent" in values:
+        extent = values["extent"].width, values["extent"].height, values["extent"].depth
+    else:
+        extent = values["width"], values["height"], 0
+    return array_description(values["desc"], extent, values["flags"])
+
+
+def _bytes(_: dict[str, str], values: dict[str, Any]) -> Any:
+    """Return a copy of consecutive bytes."""
+    return bytes_in_row(values["dst"], values["src"], values["count"], values["kind"])
+
+
+_COMPOSED: dict[str, Callable[[dict[str, str], dict[str, Any]], Any]] = {
+    "current": lambda declared, values: driver_call("cuCtxGetCurrent"),
+    "rectangle": _rectangle,
+    "description": _array,
+    "bytes": _bytes,
+}
+"""Arguments that are composed of several parameters, or of none."""
 
 
 def _constructor(name: str) -> Callable[[Any], Any]:

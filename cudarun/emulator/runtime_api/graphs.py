@@ -6,12 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cuda.bindings import runtime as cudart
-
-from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.runtime_api.calls import driver_call, runtime_call
-from cudarun.emulator.runtime_api.conversions import bytes_in_row
 from cudarun.emulator.runtime_api.forwards import forward_calls
 
 Nodes = Sequence[Any] | None
@@ -49,6 +45,10 @@ cudaGraphAddMemcpyNode(graph, pDependencies, numDependencies: int, pCopyParams: 
         -> cudaGraphNode_t
         = cuGraphAddMemcpyNode(graph, pDependencies, numDependencies, pCopyParams, current)
     Add the copy of a box.
+cudaGraphAddMemcpyNode1D(graph, pDependencies, numDependencies: int, dst: address, src: address,
+        count: int, kind) -> cudaGraphNode_t
+        = cuGraphAddMemcpyNode(graph, pDependencies, numDependencies, bytes, current)
+    Add the copy of consecutive bytes.
 cudaGraphAddMemsetNode(graph, pDependencies, numDependencies: int, pMemsetParams: fill)
         -> cudaGraphNode_t
         = cuGraphAddMemsetNode(graph, pDependencies, numDependencies, pMemsetParams, current)
@@ -70,23 +70,6 @@ cudaGraphAddEventWaitNode(graph, pDependencies, numDependencies: int, event) -> 
 
 
 # --- nodes ---------------------------------------------------------------------------------------
-
-
-@runtime_call(1)
-def cudaGraphAddMemcpyNode1D(
-    graph: Handle,
-    pDependencies: Nodes,
-    numDependencies: int,
-    dst: HostPointer,
-    src: HostPointer,
-    count: int,
-    kind: Any,
-) -> Any:
-    """Add the copy of consecutive bytes."""
-    copy = bytes_in_row(address_of(dst), address_of(src), count, kind)
-    current = driver_call("cuCtxGetCurrent")
-    added = (graph, pDependencies, numDependencies, copy, current)
-    return cudart.cudaGraphNode_t(int(driver_call("cuGraphAddMemcpyNode", *added)))
 
 
 @runtime_call()

@@ -115,8 +115,8 @@ class Binding:
     @property
     def integers(self) -> dict[str, int]:
         """The integer arguments and constants by name, those of earlier steps included."""
-        own = _integers((slot.name, slot.value) for slot in self.slots)
-        return {**self.scope.integers, **integer_constants(self.constants), **own}
+        own = ((slot.name, slot.value) for slot in self.slots)
+        return _integers(self.scope, self.constants, own)
 
     @property
     def following(self) -> Scope:
@@ -223,11 +223,7 @@ def bind(
     values = fit_all(order, parameters, kernel, suggest)
     arguments = [argument for argument in order if argument is not None]
     names = argument_names(arguments, parameters)
-    integers = {
-        **scope.integers,
-        **integer_constants(constants),
-        **_integers(zip(names, values, strict=True)),
-    }
+    integers = _integers(scope, constants, zip(names, values, strict=True))
     resolver = BufferResolver(integers, directory)
     slots: list[ParameterSlot] = []
     rows: list[list[LayoutRow]] = []
@@ -325,12 +321,18 @@ def _with_members(name: str, value: Value, data: Any) -> Iterator[tuple[str, Any
                 yield from _with_members(label, member.value, data[field])
 
 
-def _integers(named: Iterable[tuple[str, Value]]) -> dict[str, int]:
-    return {
-        name: int(value.value)
-        for name, value in with_members(named)
-        if isinstance(value, Scalar) and value.type.is_integer
-    }
+def _integers(
+    scope: Scope, constants: Sequence[CompiledConstant], named: Iterable[tuple[str, Value]]
+) -> dict[str, int]:
+    return (
+        dict(scope.integers)
+        | integer_constants(constants)
+        | {
+            name: int(value.value)
+            for name, value in with_members(named)
+            if isinstance(value, Scalar) and value.type.is_integer
+        }
+    )
 
 
 def _own_layout(arguments: Sequence[Argument | None], kernel: str) -> tuple[Parameter, ...]:

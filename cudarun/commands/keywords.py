@@ -1,4 +1,4 @@
-"""The parameters of a command from keywords of the Python API, in place of words.
+"""The parameters of a command from keywords of the Python API, or keys of a spec, without words.
 
 A keyword is the long name of an option with underscores, or the name of an argument. Its value is
 that of the parameter, or what click converts to it: a text or a number, or several in a list.
@@ -18,7 +18,7 @@ from cudarun.commands.declaration import Option
 
 
 def keyword_context(
-    command: click.Command, keywords: Mapping[str, Any], parent: click.Context
+    command: click.Command, keywords: Mapping[str, Any], parent: click.Context | None = None
 ) -> click.Context:
     """Return a context of a command with values for its parameters.
 
@@ -67,19 +67,29 @@ def _defaults(command: click.Command) -> dict[str, Any]:
 def _convert(context: click.Context, option: Option, value: Any) -> None:
     """Set the value of an option."""
     name = option.name or ""
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        if option.form is CaseForm.PAIRS and value and isinstance(value[0], str):
-            value = [value]
-        if option.form is CaseForm.PAIRS:
-            value = [",".join(pair) for pair in value]
-        elif not option.multiple:
-            value = ",".join(map(str, value))
-        elif not all(isinstance(each, str) for each in value):  # they are the option's own values
-            context.params[name] = tuple(value)
-            context.set_parameter_source(name, ParameterSource.COMMANDLINE)
-            return
-    elif option.multiple:
-        value = [value]
-    if not isinstance(value, bool | list | tuple):
-        value = str(value)
-    option.handle_parse_result(context, {name: value}, [])
+    value = as_text(option, value)
+    if option.multiple and not all(isinstance(each, str) for each in value):
+        context.params[name] = tuple(value)  # they are the option's own values
+        context.set_parameter_source(name, ParameterSource.COMMANDLINE)
+    else:
+        option.handle_parse_result(context, {name: value}, [])
+
+
+def as_text(option: Option, value: Any) -> Any:
+    """Return a value of Python or TOML as the command line has it: a text, several, or a flag."""
+    items = [*value] if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    if option.form is CaseForm.PAIRS:
+        if items and all(isinstance(each, str) and "," not in each for each in items):
+            items = [items]
+        return [each if isinstance(each, str) else ",".join(each) for each in items]
+    if option.multiple:
+        return [str(each) if isinstance(each, int | float) else each for each in items]
+    return value if isinstance(value, bool) else ",".join(map(str, items))
+
+
+def as_words(option: Option, value: Any) -> list[str]:
+    """Return an option with a value of Python or TOML as words of the command line."""
+    name, value = option.opts[-1], as_text(option, value)
+    if isinstance(value, bool):
+        return [name] if value else []
+    return [f"{name}={each}" for each in (value if option.multiple else [value])]

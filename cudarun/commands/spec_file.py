@@ -1,7 +1,7 @@
 """Spec files: TOML with a ``[[launch]]`` table per case, with the command line's options as keys.
 
-A case is converted to command-line words and parsed by the command line's own options, so that both
-accept and refuse the same. Everything is read before anything runs; errors name the line.
+The values of a case are converted by the command line's own options, so that both accept and refuse
+the same. Everything is read before anything runs; errors name the line.
 """
 
 from __future__ import annotations
@@ -24,8 +24,20 @@ from cudarun.commands.confinement import Confinement
 from cudarun.commands.declaration import Values, filled
 from cudarun.commands.files import image_files, input_files, output_files, relocated_path
 from cudarun.commands.inputs import DASH, read_input, read_text
+from cudarun.commands.keywords import keyword_context
 from cudarun.commands.launch_request import baseline_values, program_request
 from cudarun.commands.options import reading
+from cudarun.commands.spec_keys import (
+    OPTIONS,
+    OWN_KEYS,
+    case_command,
+    check_own,
+    checked_value,
+    dashed,
+    is_key,
+    texts,
+    unknown_key,
+)
 from cudarun.commands.spec_matrix import (
     MATRIX,
     Instance,
@@ -40,17 +52,6 @@ from cudarun.commands.spec_text import (
     STEPS,
     Entries,
     SpecText,
-)
-from cudarun.commands.spec_words import (
-    OPTIONS,
-    OWN_KEYS,
-    check_own,
-    dashed,
-    is_key,
-    texts,
-    unknown_key,
-    words,
-    words_of,
 )
 from cudarun.session.driver.contexts import ContextOptions
 from cudarun.session.driver.target import Target
@@ -246,15 +247,15 @@ class _CaseReader:
                     if normal in OWN_KEYS:
                         own[normal] = replaced[normal][1]
                         check_own(normal, own[normal])
-                argv = []
+                given: Values = {}
                 for normal, (key, value) in replaced.items():
                     if normal not in OWN_KEYS:
-                        argv += words_of(key, value)
+                        given[normal] = checked_value(key, value)
                 normal = None
                 if "image" not in own:
                     raise RequestError("the case has no image")
-                arguments = own.pop("args", [])
-                values.append(self.parsed(argv, own["image"], arguments))
+                given |= {"image": own["image"], "arguments": tuple(own.pop("args", ()))}
+                values.append(self.parsed(given))
                 if number == len(tables) - 1:
                     text = None if name is None else str(name)
                     return self.build(index, own, values, text, instance)
@@ -282,11 +283,10 @@ class _CaseReader:
     def _place_in_step(self, index: int, step: int, key: str) -> str:
         return f"{self.text.path}:{self.text.line_of_step(index, step, key)}"
 
-    def parsed(self, argv: list[str], image: str, arguments: list[str]) -> Values:
-        """Parse the options of a launch as the command line would."""
-        context = click.Context(words, info_name="launch")
+    def parsed(self, given: Values) -> Values:
+        """Convert the keys of a launch as the command line would."""
         try:
-            words.parse_args(context, [*argv, "--", image, *arguments])
+            context = keyword_context(case_command, given)
         except click.UsageError as error:
             message = error.format_message()
             refused = RequestError(message[:1].lower() + message[1:].rstrip("."))
@@ -323,10 +323,12 @@ class _CaseReader:
         refused: CudarunError | None = None
         for step in steps:
             if self.options.confinement is not None:
-                self.options.confinement.check_case(words.params, step, self.directory, devices)
+                self.options.confinement.check_case(
+                    case_command.params, step, self.directory, devices
+                )
                 step["compiler"] = "nvrtc"
-            outputs += output_files(words.params, step, self.directory, devices)
-            inputs += input_files(words.params, step, self.directory)
+            outputs += output_files(case_command.params, step, self.directory, devices)
+            inputs += input_files(case_command.params, step, self.directory)
             for values in filter(None, (step, baseline_values(step))):
                 image, refusal = self.image(values, reason)
                 refused = refused or refusal

@@ -13,10 +13,8 @@ from cudarun.base.errors import RequestError
 from cudarun.base.options import CaseForm, OptionScope
 from cudarun.commands.confinement import Confinement
 from cudarun.commands.declaration import Option, Values
+from cudarun.commands.keywords import as_words
 from cudarun.commands.spec_file import SpecOptions, spec_folder
-from cudarun.commands.spec_words import (
-    option_words,
-)
 from cudarun.commands.spec_writer import toml_value
 
 _ADDED = ("devices", "seed")
@@ -41,8 +39,7 @@ def spec_options(context: click.Context) -> SpecOptions:
             folder = spec_folder(values["spec"])
             overrides[option.name] = toml_value(option.form, value, folder) if is_path else value
         if option.of_result or (is_override and option.name not in _ADDED):
-            name = option.opts[-1].removeprefix("--")
-            words += option_words(name, option, toml_value(option.form, value, Path()), name)
+            words += as_words(option, toml_value(option.form, value, Path()))
     return SpecOptions(
         allows_python=values["allow_python"] or values["listed"],  # a list runs nothing
         overrides=overrides,

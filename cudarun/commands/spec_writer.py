@@ -18,11 +18,11 @@ from cudarun.base.toml_text import spec_lines
 from cudarun.commands.declaration import Option
 from cudarun.commands.files import moved_argument, relocated_path, with_paths
 from cudarun.commands.inputs import read_text
-from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText
-from cudarun.commands.spec_text import STEPS as SPEC_STEPS
-from cudarun.commands.spec_words import (
+from cudarun.commands.spec_keys import (
     OPTIONS,
 )
+from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText
+from cudarun.commands.spec_text import STEPS as SPEC_STEPS
 from cudarun.commands.steps import STEPS
 from cudarun.session.launch.request import Program
 

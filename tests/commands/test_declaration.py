@@ -16,12 +16,8 @@ from cudarun.base.files import FileUse
 from cudarun.base.options import JOINED, REPEATED, CaseForm, EarlyEffect, OptionScope
 from cudarun.commands import launch, load, spec_writer
 from cudarun.commands.declaration import Option
-from cudarun.commands.keywords import keyword_of
-from cudarun.commands.spec_words import (
-    OPTIONS,
-    words,
-    words_of,
-)
+from cudarun.commands.keywords import as_text, as_words, keyword_context, keyword_of
+from cudarun.commands.spec_keys import OPTIONS, case_command, checked_value
 from tests.imports import PACKAGE, modules, syntax_tree
 from tests.support import command_tree
 from tools import generate_api_keywords
@@ -229,7 +225,7 @@ def _opens_for_writing(call: ast.Call) -> bool:
 
 def test_cases_have_the_options_of_launch_that_say_so() -> None:
     assert [name_of(each) for each in OPTIONS.values()] == [
-        name_of(each) for each in words.params if isinstance(each, Option) and each.form
+        name_of(each) for each in case_command.params if isinstance(each, Option) and each.form
     ]
     assert set(OPTIONS) == {name_of(each).removeprefix("--") for each in IN_CASES}
 
@@ -244,31 +240,31 @@ def test_form_is_one_that_the_option_can_have(option: Option) -> None:
 def test_what_is_written_is_read_as_what_was_given(option: Option) -> None:
     assert option.name is not None
     value = parsed(given(option))[option.name]
-    key = name_of(option).removeprefix("--")
     toml = spec_writer.toml_value(option.form, value, Path())
-    assert parsed(words_of(key, toml))[option.name] == value
+    case = {keyword_of(option): checked_value(keyword_of(option), toml)}
+    assert keyword_context(case_command, case).params[option.name] == value
+    assert parsed(as_words(option, toml))[option.name] == value
 
 
 @by_name([each for each in IN_CASES if each.form in JOINED])  # type: ignore[attr-defined]
 def test_a_list_is_joined(option: Option) -> None:
-    key = name_of(option).removeprefix("--")
-    assert words_of(key, ["a", "b"]) == [f"--{key}=a,b"]
+    assert as_text(option, ["a", "b"]) == "a,b"
 
 
 def test_a_list_of_two_names_is_a_pair() -> None:
-    assert words_of("swap", ["a", "b"]) == words_of("swap", "a,b") == ["--swap=a,b"]
-    assert words_of("swap", ["a,b", "b,c"]) == ["--swap=a,b", "--swap=b,c"]
+    swap = OPTIONS["swap"]
+    assert as_text(swap, ["a", "b"]) == as_text(swap, "a,b") == as_text(swap, [("a", "b")])
+    assert as_words(swap, ["a,b", "b,c"]) == ["--swap=a,b", "--swap=b,c"]
 
 
 @by_name([each for each in IN_CASES if each.form in REPEATED - {CaseForm.PAIRS}])  # type: ignore[attr-defined]
 def test_a_list_is_repeated(option: Option) -> None:
-    key = name_of(option).removeprefix("--")
-    assert words_of(key, ["a", "b"]) == [f"--{key}=a", f"--{key}=b"]
+    assert as_words(option, ["a", "b"]) == [f"{name_of(option)}=a", f"{name_of(option)}=b"]
 
 
 def parsed(argv: list[str]) -> dict[str, Any]:
-    context = click.Context(words)
-    words.parse_args(context, [*argv, "--", "image.ptx"])
+    context = click.Context(case_command)
+    case_command.parse_args(context, [*argv, "--", "image.ptx"])
     return context.params
 
 

@@ -100,6 +100,7 @@ class Evaluator:
         values: Arrays and numpy scalars by name, after the launch.
         old: The same before the launch.
         directory: The base of relative paths in ``load(…)``.
+        after: Of the operand of ``old(…)``, the values after the launch.
 
     Attributes:
         is_vacuous: Whether ``all`` was true of an empty selection of buffers that are not empty.
@@ -111,12 +112,14 @@ class Evaluator:
         values: Values,
         old: Values,
         directory: Path = Path(),
+        after: Values | None = None,
     ) -> None:
         self.is_vacuous = False
+        self.after = after or {}
         self.expression = expression
         self.values = values
         self.directory = directory
-        self.before = self if old is values else _OldEvaluator(expression, old, values, directory)
+        self.before = self if old is values else Evaluator(expression, old, old, directory, values)
         self._loaded: dict[str, Array] = {}
 
     def result(self) -> Any:
@@ -188,10 +191,12 @@ class Evaluator:
         if node.name in tree.CONSTANTS:
             constant = CONSTANTS[node.name]
             return np.bool_(constant) if isinstance(constant, bool) else np.float64(constant)
-        raise self._unknown(node)
-
-    def _unknown(self, node: tree.Name) -> RequestError:
-        return tree.unknown_name(self.expression, node, self.values)
+        if node.name in self.after:
+            raise RequestError(
+                f"old({node.name}): it has no initial value",
+                hint=f"add an initializer to {node.name}, such as zeros",
+            )
+        raise tree.unknown_name(self.expression, node, self.values)
 
     def _sequence(self, items: Sequence[tree.Node]) -> Array:
         parts = same_type([self._operand("[…]", item) for item in items])
@@ -450,28 +455,6 @@ class Evaluator:
     def _float_type(value: object) -> ScalarType | None:
         found = None if value is None else scalar_type(np.asarray(value).dtype)
         return found if found and found.is_float else None
-
-
-class _OldEvaluator(Evaluator):
-    """An evaluator of the operand of ``old(…)`` over the values from before the launch."""
-
-    def __init__(
-        self,
-        expression: Expression,
-        values: Values,
-        after: Values,
-        directory: Path,
-    ) -> None:
-        super().__init__(expression, values, values, directory)
-        self.after = after
-
-    def _unknown(self, node: tree.Name) -> RequestError:
-        if node.name not in self.after:
-            return super()._unknown(node)
-        return RequestError(
-            f"old({node.name}): it has no initial value",
-            hint=f"add an initializer to {node.name}, such as zeros",
-        )
 
 
 def presented(value: Any, precision: ScalarType | None) -> Any:

@@ -1,4 +1,4 @@
-"""The keys of a case as words of the command line, which its own options parse."""
+"""The keys of a case: the options of the command line that a spec has, and keys of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from cudarun.base.errors import RequestError
-from cudarun.base.options import JOINED, CaseForm, OptionScope
+from cudarun.base.options import JOINED, OptionScope
 from cudarun.commands.declaration import Option
 from cudarun.commands.image_options import compile_options
 from cudarun.commands.launch_options import engine_options, launch_options
@@ -26,19 +26,19 @@ OWN_KEYS = ("name", "image", "args", "expect_error", "requires", "skip")
 @compile_options
 @target_options(default="0")
 @engine_options
-def words(**values: Any) -> None:
-    """Parse the words of a case; the command is never called."""
+def case_command(**values: Any) -> None:
+    """Have the options of a case; the command is never called."""
 
 
-words.params = [
+case_command.params = [
     each
-    for each in words.params
+    for each in case_command.params
     if not isinstance(each, Option) or (each.expose_value and each.scope is not OptionScope.SINGLE)
 ]
 
 OPTIONS = {
     option.opts[-1].removeprefix("--"): option
-    for option in words.params
+    for option in case_command.params
     if isinstance(option, Option) and option.form is not None
 }
 """The options of a case, by name: those of the run have the values of the command line."""
@@ -68,47 +68,24 @@ def check_own(key: str, value: object) -> None:
     raise RequestError(f"{key} must be {kinds.get(key, 'a string')}")
 
 
-def words_of(key: str, value: object) -> list[str]:
-    """Return one entry as command-line words.
+def checked_value(key: str, value: object) -> object:
+    """Return the value of a key if its option accepts such values.
 
     Raises:
         RequestError: There is no such option, or it does not accept such values.
     """
-    name = dashed(key)
-    option = OPTIONS.get(name)
+    option = OPTIONS.get(dashed(key))
     if option is None:
         raise unknown_key(key)
-    return option_words(name, option, value, key)
-
-
-def option_words(name: str, option: Option, value: object, key: str) -> list[str]:
-    """Return an option with its value in TOML as command-line words.
-
-    Args:
-        name: Its name, without dashes.
-        option: The option.
-        value: Its value in TOML.
-        key: Its name in messages.
-
-    Raises:
-        RequestError: It does not accept such values.
-    """
-    if option.is_flag:
-        if not isinstance(value, bool):
-            raise RequestError(f"{key} must be true or false")
-        return [f"--{name}"] if value else []
-    several = value if isinstance(value, list) else [value]
-    if not all(
-        isinstance(each, str | int | float) and not isinstance(each, bool) for each in several
+    if option.is_flag and not isinstance(value, bool):
+        raise RequestError(f"{key} must be true or false")
+    if not option.is_flag and not all(
+        isinstance(each, str | int | float) and not isinstance(each, bool) for each in texts(value)
     ):
         raise RequestError(f"{key} must be a string or a number")
-    if option.form is CaseForm.PAIRS and not any("," in str(each) for each in several):
-        several = [",".join(map(str, several))]
-    if option.multiple:
-        return [f"--{name}={each}" for each in several]
-    if isinstance(value, list) and option.form not in JOINED:
+    if isinstance(value, list) and not option.multiple and option.form not in JOINED:
         raise RequestError(f"{key} must be a single value, not a list")
-    return [f"--{name}={','.join(map(str, several))}"]
+    return value
 
 
 def texts(value: object) -> list[Any]:

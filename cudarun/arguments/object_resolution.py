@@ -89,7 +89,7 @@ def _check_sampling(
     name: str, levels: Sequence[BufferSpec], form: ArrayForm, sampling: Sampling
 ) -> None:
     first = levels[0]
-    problem = sampling.misfit(first.type, form, len(levels), len(first.shape))
+    problem = sampling.mismatch(first.type, form, len(levels), len(first.shape))
     if problem:
         raise _refused(name, first, problem)
 

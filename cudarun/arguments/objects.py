@@ -103,7 +103,7 @@ class ObjectRules(BufferRules):
             problem = problem or form.problem(buffer.type, axes)
             if sampling is not None:
                 levels = max(len(source), 1 if form.levels == 1 else 2)
-                problem = problem or sampling.misfit(buffer.type, form, levels, axes)
+                problem = problem or sampling.mismatch(buffer.type, form, levels, axes)
         if problem:
             raise self.scanner.error(problem, start)
 

@@ -231,7 +231,7 @@ def _typed(number: UntypedNumber, expected: Expected, size: int) -> Scalar:
     """Return an untyped number as the type of its parameter.
 
     Raises:
-        Misfit: The type is unknown, not a scalar, or cannot represent the number.
+        ParameterMismatch: The type is unknown, not a scalar, or cannot represent the number.
     """
     match expected:
         case ScalarType():

@@ -55,8 +55,8 @@ def fit_all(
         else:
             try:
                 values.append(_fitted(argument, parameter, kernel, noun))
-            except ParameterMismatch as misfit:
-                problems[index] = str(misfit)
+            except ParameterMismatch as mismatch:
+                problems[index] = str(mismatch)
     if problems:
         hint = None
         if suggest is not None and None in arguments:

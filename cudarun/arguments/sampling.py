@@ -144,7 +144,7 @@ class Sampling:
             return "mip_clamp is [smallest, largest]"
         return None
 
-    def misfit(self, element: Type, form: ArrayForm, levels: int, axes: int) -> str | None:
+    def mismatch(self, element: Type, form: ArrayForm, levels: int, axes: int) -> str | None:
         """Return the reason why an array cannot be read in this way; ``None`` if it can.
 
         Args:

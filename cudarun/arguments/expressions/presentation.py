@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from cudarun.arguments.dtypes import Array
-
-NEVER_WRITTEN = "(never written)"
+from cudarun.model.check_lines import NEVER_WRITTEN
 
 
 def without_unwritten(value: Any, unwritten: Array | None) -> tuple[str, object]:

@@ -111,7 +111,7 @@ class LoadRequest:
 
     Attributes:
         images: The images, in order.
-        ways: The interfaces to load through, one after the other.
+        loaders: The interfaces to load through, one after the other.
         lazy: Leave kernels unloaded until they are used, the driver's default.
         block: The block size for the occupancy; ``None`` to omit it.
         shared_bytes: The dynamic shared memory of that block.

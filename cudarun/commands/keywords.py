@@ -77,14 +77,15 @@ def _convert(context: click.Context, option: Option, value: Any) -> None:
 
 def as_text(option: Option, value: Any) -> Any:
     """Return a value of Python or TOML as the command line has it: a text, several, or a flag."""
+    if isinstance(value, bool):
+        return value
     items = [*value] if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    items = [str(each) if isinstance(each, int | float) else each for each in items]
     if option.form is CaseForm.PAIRS:
         if items and all(isinstance(each, str) and "," not in each for each in items):
             items = [items]
         return [each if isinstance(each, str) else ",".join(each) for each in items]
-    if option.multiple:
-        return [str(each) if isinstance(each, int | float) else each for each in items]
-    return value if isinstance(value, bool) else ",".join(map(str, items))
+    return items if option.multiple else ",".join(map(str, items))
 
 
 def as_words(option: Option, value: Any) -> list[str]:

@@ -254,6 +254,7 @@ def test_a_list_is_joined(option: Option) -> None:
 def test_a_list_of_two_names_is_a_pair() -> None:
     swap = OPTIONS["swap"]
     assert as_text(swap, ["a", "b"]) == as_text(swap, "a,b") == as_text(swap, [("a", "b")])
+    assert as_text(swap, [1, 2]) == ["1,2"]
     assert as_words(swap, ["a,b", "b,c"]) == ["--swap=a,b", "--swap=b,c"]
 
 

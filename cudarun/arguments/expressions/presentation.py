@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from cudarun.arguments.dtypes import Array
-from cudarun.model.check_lines import NEVER_WRITTEN
+
+NEVER_WRITTEN = "(never written)"
 
 
 def without_unwritten(value: Any, unwritten: Array | None) -> tuple[str, object]:

@@ -9,7 +9,7 @@ import click
 from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse, check_outputs
 from cudarun.commands import completion
-from cudarun.commands.declaration import Values, filled, option
+from cudarun.commands.declaration import Values, filled, option, options_of
 from cudarun.commands.files import image_files, output_files
 from cudarun.commands.help import Command
 from cudarun.commands.image_options import architecture, compile_options, jit, jit_options
@@ -17,6 +17,7 @@ from cudarun.commands.inputs import open_input
 from cudarun.commands.options import (
     progress_display,
     reading,
+    stack,
     target,
     target_options,
 )
@@ -43,22 +44,7 @@ if TYPE_CHECKING:
     help="Write the linked image to FILE.",
 )
 @option("--force", is_flag=True, help="Allow --output to overwrite an existing file.")
-@click.option(
-    "--linker",
-    type=click.Choice(["auto", "driver", "nvjitlink"]),
-    default="auto",
-    show_default=True,
-    help="Link with the driver (cuLink) or with nvJitLink, which supports LTO-IR and requires no "
-    "GPU.",
-)
-@click.option(
-    "--arch",
-    type=architecture,
-    metavar="ARCH",
-    help="Target architecture, such as sm_90.  [default: the device's own]",
-)
-@click.option("--lto", is_flag=True, help="Optimize LTO-IR at link time; nvJitLink only.")
-@click.option("--load", "load_it", is_flag=True, help="Load the linked image on each device.")
+@stack(*options_of(LinkRequest, arch={"type": architecture}).values())
 @jit_options
 @compile_options
 @target_options(default="0")
@@ -94,13 +80,5 @@ def _request(values: Values, where: Target) -> LinkRequest:
     inputs = tuple(open_input(name, sources, limit) for name in names)
     [output] = outputs = output_files(click.get_current_context().command.params, values)
     check_outputs(outputs, [path for image in inputs for path in image_files(image)])
-    return LinkRequest(
-        inputs=inputs,
-        output=output,
-        linker=values.pop("linker"),
-        architecture=values.pop("arch"),
-        lto=values.pop("lto"),
-        load=values.pop("load_it"),
-        options=jit(values, verbose=where.verbose),
-        target=where,
-    )
+    options = jit(values, verbose=where.verbose)
+    return filled(LinkRequest, values, inputs=inputs, output=output, options=options, target=where)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from cudarun.base.options import option_field
 from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:  # the command's help does not need images
@@ -23,19 +24,30 @@ class LinkRequest:
     Attributes:
         inputs: The inputs, in order.
         output: The file to write.
-        linker: The linker; ``auto`` chooses among the available ones.
-        architecture: The architecture to link for; ``None`` for the device's.
         options: The linker's options.
-        lto: Optimize LTO-IR while linking.
         target: The device to link on, where the driver links.
-        load: Load the result immediately.
     """
 
     inputs: tuple[Image, ...]
     output: OutputFile
-    linker: Linker
-    architecture: Architecture | None
     options: JitOptions
-    lto: bool
     target: Target
-    load: bool = False
+    linker: Linker = option_field(
+        "--linker",
+        default="auto",
+        choices=("auto", "driver", "nvjitlink"),
+        help="Link with the driver (cuLink) or with nvJitLink, which supports LTO-IR and requires "
+        "no GPU.",
+    )
+    architecture: Architecture | None = option_field(
+        "--arch",
+        "arch",
+        metavar="ARCH",
+        help="Target architecture, such as sm_90.  [default: the device's own]",
+    )
+    lto: bool = option_field(
+        "--lto", default=False, help="Optimize LTO-IR at link time; nvJitLink only."
+    )
+    load: bool = option_field(
+        "--load", "load_it", default=False, help="Load the linked image on each device."
+    )

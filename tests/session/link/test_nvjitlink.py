@@ -32,7 +32,7 @@ def request(*names: str, timeout: float | None = PATIENCE) -> LinkRequest:
     inputs = tuple(Image(name, (SAMPLES / name).read_bytes()) for name in names)
     target = Target(parse_devices("cpu"), timeout=timeout)
     return LinkRequest(
-        inputs, OutputFile("--output", "out"), "nvjitlink", SM_90, JitOptions(), False, target
+        inputs, OutputFile("--output", "out"), JitOptions(), target, "nvjitlink", SM_90
     )
 
 
@@ -110,11 +110,11 @@ def options(lto: bool = False, **given: Any) -> list[str]:
     asked = LinkRequest(
         (),
         OutputFile("--output", "out"),
+        JitOptions(**given),
+        Target(parse_devices("cpu")),
         "nvjitlink",
         SM_90,
-        JitOptions(**given),
         lto,
-        Target(parse_devices("cpu")),
     )
     return [*nvjitlink._options(asked, SM_90)]
 

@@ -16,6 +16,7 @@ from cudarun.emulator.compiled.access.tensor_entries import TensorEntries
 from cudarun.emulator.compiled.fixed_values import fixed_values, lane_values
 from cudarun.emulator.compiled.frame_memory import FrameMemory
 from cudarun.emulator.compiled.kernels import CompiledKernel, resident_blocks
+from cudarun.emulator.compiled.lanes.lowering import LaneType
 from cudarun.emulator.compiled.lanes.vectors import WIDTH
 from cudarun.emulator.compiled.meetings import WarpMeeting
 from cudarun.emulator.compiled.observation import ObservedLaunch, Suspicion
@@ -48,6 +49,7 @@ _MOST_GROWTH = 8.0
 _Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _LANES = np.arange(WIDTH)
 _CACHE_LINE = 64
+_TRUTH = LaneType(np.dtype(np.bool_))
 
 
 def aligned_bytes(count: int) -> Array:
@@ -309,7 +311,7 @@ class CompiledRun:
                     self._frame.write_registers(use, active.lanes, values)
             work.finish(self._batch, active)
             return layout.FAULT
-        if site.entries and self._find_all(site, active, sources):
+        if site.entries and self._find_all(site, active, sources, positions):
             return layout.RETRY
         if site.tensor is not None and self._tensors.enter(site.tensor, work, active, sources):
             return layout.RETRY
@@ -352,20 +354,23 @@ class CompiledRun:
         column: Array = self._scratch[start : start + size].view(kind.dtype)
         return column.reshape(kind.shape())
 
-    def _find_all(self, site: CallbackSite, active: Active, sources: Arrays) -> bool:
+    def _find_all(
+        self, site: CallbackSite, active: Active, sources: Arrays, positions: Array
+    ) -> bool:
         """Return whether each access is in one region; the entries are changed then."""
-        every = np.ones(active.count, dtype=np.bool_)
-        chosen = (every,) * len(site.entries) if site.lanes is None else site.lanes(sources)
-        if chosen is None:
+        first = len(site.sources)
+        if site.has_lanes and self._column(first + len(site.entries), _TRUTH).any():
             return False
-        for entry, addresses, lanes in zip(site.entries, sources, chosen, strict=False):
-            if lanes.all():
-                if not self._find(entry, active, addresses):
-                    return False
-            elif lanes.any():
-                positions = np.flatnonzero(lanes)
-                if not self._find(entry, active.some(positions), addresses[positions]):
-                    return False
+        for turn, (entry, addresses) in enumerate(zip(site.entries, sources, strict=False)):
+            makers = active
+            if site.has_lanes:
+                lanes = self._column(first + turn, _TRUTH)[positions]
+                if not lanes.any():
+                    continue
+                chosen = np.flatnonzero(lanes)
+                makers, addresses = active.some(chosen), addresses[chosen]
+            if not self._find(entry, makers, addresses):
+                return False
         return True
 
     def _find(self, entry: int, active: Active, addresses: Array) -> bool:

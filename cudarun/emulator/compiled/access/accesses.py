@@ -34,7 +34,6 @@ from cudarun.emulator.compiled.state.sites import (
 )
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
-from cudarun.emulator.numerics.arrays import Arrays
 
 _WORD = 1 << 64
 _SIGN = 1 << 63
@@ -48,12 +47,10 @@ class CheckedLanes(NamedTuple):
     Attributes:
         lanes: Of each access, the lanes that make it.
         others: A mask that is not 0 if the caller has to execute the instruction.
-        of_sources: The same for the caller, of the sources of the active lanes.
     """
 
     lanes: list[LaneVector]
     others: str
-    of_sources: Callable[[Arrays], Arrays | None]
 
 
 class PatternAccess(NamedTuple):
@@ -210,14 +207,15 @@ class AccessCode(LoweringRules):
         operation: Action,
         kinds: tuple[LaneType, ...],
         entries: tuple[int, ...] = (),
-        lanes: Callable[[Arrays], Arrays | None] | None = None,
+        *,
+        has_lanes: bool = False,
         tensor: int | None = None,
     ) -> int:
         """Return the number of a new site that calls back."""
         sources = tuple(map(lane_type, operation.sources))
         if len(sources) + len(kinds) > layout.COLUMNS:
             raise Untraceable("so many operands")
-        site = CallbackSite(operation, self.block, sources, kinds, entries, lanes, tensor)
+        site = CallbackSite(operation, self.block, sources, kinds, entries, has_lanes, tensor)
         return self.sites.add(site)
 
     def numbers_of(self, operation: Action, numbers: Sequence[NumberParameter]) -> list[int]:
@@ -262,7 +260,7 @@ class AccessCode(LoweringRules):
         code = self._code
         kinds = tuple(map(lane_type, operation.destinations))
         numbers = tuple(self.sites.new_entry(access) for access in accesses)
-        site = self.site(operation, kinds, numbers, checked and checked.of_sources)
+        site = self.site(operation, kinds, numbers, has_lanes=checked is not None)
         check, valid, slow, done, join = (
             code.fresh(stem) for stem in ("check", "valid", "slow", "done", "join")
         )
@@ -292,7 +290,8 @@ class AccessCode(LoweringRules):
         code.label(valid)
         exits.append(self._exit(fast([self._place(*each) for each in places])))
         code.label(slow)
-        self.called(site, sources, mask, check, done)
+        given = [*checked.lanes, code.from_mask(checked.others)] if checked else []
+        self.called(site, sources + given, mask, check, done)
         code.label(done)
         exits.append(self._exit(take_results(code, len(sources), kinds)))
         for label, _ in exits:

@@ -26,7 +26,6 @@ from cudarun.emulator.machine.mbarriers import (
     Transactions,
     Wait,
 )
-from cudarun.emulator.numerics.arrays import Arrays
 
 _WORD = LaneType(np.dtype(np.uint64))
 _NOTHING_OWED = NO_BYTES << BYTES
@@ -37,13 +36,6 @@ OBJECT_TEST = np.dtype(
 )
 """The last test of objects by a warp at an instruction: the lanes that found a phase incomplete,
 the parities that lanes asked for, and the addresses without the offset of the operand."""
-
-
-def _valid_counts(sources: Arrays) -> Arrays | None:
-    """Return that all lanes write, or nothing if the caller has to raise a fault."""
-    counts = sources[1].astype(np.int64)
-    valid = (counts >= 1) & (counts <= COUNT)
-    return (np.ones_like(valid),) if valid.all() else None
 
 
 class BarrierObjects(AccessRules):
@@ -62,7 +54,7 @@ class BarrierObjects(AccessRules):
             less = code.binary("sub", count, splat("i64", 1))
             invalid = code.compare("uge", less, splat("i64", COUNT))
             others = code.to_mask(code.binary("and", invalid, self._registers.mask))
-            checked = CheckedLanes([self._registers.mask], others, _valid_counts)
+            checked = CheckedLanes([self._registers.mask], others)
 
         def fast(places: list[CheckedPlace]) -> list[LaneVector]:
             self._accesses.memory.store(code, places[0], mask, word, 0)

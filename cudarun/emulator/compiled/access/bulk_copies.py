@@ -15,13 +15,6 @@ from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state.memory import CheckedPlace
 from cudarun.emulator.compiled.state.sites import pass_sources
 from cudarun.emulator.machine.bulk_copies import CHUNK, BulkCopy
-from cudarun.emulator.numerics.arrays import Arrays
-
-
-def _copying(sources: Arrays) -> Arrays:
-    """Return the lanes that copy anything, for both accesses."""
-    copying = sources[2] >= CHUNK
-    return copying, copying
 
 
 class BulkCopies(AccessRules):
@@ -49,5 +42,5 @@ class BulkCopies(AccessRules):
             copied = code.scalar(f"icmp ne i32 {call(code, 'i32', 'copy_bulk', arguments)}, 0")
             return self._executed_unless(copied, operation, sources, mask, list)
 
-        checked = CheckedLanes([copying, copying], "0", _copying)
+        checked = CheckedLanes([copying, copying], "0")
         self._accesses.access(operation, action.accesses[:2], sources, mask, fast, checked)

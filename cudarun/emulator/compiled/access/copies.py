@@ -12,7 +12,6 @@ from cudarun.emulator.compiled.lanes.vectors import WIDTH, LaneVector, constant,
 from cudarun.emulator.compiled.state.memory import CheckedPlace
 from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix
 from cudarun.emulator.machine.transfers import AsynchronousCopy
-from cudarun.emulator.numerics.arrays import Arrays
 
 _LANES = np.arange(WIDTH)
 
@@ -75,11 +74,7 @@ class CopyCode(AccessRules):
         """Return the lanes with addresses of rows; incomplete warps are left to the caller."""
         pointing = 8 * action.matrices > _LANES
         missing = self._code.scalar(f"xor i32 {mask}, -1")
-
-        def of_sources(sources: Arrays) -> Arrays | None:
-            return (pointing,) if len(sources[0]) == WIDTH else None
-
-        return CheckedLanes([constant(pointing)], missing, of_sources)
+        return CheckedLanes([constant(pointing)], missing)
 
     def _at(
         self, action: LoadMatrix | StoreMatrix, place: CheckedPlace, matrix: int, half: int
@@ -111,14 +106,6 @@ class CopyCode(AccessRules):
             reads = code.binary("and", every, wanted)
         unit = action.size // action.count
 
-        def of_sources(given: Arrays) -> Arrays | None:
-            everyone = np.ones(len(given[0]), dtype=np.bool_)
-            if action.partial:
-                if not np.isin(given[2], (0, action.size)).all():
-                    return None
-                return everyone, given[2] == action.size
-            return everyone, ~given[2] if action.ignorable else everyone
-
         def fast(places: list[CheckedPlace]) -> list[LaneVector]:
             reading = code.to_mask(reads)
             target, origin = places
@@ -131,5 +118,5 @@ class CopyCode(AccessRules):
                 self._accesses.memory.store(code, target, mask, kept, unit * part)
             return []
 
-        checked = CheckedLanes([every, reads], others, of_sources)
+        checked = CheckedLanes([every, reads], others)
         self._accesses.access(operation, action.accesses[:2], sources, mask, fast, checked)

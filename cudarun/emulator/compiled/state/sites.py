@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from cudarun.base.records import dataclass
@@ -11,7 +11,6 @@ from cudarun.emulator.compiled.lanes.lowering import LaneType
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
-from cudarun.emulator.numerics.arrays import Arrays
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +24,8 @@ class CallbackSite:
         destinations: The types of its destinations, in the next columns.
         entries: The numbers of its cache entries, in the order of its accesses: the address of each
             is the source with the same place.
-        lanes: Returns the lanes that make each access, of the sources of the active lanes; ``None``
-            if the caller has to execute the instruction. By default all make all.
+        has_lanes: Whether the columns after the sources have the lanes that make each access, and
+            then any if the caller has to execute the instruction; otherwise all make all.
         tensor: The number of its tensor entry, if it has one.
     """
 
@@ -35,7 +34,7 @@ class CallbackSite:
     sources: tuple[LaneType, ...]
     destinations: tuple[LaneType, ...]
     entries: tuple[int, ...] = ()
-    lanes: Callable[[Arrays], Arrays | None] | None = None
+    has_lanes: bool = False
     tensor: int | None = None
 
 

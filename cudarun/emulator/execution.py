@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import chain
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.engines import Engines
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.batch import Batch, HandOver
@@ -71,30 +72,20 @@ def execute(
         grids.family.release(memories[0])
 
 
+@dataclass(slots=True)
 class _Grids:
     """Runs the grid of a launch and those that its kernels launch; arguments as of `execute`."""
 
-    def __init__(
-        self,
-        program: ModuleCode,
-        memories: Sequence[Memory],
-        symbols: Mapping[str, int],
-        printf: Callable[[bytes], None],
-        device: DeviceTraits,
-        begun: Callable[[Launch], object],
-        observer: Observer,
-        engines: Engines,
-    ) -> None:
-        self._program = program
-        self._memories = memories
-        self._symbols = symbols
-        self._printf = printf
-        self._device = device
-        self._begun = begun
-        self._observer = observer
-        self._engines = engines
-        self._children = 0
-        self.family = GridFamily()
+    program: ModuleCode
+    memories: Sequence[Memory]
+    symbols: Mapping[str, int]
+    printf: Callable[[bytes], None]
+    device: DeviceTraits
+    begun: Callable[[Launch], object]
+    observer: Observer
+    engines: Engines
+    children: int = 0
+    family: GridFamily = field(default_factory=GridFamily)
 
     def run(
         self,
@@ -104,15 +95,15 @@ class _Grids:
         origin: ChildGrid | None = None,
     ) -> Launch:
         """Run the threads of a grid to their ends and return its launch."""
-        memory, observer = self._memories[0], self._observer
+        memory, observer = self.memories[0], self.observer
         with _grid_workspace(config, memory) as workspace:
             launch = Launch(
-                self._program,
+                self.program,
                 kernel,
                 config,
-                self._memories,
-                self._symbols,
-                self._device,
+                self.memories,
+                self.symbols,
+                self.device,
                 workspace,
                 observer,
                 self.family,
@@ -120,9 +111,9 @@ class _Grids:
             )
             launch.children.complete = partial(self._complete_children, launch)
             observer.launched(launch)
-            self._begun(launch)
+            self.begun(launch)
             try:
-                self._engines.run(launch, on_progress, _run)
+                self.engines.run(launch, on_progress, _run)
                 launch.running = None  # its registers and shared memory are not kept
                 observer.ran(launch)
             except DeviceFault:
@@ -131,7 +122,7 @@ class _Grids:
             finally:
                 launch.children.release(memory)
                 observer.ended(launch)
-                self._printf(launch.printed.take())
+                self.printf(launch.printed.take())
         return launch
 
     def complete(self, launch: Launch) -> None:
@@ -162,10 +153,10 @@ class _Grids:
                 self.complete(self._run_child(launch, child))
             else:
                 child()
-        self._begun(launch)
+        self.begun(launch)
 
     def _run_child(self, parent: Launch, child: ChildGrid) -> Launch:
-        self._children += 1
+        self.children += 1
         config = replace(
             parent.config,
             grid=child.grid,
@@ -174,7 +165,7 @@ class _Grids:
             dynamic_shared=child.dynamic_shared,
             cooperative=False,
             cluster=child.kernel.required_cluster,
-            grid_id=_FIRST_CHILD * self._children,
+            grid_id=_FIRST_CHILD * self.children,
         )
         try:
             return self.run(child.kernel, config, lambda done: None, child)

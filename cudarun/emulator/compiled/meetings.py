@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import BlockCode, Role
 from cudarun.emulator.compiled.control.warp_code import WarpCode
 from cudarun.emulator.compiled.lanes.vectors import WIDTH
@@ -18,10 +19,11 @@ from cudarun.emulator.numerics.arrays import Array
 _LANES = np.arange(WIDTH, dtype=np.uint32)
 
 
+@dataclass(slots=True)
 class WarpMeeting:
     """The waiting lanes of a warp, whose registers are in its state.
 
-    Args:
+    Attributes:
         code: The code of the kernel.
         batch: The batch with its lanes, of which those that live are known.
         frame: Their registers there.
@@ -30,53 +32,43 @@ class WarpMeeting:
         first: Its first lane.
     """
 
-    def __init__(
-        self,
-        code: WarpCode,
-        batch: Batch,
-        frame: SparseFrame,
-        path_of: Callable[[int], Path],
-        memory: Array,
-        first: int,
-    ) -> None:
-        self._code = code
-        self._batch = batch
-        self._frame = frame
-        self._path_of = path_of
-        self._memory = memory
-        self._words = memory.view(np.uint32)
-        self._first = first
+    code: WarpCode
+    batch: Batch
+    frame: SparseFrame
+    path_of: Callable[[int], Path]
+    memory: Array
+    first: int
 
-    def hold(self) -> bool:
+    def execute(self) -> bool:
         """Execute instructions for lanes that wait for each other; return whether there were any.
 
         These lanes can run then.
         """
-        have_met = [self._hold(blocks) for blocks in self._code.points.meetings]
+        have_met = [self._execute(blocks) for blocks in self.code.points.meetings]
         return any(have_met)
 
-    def _hold(self, blocks: list[BlockCode]) -> bool:
+    def _execute(self, blocks: list[BlockCode]) -> bool:
         parties = [party for party in map(self._party, blocks) if len(party.lanes)]
         if len(parties) < 2:
             return False
-        released = meet(self._batch, parties)
+        released = meet(self.batch, parties)
         for party, lanes in zip(parties, released, strict=True):
             self._release(party.block, lanes)
         return any(map(len, released))
 
     def _party(self, block: BlockCode) -> Party:
-        mask = self._words[self._code.state.parked(block.index) // 4]
+        mask = self.memory.view(np.uint32)[self.code.state.parked(block.index) // 4]
         places = np.flatnonzero(mask >> _LANES & 1)
         for saved, values in self._registers(block.reads):
             if values.dtype == np.bool_:
                 saved = np.unpackbits(saved, bitorder="little").view(np.bool_)
-            values[places + self._first] = saved.view(values.dtype).reshape(_rows(values))[places]
-        return Party(self._path_of(block.index), self._frame, block, places + self._first)
+            values[places + self.first] = saved.view(values.dtype).reshape(_rows(values))[places]
+        return Party(self.path_of(block.index), self.frame, block, places + self.first)
 
     def _release(self, block: BlockCode, lanes: Array) -> None:
         """Let lanes run what follows a block."""
-        state, words = self._code.state, self._words
-        places = lanes - self._first
+        state, words = self.code.state, self.memory.view(np.uint32)
+        places = lanes - self.first
         for saved, values in self._registers(block.writes):
             if values.dtype == np.bool_:
                 bits = np.unpackbits(saved, bitorder="little")
@@ -94,12 +86,12 @@ class WarpMeeting:
         """Return where some registers are saved, and the batch's."""
         found = []
         for slot in each(slots):
-            offset = self._code.place_of(slot)
-            if offset is None or self._code.function.slots[slot].role is not Role.REGISTER:
+            offset = self.code.place_of(slot)
+            if offset is None or self.code.function.slots[slot].role is not Role.REGISTER:
                 continue
-            values = self._frame.registers[slot]
+            values = self.frame.registers[slot]
             size = values[0].nbytes * WIDTH // (8 if values.dtype == np.bool_ else 1)
-            found.append((self._memory[offset : offset + size], values))
+            found.append((self.memory[offset : offset + size], values))
         return found
 
 

@@ -345,7 +345,7 @@ class CompiledRun:
         state = self._states.reshape(self._slots, self._warps, -1)[slot, warp]
         first = slot * self._launch.block_threads + warp * WIDTH
         given = self._kernel.code, self._batch, self._frame, self._frames.path, state, first
-        return layout.DONE if WarpMeeting(*given).hold() else layout.RETRY
+        return layout.DONE if WarpMeeting(*given).execute() else layout.RETRY
 
     def _column(self, place: int, kind: Any) -> Array:
         """Return an operand in the scratch."""

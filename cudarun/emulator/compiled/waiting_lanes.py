@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.frame_memory import FrameMemory
 from cudarun.emulator.compiled.kernels import CompiledKernel
@@ -36,10 +37,11 @@ def last_call(context: Array) -> tuple[int, int, int]:
     return site, warp, mask & 0xFFFFFFFF
 
 
+@dataclass(slots=True)
 class WaitingLanes:
     """The lanes of the running blocks.
 
-    Args:
+    Attributes:
         kernel: The kernel.
         batch: The batch, with a block per slot.
         contexts: The context of each slot.
@@ -50,30 +52,18 @@ class WaitingLanes:
         place: Assigns the lanes of a cluster to the blocks that run, given its first slot.
     """
 
-    def __init__(
-        self,
-        kernel: CompiledKernel,
-        batch: Batch,
-        contexts: Array,
-        states: Array,
-        frame: Frame,
-        frames: FrameMemory,
-        tests: Array,
-        place: Callable[[int], None],
-    ) -> None:
-        self._code = kernel.code
-        self._batch = batch
-        self._contexts = contexts
-        self._states = states
-        self._frame = frame
-        self._frames = frames
-        self._tests = tests
-        self._place = place
-        self._threads = batch.launch.block_threads
+    kernel: CompiledKernel
+    batch: Batch
+    contexts: Array
+    states: Array
+    frame: Frame
+    frames: FrameMemory
+    tests: Array
+    place: Callable[[int], None]
 
     def note_cluster(self, slot: int) -> None:
         """Enter the lanes of a block, or of a cluster, that wait for others."""
-        self._note_parked(np.arange(slot, slot + self._batch.launch.cluster_blocks))
+        self._note_parked(np.arange(slot, slot + self.batch.launch.cluster_blocks))
 
     def note_all(self, calling: int) -> bool:
         """Enter the lanes of all running blocks; ``calling`` is the slot of the last callback.
@@ -81,43 +71,43 @@ class WaitingLanes:
         Returns:
             Whether there are any.
         """
-        batch, launch = self._batch, self._batch.launch
+        batch, launch = self.batch, self.batch.launch
         size = launch.cluster_blocks
-        running = np.flatnonzero(self._contexts[::size, layout.RUNNING // 8]) * size
+        running = np.flatnonzero(self.contexts[::size, layout.RUNNING // 8]) * size
         for noted in (batch.waiting, batch.barriers.arrivals, batch.clusters.waiting):
             noted.clear()
         batch.synchronizing.clear()
         batch.failed_waits.clear()
         self._note_called(calling)
         for slot in running.tolist():
-            self._place(slot)
+            self.place(slot)
         slots = (running[:, None] + np.arange(size)).reshape(-1)
         self._note_parked(slots)
-        for block in self._code.function.blocks:
-            lanes = self.lanes(slots, self._code.state.pending(block.index))
+        for block in self.kernel.code.function.blocks:
+            lanes = self.lanes(slots, self.kernel.code.state.pending(block.index))
             if len(lanes):
-                batch.wait(self._frames.path(block.index), of(lanes))
+                batch.wait(self.frames.path(block.index), of(lanes))
         for slot in slots.tolist():
             self._note_running(slot)
-        for number, operation in enumerate(self._code.sites.tests):
+        for number, operation in enumerate(self.kernel.code.sites.tests):
             self._note_test(number, operation, slots)
         launch.excluded = 0
         if len(slots) == launch.resident_blocks:
-            begun = int(self._contexts[slots, layout.BLOCK // 8].max()) + 1
+            begun = int(self.contexts[slots, layout.BLOCK // 8].max()) + 1
             launch.excluded = launch.blocks - begun
         return len(slots) > 0
 
     def lanes(self, slots: Array, offset: int) -> Array:
         """Return the lanes of some slots whose bits are set in a mask of the states."""
-        masks = np.ascontiguousarray(self._states[slots, :, offset : offset + 4])
+        masks = np.ascontiguousarray(self.states[slots, :, offset : offset + 4])
         bits = np.unpackbits(masks.reshape(len(slots), -1), axis=1, bitorder="little")
         place, thread = np.nonzero(bits)
-        lanes: Array = slots[place] * self._threads + thread
+        lanes: Array = slots[place] * self.batch.launch.block_threads + thread
         return lanes
 
     def _note_parked(self, slots: Array) -> None:
         """Enter the lanes that wait for others in the batch."""
-        points, state, batch = self._code.points, self._code.state, self._batch
+        points, state, batch = self.kernel.code.points, self.kernel.code.state, self.batch
         for place, block in enumerate(points.barriers):
             lanes = self.lanes(slots, state.mask("waiting", place))
             numbers = self._barrier_numbers(lanes)
@@ -130,21 +120,21 @@ class WaitingLanes:
             lanes = self.lanes(slots, state.mask("cluster_waiting", place))
             if len(lanes):
                 assert isinstance(block.terminator, ClusterWait)
-                path = self._frames.path(block.terminator.after)
+                path = self.frames.path(block.terminator.after)
                 batch.clusters.waiting.append((path, of(lanes), block.terminator.wait_site))
-        for block in self._code.function.blocks:
+        for block in self.kernel.code.function.blocks:
             lanes = self.lanes(slots, state.parked(block.index))
             if len(lanes):
-                batch.synchronizing[self._frames.path(block.index)] = of(lanes)
+                batch.synchronizing[self.frames.path(block.index)] = of(lanes)
 
     def _barrier_numbers(self, lanes: Array) -> Array:
         """Return the number of the barrier at which each of some waiting lanes waits."""
-        state = self._code.state
+        state = self.kernel.code.state
         if not state.counted:
             return np.zeros(len(lanes), dtype=np.uint32)
-        slots, threads = np.divmod(lanes, self._threads)
+        slots, threads = np.divmod(lanes, self.batch.launch.block_threads)
         warps, places = np.divmod(threads, WIDTH)
-        numbers: Array = self._states.view(np.uint32)[
+        numbers: Array = self.states.view(np.uint32)[
             slots, warps, state.mask("barrier_number") // 4 + places
         ]
         return numbers
@@ -152,28 +142,30 @@ class WaitingLanes:
     def _add_arrival(self, number: int | None, lanes: Array, terminator: Any) -> None:
         if len(lanes):
             expected = np.zeros(len(lanes), dtype=np.uint32)
-            path = self._frames.path(terminator.after)
+            path = self.frames.path(terminator.after)
             arrival = Arrival(number, of(lanes), expected, path, terminator.barrier_site)
-            self._batch.barriers.arrivals.append(arrival)
+            self.batch.barriers.arrivals.append(arrival)
 
     def _note_called(self, calling: int) -> None:
         """Enter the lanes that wait in called functions, which are of the warp that runs."""
-        _, warp, _ = last_call(self._contexts[calling])
-        first = calling * self._threads + warp * WIDTH
-        for path, mask in self._frames.waiting():
-            self._batch.wait(path, of(np.flatnonzero(mask >> _LANES & 1) + first))
+        _, warp, _ = last_call(self.contexts[calling])
+        first = calling * self.batch.launch.block_threads + warp * WIDTH
+        for path, mask in self.frames.waiting():
+            self.batch.wait(path, of(np.flatnonzero(mask >> _LANES & 1) + first))
 
     def _note_running(self, slot: int) -> None:
         """Enter the lanes of the last callback in the batch, if they do not wait anywhere."""
-        batch = self._batch
-        number, warp, mask = last_call(self._contexts[slot])
+        batch = self.batch
+        number, warp, mask = last_call(self.contexts[slot])
         if layout.TICK_SITE < number < 0:
             return
-        sites = self._code.sites.sites
+        sites = self.kernel.code.sites.sites
         block = layout.TICK_SITE - number if number < 0 else sites[number].block
-        first = slot * self._threads + warp * WIDTH
+        first = slot * self.batch.launch.block_threads + warp * WIDTH
         running = np.flatnonzero(mask >> _LANES & 1) + first
-        running = np.intersect1d(running, self.lanes(np.array([slot]), self._code.state.ALIVE))
+        running = np.intersect1d(
+            running, self.lanes(np.array([slot]), self.kernel.code.state.ALIVE)
+        )
         noted = [each for parts in batch.waiting.values() for each in parts]
         noted += [arrival.lanes for arrival in batch.barriers.arrivals]
         noted += [each for _, each, _ in batch.clusters.waiting]
@@ -181,20 +173,20 @@ class WaitingLanes:
         for each in noted:
             running = np.setdiff1d(running, lane_sets.indices(each))
         if len(running):
-            batch.wait(self._frames.path(block), of(running))
+            batch.wait(self.frames.path(block), of(running))
 
     def _note_test(self, number: int, operation: Action, slots: Array) -> None:
         """Enter the lanes whose last test of an ``mbarrier`` object failed."""
         assert isinstance(operation.action, Wait)
-        tests = self._tests[slots, number]  # by slot and warp
+        tests = self.tests[slots, number]  # by slot and warp
         slot, warp, place = np.nonzero(tests["failed"][..., None] >> _LANES & 1)
         if not len(slot):
             return
-        lanes = slots[slot] * self._threads + warp * WIDTH + place
+        lanes = slots[slot] * self.batch.launch.block_threads + warp * WIDTH + place
         phases = tests["asked"][slot, warp] >> place.astype(np.uint32) & 1
-        active = Active(self._batch, self._frames.path(0), self._frame, of(lanes))
+        active = Active(self.batch, self.frames.path(0), self.frame, of(lanes))
         (access,) = operation.action.accesses
-        self._batch.failed_waits[number] = [
+        self.batch.failed_waits[number] = [
             FailedWait(lanes[rows], view, places, phases[rows], operation.site)
             for view, places, positions in access.locate(
                 active, tests["addresses"][slot, warp, place]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.compiled.control.snapshot import Snapshot
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
 from cudarun.emulator.compiled.native.functions import call, two_words
@@ -23,6 +24,7 @@ _Lanes = dict[int, str]
 """Masks of lanes, by the block that they run next."""
 
 
+@dataclass(slots=True)
 class LaneSchedule:
     """The masks of the lanes of a warp that can run, in the code of ``step``.
 
@@ -30,7 +32,7 @@ class LaneSchedule:
     can run, ``idle`` where none can in the frame of a call, ``save`` where lanes have yielded,
     ``fault``.
 
-    Args:
+    Attributes:
         code: The code.
         state: The layout of the warp's state.
         loops: The cost of a jump back to each loop that may wait for other threads, by its block.
@@ -41,30 +43,19 @@ class LaneSchedule:
         inline: Whether functions are in line where blocks end: not in large kernels.
     """
 
-    def __init__(
-        self,
-        code: CodeBuilder,
-        state: WarpState,
-        loops: dict[int, int],
-        frames: FrameLayout | None,
-        snapshot: Snapshot,
-        *,
-        yields: bool,
-        inline: bool,
-    ) -> None:
-        self._code = code
-        self.state = state
-        self._loops = loops
-        self.frames = frames
-        self.snapshot = snapshot
-        self.yields = yields
-        self._inline = inline
+    code: CodeBuilder
+    state: WarpState
+    loops: dict[int, int]
+    frames: FrameLayout | None
+    snapshot: Snapshot
+    yields: bool
+    inline: bool
 
     # --- the start -------------------------------------------------------------------------------
 
     def declare(self) -> None:
         """Reserve the variables."""
-        code = self._code
+        code = self.code
         for name in ("MASK", "PENDING", "BUDGET"):
             code.line(f"%{name} = alloca i32")
         code.line(f"%HIDDEN = getelementptr i8, ptr %state, i64 {self.state.HIDDEN}")
@@ -74,7 +65,7 @@ class LaneSchedule:
 
     def enter(self, blocks: Iterable[int]) -> None:
         """Find the lanes that can run, which wait to run some blocks, or which have yielded."""
-        code, state = self._code, self.state
+        code, state = self.code, self.state
         pending = "0"
         for block in blocks:
             mask = field(code, "%state", state.pending(block), "i32")
@@ -87,7 +78,7 @@ class LaneSchedule:
 
     def begin(self) -> None:
         """Run the first lanes: of a warp that has yielded, those whose turn it is."""
-        code = self._code
+        code = self.code
         if not self.yields:
             code.line("br label %dispatch")
             return
@@ -103,7 +94,7 @@ class LaneSchedule:
 
     def dispatch(self) -> None:
         """Run the lowest block with waiting lanes."""
-        code, state, count = self._code, self.state, self.state.blocks
+        code, state, count = self.code, self.state, self.state.blocks
         code.label("dispatch")
         if self.yields:
             self._show()
@@ -138,7 +129,7 @@ class LaneSchedule:
 
         Out of order, the others are hidden until the active ones wait or yield.
         """
-        code = self._code
+        code = self.code
         block, lanes = two_words(code, call(code, "i64", name, arguments, inline=True))
         code.line(f"store i32 {lanes}, ptr %MASK")
         code.line(f"store i32 {code.scalar(f'xor i32 {pending}, {lanes}')}, ptr %{others}")
@@ -146,7 +137,7 @@ class LaneSchedule:
 
     def _show(self) -> None:
         """Let hidden lanes be dispatched again if no others can run."""
-        code = self._code
+        code = self.code
         none = code.scalar(f"icmp eq i32 {code.scalar('load i32, ptr %PENDING')}, 0")
         code.line(f"br i1 {none}, label %show, label %shown")
         code.label("show")
@@ -159,7 +150,7 @@ class LaneSchedule:
 
     def _yield(self) -> None:
         """Save the lanes that can run, but for hidden ones, which are saved, and leave."""
-        code = self._code
+        code = self.code
         code.label("yield")
         pending, hidden = (code.scalar(f"load i32, ptr {n}") for n in ("%PENDING", "%HIDDEN"))
         both = code.scalar(f"or i32 {pending}, {hidden}")
@@ -174,38 +165,36 @@ class LaneSchedule:
     def wait(self, block: int, mask: str) -> None:
         """Let lanes wait to run a block."""
         given = f"ptr {self._masks(block)}, ptr %PENDING, i32 {block}, i32 {mask}"
-        call(self._code, "void", "park", given, inline=self._inline)
+        call(self.code, "void", "park", given, inline=self.inline)
 
     def _masks(self, block: int) -> str:
         """Return the pointer to the masks of the lanes that can run blocks of a function."""
         if self.frames is None or block < self.frames.first:
-            return pointer_to(self._code, "%state", self.state.pending(0))
-        return self._code.scalar("load ptr, ptr %MASKS")
+            return pointer_to(self.code, "%state", self.state.pending(0))
+        return self.code.scalar("load ptr, ptr %MASKS")
 
     def release(self, lanes: str) -> None:
         """Let lanes be dispatched whose masks have been changed."""
-        pending = self._code.scalar("load i32, ptr %PENDING")
-        self._code.line(
-            f"store i32 {self._code.scalar(f'or i32 {pending}, {lanes}')}, ptr %PENDING"
-        )
+        pending = self.code.scalar("load i32, ptr %PENDING")
+        self.code.line(f"store i32 {self.code.scalar(f'or i32 {pending}, {lanes}')}, ptr %PENDING")
 
     def add(self, offset: int, mask: str) -> None:
         """Add lanes to a mask of the state."""
-        held = field(self._code, "%state", offset, "i32")
-        both = self._code.scalar(f"or i32 {held}, {mask}")
-        store_field(self._code, "%state", offset, "i32", both)
+        held = field(self.code, "%state", offset, "i32")
+        both = self.code.scalar(f"or i32 {held}, {mask}")
+        store_field(self.code, "%state", offset, "i32", both)
 
     def advance(self, targets: tuple[int, int], mask: str, taken: str) -> None:
         """Continue the active lanes with one of two blocks; they wait if not all have the same."""
         a, b = targets
         given = f"ptr {self._masks(a)}, ptr %PENDING, i32 {mask}, i32 {taken}, i32 {a}, i32 {b}"
-        next_ = call(self._code, "i32", "advance", given, inline=self._inline)
+        next_ = call(self.code, "i32", "advance", given, inline=self.inline)
         cases = f"i32 {FIRST}, label %enter.{a} i32 {SECOND}, label %enter.{b}"
-        self._code.line(f"switch i32 {next_}, label %dispatch [ {cases} ]")
+        self.code.line(f"switch i32 {next_}, label %dispatch [ {cases} ]")
 
     def proceed(self, target: int, origin: int, mask: str) -> None:
         """Continue the active lanes with a block; they wait if others wait, too."""
-        code = self._code
+        code = self.code
         if target <= origin:
             self.tick(origin, mask, {target: mask})
         if self.polls((target,), origin):
@@ -222,10 +211,10 @@ class LaneSchedule:
 
     def diverge(self, targets: _Lanes, origin: int, mask: str) -> None:
         """Let the active lanes wait to run several blocks, and run the lowest one."""
-        code = self._code
+        code = self.code
         if min(targets) <= origin:
             self.tick(origin, mask, targets)
-        polled = [each for each in targets if each <= origin and each in self._loops]
+        polled = [each for each in targets if each <= origin and each in self.loops]
         if polled:
             stays = self._poll(polled[0])
             self._yield_to(origin, targets)
@@ -237,15 +226,15 @@ class LaneSchedule:
     def _yield_to(self, origin: int, targets: _Lanes) -> None:
         """Let the active lanes yield at a jump back, and wait to run some blocks."""
         polled = next(each for each in targets if each <= origin)
-        store_field(self._code, "%state", self.state.POLLED, "i32", str(polled))
+        store_field(self.code, "%state", self.state.POLLED, "i32", str(polled))
         for target, lanes in targets.items():
             self.wait(target, lanes)
         self.snapshot.drop(origin, targets)
-        self._code.line("br label %yield")
+        self.code.line("br label %yield")
 
     def polls(self, targets: Iterable[int], origin: int) -> bool:
         """Return whether a jump to one of some blocks is one back in a loop that may wait."""
-        return any(target <= origin and target in self._loops for target in targets)
+        return any(target <= origin and target in self.loops for target in targets)
 
     def tick(self, origin: int, mask: str, targets: _Lanes) -> None:
         """Call back after many jumps back, for time limits and interruptions, and to yield.
@@ -255,9 +244,9 @@ class LaneSchedule:
             mask: These lanes.
             targets: The blocks that they run next; none in a call, where they do not yield.
         """
-        code = self._code
+        code = self.code
         given = f"ptr %ctx, i32 %warp, i32 {layout.TICK_SITE - origin}, i32 {mask}"
-        answer, on = call(code, "i32", "tick", given, inline=self._inline), code.fresh("on")
+        answer, on = call(code, "i32", "tick", given, inline=self.inline), code.fresh("on")
         cases = [f"i32 {layout.FAULT}, label %fault"]
         yields = code.fresh("preempted")
         is_called = self.frames is not None and origin >= self.frames.first
@@ -271,8 +260,8 @@ class LaneSchedule:
 
     def _poll(self, target: int) -> str:
         """Count a jump back to a loop; return the label for lanes that need not yield."""
-        code = self._code
-        left = code.scalar(f"sub i32 {code.scalar('load i32, ptr %BUDGET')}, {self._loops[target]}")
+        code = self.code
+        left = code.scalar(f"sub i32 {code.scalar('load i32, ptr %BUDGET')}, {self.loops[target]}")
         code.line(f"store i32 {left}, ptr %BUDGET")
         empty = code.scalar(f"icmp sle i32 {left}, 0")
         stays, yields = code.fresh("stays"), code.fresh("yields")

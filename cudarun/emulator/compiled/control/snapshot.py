@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import BlockCode, RegisterUse, Use
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector
 from cudarun.emulator.compiled.state.layout import WarpState
@@ -14,10 +15,11 @@ from cudarun.emulator.compiled.state.memory import pointer_to
 from cudarun.emulator.compiled.state.registers import WarpRegisters
 
 
+@dataclass(slots=True)
 class Snapshot:
     """The code that saves these registers in the warp's state, and restores them.
 
-    Args:
+    Attributes:
         code: The code.
         registers: The registers.
         blocks: The basic blocks.
@@ -25,19 +27,11 @@ class Snapshot:
         offsets: Where registers are saved in the state, by slot.
     """
 
-    def __init__(
-        self,
-        code: CodeBuilder,
-        registers: WarpRegisters,
-        blocks: Sequence[BlockCode],
-        needed: Sequence[int],
-        offsets: Mapping[int, int],
-    ) -> None:
-        self._code = code
-        self._registers = registers
-        self._blocks = blocks
-        self._needed = needed
-        self._offsets = offsets
+    code: CodeBuilder
+    registers: WarpRegisters
+    blocks: Sequence[BlockCode]
+    needed: Sequence[int]
+    offsets: Mapping[int, int]
 
     def drop(self, origin: int, targets: Iterable[int]) -> None:
         """Clear the registers that no lane needs, so that loops need not keep them to be saved.
@@ -46,56 +40,56 @@ class Snapshot:
             origin: The block after which lanes yield.
             targets: Those that these lanes run next.
         """
-        needed = self._needed[origin]
+        needed = self.needed[origin]
         for target in targets:
-            needed |= self._blocks[target].live_in
-        for slot in self._offsets:
+            needed |= self.blocks[target].live_in
+        for slot in self.offsets:
             if not needed >> slot & 1:
-                self._registers.clear(slot)
+                self.registers.clear(slot)
 
     def declare(self) -> None:
         """Name the variables, which are in the state because they are seldom used."""
         for name in ("SAVED", "LEAVES", "RESTORED", "RESUMES"):
             offset = getattr(WarpState, name)
-            self._code.line(f"%{name} = getelementptr i8, ptr %state, i64 {offset}")
+            self.code.line(f"%{name} = getelementptr i8, ptr %state, i64 {offset}")
 
     def save(self, mask: str, *, leaves: bool = False) -> None:
         """Save lanes; then dispatch others, or leave ``step``."""
-        self._code.line(f"store i32 {mask}, ptr %SAVED")
-        self._code.line(f"store i32 {int(leaves)}, ptr %LEAVES")
-        self._code.line("br label %save.lanes")
+        self.code.line(f"store i32 {mask}, ptr %SAVED")
+        self.code.line(f"store i32 {int(leaves)}, ptr %LEAVES")
+        self.code.line("br label %save.lanes")
 
     def restore(self, mask: str) -> None:
         """Restore lanes before any are dispatched."""
-        before = self._code.scalar("load i32, ptr %RESTORED")
-        self._code.line(f"store i32 {self._code.scalar(f'or i32 {before}, {mask}')}, ptr %RESTORED")
+        before = self.code.scalar("load i32, ptr %RESTORED")
+        self.code.line(f"store i32 {self.code.scalar(f'or i32 {before}, {mask}')}, ptr %RESTORED")
 
     def restore_operand(self, use: Use, mask: str) -> None:
         """Load the register that an operand is, if it is one of them, of some lanes."""
-        if isinstance(use, RegisterUse) and use.slot in self._offsets:
-            self._load(use.slot, self._code.from_mask(mask))
+        if isinstance(use, RegisterUse) and use.slot in self.offsets:
+            self._load(use.slot, self.code.from_mask(mask))
 
     def define(self, *, yields: bool) -> None:
         """Add the code that saves and restores lanes; ``select`` is what follows ``dispatch``."""
-        code = self._code
+        code = self.code
         lanes = code.scalar("load i32, ptr %RESTORED")
         none = code.scalar(f"icmp eq i32 {lanes}, 0")
         code.line(f"br i1 {none}, label %select, label %restore.lanes")
         code.label("restore.lanes")
         chosen = code.from_mask(code.scalar("load i32, ptr %RESTORED"))
         code.line("store i32 0, ptr %RESTORED")
-        for slot in self._offsets:
+        for slot in self.offsets:
             self._load(slot, chosen)
         resumes = code.scalar(f"icmp ne i32 {code.scalar('load i32, ptr %RESUMES')}, 0")
         code.line("store i32 0, ptr %RESUMES")
         code.line(f"br i1 {resumes}, label %{'turn' if yields else 'select'}, label %select")
         code.label("save.lanes")
         chosen = code.from_mask(code.scalar("load i32, ptr %SAVED"))
-        for slot, offset in self._offsets.items():
-            self._registers.save(slot, pointer_to(code, "%state", offset), chosen)
+        for slot, offset in self.offsets.items():
+            self.registers.save(slot, pointer_to(code, "%state", offset), chosen)
         leaves = code.scalar(f"icmp ne i32 {code.scalar('load i32, ptr %LEAVES')}, 0")
         code.line(f"br i1 {leaves}, label %{'leaving' if yields else 'dispatch'}, label %dispatch")
 
     def _load(self, slot: int, lanes: LaneVector) -> None:
-        pointer = pointer_to(self._code, "%state", self._offsets[slot])
-        self._registers.restore(slot, pointer, lanes)
+        pointer = pointer_to(self.code, "%state", self.offsets[slot])
+        self.registers.restore(slot, pointer, lanes)

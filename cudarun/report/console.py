@@ -81,13 +81,13 @@ def console(color: bool | None) -> Console:
         no_color=None if color is None else not color,
         highlight=False,
         soft_wrap=False,
-        _environ={name: value for name, value in os.environ.items() if _is_usable(name, value)},
+        # Python converts no number of 5,000 digits.
+        _environ={
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("COLUMNS", "LINES") or len(value) <= _MOST_DIGITS
+        },
     )
-
-
-def _is_usable(name: str, value: str) -> bool:
-    """Return whether rich can read a variable: Python converts no number of 5,000 digits."""
-    return name not in ("COLUMNS", "LINES") or len(value) <= _MOST_DIGITS
 
 
 def _shown(part: Any) -> Any:

@@ -40,7 +40,7 @@ def _show_variable(
         rows.add_row(Text("  address", style="dim"), *_addresses(variable))
     for observation in variable.observations:
         host = [observation.host] if observation.host else []
-        values = (Text(seen.text) for seen in (*host, *observation.places))
+        values = (Text(each.text) for each in (*host, *observation.places))
         rows.add_row(Text(f"  {observation.moment}", style="dim"), *values)
     out.print(rows)
 

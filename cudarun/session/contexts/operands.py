@@ -280,10 +280,6 @@ class OperandReader:
             return Limit(name, None)
         return Limit(name, self.number(Token(size, token.column + len(name) + 1)))
 
-    def prefer(self, token: Token) -> str:
-        """Parse a cache preference."""
-        return self.one_of(token, CACHE_CONFIGS)
-
     def one_of(self, token: Token, words: tuple[str, ...]) -> str:
         """Parse one of the given words."""
         if token.text not in words:
@@ -378,10 +374,6 @@ def _reference(placeholder: str) -> _Reads:
     return lambda reader, token: reader.old_name(token, placeholder)
 
 
-def _context_or_none(reader: OperandReader, token: Token) -> str | None:
-    return None if token.text == "none" else reader.old_name(token, "A")
-
-
 @dataclass(frozen=True, slots=True)
 class Operand:
     """A placeholder: the key of its value in `Step.operands`, a description, and its parser."""
@@ -394,7 +386,11 @@ class Operand:
 OPERANDS: Mapping[str, Operand] = {
     "A": Operand("context", "a context", _reference("A")),
     "P": Operand("primary", "a primary context", _reference("P")),
-    "A|none": Operand("context", "a context or none", _context_or_none),
+    "A|none": Operand(
+        "context",
+        "a context or none",
+        lambda reader, token: None if token.text == "none" else reader.old_name(token, "A"),
+    ),
     "A|S|E": Operand("thing", "a context, stream or event", _reference("A|S|E")),
     "S|E": Operand("thing", "a stream or event", _reference("S|E")),
     "S": Operand("stream", "a stream", _reference("S")),
@@ -410,7 +406,9 @@ OPERANDS: Mapping[str, Operand] = {
     "TYPE": Operand("as_type", "a type", OperandReader.type),
     "IMAGE": Operand("image", "an image", OperandReader.image),
     "LIMIT[=SIZE]": Operand("limit", "the name of a limit", OperandReader.limit),
-    "PREFER": Operand("prefer", "a cache preference", OperandReader.prefer),
+    "PREFER": Operand(
+        "prefer", "a cache preference", lambda reader, token: reader.one_of(token, CACHE_CONFIGS)
+    ),
     "WORDS": Operand("flags", "flags", OperandReader.words),
     "ARG…": Operand("arguments", "an argument", OperandReader.argument),
 }

@@ -156,7 +156,8 @@ def visible_devices(listed: str | None, nodes: int) -> DoctorFinding:
     if listed is None:
         return DoctorFinding(VARIABLE, "well", "not set: every GPU is visible")
     items = [item.strip() for item in listed.split(",")]
-    shown = gpus_listed(listed, nodes or len(items) + max(map(_index, items)) + 1)
+    highest = max(int(item) if item.isdecimal() else 0 for item in items)
+    shown = gpus_listed(listed, nodes or len(items) + highest + 1)
     if not shown:
         return DoctorFinding(VARIABLE, "wrong", f"'{listed}' hides every GPU", f"unset {VARIABLE}")
     if len(shown) < len(items):
@@ -316,10 +317,6 @@ def _text(path: Path) -> str:
         return path.read_text(errors="replace")
     except OSError:
         return ""
-
-
-def _index(item: str) -> int:
-    return int(item) if item.isdecimal() else 0
 
 
 def _listed(paths: list[Path]) -> str:

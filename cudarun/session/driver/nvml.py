@@ -28,7 +28,7 @@ class Throttling:
     """
 
     def __init__(self, uuid: str) -> None:
-        self._seen = 0
+        self._reasons = 0
         self._nvml, self._device = _opened(uuid)
 
     def sample(self) -> None:
@@ -38,14 +38,14 @@ class Throttling:
         mask = ctypes.c_ulonglong()
         ask = self._nvml.nvmlDeviceGetCurrentClocksThrottleReasons
         if ask(self._device, ctypes.byref(mask)) == _SUCCESS:
-            self._seen |= mask.value
+            self._reasons |= mask.value
 
     @property
     def reasons(self) -> tuple[str, ...] | None:
         """Return all recorded reasons; ``None`` if they are unavailable."""
         if self._nvml is None:
             return None
-        return tuple(words for bit, words in _REASONS.items() if self._seen & bit)
+        return tuple(words for bit, words in _REASONS.items() if self._reasons & bit)
 
 
 _SERIAL_BYTES = 30  # NVML_DEVICE_SERIAL_BUFFER_SIZE

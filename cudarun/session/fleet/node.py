@@ -63,15 +63,10 @@ def run_node(cases: Sequence[Case], where: Target, request: NodeRequest, output:
         if (identity := machine.device(label)) is not None
     ]
     if not gpus:
-        raise _no_device(results)
+        reasons = [runs.reason for runs in results.values() if runs.reason is not None]
+        raise NoDevice(reasons[0] if reasons else "no device was initialized")
     gpus.sort(key=lambda gpu: gpu.identity.index)
     return NodeReport(__version__, time.monotonic() - started, tuple(gpus))
-
-
-def _no_device(results: dict[tuple[str, str], _CaseRuns]) -> NoDevice:
-    """Return the error of a node on which no driver was initialized."""
-    reasons = [runs.reason for runs in results.values() if runs.reason is not None]
-    return NoDevice(reasons[0] if reasons else "no device was initialized")
 
 
 class _CaseRuns:

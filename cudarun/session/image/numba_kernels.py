@@ -16,12 +16,7 @@ _EXTENT = 32
 
 @dataclass(frozen=True, slots=True)
 class ArrayParameters:
-    """The parameters of one array.
-
-    Attributes:
-        count: Their number.
-        text: An argument for all of them.
-    """
+    """The parameters of one array."""
 
     count: int
     text: str

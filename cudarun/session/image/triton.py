@@ -40,13 +40,7 @@ _KEYS = {"name", "num_warps", "shared"}  # by which Triton's files are known
 
 @dataclass(frozen=True, slots=True)
 class TritonDescriptor:
-    """A tensor descriptor of the host, as the kernel requires it.
-
-    Attributes:
-        type: The data type of the tensor map.
-        block: The box.
-        swizzle: The swizzle.
-    """
+    """A tensor descriptor of the host, as the kernel requires it."""
 
     type: str
     block: tuple[int, ...]

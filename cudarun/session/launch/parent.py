@@ -223,7 +223,10 @@ def plan(program: Program, timeout: float | None = None, device: str = "0") -> L
             raise error.of(operation=f"step {number}" if several else None) from None
     messages = [*binder.notes]
     if image.facts and image.facts.has_unread_code:
-        messages.append(_unread(image))
+        messages.append(
+            f"only the declarations of {image.origin} were checked, not the code of its kernels: "
+            "see cudarun load"
+        )
     diagnostics = (*image.warnings, *notes(messages))
     program_steps = tuple(steps) if several else ()
     return derived(LaunchPlan, steps[-1], diagnostics=diagnostics, steps=program_steps)
@@ -253,14 +256,6 @@ def _planned(binder: StepBinder, step: LaunchStep, image: Image) -> PlannedStep:
     planned = bound.launch(kernel)
     size = bound.binding.size
     return derived(PlannedStep, planned, image=image.origin, parameter_bytes=size)
-
-
-def _unread(image: Image) -> str:
-    """Return the note that the code of a long text was not checked."""
-    return (
-        f"only the declarations of {image.origin} were checked, not the code of its kernels: see "
-        "cudarun load"
-    )
 
 
 def _with_facts(image: Image, timeout: float | None, kernel: str | None) -> Image:

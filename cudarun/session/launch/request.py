@@ -152,12 +152,7 @@ class FunctionRun:
 
 @dataclass(frozen=True, slots=True)
 class BaselineLaunch:
-    """``--baseline IMAGE:KERNEL``: the same launch with another kernel.
-
-    Attributes:
-        label: The name of the kernel in reports.
-        program: The launch.
-    """
+    """``--baseline IMAGE:KERNEL``: the same launch with another kernel."""
 
     label: str
     program: Program

@@ -48,14 +48,7 @@ def load_libraries(
 
 @dataclass(frozen=True, slots=True)
 class BoundStep(StepArguments):
-    """One step with its arguments bound.
-
-    Attributes:
-        number: Its number, from 1.
-        count: The number of steps.
-        library: The image.
-        kernel: The kernel.
-    """
+    """One step with its arguments bound."""
 
     number: int
     count: int

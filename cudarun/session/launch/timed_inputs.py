@@ -48,9 +48,6 @@ class TimedInputs:
         before: The arrays of ``old(…)`` of the first set.
         fill: Fills the buffers with the inputs of a seed; returns its arrays of ``old(…)``.
 
-    Attributes:
-        sets: The sets.
-
     Raises:
         DeviceFailed: There is no memory for the copies.
     """

@@ -137,16 +137,18 @@ def variables_of(
     wanted = [name for name in dict.fromkeys(names) if name not in defined]
     if not step.settings and not wanted:
         return VariableUse()
-    resolver = _VariableResolver(known(), step, integers)
+    facts_of_all = known()
+    resolver = _VariableResolver(facts_of_all, step, integers)
     written = tuple(map(resolver.written, step.settings))
     resolver.refuse_written_twice(written)
     read = []
     for name in wanted:
-        facts = resolver.find(symbols[name].name if name in symbols else name)
+        symbol = symbols[name].name if name in symbols else name
+        facts = find_variable(symbol, facts_of_all)
         if facts is not None:
             read.append(resolver.read(name, facts, symbols.get(name), written))
         elif name in symbols:
-            raise resolver.unknown(symbols[name].name, name)
+            raise unknown_variable(symbol, name, facts_of_all, step.image.origin)
     return VariableUse(written, tuple(read))
 
 
@@ -219,19 +221,13 @@ class _VariableResolver:
         self._origin = step.image.origin
         self._buffers = BufferResolver(integers, step.directory)
 
-    def find(self, name: str) -> VariableFacts | None:
-        return find_variable(name, self._known)
-
-    def unknown(self, name: str, shown: str) -> RequestError:
-        return unknown_variable(name, shown, self._known, self._origin)
-
     def written(self, setting: Argument) -> ImageVariable:
         """Return a variable with the value of ``--set``."""
         name = setting.name or ""
         try:
-            facts = self.find(name)
+            facts = find_variable(name, self._known)
             if facts is None:
-                raise self.unknown(name, setting.text)
+                raise unknown_variable(name, setting.text, self._known, self._origin)
             return self._written(name, facts, setting)
         except RequestError as error:
             raise error.of(option="--set") from None
@@ -251,12 +247,8 @@ class _VariableResolver:
                 if spec.initial is None:
                     example = f"{name}={value}:zeros"
                     raise RequestError(f"{value} has no initializer", hint=f"example: {example}")
-                element, shape, initial, pointers = (
-                    spec.type,
-                    spec.shape,
-                    spec.initial,
-                    spec.pointers,
-                )
+                element, shape = spec.type, spec.shape
+                initial, pointers = spec.initial, spec.pointers
             case Bytes(data):
                 scalar = variable_type(facts) or BYTE
                 if len(data) % scalar.size:
@@ -310,16 +302,12 @@ class _VariableResolver:
         Raises:
             RequestError: A variable is set twice.
         """
-        seen: dict[str, str] = {}
+        names: dict[str, str] = {}
         for each in written:
-            if each.symbol in seen:
-                raise RequestError(
-                    f"{each.name} is set twice: it is the same variable as {seen[each.symbol]}"
-                    if seen[each.symbol] != each.name
-                    else f"{each.name} is set twice",
-                    option="--set",
-                )
-            seen[each.symbol] = each.name
+            if (first := names.get(each.symbol)) is not None:
+                same = "" if first == each.name else f": it is the same variable as {first}"
+                raise RequestError(f"{each.name} is set twice{same}", option="--set")
+            names[each.symbol] = each.name
 
     def read(
         self,

@@ -34,13 +34,7 @@ Answers = dict[int, "T | CudarunError"]
 
 @dataclass(frozen=True, slots=True)
 class FileParts:
-    """The parts of a file, known from their headers.
-
-    Attributes:
-        data: The file.
-        origin: Its name in messages.
-        parts: Those to read.
-    """
+    """The parts of a file, known from their headers."""
 
     data: Data
     origin: str

@@ -173,7 +173,10 @@ def one_by_one(pool: WorkerPool, target: Target, *, guess: bool = False) -> list
     groups: list[Devices] = []
     for selector in target.devices:
         if selector.by == "all":
-            indices = (_guessed(selector) if guess else None) or _counted(pool, selector, target)
+            indices = _guessed(selector) if guess else None
+            if not indices:
+                spec = session_spec((selector,), target)
+                indices = pool.call(spec, _indices, target.timeout).unwrap()
             groups += [(Selector(selector.driver, "index", str(index)),) for index in indices]
         else:
             groups.append((selector,))
@@ -187,10 +190,6 @@ def _guessed(selector: Selector) -> Sequence[int] | None:
 
     count = visibility.count()
     return None if count is None else range(count)
-
-
-def _counted(pool: WorkerPool, selector: Selector, target: Target) -> Sequence[int]:
-    return pool.call(session_spec((selector,), target), _indices, target.timeout).unwrap()
 
 
 def _indices(session: Session) -> list[int]:

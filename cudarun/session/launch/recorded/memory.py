@@ -54,12 +54,7 @@ class _WithContents:
 
 @dataclass(frozen=True, slots=True)
 class RecordedBuffer(_WithContents, BufferSpec):
-    """A range of a recording, at its address.
-
-    Attributes:
-        recording: The file.
-        recorded: The range.
-    """
+    """A range of a recording, at its address."""
 
     recording: Recording | None = None
     recorded: RecordedRange | None = None
@@ -67,12 +62,7 @@ class RecordedBuffer(_WithContents, BufferSpec):
 
 @dataclass(frozen=True, slots=True)
 class RecordedVariable(ImageVariable):
-    """A variable of the image with recorded contents.
-
-    Attributes:
-        recording: The file.
-        recorded: The range.
-    """
+    """A variable of the image with recorded contents."""
 
     recording: Recording | None = None
     recorded: RecordedRange | None = None
@@ -80,13 +70,7 @@ class RecordedVariable(ImageVariable):
 
 @dataclass(frozen=True, slots=True)
 class RecordedArrayBuffer(_WithContents, ArraySpec):
-    """A CUDA array with recorded contents.
-
-    Attributes:
-        recording: The file.
-        recorded: The array.
-        is_writable: Whether surfaces can write it.
-    """
+    """A CUDA array with recorded contents."""
 
     recording: Recording | None = None
     recorded: RecordedRange | None = None

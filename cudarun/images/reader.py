@@ -80,11 +80,7 @@ def image_entries(data: Data, origin: str, limit: int | None = None) -> tuple[En
 
 
 def file_parts(data: Data, origin: str) -> tuple[Entry, ...]:
-    """Return the entries as `image_entries`; no size is checked.
-
-    Raises:
-        ImageRefused: As `image_entries`.
-    """
+    """Return the entries as `image_entries`; no size is checked."""
     parts: list[Entry] = []
     fatbin = 0
     for place, fatbins in _fatbin_data(data, origin):
@@ -232,11 +228,7 @@ def unread_part(entry: Entry, error: CudarunError | None = None) -> Part:
 
 
 def read_part(entry: Entry, origin: str, *, whole: bool = True) -> Part:
-    """Return an entry with its contents.
-
-    Raises:
-        ImageRefused: As `read_entry`.
-    """
+    """Return an entry with its contents."""
     return replace(unread_part(entry), facts=read_entry(entry, origin, whole=whole))
 
 

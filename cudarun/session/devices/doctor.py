@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cudarun.base.bindings import toolkit_installation
+from cudarun.base.bindings import Version, toolkit_installation
 from cudarun.base.records import dataclass
 from cudarun.model.doctor import DoctorFinding, DoctorReport
 from cudarun.session.devices.probes import (
@@ -31,8 +31,6 @@ from cudarun.session.workers.pool import call_in_worker
 
 if TYPE_CHECKING:
     from cudarun.session.driver.drivers import Compiler
-
-Version = tuple[int, int]
 
 _OLDEST_DRIVER = (12, 0)  # CUDA driver API: libraries (cuLibrary*) since 12.0
 _PATIENCE = 60.0  # seconds for each process, without a time limit

@@ -9,12 +9,11 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cudarun.base.bindings import Version
 from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.session.driver.drivers import Compiler
-
-Version = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

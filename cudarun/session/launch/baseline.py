@@ -37,9 +37,6 @@ class BaselineLaunches:
 
         Half of the timed runs of the baseline precede those of the launch, and the others follow
         them, so that a slow change of the clock rate affects both equally.
-
-        Raises:
-            CudarunError: A launch failed.
         """
         timing = program.options.timing
         repeat = 0 if timing is None else timing.repeat

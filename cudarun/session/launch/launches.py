@@ -32,11 +32,7 @@ class Launches:
         self.state = ImageState(session, libraries)
 
     def run(self, program: Program, reference: ReferenceBuffers | None = None) -> LaunchResult:
-        """Launch with the variables as after loading.
-
-        Raises:
-            CudarunError: The launch failed.
-        """
+        """Launch with the variables as after loading."""
         self.state.restore()
         return self.run_again(program, reference)
 
@@ -48,11 +44,7 @@ class Launches:
             return run_on(self._session, self._libraries, program, self._device, reference)
 
     def reference(self, program: Program, file: SharedFile) -> ReferenceBuffers:
-        """Launch with the variables as after loading, and write all buffers to a file.
-
-        Raises:
-            CudarunError: The launch failed.
-        """
+        """Launch with the variables as after loading, and write all buffers to a file."""
         self.state.restore()
         with self._launching():
             return run_reference(self._session, self._libraries, program, self._device, file.path)

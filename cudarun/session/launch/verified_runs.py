@@ -43,9 +43,6 @@ def run_verified(
     """Launch on a device, in the current context, as often as the request wants.
 
     The first five arguments are those of `run_on`; ``baseline`` has the image of ``--baseline``.
-
-    Raises:
-        CudarunError: A launch failed.
     """
     options = program.options
     if options.seeds == 1 and not (options.schedules or options.stateless or options.baseline):

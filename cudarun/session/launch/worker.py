@@ -52,11 +52,7 @@ def run_on(
     device: Device,
     reference: ReferenceBuffers | None = None,
 ) -> LaunchResult:
-    """Launch on a device, in the current context, and return the result.
-
-    Raises:
-        CudarunError: The launch failed.
-    """
+    """Launch on a device, in the current context, and return the result."""
     options = program.options
     for each in program.steps:
         check_on_device(each.saves, device.label, force=options.force)
@@ -119,11 +115,7 @@ def run_on(
 def run_reference(
     session: Session, libraries: Libraries, program: Program, device: Device, path: str
 ) -> ReferenceBuffers:
-    """Launch on the reference device and write every buffer to a shared file for `run_on`.
-
-    Raises:
-        CudarunError: The launch failed.
-    """
+    """Launch on the reference device and write every buffer to a shared file for `run_on`."""
     ran = _run(session, libraries, program, device, lambda ran, step: None)
     return write_reference(path, uuid_of(session.driver, device.handle), ran.buffers)
 

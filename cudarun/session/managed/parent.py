@@ -48,9 +48,6 @@ def managed(
         worker: The result of `start_worker`.
         timeout: Seconds for loading, and for the work on the devices.
         display: The progress display.
-
-    Raises:
-        CudarunError: The variables could not be read.
     """
     worker.submit(partial(_observe, request), timeout)
     [answer] = pool.gather([worker], display)

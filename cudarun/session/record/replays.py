@@ -38,11 +38,7 @@ class _Area:
 
 
 class Replays:
-    """A launch that is repeated with other contents of its memory.
-
-    Raises:
-        CudarunError: The launch cannot be prepared.
-    """
+    """A launch that is repeated with other contents of its memory."""
 
     def __init__(
         self, session: Session, libraries: Libraries, request: Program, device: Device

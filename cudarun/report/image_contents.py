@@ -104,7 +104,7 @@ def _show_kernel(kernel: KernelReport, facts: Iterable[_Fact], out: Console) -> 
     for name in _names(kernel.name, kernel.demangled).split("\n"):
         print_line(out, (name, "bold"))
     for label, text in facts:
-        head = Text(f"  {label:{_LABEL_COLUMNS}} ", style="dim")
+        head = Text.assemble((f"  {label:{_LABEL_COLUMNS}} ", "dim"))
         for line in hanging(head, Text(text), out, out.width) if text else ():
             print_unfolded(out, line)
     if kernel.launch is not None:

@@ -1,4 +1,4 @@
-"""What the lanes of a batch know of the completion of asynchronous operations of threads.
+"""Knowledge of the lanes of a batch about the completion of asynchronous operations of threads.
 
 A thread knows of its own agents by its waits. A barrier of the block makes this known to the block,
 and is frequent in pipelines of copies: therefore it needs no vector clock.

@@ -44,7 +44,7 @@ _IN_WARP = np.arange(WARP_SIZE)
 
 
 class KnownAtBarrier(NamedTuple):
-    """What some lanes of a block know at their arrival at a barrier.
+    """Knowledge of some lanes of a block at their arrival at a barrier.
 
     Attributes:
         warps: Their warps in the block.

@@ -178,7 +178,7 @@ class Access:
         Raises:
             DeviceFault: An access is invalid.
         """
-        rows = np.empty((len(addresses), self.count), dtype=self.dtype)
+        rows = np.zeros((len(addresses), self.count), dtype=self.dtype)
         for view, index, positions in self.locate(active, addresses):
             lanes = slice(None) if positions is None else positions
             for place in range(self.count):

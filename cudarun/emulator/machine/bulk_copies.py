@@ -109,14 +109,14 @@ class BulkCopy(BulkTransfer):
                 end = min(first + _AT_ONCE, int(sizes[lane]))
                 steps = np.arange(first, end, CHUNK, dtype=np.uint64)
                 some = active.some(np.full(len(steps), lane))
-                data = read_chunks(self.accesses[1], some, origin[lane].astype(np.uint64) + steps)
+                data = self.accesses[1].load(some, origin[lane].astype(np.uint64) + steps)
                 yield partial(self.write, some, to[lane].astype(np.uint64) + steps, data)
         if self.reports:
             yield partial(self.complete, active, objects, to, sizes)
 
     def write(self, some: Active, addresses: Array, data: Array) -> None:
         """Write a chunk for each lane: a row of two words."""
-        write_chunks(self.accesses[0], some, addresses, data)
+        self.accesses[0].store(some, addresses, data)
 
 
 class BulkReduction(BulkCopy):
@@ -171,24 +171,6 @@ def for_blocks(
         address_in_block(address[lanes].astype(np.uint64), ranks) for address in addresses
     )
     return active.some(lanes), (first, *(other[lanes] for other in others), *rest)
-
-
-def read_chunks(reading: Access, some: Active, addresses: Array) -> Array:
-    """Return 16 bytes from each address, as a row of two words."""
-    data = np.zeros((len(addresses), 2), dtype=np.uint64)
-    for view, index, positions in reading.locate(some, addresses):
-        rows = slice(None) if positions is None else positions
-        for place in range(2):
-            data[rows, place] = view[place:].take(index)
-    return data
-
-
-def write_chunks(writing: Access, some: Active, addresses: Array, data: Array) -> None:
-    """Write 16 bytes to each address."""
-    for view, index, positions in writing.locate(some, addresses):
-        rows = slice(None) if positions is None else positions
-        for place in range(2):
-            view[place:][index] = data[rows, place]
 
 
 def reduce_chunks(

@@ -62,8 +62,7 @@ class Initialize(MemoryAction):
                 raise active.fault(_FAILED, f"mbarrier.init with a count of {counts[lane]}", lane)
             words = counts | counts << np.uint64(PENDING) | np.uint64(NO_BYTES << BYTES)
         (access,) = self.accesses
-        for view, index, positions in access.locate(active, sources[0]):
-            view[index] = words if positions is None else words[positions]
+        access.store(active, sources[0], words[:, None])
 
 
 class BarrierChange(MemoryAction):

@@ -112,10 +112,8 @@ class RuntimeQuery(MemoryAction):
                 values.append(result[1:])
         if rows:
             writing = active.some(np.array(rows))
-            for place, access in enumerate(self.accesses):
-                column = np.array([row[place] for row in values])
-                for view, places, positions in access.locate(writing, pointers[rows]):
-                    view[places] = column if positions is None else column[positions]
+            for access, column in zip(self.accesses, np.array(values).T, strict=True):
+                access.store(writing, pointers[rows], column[:, None])
 
 
 def each_lane(function: Callable[..., int]) -> ActionFunction:

@@ -19,9 +19,7 @@ from cudarun.emulator.machine.bulk_copies import (
     ClusterAccess,
     bulk_combination,
     for_blocks,
-    read_chunks,
     reduce_chunks,
-    write_chunks,
 )
 from cudarun.emulator.machine.tensor_boxes import CHUNK, Chunks, chunks, outside, swizzled
 from cudarun.emulator.machine.tensor_maps import BYTES, TensorMap, decode, signed
@@ -86,13 +84,8 @@ class _OfTensor(MemoryAction):
 
     def _tensor(self, alone: Active, address: int) -> TensorMap:
         both = alone.some(np.zeros(2, np.intp))
-        data = np.zeros((2, 8), dtype=np.uint64)
         addresses = np.array([address, address + _HALF_MAP], dtype=np.uint64)
-        for view, index, positions in self.accesses[0].locate(both, addresses):
-            rows = slice(None) if positions is None else positions
-            for place in range(8):
-                data[rows, place] = view[place:].take(index)
-        tensor = decode(data.tobytes())
+        tensor = decode(self.accesses[0].load(both, addresses).tobytes())
         mode = _mode(self.im2col)
         if tensor is None:
             what = "invalid tensor map"
@@ -175,7 +168,7 @@ class TensorLoad(_OfTensor, BulkTransfer):
                 some = alone.some(np.full(len(box.counts), block))
                 address = int(to_blocks[block]) + self.offset
                 places = _shared_places(some, address, tensor, box)
-                yield partial(write_chunks, self.accesses[1], some, places, data)
+                yield partial(self.accesses[1].store, some, places, data)
             sizes = np.full(alone.count, len(box.counts) * CHUNK)
             yield partial(self.complete, alone, their_objects, to_blocks, sizes)
 
@@ -185,7 +178,7 @@ class TensorLoad(_OfTensor, BulkTransfer):
         unit = CHUNK // size
         if not tensor.tf32 and (box.counts == unit).all():
             some = alone.some(np.zeros(len(box.counts), np.intp))
-            return read_chunks(self.accesses[2], some, box.addresses)
+            return self.accesses[2].load(some, box.addresses)
         elements = np.zeros((len(box.counts), unit), np.dtype(f"u{size}"))
         if not box.counts.any():  # hardware looks for the tensor even then
             start = np.array([tensor.address], dtype=np.uint64)
@@ -193,7 +186,7 @@ class TensorLoad(_OfTensor, BulkTransfer):
         whole = np.flatnonzero(box.counts == unit)
         if len(whole):
             some = alone.some(np.zeros(len(whole), np.intp))
-            data = read_chunks(self.accesses[2], some, box.addresses[whole])
+            data = self.accesses[2].load(some, box.addresses[whole])
             elements[whole] = data.view(elements.dtype)
         parts = np.flatnonzero((box.counts > 0) & (box.counts < unit))
         if len(parts):  # the memory behind the tensor may be nobody's
@@ -202,9 +195,7 @@ class TensorLoad(_OfTensor, BulkTransfer):
             addresses = box.addresses[rows] + (columns * size).astype(np.uint64)
             some = alone.some(np.zeros(len(rows), np.intp))
             reading = self.accesses[3 + _UNITS.index(size)]
-            for view, index, positions in reading.locate(some, addresses):
-                which = slice(None) if positions is None else positions
-                elements[rows[which], columns[which]] = view.take(index)
+            elements[rows, columns] = reading.load(some, addresses)[:, 0]
         if tensor.tf32:
             elements = to_tf32(elements.view(np.float32), NEAREST)
         if tensor.fill:
@@ -248,7 +239,7 @@ class TensorStore(_OfTensor, AsynchronousAction):
         for lane, (alone, tensor, box) in enumerate(self.boxes(active, maps, coordinates)):
             places = _shared_places(alone, int(shared[lane]) + self.offset, tensor, box)
             some = alone.some(np.zeros(len(places), np.intp))
-            data = read_chunks(self.accesses[1], some, places)
+            data = self.accesses[1].load(some, places)
             # Like on hardware chunks are written as a whole, even where the tensor ends in them.
             cut = self._cut(alone, tensor, box)
             whole = np.flatnonzero((box.counts > 0) & ~cut)
@@ -272,14 +263,13 @@ class TensorStore(_OfTensor, AsynchronousAction):
     def _write(self, alone: Active, tensor: TensorMap, addresses: Array, data: Array) -> None:
         """Write chunks, rows of two words."""
         some = alone.some(np.zeros(len(addresses), np.intp))
-        write_chunks(self.accesses[2], some, addresses, data)
+        self.accesses[2].store(some, addresses, data)
 
     def _write_part(self, alone: Active, tensor: TensorMap, address: int, data: Array) -> None:
         """Write the first bytes of a chunk."""
         some = alone.some(np.zeros(len(data), np.intp))
         addresses = np.uint64(address) + np.arange(len(data), dtype=np.uint64)
-        for view, index, positions in self.accesses[3].locate(some, addresses):
-            view[index] = data if positions is None else data[positions]
+        self.accesses[3].store(some, addresses, data[:, None])
 
 
 # The types of elements that operations take.

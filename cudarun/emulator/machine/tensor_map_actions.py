@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
-from cudarun.emulator.machine.bulk_copies import read_chunks, write_chunks
 from cudarun.emulator.machine.tensor_boxes import CHUNK
 from cudarun.emulator.machine.tensor_maps import BYTES, FieldPart, field_parts
 from cudarun.emulator.machine.threads import WARP
@@ -87,8 +86,8 @@ class CopyMap(WarpAction, MemoryAction):
             one = active.some(np.array([leader]))
             for chunk in range(0, BYTES, CHUNK):
                 at = np.array([chunk], dtype=np.uint64)
-                data = read_chunks(self.accesses[1], one, origin[leader] + at)
-                write_chunks(self.accesses[0], one, to[leader] + at, data)
+                data = self.accesses[1].load(one, origin[leader] + at)
+                self.accesses[0].store(one, to[leader] + at, data)
 
 
 class ReplaceField(MemoryAction):

@@ -80,28 +80,24 @@ class AsynchronousCopy(AsynchronousAction):
         """Copy ``size`` bytes per lane; those past the source size become zero."""
         target, origin, *rest = sources
         writing, reading, _ = self.accesses
-        data = np.zeros((active.count, self.size), dtype=np.uint8)
         if self.partial:
-            self._load_partly(active, origin, rest[0], data)
+            data = self._load_partly(active, origin, rest[0])
         elif self.ignorable:
-            self._load_partly(active, origin, np.where(rest[0], 0, self.size), data)
+            data = self._load_partly(active, origin, np.where(rest[0], 0, self.size))
         else:
-            words = data.view(reading.dtype)
-            for view, index, positions in reading.locate(active, origin):
-                rows = slice(None) if positions is None else positions
-                for place in range(self.count):
-                    words[rows, place] = view[place:].take(index)
+            data = reading.load(active, origin)
         yield partial(writing.store, active, target, data.view(writing.dtype))
 
-    def _load_partly(self, active: Active, origin: Array, sizes: Array, data: Array) -> None:
+    def _load_partly(self, active: Active, origin: Array, sizes: Array) -> Array:
+        """Return the first bytes of each lane's source, and zeros after them."""
         _, _, reading = self.accesses
+        data = np.zeros((active.count, self.size), dtype=np.uint8)
         for place in range(self.size):
-            wanted = np.flatnonzero(sizes > place)
-            if len(wanted):
-                some = active.some(wanted)
-                for view, index, positions in reading.locate(some, origin[wanted] + place):
-                    rows = wanted if positions is None else wanted[positions]
-                    data[rows, place] = view.take(index)
+            lanes = np.flatnonzero(sizes > place)
+            if len(lanes):
+                bytes_ = reading.load(active.some(lanes), origin[lanes] + place)
+                data[lanes, place] = bytes_[:, 0]
+        return data
 
 
 class NoEffect:

@@ -68,6 +68,9 @@ RIGHT = {
     + GROUP + READ + "NEXT: " + BARRIER + "st.shared.u32 [%s], %b;",
     "the fence of the copying thread": "st.shared.u32 [%s], %t;" + BARRIER + TILE + FENCE + STORE
     + "NEXT:",
+    "a fence of one direction": (
+        "st.shared.u32 [%s], %t; fence.proxy.async::generic.release.sync_restrict::shared::cta"
+        ".cluster;" + BARRIER + TILE + STORE + "NEXT:"),
     "its result": "st.shared.u32 [%s], %t;" + FENCE + BARRIER + TILE + STORE + GROUP + DONE
     + "NEXT: " + BARRIER + "ld.global.u32 %v1, [other];",
     "bulk copy to shared memory": LOAD + PHASE + USE,

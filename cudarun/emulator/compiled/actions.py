@@ -74,6 +74,7 @@ from cudarun.emulator.machine.transfers import (
     MemoryLoad,
     MemoryStore,
     NoEffect,
+    ProxyFence,
 )
 from cudarun.emulator.machine.warpgroups import MultiplyAsync, NothingPending, WaitGroup
 from cudarun.emulator.machine.warps import (
@@ -160,6 +161,7 @@ def action_rules(
         AsynchronousCopy: copies.copy,
         NoEffect: _nothing,
         Fence: _nothing,
+        ProxyFence: _nothing,
         Shuffle: warps.shuffle,
         UnsynchronizedShuffle: warps.shuffle,
         Vote: warps.vote,

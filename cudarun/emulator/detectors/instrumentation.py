@@ -15,7 +15,7 @@ from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, MemoryAction, Piece
 from cudarun.emulator.machine.observer import Observer
-from cudarun.emulator.machine.transfers import Fence, NoEffect
+from cudarun.emulator.machine.transfers import Fence, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import NothingPending
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -154,7 +154,7 @@ def instrumented(
 ) -> ActionFunction:
     """Return the action to execute instead, which notifies detectors."""
     action = operation.action
-    if isinstance(action, Fence):
+    if isinstance(action, Fence | ProxyFence):
         return _fence(action, to)
     run: ActionFunction = action
     if isinstance(action, NoEffect | NothingPending):
@@ -219,20 +219,16 @@ def _ordering(action: NoEffect | NothingPending, to: Sequence[Detector]) -> Acti
             else:
                 detector.awaited(active, queue, pending, reads=bool(words.get("read")))
 
-    def run_fence(active: Active, sources: Arrays, destinations: Arrays) -> None:
-        space = words["space"].partition("::")[0]
-        for detector in to:
-            detector.made_visible(active, (space,) if space else tuple(VISIBLE))
-
-    if "proxy" in words and "async" in words:
-        return run_fence
     return action if {"commit_group", "wait_group", "wait_all"}.isdisjoint(words) else run
 
 
-def _fence(action: Fence, to: Sequence[Detector]) -> ActionFunction:
+def _fence(action: Fence | ProxyFence, to: Sequence[Detector]) -> ActionFunction:
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
         action(active, sources, destinations)
         for detector in to:
-            detector.fence(active, action.scope)
+            if isinstance(action, Fence):
+                detector.fence(active, action.scope)
+            else:
+                detector.made_visible(active, (action.space,) if action.space else tuple(VISIBLE))
 
     return run

@@ -17,7 +17,7 @@ from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.mbarriers import Wait
-from cudarun.emulator.machine.transfers import Fence, NoEffect
+from cudarun.emulator.machine.transfers import Fence, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import WaitGroup
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
@@ -44,6 +44,7 @@ _ACTIONS: dict[type, SynchronizationKind] = {
     Wait: "mbarrier wait",
     WaitGroup: "wgmma wait",
     Fence: "fence",
+    ProxyFence: "fence",
     Atomic: "atomic",
 }
 
@@ -64,10 +65,7 @@ class Synchronization:
 def _kind(action: ActionFunction) -> SynchronizationKind | None:
     """Return the kind of an action that orders accesses."""
     if isinstance(action, NoEffect) and type(action) not in _ACTIONS:
-        words = action.words
-        if "proxy" in words and "async" in words:
-            return "fence"
-        return None if {"wait_group", "wait_all"}.isdisjoint(words) else "copy wait"
+        return None if {"wait_group", "wait_all"}.isdisjoint(action.words) else "copy wait"
     return _ACTIONS.get(type(action))
 
 

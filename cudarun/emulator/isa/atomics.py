@@ -7,7 +7,7 @@ from typing import Any
 
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.transfers import Fence, NoEffect
+from cudarun.emulator.machine.transfers import Fence, NoEffect, ProxyFence
 from cudarun.emulator.numerics.types import TYPES
 
 _WHERE: dict[str, Any] = {
@@ -118,9 +118,10 @@ FORMS: tuple[InstructionForm, ...] = (
     form("fence{.sem}.scope", action=Fence, sem="sc acq_rel acquire release",
          scope=_WHERE["scope"]),
     *_fences("fence", Fence),
-    *_fences("fence.proxy.async::generic", NoEffect),
+    *_fences("fence.proxy.async::generic", ProxyFence),
     form("membar.proxy.alias", action=NoEffect),
     form("fence.mbarrier_init.sem.scope", action=Fence, sem="release", scope="cluster"),
     form("fence.proxy.alias", action=NoEffect),
-    form("fence.proxy.async{.space}", action=NoEffect, space="global shared::cta shared::cluster"),
+    form("fence.proxy.async{.space}", action=ProxyFence,
+         space="global shared::cta shared::cluster"),
 )  # fmt: skip

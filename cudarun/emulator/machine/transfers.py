@@ -118,6 +118,18 @@ class Fence(NoEffect):
         self.scope = words.get("scope") or words["level"]
 
 
+class ProxyFence(NoEffect):
+    """``fence.proxy.async``, also of one direction, ``async::generic``.
+
+    Attributes:
+        space: The state space of the memory; empty for all.
+    """
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.space = "shared" if words.get("restrict") else words["space"].partition("::")[0]
+
+
 def _access(words: Words, kind: AccessKind) -> Access:
     """Return the access of a load or store."""
     return Access(

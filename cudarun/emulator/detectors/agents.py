@@ -16,7 +16,7 @@ import numpy as np
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.bulk_copies import BulkTransfer
-from cudarun.emulator.machine.mbarriers import ArriveAfterCopies
+from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, Wait
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.threads import WARPGROUP
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -24,7 +24,7 @@ from cudarun.emulator.numerics.arrays import Array, Arrays
 if TYPE_CHECKING:
     from cudarun.emulator.machine.access import MemoryAction
     from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.machine.lanes import Indices, Lanes
+    from cudarun.emulator.machine.batch import Batch
 
 
 FIRST_AGENT = 1 << 31
@@ -56,9 +56,14 @@ def kinds_of(numbers: Array) -> Array:
 
 
 class Agents:
-    """The agents of a launch."""
+    """The agents of a launch, and the groups in which their operations are committed.
+
+    Attributes:
+        asked: The parity of the phase that each lane waits for, if the action is such a wait.
+    """
 
     def __init__(self) -> None:
+        self.asked: Array | None = None
         self._action: MemoryAction | None = None
         self._numbers: dict[tuple[int, ...], int] = {}
         self._keys: list[tuple[int, ...]] = []
@@ -66,12 +71,18 @@ class Agents:
         self._operands: tuple[Active, Arrays] | None = None  # of the action
         self._copies: dict[int, int] | None = None  # a number for its threads of equal operands
         self._of_lanes: dict[int, int] = {}  # of the action
+        self._ends: dict[tuple[Batch, str], Array] = {}  # the times of each lane's last commits
+
+    def begin(self, batch: Batch) -> None:
+        """Forget the groups of operations of the blocks before."""
+        self._ends = {key: ends for key, ends in self._ends.items() if key[0] is not batch}
 
     def issue(self, action: MemoryAction, active: Active, sources: Arrays) -> None:
         """Note the action that makes the next accesses."""
         self._action = action
         self._operands = active, sources
         self._copies = None
+        self.asked = action.phases(sources) if isinstance(action, Wait) else None
         self._of_lanes.clear()
         if isinstance(action, BulkTransfer) and action.reports:
             offset = action.accesses[-1].offset
@@ -146,41 +157,32 @@ class Agents:
         """Return the address of the ``mbarrier`` object in the shared memory of its block."""
         return self._keys[number & _INDEX][1]
 
+    # --- groups ----------------------------------------------------------------------------------
 
-class Groups:
-    """The committed groups of asynchronous operations of the lanes of a batch.
-
-    Args:
-        lanes: The number of lanes.
-    """
-
-    def __init__(self, lanes: int) -> None:
-        self._lanes = lanes
-        self._ends: dict[str, Array] = {}  # per lane the timestamps of the last commits
-
-    def commit(self, queue: str, lanes: Lanes, now: int) -> None:
-        """Note that lanes commit a group."""
-        ends = self._ends.get(queue)
-        if ends is None:
-            ends = self._ends[queue] = np.zeros((self._lanes, _MOST_GROUPS), dtype=np.int64)
+    def commit(self, active: Active, queue: str, now: int) -> None:
+        """Note that lanes commit a group of operations in a queue at some time."""
+        key, lanes = (active.batch, queue), active.lanes
+        if key not in self._ends:
+            self._ends[key] = np.zeros((active.batch.lanes, _MOST_GROUPS), dtype=np.int64)
+        ends = self._ends[key]
         ends[lanes, 1:] = ends[lanes, :-1].copy()
         ends[lanes, 0] = now
 
-    def completed(self, queue: str, lanes: Indices, pending: int | None, now: int) -> Array:
-        """Return up to which timestamps operations are complete after a wait.
+    def completed(self, active: Active, queue: str, pending: int | None, now: int) -> Array:
+        """Return up to which timestamps operations of lanes are complete after a wait.
 
         Args:
+            active: The lanes that wait.
             queue: ``"cp.async"``, ``"bulk"`` or ``"wgmma"``.
-            lanes: The lanes that wait.
             pending: The most groups that may be incomplete; ``None`` for a wait for all operations.
             now: The timestamp of the last operation.
         """
         if pending is None:
-            return np.full(len(lanes), now)
-        ends = self._ends.get(queue)
+            return np.full(active.count, now)
+        ends = self._ends.get((active.batch, queue))
         if ends is None or pending >= _MOST_GROUPS:
-            return np.zeros(len(lanes), dtype=np.int64)
-        found: Array = ends[lanes, pending]
+            return np.zeros(active.count, dtype=np.int64)
+        found: Array = ends[active.lanes, pending]
         return found
 
 

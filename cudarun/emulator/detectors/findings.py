@@ -126,21 +126,6 @@ class FindingTable:
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def known(self, kind: Kind, sites: tuple[Site, ...], count: int, subject: str = "") -> bool:
-        """Return whether there is a finding for these instructions, and add ``count`` to it.
-
-        Args:
-            kind: The kind.
-            sites: The instructions.
-            count: The number of occurrences.
-            subject: The synchronization error, or the register.
-        """
-        key = (kind, subject, *sites)
-        finding = self._found.get(key)
-        if finding is not None:
-            self._found[key] = replace(finding, count=finding.count + count)
-        return finding is not None
-
     def tolerates(self, sites: tuple[Site, ...]) -> bool:
         """Return whether a read and an atomic or volatile write are not to be reported."""
         assert self.baseline is not None
@@ -149,13 +134,16 @@ class FindingTable:
         return frozenset(sites) in self.baseline.mixed
 
     def add(self, finding: DetectorFinding) -> None:
-        """Add a finding.
+        """Add a finding, or its count to an earlier one at the same instructions.
 
         Raises:
             FirstRace: The table stops the launch.
         """
         if self.stops and finding.kind == "race":
             raise FirstRace(finding)
+        first = self._found.get(finding.key)
+        if first is not None:
+            finding = replace(first, count=first.count + finding.count)
         self._found[finding.key] = finding
 
     def most_important_first(self) -> list[DetectorFinding]:

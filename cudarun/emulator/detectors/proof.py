@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.decode.call_graph import CallGraph
@@ -27,8 +28,7 @@ from cudarun.emulator.memory import snapshot
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import FunctionCode
-    from cudarun.emulator.engines import Engines
-    from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
+    from cudarun.emulator.machine.launch import LaunchConfig
     from cudarun.emulator.machine.observer import Observer
     from cudarun.emulator.memory import Memory
     from cudarun.emulator.program import KernelCode, ModuleCode
@@ -79,37 +79,18 @@ class Prover:
         config: LaunchConfig,
         *,
         memories: Sequence[Memory],
-        symbols: Mapping[str, int],
-        printf: Callable[[bytes], None],
-        device: DeviceTraits,
-        begun: Callable[[Launch], object],
-        on_progress: Callable[[float], object],
         observer: Observer,
-        engines: Engines | None = None,
+        printf: Callable[[bytes], None],
+        **options: Any,
     ) -> None:
         """Execute a launch as `execution.execute` does, and its variants unless it has races.
 
         Raises:
             DeviceFault: The unmodified kernel caused a fault.
         """
-
-        def run(observer: Observer, printf: Callable[[bytes], None]) -> None:
-            execute(
-                program,
-                kernel,
-                config,
-                memories=memories,
-                symbols=symbols,
-                printf=printf,
-                device=device,
-                begun=begun,
-                on_progress=on_progress,
-                observer=observer,
-                engines=engines,
-            )
-
+        run = partial(execute, program, kernel, config, memories=memories, **options)
         before = snapshot(memories, config.heap)
-        run(observer, printf)
+        run(observer=observer, printf=printf)
         assert isinstance(observer, DetectorObserver)
         if any(finding.kind == "race" for finding in observer.findings):
             return
@@ -122,20 +103,13 @@ class Prover:
         finally:
             after()
 
-    def _variant(
-        self,
-        removed: Synchronization,
-        run: Callable[[Observer, Callable[[bytes], None]], None],
-    ) -> Variant:
+    def _variant(self, removed: Synchronization, run: Callable[..., None]) -> Variant:
         removal = Removal(removed, is_joint=removed.site in self.baseline.joint)
         observer = DetectorObserver(["race"], removal=removal, baseline=self.baseline)
-
-        def discard(text: bytes) -> None:
-            """Ignore what the variant prints."""
-
         try:
             with contextlib.redirect_stderr(io.StringIO()):  # failed assertions
-                in_time = self._limited(lambda: run(observer, discard))
+                variant = partial(run, observer=observer, printf=lambda text: None)
+                in_time = self._limited(variant)
         except FirstRace as found:
             return Variant(removed, "race", found.race)
         except DeviceFault as fault:

@@ -83,8 +83,6 @@ class RaceReporter:
             first_site, first_access = self._clock.site(number)
             one, other = int(earlier[those[0]]), int(later[those[0]])
             missing = problem or self._missing((first_access, one), (access, other))
-            if self._findings.known("race", (first_site, site), len(those), missing):
-                continue
             places = self._place(first_access, first_site, one), self._place(access, site, other)
             region, offsets, size = memory
             bytes_ = self._bytes(region, int(offsets[those[0]]), size)
@@ -100,10 +98,9 @@ class RaceReporter:
         """
         for number, those in groups(self._clock.site_numbers(words >> THREAD_BITS)):
             site, access = self._clock.site(number)
-            if not self._findings.known("race", (site,), len(those), problem):
-                place = self._place(access, site, int(words[those[0]]))
-                memory = shared_bytes(self._launch, int(offsets[those[0]]), access.bytes)
-                self._add(memory, (place,), len(those), problem)
+            place = self._place(access, site, int(words[those[0]]))
+            memory = shared_bytes(self._launch, int(offsets[those[0]]), access.bytes)
+            self._add(memory, (place,), len(those), problem)
 
     def _add(
         self, memory: AccessedBytes, places: tuple[AccessSite, ...], count: int, problem: str

@@ -15,7 +15,6 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.detectors.agents import (
     FIRST_AGENT,
     Agents,
-    Groups,
     agents_of_queue,
     is_generic,
 )
@@ -37,7 +36,6 @@ from cudarun.emulator.detectors.vector_clocks import (
 )
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Section
-from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.transfers import MemoryStore, split
 from cudarun.emulator.memory import Allocation
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -122,9 +120,7 @@ class RaceDetector(Detector):
         self._overwritten: list[_Overwritten] = []
         self._agents = Agents()
         self._has_agents = False
-        self._asked: Array | None = None  # the parity of the phase that each lane waits for
         self._reporter = RaceReporter(launch, findings, self._logical_clock, self._agents)
-        self._groups: dict[Batch, Groups] = {}
         self._lifetimes: dict[Batch, SharedLifetimes] = {}
         self._conflicts = Conflicts(launch.functions)
         self._checks_strong = findings.baseline is not None  # atomic accesses among each other
@@ -138,7 +134,7 @@ class RaceDetector(Detector):
             self._orders[batch] = HappensBefore(batch, self._logical_clock)
             if self._launch.cluster_blocks > 1:
                 self._lifetimes[batch] = SharedLifetimes(batch, self._orders[batch])
-        self._groups[batch] = Groups(batch.lanes)
+        self._agents.begin(batch)
         if batch in self._lifetimes:
             self._lifetimes[batch].begin()
             self._logical_clock.next(0)  # the start of the blocks
@@ -166,17 +162,15 @@ class RaceDetector(Detector):
     def issued(self, action: MemoryAction, active: Active, sources: Arrays) -> None:
         """See `Detector`."""
         self._agents.issue(action, active, sources)
-        self._asked = action.phases(sources) if isinstance(action, Wait) else None
 
     def committed(self, active: Active, queue: str) -> None:
         """See `Detector`."""
-        self._groups[active.batch].commit(queue, active.lanes, self._logical_clock.now)
+        self._agents.commit(active, queue, self._logical_clock.now)
 
     def awaited(self, active: Active, queue: str, pending: int | None, *, reads: bool) -> None:
         """See `Detector`."""
         order, lanes = self._orders[active.batch], lane_sets.indices(active.lanes)
-        now = self._logical_clock.now
-        completed = self._groups[active.batch].completed(queue, lanes, pending, now)
+        completed = self._agents.completed(active, queue, pending, self._logical_clock.now)
         if queue == "wgmma":
             agents = self._agents.of_warpgroups(active, order.thread[lanes])
             for _, members in groups(agents):
@@ -230,8 +224,9 @@ class RaceDetector(Detector):
                     access, site, part.region, shadow, rows, here, theirs, units, place
                 )
                 self._check(step, order)
-            if self._asked is not None:  # the object has to be ready before the wait
-                asked = self._asked if rows is None else self._asked[rows]
+            asked = self._agents.asked
+            if asked is not None:  # the object has to be ready before the wait
+                asked = asked if rows is None else asked[rows]
                 self._releases.acquire_phases(part, order, lane_sets.indices(here), asked)
             if is_strong:
                 mine = agents if rows is None or not len(agents) else agents[rows]

@@ -120,9 +120,8 @@ class SyncDetector(Detector):
 
     def _report(self, problem: str, count: int, *places: AccessSite) -> None:
         places = tuple(sorted(places, key=lambda place: place.site.line))
-        if not self._findings.known("sync", tuple(each.site for each in places), count, problem):
-            name = self._launch.kernel.name
-            self._findings.add(DetectorFinding("sync", name, None, places, count, problem))
+        name = self._launch.kernel.name
+        self._findings.add(DetectorFinding("sync", name, None, places, count, problem))
 
     def _report_each(
         self, problem: str, arrived: _Arrived, wrong: Mask, *, is_masked: bool = False

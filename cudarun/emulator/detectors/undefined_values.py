@@ -277,19 +277,17 @@ class UndefinedValueDetector(Detector):
             return  # reached on a path without one
         place = registers.active.batch.threads.coordinates(int(lanes[0]))
         places = [origin.place, AccessSite("use", site, *place)]
-        memory, problem, register = None, SOURCE, ""
+        memory, problem = None, SOURCE
         if origin.slot is not None:
             slot = registers.frame.function.slots[origin.slot]
-            problem, register = "", f"register {slot.name}"
-            memory = AccessedBytes("register", 0, slot.type.bytes, register, 0)
+            problem = ""
+            memory = AccessedBytes("register", 0, slot.type.bytes, f"register {slot.name}", 0)
             places[0] = AccessSite("load", origin.place.site, *place)
             places = places[: 1 if origin.place.site == site else 2]
-        sites = tuple(each.site for each in places)
-        if not self._findings.known(origin.kind, sites, len(lanes), problem or register):
-            name = self._launch.kernel.name
-            self._findings.add(
-                DetectorFinding(origin.kind, name, memory, tuple(places), len(lanes), problem)
-            )
+        name = self._launch.kernel.name
+        self._findings.add(
+            DetectorFinding(origin.kind, name, memory, tuple(places), len(lanes), problem)
+        )
 
 
 class _BitAccess(Access):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.code import slots_of
-from cudarun.emulator.detectors.agents import Agents, Groups, agents_of_queue, of_thread
+from cudarun.emulator.detectors.agents import Agents, agents_of_queue, of_thread
 from cudarun.emulator.detectors.findings import (
     AccessedBytes,
     AccessSite,
@@ -34,7 +34,6 @@ from cudarun.emulator.machine.access import (
     mark_written,
     unwritten_units,
 )
-from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 
@@ -57,13 +56,11 @@ class UninitializedReadDetector(Detector):
         self._findings = findings
         self._unwritten: dict[Section, Array] = {}  # as in an allocation
         self._agents = Agents()
-        self._groups: dict[Batch, Groups] = {}
         self._now = 0
         # by agent, the times and the places of what it writes; by object and parity, what a wait
         # for the last phase makes known, and by object that of the current one
         self._pending: dict[int, list[tuple[int, Access, Section, Array]]] = {}
         self._completing: dict[tuple[Batch, int, int], list[tuple[int, int]]] = {}
-        self._asked: Array | None = None
         self._loaded: dict[Site, tuple[Use, ...]] = {}
         self._used: set[int] = set()  # the slots whose values are not only copied
         for block in launch.kernel_function.blocks:
@@ -77,7 +74,7 @@ class UninitializedReadDetector(Detector):
 
     def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
         """Mark shared memory of new blocks as uninitialized."""
-        self._groups[batch] = Groups(batch.lanes)
+        self._agents.begin(batch)
         self._completing = {key: each for key, each in self._completing.items() if key[0] != batch}
         for name in ("shared", "local"):
             section = batch.section(name)
@@ -122,8 +119,9 @@ class UninitializedReadDetector(Detector):
                 for agent, place in zip(agents, part.offsets.tolist(), strict=False):
                     found = self._completing.setdefault((active.batch, place, _CURRENT), [])
                     found.append((agent, self._now))
-            if self._asked is not None and self._pending:
-                for place, parity in zip(part.offsets.tolist(), self._asked.tolist(), strict=False):
+            asked = self._agents.asked
+            if asked is not None and self._pending:
+                for place, parity in zip(part.offsets.tolist(), asked.tolist(), strict=False):
                     self._complete_all(self._completing.pop((active.batch, place, parity), ()))
 
     # --- asynchronous copies ---------------------------------------------------------------------
@@ -131,18 +129,16 @@ class UninitializedReadDetector(Detector):
     def issued(self, action: MemoryAction, active: Active, sources: Arrays) -> None:
         """See `Detector`."""
         self._agents.issue(action, active, sources)
-        self._asked = action.phases(sources) if isinstance(action, Wait) else None
 
     def committed(self, active: Active, queue: str) -> None:
         """See `Detector`."""
-        self._groups[active.batch].commit(queue, active.lanes, self._now)
+        self._agents.commit(active, queue, self._now)
 
     def awaited(self, active: Active, queue: str, pending: int | None, *, reads: bool) -> None:
         """See `Detector`."""
-        lanes, threads = lane_sets.indices(active.lanes), _threads(active)
-        times = self._groups[active.batch].completed(queue, lanes, pending, self._now)
+        times = self._agents.completed(active, queue, pending, self._now)
         for kind in agents_of_queue(queue, reads=reads) if self._pending else ():
-            agents = of_thread(kind, threads).tolist()
+            agents = of_thread(kind, _threads(active)).tolist()
             self._complete_all(zip(agents, times.tolist(), strict=True))
 
     def phase_completed(self, batch: Batch, place: int, parity: int) -> None:
@@ -195,7 +191,7 @@ class UninitializedReadDetector(Detector):
             others = (offsets % 8 != 0) & (unwritten[offsets - 1] == 0) & are_bytes
             read = unwritten[offsets[:, None] + np.arange(access.bytes)] != 0
             bad = bad[~self._is_padding(site, read, others | ~read.all(axis=1), access.count)]
-        if not len(bad) or self._findings.known("uninit", (site,), len(bad)):
+        if not len(bad):
             return
         first = int(bad[0])
         offset = int(part.offsets[first])

@@ -388,3 +388,27 @@ def _base(allocation: Allocation) -> int:
 
 def _round_up(value: int, multiple: int) -> int:
     return -(-value // multiple) * multiple
+
+
+_UNITS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
+def unwritten_units(unwritten: Array, offsets: Array, size: int) -> tuple[Array, list[Array]]:
+    """Return accesses of ``size`` bytes as units of an array: array, first units, second ones.
+
+    Args:
+        unwritten: 1 for every byte that was never written.
+        offsets: Per lane, the first byte; a multiple of the size.
+        size: Bytes, a power of two.
+    """
+    unit = min(size, 8)
+    whole = len(unwritten) // unit * unit
+    first = offsets >> (unit.bit_length() - 1)
+    return unwritten[:whole].view(_UNITS[unit]), [first + n for n in range(size // unit)]
+
+
+def mark_written(unwritten: Array, offsets: Array, size: int) -> None:
+    """Mark the bytes of accesses as written."""
+    units, places = unwritten_units(unwritten, offsets, size)
+    for place in places:
+        units[place] = 0

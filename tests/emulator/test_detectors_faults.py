@@ -51,6 +51,12 @@ def test_a_lane_without_its_value_reads_zero() -> None:
     assert kinds == []
 
 
+def test_an_undefined_value_is_stored_where_there_is_no_memory() -> None:
+    fault, kinds = faulting("st.global.u32 [%g+4096], %v7;\n st.global.u32 [%g], %v6;", "uninit")
+    assert fault.result == 700
+    assert kinds == ["uninit", "uninit"]
+
+
 def test_the_other_lanes_have_their_values() -> None:
     watch = DetectorObserver(["race"])
     body = "add.u32 %v2, %t, 5; st.global.u32 [%g], %v2; ld.global.u32 %v3, [%g+128];"

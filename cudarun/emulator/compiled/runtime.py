@@ -389,7 +389,7 @@ class CompiledRun:
         if region is not self._shared or not self._kernel.code.maps_addresses:
             return access._inside(active, region, addresses) is not None
         base = np.uint64(access.first_address(region))
-        offsets, _ = other_blocks(active, access._wide(addresses) - base)
+        offsets, _ = other_blocks(active, access.wide(addresses) - base)
         beyond = offsets >= max(region.size - access.bytes + 1, 0)
         return not (beyond | ((offsets & np.uint64(access.bytes - 1)) != 0)).any()
 

@@ -188,7 +188,7 @@ class WaitingLanes:
         (access,) = operation.action.accesses
         self.batch.failed_waits[number] = [
             FailedWait(lanes[rows], view, places, phases[rows], operation.site)
-            for view, places, positions in access.locate(
+            for view, places, positions, _ in access.locate(
                 active, tests["addresses"][slot, warp, place]
             )
             for rows in [slice(None) if positions is None else positions]

@@ -14,7 +14,6 @@ import numpy as np
 from cudarun.base.records import dataclass
 from cudarun.emulator.detectors.agents import Agents
 from cudarun.emulator.detectors.findings import FindingTable
-from cudarun.emulator.detectors.footprints import footprints
 from cudarun.emulator.detectors.grid_order import GridOrder
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.detectors.race_reports import RaceReporter
@@ -25,8 +24,10 @@ from cudarun.emulator.machine.access import Section
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cudarun.emulator.code import Site
-    from cudarun.emulator.machine.access import Access, MemoryAction
+    from cudarun.emulator.machine.access import Access, Footprint, MemoryAction
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.child_grids import ChildGrid
     from cudarun.emulator.machine.lanes import Indices
@@ -90,14 +91,16 @@ class GridRaceDetector(Detector):
         """See `Observer`."""
         self._history.order.launched(child, stream, block, self._history.clock.now)
 
-    def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
+    def accessed(
+        self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
+    ) -> None:
         """See `Detector`."""
         history = self._history
         time = history.next(site, access) << THREAD_BITS
         lanes = lane_sets.indices(active.lanes)
         words = (active.batch.threads.number(0) + lanes) & THREAD_MASK | time
         plain_write = access.writes and not access.strong
-        for part in footprints(access, active, addresses):
+        for part in parts:
             region = part.region
             if isinstance(region, Section):
                 continue

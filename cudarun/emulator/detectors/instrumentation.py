@@ -13,7 +13,7 @@ import numpy as np
 from cudarun.emulator.detectors.vector_clocks import VISIBLE
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Access, MemoryAction, Piece
+from cudarun.emulator.machine.access import Access, Footprint, MemoryAction, Piece
 from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.transfers import Fence, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import NothingPending
@@ -30,7 +30,9 @@ _MORE_WORK = 1 << 26  # after an invalid access, of short launches: about a seco
 class Detector(Observer):
     """An observer that is notified of every memory access."""
 
-    def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
+    def accessed(
+        self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
+    ) -> None:
         """Handle a valid access of active lanes, before memory is read or written."""
 
     def refused(self, access: Access, active: Active, addresses: Array) -> None:
@@ -111,15 +113,7 @@ class InstrumentedAccess(Access):
     def __init__(
         self, access: Access, site: Site, to: Sequence[Detector], invalid: InvalidAccesses
     ) -> None:
-        super().__init__(
-            access.space,
-            access.dtype,
-            access.count,
-            access.kind,
-            access.offset,
-            order=access.order,
-            scope=access.scope,
-        )
+        vars(self).update(vars(access))
         self._access = access
         self._site = site
         self._to = to
@@ -142,10 +136,11 @@ class InstrumentedAccess(Access):
                 )
                 for piece in found
             ]
+        parts = self._access.footprints(pieces)
         for detector in self._to:
-            detector.accessed(self._access, self._site, active, addresses)
+            detector.accessed(self._access, self._site, active, parts)
         if self.writes:
-            self._access.record_write(active, addresses, pieces)
+            self._access.record_write(pieces)
         return pieces
 
 

@@ -20,7 +20,6 @@ from cudarun.emulator.detectors.agents import (
 )
 from cudarun.emulator.detectors.conflicts import NARROW, Conflict, Conflicts
 from cudarun.emulator.detectors.findings import FindingTable
-from cudarun.emulator.detectors.footprints import Footprint, footprints
 from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.happens_before import HappensBefore
 from cudarun.emulator.detectors.instrumentation import Detector
@@ -35,13 +34,13 @@ from cudarun.emulator.detectors.vector_clocks import (
     VectorClock,
 )
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Section
+from cudarun.emulator.machine.access import Access, AccessKind, Footprint, MemoryAction, Section
 from cudarun.emulator.machine.transfers import MemoryStore, split
 from cudarun.emulator.memory import Allocation
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.active import Active
@@ -189,7 +188,9 @@ class RaceDetector(Detector):
 
     # --- accesses --------------------------------------------------------------------------------
 
-    def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
+    def accessed(
+        self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
+    ) -> None:
         """See `Detector`."""
         order, lanes = self._orders[active.batch], active.lanes
         number = self._logical_clock.site_number(site, access)
@@ -204,7 +205,7 @@ class RaceDetector(Detector):
             agents = self._agents.completing(active, numbers)
         if access.order in ("release", "acq_rel"):
             order.fence(active.lanes, access.scope)
-        for part in footprints(access, active, addresses):
+        for part in parts:
             if part.space not in ("global", "shared"):
                 continue
             rows = part.positions

@@ -16,11 +16,10 @@ import numpy as np
 
 from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.vector_clocks import NOTHING, VectorClock
-from cudarun.emulator.machine.access import Access, AccessKind, Section
+from cudarun.emulator.machine.access import Access, AccessKind, Footprint, Section
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
-    from cudarun.emulator.detectors.footprints import Footprint
     from cudarun.emulator.detectors.happens_before import HappensBefore
     from cudarun.emulator.machine.lanes import Indices
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.code import Terminator
-from cudarun.emulator.detectors.footprints import footprints
 from cudarun.emulator.detectors.instruction_kinds import kind_of
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.machine.access import Access, AccessKind
@@ -24,7 +23,10 @@ from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cudarun.emulator.code import BlockCode, Site
+    from cudarun.emulator.machine.access import Footprint
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Code, Frame
@@ -121,9 +123,11 @@ class StatisticsCounter(Detector):
 
     # --- memory ----------------------------------------------------------------------------------
 
-    def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
+    def accessed(
+        self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
+    ) -> None:
         """See `Detector`."""
-        for part in footprints(access, active, addresses):
+        for part in parts:
             space = "const" if access.space == "const" else part.space
             traffic = self._statistics.traffic.setdefault(space, MemoryTraffic())
             count = len(part.offsets) * access.bytes

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cudarun.emulator.detectors.footprints import footprints
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.memory import Allocation
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
-    from cudarun.emulator.machine.access import Access
+    from cudarun.emulator.machine.access import Access, Footprint
     from cudarun.emulator.machine.active import Active
 
 
@@ -98,9 +97,11 @@ class TouchDetector(Detector):
     def __init__(self, memory: TouchedMemory) -> None:
         self._memory = memory
 
-    def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
+    def accessed(
+        self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
+    ) -> None:
         """See `Detector`."""
-        for each in footprints(access, active, addresses):
+        for each in parts:
             if isinstance(each.region, Allocation):
                 self._memory.add(each.region, each.offsets, access)
 

@@ -7,7 +7,7 @@ registers, and through shared and local memory, by the same functions that move 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -23,16 +23,16 @@ from cudarun.emulator.detectors.findings import (
     DetectorFinding,
     FindingTable,
 )
-from cudarun.emulator.detectors.footprints import footprints
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.detectors.sync_errors import all_take_part
 from cudarun.emulator.detectors.undefined_flow import UndefinedFlow
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Access, MemoryAction, Piece, Section
+from cudarun.emulator.machine.access import Access, Footprint, MemoryAction, Piece, Section
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.control import IndexedBranch
 from cudarun.emulator.machine.frame import SparseFrame
+from cudarun.emulator.machine.spaces import WINDOWS_END
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 from cudarun.emulator.machine.warpgroups import MultiplyAsync
@@ -214,10 +214,12 @@ class UndefinedValueDetector(Detector):
         self._has_any |= bool(unknown.any())
         results[0][unknown] = _ones(results[0])
 
-    def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
+    def accessed(
+        self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
+    ) -> None:
         """Forget the undefined values that are overwritten."""
         if access.writes and self._memory:
-            for part in footprints(access, active, addresses):
+            for part in parts:
                 if isinstance(part.region, Section) and part.region in self._memory:
                     places = part.offsets[:, None] + np.arange(access.bytes)
                     self._memory[part.region][places] = 0
@@ -241,9 +243,10 @@ class UndefinedValueDetector(Detector):
         if isinstance(action, Atomic):
             outside[:] = True
         elif isinstance(action, MemoryStore):
-            for part in footprints(action.accesses[0], active, addresses):
-                if part.space == "global":
-                    outside[slice(None) if part.positions is None else part.positions] = True
+            (access,) = action.accesses
+            outside[:] = access.space == "global"
+            if not access.space:
+                outside = access.wide(addresses) >= WINDOWS_END
         for use, bits in zip(values, given[1:], strict=True):
             self._check(registers, use, operation.site, _any([bits]) & outside)
         if isinstance(action, MemoryLoad | MemoryStore):
@@ -294,16 +297,16 @@ class _BitAccess(Access):
     """An access to the undefined bits of shared and local memory; other memory has none."""
 
     def __init__(self, access: Access, memory: dict[Section, Array]) -> None:
-        super().__init__(access.space, access.dtype, access.count, access.kind, access.offset)
+        vars(self).update(vars(access))
         self._access = access
         self._memory = memory
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
         """Locate the bits."""
-        self._access.find(active, addresses)
+        pieces = self._access.find(active, addresses)
         return [
-            Piece(*self._bits(part.region, part.offsets), part.positions)
-            for part in footprints(self._access, active, addresses)
+            Piece(*self._bits(part.region, part.offsets), part.positions, part.region)
+            for part in self._access.footprints(pieces)
         ]
 
     def _bits(self, region: object, offsets: Array) -> tuple[Array, Array]:

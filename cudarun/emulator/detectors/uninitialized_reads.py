@@ -8,7 +8,7 @@ the copy is complete.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,19 +22,18 @@ from cudarun.emulator.detectors.findings import (
     FindingTable,
     shared_bytes,
 )
-from cudarun.emulator.detectors.footprints import Footprint, footprints
 from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import (
     Access,
     AccessKind,
+    Footprint,
     MemoryAction,
     Section,
-    mark_written,
-    unwritten_units,
 )
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
+from cudarun.emulator.memory import mark_written, unwritten_units
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 
 if TYPE_CHECKING:
@@ -102,9 +101,11 @@ class UninitializedReadDetector(Detector):
             same = first[sizes == bytes_of_each]
             unwritten[same[:, None] + np.arange(int(bytes_of_each))] = 1
 
-    def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
+    def accessed(
+        self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
+    ) -> None:
         """See `Detector`."""
-        for part in footprints(access, active, addresses):
+        for part in parts:
             unwritten = self._unwritten_in(part)
             if unwritten is None:
                 continue

@@ -20,12 +20,12 @@ from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.clusters import other_blocks
 from cudarun.emulator.machine.lanes import Indices
 from cudarun.emulator.machine.report import describe_address, describe_offset
-from cudarun.emulator.machine.spaces import PARAMETER_WINDOW, WINDOW_BYTES, WINDOWS, WINDOWS_END
+from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS, section_window
+from cudarun.emulator.memory import Allocation, Memory, mark_written
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
-    from cudarun.emulator.memory import Memory
 
 
 _ILLEGAL_ADDRESS = 700
@@ -41,11 +41,32 @@ class Piece(NamedTuple):
         view: Memory as an array of elements.
         places: Per lane, the index of its first element in the view.
         positions: The positions of the lanes among the active ones; ``None`` for all of them.
+        region: The region, or the memory with the allocations that lanes access.
     """
 
     view: Array
     places: Indices
     positions: Indices | None
+    region: Region | Memory
+
+
+class Footprint(NamedTuple):
+    """Part of an access: the memory of some lanes in one allocation or section.
+
+    Attributes:
+        region: The allocation or section.
+        offsets: Per lane, the first byte, from the start of ``region.bytes``.
+        positions: The positions of the lanes among the active ones; ``None`` for all of them.
+    """
+
+    region: Allocation | Section
+    offsets: Array
+    positions: Indices | None
+
+    @property
+    def space(self) -> str:
+        """The state space."""
+        return self.region.name if isinstance(self.region, Section) else "global"
 
 
 class Region(Protocol):
@@ -169,7 +190,7 @@ class Access:
         """
         pieces = self.find(active, addresses)
         if self.writes:
-            self.record_write(active, addresses, pieces)
+            self.record_write(pieces)
         return pieces
 
     def load(self, active: Active, addresses: Array) -> Array:
@@ -179,7 +200,7 @@ class Access:
             DeviceFault: An access is invalid.
         """
         rows = np.zeros((len(addresses), self.count), dtype=self.dtype)
-        for view, index, positions in self.locate(active, addresses):
+        for view, index, positions, _ in self.locate(active, addresses):
             lanes = slice(None) if positions is None else positions
             for place in range(self.count):
                 rows[lanes, place] = view[place:].take(index)
@@ -191,32 +212,41 @@ class Access:
         Raises:
             DeviceFault: An access is invalid.
         """
-        for view, index, positions in self.locate(active, addresses):
+        for view, index, positions, _ in self.locate(active, addresses):
             lanes = slice(None) if positions is None else positions
             for place in range(self.count):
                 view[place:][index] = rows[lanes, place]
 
-    def record_write(self, active: Active, addresses: Array, pieces: list[Piece]) -> None:
+    def record_write(self, pieces: list[Piece]) -> None:
         """Record that located bytes are written, where unwritten ones are tracked."""
-        if len(pieces) == 1 and pieces[0].positions is None:
-            unwritten = active.batch.recent[self].unwritten
-            if unwritten is not None:
-                mark_written(unwritten, pieces[0].places << self._shift, self.bytes)
-            return
-        for memory in active.batch.launch.memories:
-            if memory.tracks_unwritten:
-                self._record_anywhere(memory, self._wide(addresses))
+        for piece in pieces:
+            match piece.region:
+                case Allocation(unwritten=None) | Section(unwritten=None):
+                    continue
+                case Memory(tracks_unwritten=False):
+                    continue
+            for part in self.footprints([piece]):
+                if part.region.unwritten is not None:
+                    mark_written(part.region.unwritten, part.offsets, self.bytes)
 
-    def _record_anywhere(self, memory: Memory, addresses: Array) -> None:
-        left = addresses[memory.reserves(addresses)]
-        while len(left):
-            allocation = memory.find(int(left[0]))
-            assert allocation is not None, "the access is valid"
-            offsets = left - np.uint64(allocation.base)
-            inside = offsets < allocation.size
-            if allocation.unwritten is not None:
-                mark_written(allocation.unwritten, offsets[inside].view(np.int64), self.bytes)
-            left = left[~inside]
+    def footprints(self, pieces: list[Piece]) -> list[Footprint]:
+        """Return the allocations and sections of located accesses."""
+        found = []
+        for _, places, positions, region in pieces:
+            offsets = places << self._shift
+            if isinstance(region, Allocation | Section):
+                found.append(Footprint(region, offsets, positions))
+                continue
+            assert isinstance(region, Memory)
+            assert positions is not None
+            while len(offsets):
+                allocation = region.find(region.base + int(offsets[0]))
+                assert allocation is not None, "the access is valid"
+                start = allocation.base - region.base
+                inside = (offsets >= start) & (offsets < start + allocation.size)
+                found.append(Footprint(allocation, offsets[inside] - start, positions[inside]))
+                offsets, positions = offsets[~inside], positions[~inside]
+        return found
 
     def find(self, active: Active, addresses: Array) -> list[Piece]:
         """Locate the accesses of the active lanes.
@@ -275,7 +305,7 @@ class Access:
         """Return offsets from the start of a region; addresses below it wrap to huge ones."""
         kind = addresses.dtype
         if kind.itemsize == 4 and not self._window:
-            return self._wide(addresses) - np.uint64(base)
+            return self.wide(addresses) - np.uint64(base)
         offsets = active.scratch(kind)
         np.add(addresses, kind.type((self.offset - base) % (1 << 8 * kind.itemsize)), out=offsets)
         return offsets
@@ -291,7 +321,7 @@ class Access:
             np.add(index, active.per_lane(starts), out=index)
         if self._shift:
             np.right_shift(index, self._shift, out=index)
-        return Piece(region.view(self.dtype), index, None)
+        return Piece(region.view(self.dtype), index, None, region)
 
     # --- the long way ----------------------------------------------------------------------------
 
@@ -299,7 +329,7 @@ class Access:
         """Locate accesses in different regions, or raise a fault."""
         pieces, bad, misaligned = self._everywhere(active, addresses)
         if bad.any():
-            lane, wide = int(np.argmax(bad)), self._wide(addresses)
+            lane, wide = int(np.argmax(bad)), self.wide(addresses)
             raise self._fault(active, int(wide[lane]), lane, misaligned=bool(misaligned[lane]))
         return [piece for piece in pieces if piece.positions is None or len(piece.positions)]
 
@@ -309,7 +339,7 @@ class Access:
 
     def _everywhere(self, active: Active, addresses: Array) -> tuple[list[Piece], Array, Array]:
         """Return accesses in all regions, and which are invalid, and which misaligned."""
-        wide = self._wide(addresses)
+        wide = self.wide(addresses)
         wrong = np.zeros(len(wide), dtype=np.bool_)
         unclaimed = np.ones(len(wide), dtype=np.bool_)
         pieces = []
@@ -335,7 +365,8 @@ class Access:
         misaligned = ((wide & np.uint64(self.bytes - 1)) != 0) & ~unclaimed
         return pieces, wrong | unclaimed | misaligned, misaligned
 
-    def _wide(self, addresses: Array) -> Array:
+    def wide(self, addresses: Array) -> Array:
+        """Return addresses with the offset, of 64 bits."""
         if addresses.dtype.itemsize == 4:
             return (addresses + np.uint32(self.offset % (1 << 32))).astype(np.uint64)
         return addresses + np.uint64(self.offset % _WRAP)
@@ -364,7 +395,7 @@ class Access:
         index = offsets[positions].view(np.int64)
         if starts is not None:
             index += starts[positions]
-        return Piece(region.view(self.dtype), index >> self._shift, positions)
+        return Piece(region.view(self.dtype), index >> self._shift, positions, region)
 
     # --- faults ----------------------------------------------------------------------------------
 
@@ -392,30 +423,6 @@ class Access:
         return describe_address(active.batch.launch, address, self.bytes)
 
 
-_UNITS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
-
-
-def unwritten_units(unwritten: Array, offsets: Array, size: int) -> tuple[Array, list[Array]]:
-    """Return accesses of ``size`` bytes as units of an array: array, first units, second ones.
-
-    Args:
-        unwritten: 1 for every byte that was never written.
-        offsets: Per lane, the first byte; a multiple of the size.
-        size: Bytes, a power of two.
-    """
-    unit = min(size, 8)
-    whole = len(unwritten) // unit * unit
-    first = offsets >> (unit.bit_length() - 1)
-    return unwritten[:whole].view(_UNITS[unit]), [first + n for n in range(size // unit)]
-
-
-def mark_written(unwritten: Array, offsets: Array, size: int) -> None:
-    """Mark the bytes of accesses as written."""
-    units, places = unwritten_units(unwritten, offsets, size)
-    for place in places:
-        units[place] = 0
-
-
 class MemoryAction(ABC):
     """An action that accesses memory and declares its accesses.
 
@@ -435,12 +442,3 @@ class MemoryAction(ABC):
         other = copy.copy(self)
         other.accesses = tuple(map(stand_in, self.accesses))
         return other
-
-
-def section_window(address: int) -> str | None:
-    """Return the space whose window contains a generic address."""
-    if PARAMETER_WINDOW <= address < WINDOWS_END:
-        for name in ("param", "local", "shared"):
-            if 0 <= address - WINDOWS[name] < WINDOW_BYTES:
-                return name
-    return None

@@ -19,8 +19,8 @@ from cudarun.emulator.machine.access import (
     MemoryAction,
     Region,
     Section,
-    section_window,
 )
+from cudarun.emulator.machine.spaces import section_window
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.bits import INTEGER_OPERATIONS
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair, to_f32
@@ -102,7 +102,7 @@ class Atomic(MemoryAction):
         each = 1 + (self.operation == "cas")
         values = self.operands(sources)
         (access,) = self.accesses
-        for view, index, positions in access.locate(active, sources[0]):
+        for view, index, positions, _ in access.locate(active, sources[0]):
             given = values if positions is None else [value[positions] for value in values]
             for place in range(self.count):
                 old = self._run(view[place:], index, given[each * place : each * (place + 1)])

@@ -180,7 +180,7 @@ def reduce_chunks(
 
     The access may have another type of the same size.
     """
-    for view, index, positions in reducing.locate(some, addresses):
+    for view, index, positions, _ in reducing.locate(some, addresses):
         rows, elements = data if positions is None else data[positions], view.view(data.dtype)
         for place in range(rows.shape[1]):
             combine_at(elements[place:], index, np.ascontiguousarray(rows[:, place]), combine)

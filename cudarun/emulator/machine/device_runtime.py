@@ -15,10 +15,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.machine.access import section_window
 from cudarun.emulator.machine.child_grids import TAIL_STREAM, ChildGrid, Extent
 from cudarun.emulator.machine.device_copies import Box, copy_box, fill_box
 from cudarun.emulator.machine.runtime_calls import CallingThread, Result, RuntimeQuery, each_lane
+from cudarun.emulator.machine.spaces import section_window
 from cudarun.emulator.memory import OutOfMemory
 
 if TYPE_CHECKING:

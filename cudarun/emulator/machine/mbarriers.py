@@ -87,7 +87,7 @@ class BarrierChange(MemoryAction):
     def change(self, active: Active, addresses: Array, counts: Array, owed: Array) -> Array:
         """Apply ``counts`` and ``owed`` bytes, one per active lane; return the objects before."""
         states = np.zeros(active.count, dtype=np.uint64)
-        for view, index, positions in self.accesses[-1].locate(active, addresses):
+        for view, index, positions, _ in self.accesses[-1].locate(active, addresses):
             rows = np.arange(active.count) if positions is None else positions
             order = np.argsort(index, kind="stable")
             starts = np.flatnonzero(np.diff(index[order], prepend=-1))
@@ -227,7 +227,7 @@ class Wait(MemoryAction):
         asked = self.phases(sources)
         (access,) = self.accesses
         failed = []
-        for view, index, positions in access.locate(active, sources[0]):
+        for view, index, positions, _ in access.locate(active, sources[0]):
             rows = slice(None) if positions is None else positions
             phases = asked[rows]
             complete = view.take(index) >> np.uint64(PHASE) != phases

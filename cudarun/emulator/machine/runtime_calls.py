@@ -136,7 +136,7 @@ def readable(active: Active, index: int, address: int, most: int) -> bytes:
         DeviceFault: Not even the first byte can be read.
     """
     lane = active.some(np.array([index]))
-    ((view, start, _),) = _BYTE.locate(lane, np.array([address], dtype=np.uint64))
+    ((view, start, *_),) = _BYTE.locate(lane, np.array([address], dtype=np.uint64))
     region = _BYTE.region(active, address)
     assert region is not None
     first = int(start[0])

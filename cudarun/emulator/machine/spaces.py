@@ -52,6 +52,15 @@ NULL_BYTES = 1 << 20
 """Addresses below this are called offsets of a null pointer."""
 
 
+def section_window(address: int) -> str | None:
+    """Return the space whose window contains a generic address."""
+    if PARAMETER_WINDOW <= address < WINDOWS_END:
+        for name in ("param", "local", "shared"):
+            if 0 <= address - WINDOWS[name] < WINDOW_BYTES:
+                return name
+    return None
+
+
 class InGlobalOrConst:
     """``isspacep.global`` and ``isspacep.const``, which no window distinguishes.
 

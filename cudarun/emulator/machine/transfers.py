@@ -28,7 +28,7 @@ class MemoryLoad(MemoryAction):
         """Load from memory."""
         columns = split(destinations, self.elements)
         (access,) = self.accesses
-        for view, index, positions in access.locate(active, sources[0]):
+        for view, index, positions, _ in access.locate(active, sources[0]):
             for place, column in enumerate(columns):
                 part = view[place:] if place else view
                 if positions is not None:
@@ -51,7 +51,7 @@ class MemoryStore(MemoryAction):
         """Store to memory."""
         columns = split(sources[1 : 1 + self.count], self.elements)
         (access,) = self.accesses
-        for view, index, positions in access.locate(active, sources[0]):
+        for view, index, positions, _ in access.locate(active, sources[0]):
             for place, column in enumerate(columns):
                 part = view[place:] if place else view
                 part[index] = column if positions is None else column[positions]

@@ -51,7 +51,7 @@ def reduce_at(
     (access,) = action.accesses
     (operands,) = action.operands(sources)
     operands = operands.view(f"u{operands.itemsize}")
-    for view, places, positions in access.locate(active, sources[0]):
+    for view, places, positions, _ in access.locate(active, sources[0]):
         chosen = operands if positions is None else operands[positions]
         addresses = view.ctypes.data + places * view.itemsize
         for address, operand in zip(addresses.tolist(), chosen.tolist(), strict=True):

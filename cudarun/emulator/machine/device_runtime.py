@@ -156,10 +156,6 @@ def _occupancy(
     return thread.services.occupancy(kernel, threads, dynamic_shared)
 
 
-def _limit(thread: CallingThread, limit: int) -> Result:
-    return thread.services.limit(limit)
-
-
 def _malloc(thread: CallingThread, size: int) -> Result:
     heap = thread.launch.config.heap
     if size == 0:
@@ -275,62 +271,60 @@ _TYPES: dict[str, str | tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def _function(action: ActionFunction, parameters: str, result: str = "u32") -> RuntimeFunction:
-    return RuntimeFunction(action, result, tuple(_TYPES[word] for word in parameters.split()))
+def _call(function: Callable[..., int], parameters: str, result: str = "u32") -> RuntimeFunction:
+    """Return a function that only has a result."""
+    return RuntimeFunction(each_lane(function), result, _types(parameters))
 
 
-def _value(function: Callable[..., Result], dtype: str = "u4", **options: Any) -> RuntimeQuery:
-    return RuntimeQuery(function, dtype, **options)
+def _query(
+    function: Callable[..., Result], parameters: str, dtype: str = "u4", **options: Any
+) -> RuntimeFunction:
+    """Return a function that writes values to its first argument."""
+    return RuntimeFunction(RuntimeQuery(function, dtype, **options), "u32", _types(parameters))
+
+
+def _types(parameters: str) -> tuple[str | tuple[str, ...], ...]:
+    return tuple(_TYPES[word] for word in parameters.split())
 
 
 _FUNCTIONS: dict[str, RuntimeFunction] = {
-    "GetParameterBufferV2": _function(each_lane(_parameter_buffer), "ptr dim3 dim3 int", "u64"),
-    "LaunchDeviceV2": _function(each_lane(_launch), "ptr stream"),
-    "GetLastError": _function(
-        each_lane(lambda thread: thread.errors.pop(thread.number, _SUCCESS)), ""
+    "GetParameterBufferV2": _call(_parameter_buffer, "ptr dim3 dim3 int", "u64"),
+    "LaunchDeviceV2": _call(_launch, "ptr stream"),
+    "GetLastError": _call(lambda thread: thread.errors.pop(thread.number, _SUCCESS), ""),
+    "PeekAtLastError": _call(lambda thread: thread.errors.get(thread.number, _SUCCESS), ""),
+    "GetErrorName": _call(partial(_error_text, name=True), "int", "u64"),
+    "GetErrorString": _call(partial(_error_text, name=False), "int", "u64"),
+    "StreamCreateWithFlags": _query(_create_stream, "ptr int", "u8"),
+    "StreamDestroy": _call(_destroy_stream, "stream"),
+    "StreamWaitEvent": _call(
+        lambda thread, stream, event, _: _record_event(thread, event, stream), "stream ptr int"
     ),
-    "PeekAtLastError": _function(
-        each_lane(lambda thread: thread.errors.get(thread.number, _SUCCESS)), ""
+    "EventCreateWithFlags": _query(_create_event, "ptr int", "u8"),
+    "EventRecord": _call(_record_event, "ptr stream"),
+    "EventDestroy": _call(_event_call, "ptr"),
+    "GetDevice": _query(lambda thread: (_SUCCESS, 0), "ptr"),
+    "GetDeviceCount": _query(lambda thread: (_SUCCESS, thread.services.device_count), "ptr"),
+    "RuntimeGetVersion": _query(lambda thread: (_SUCCESS, _RUNTIME_VERSION), "ptr"),
+    "DeviceGetAttribute": _query(
+        lambda thread, number, _: (_SUCCESS, thread.services.attribute(number)), "ptr int int"
     ),
-    "GetErrorName": _function(each_lane(partial(_error_text, name=True)), "int", "u64"),
-    "GetErrorString": _function(each_lane(partial(_error_text, name=False)), "int", "u64"),
-    "StreamCreateWithFlags": _function(_value(_create_stream, "u8"), "ptr int"),
-    "StreamDestroy": _function(each_lane(_destroy_stream), "stream"),
-    "StreamWaitEvent": _function(
-        each_lane(lambda thread, stream, event, _: _record_event(thread, event, stream)),
-        "stream ptr int",
+    "DeviceGetLimit": _query(lambda thread, limit: thread.services.limit(limit), "ptr int", "u8"),
+    "DeviceGetCacheConfig": _query(lambda thread: (_SUCCESS, 0), "ptr"),
+    "FuncGetAttributes": _query(_function_attributes, "ptr ptr", "u8", count=_ATTRIBUTE_WORDS),
+    "OccupancyMaxActiveBlocksPerMultiprocessor": _query(
+        _occupancy, "ptr ptr int size", sets_error=False
     ),
-    "EventCreateWithFlags": _function(_value(_create_event, "u8"), "ptr int"),
-    "EventRecord": _function(each_lane(_record_event), "ptr stream"),
-    "EventDestroy": _function(each_lane(_event_call), "ptr"),
-    "GetDevice": _function(_value(lambda thread: (_SUCCESS, 0)), "ptr"),
-    "GetDeviceCount": _function(
-        _value(lambda thread: (_SUCCESS, thread.services.device_count)), "ptr"
+    "OccupancyMaxActiveBlocksPerMultiprocessorWithFlags": _query(
+        _occupancy, "ptr ptr int size int", sets_error=False
     ),
-    "RuntimeGetVersion": _function(_value(lambda thread: (_SUCCESS, _RUNTIME_VERSION)), "ptr"),
-    "DeviceGetAttribute": _function(
-        _value(lambda thread, number, _: (_SUCCESS, thread.services.attribute(number))),
-        "ptr int int",
-    ),
-    "DeviceGetLimit": _function(_value(_limit, "u8"), "ptr int"),
-    "DeviceGetCacheConfig": _function(_value(lambda thread: (_SUCCESS, 0)), "ptr"),
-    "FuncGetAttributes": _function(
-        _value(_function_attributes, "u8", count=_ATTRIBUTE_WORDS), "ptr ptr"
-    ),
-    "OccupancyMaxActiveBlocksPerMultiprocessor": _function(
-        _value(_occupancy, sets_error=False), "ptr ptr int size"
-    ),
-    "OccupancyMaxActiveBlocksPerMultiprocessorWithFlags": _function(
-        _value(_occupancy, sets_error=False), "ptr ptr int size int"
-    ),
-    "Malloc": _function(_value(_malloc, "u8"), "ptr size"),
-    "Free": _function(each_lane(_free), "ptr"),
-    "MemcpyAsync": _function(each_lane(_copy_line), "ptr ptr size int stream"),
-    "Memcpy2DAsync": _function(each_lane(_copy_rows), "ptr size ptr size size size int stream"),
-    "Memcpy3DAsync": _function(each_lane(_copy_planes), "ptr stream"),
-    "MemsetAsync": _function(each_lane(_fill_line), "ptr int size stream"),
-    "Memset2DAsync": _function(each_lane(_fill_rows), "ptr size int size size stream"),
-    "Memset3DAsync": _function(each_lane(_fill_planes), "pitched int extent stream"),
+    "Malloc": _query(_malloc, "ptr size", "u8"),
+    "Free": _call(_free, "ptr"),
+    "MemcpyAsync": _call(_copy_line, "ptr ptr size int stream"),
+    "Memcpy2DAsync": _call(_copy_rows, "ptr size ptr size size size int stream"),
+    "Memcpy3DAsync": _call(_copy_planes, "ptr stream"),
+    "MemsetAsync": _call(_fill_line, "ptr int size stream"),
+    "Memset2DAsync": _call(_fill_rows, "ptr size int size size stream"),
+    "Memset3DAsync": _call(_fill_planes, "pitched int extent stream"),
 }
 # Functions with a variant for programs whose default stream is a thread's own.
 _WITH_STREAM = {"LaunchDeviceV2", "StreamWaitEvent", "EventRecord"} | {

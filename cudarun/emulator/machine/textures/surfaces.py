@@ -33,8 +33,8 @@ AXES = {"1d": "x", "2d": "xy", "3d": "xyz", "a1d": "zx", "a2d": "zxy"}
 class OnSurface:
     """An instruction on surface objects, which may differ by lane."""
 
-    geometry: str
-    mode: str
+    def __init__(self, words: Words) -> None:
+        self.geometry, self.mode = words["geom"], words["clamp"]
 
     def placed(
         self, active: Active, sources: Arrays, size: int, *, texels: bool = False
@@ -84,7 +84,7 @@ class SurfaceLoad(OnSurface, MemoryAction):
     """``suld.b``: elements at a byte offset in a row; zeros where out of range."""
 
     def __init__(self, words: Words) -> None:
-        self.geometry, self.mode = words["geom"], words["clamp"]
+        super().__init__(words)
         dtype, count = words.type.dtype, _count(words)
         self.accesses = (Access("global", dtype, count, AccessKind.READ, 0),)
 
@@ -103,7 +103,7 @@ class SurfaceStore(OnSurface, MemoryAction):
     """``sust.b``: elements at a byte offset in a row; ignored where out of range."""
 
     def __init__(self, words: Words) -> None:
-        self.geometry, self.mode = words["geom"], words["clamp"]
+        super().__init__(words)
         self.given = words.counts[0]  # a vector of three coordinates has four elements
         dtype, count = words.type.dtype, _count(words)
         self.accesses = (Access("global", dtype, count, AccessKind.WRITE, 0),)
@@ -124,7 +124,7 @@ class FormattedStore(OnSurface, MemoryAction):
     """``sust.p``: one texel per lane, at coordinates in texels."""
 
     def __init__(self, words: Words) -> None:
-        self.geometry, self.mode = words["geom"], words["clamp"]
+        super().__init__(words)
         self.given = words.counts[0]
         self.accesses = tuple(
             Access("global", np.dtype(unit), count, AccessKind.WRITE, 0)
@@ -148,7 +148,7 @@ class SurfaceReduction(OnSurface, MemoryAction):
     """``sured``: an atomic operation without result; that of a texel has the surface's sign."""
 
     def __init__(self, words: Words) -> None:
-        self.geometry, self.mode = words["geom"], words["clamp"]
+        super().__init__(words)
         self.texels = words["how"] == "p"
         bits = words["type"][1:]
         types = (f"u{bits}", f"s{bits}") if self.texels else (words["type"],)

@@ -28,6 +28,7 @@ from cudarun.emulator.detectors.vector_clocks import (
     WARP,
     LogicalClock,
     VectorClock,
+    without_covered,
 )
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.threads import WARP as WARP_SIZE
@@ -280,7 +281,7 @@ class HappensBefore:
             fences = np.maximum(by_warp[slot], own[:, None])
             known.append(np.minimum(self._of_warps[lanes], fences).ravel())
         result = VectorClock.latest(
-            *_without_covered(np.concatenate(keys), np.concatenate(known), self._whole(lanes), own)
+            *without_covered(np.concatenate(keys), np.concatenate(known), self._whole(lanes), own)
         )
         return result.joined(self._joined(lanes)).joined(self.completions.clock(lanes))
 
@@ -433,21 +434,3 @@ class HappensBefore:
         for number, members in groups(self._clock[lanes]):
             known[members] = self._clocks[number].get(keys[:, members]).max(axis=0)
         return known
-
-
-def _without_covered(
-    keys: Array, timestamps: Array, block: int | None, own: Array
-) -> tuple[Array, Array]:
-    """Replace what all threads of a block know of it by one timestamp of the block.
-
-    Args:
-        keys: Keys of this block only.
-        timestamps: The timestamp of each.
-        block: The block; ``None`` if the threads are not a whole block.
-        own: The timestamp of each of its threads.
-    """
-    if block is None:
-        return keys, timestamps
-    lowest = own.min()
-    later = (timestamps > lowest).nonzero()[0]
-    return np.append(keys[later], BLOCK + block), np.append(timestamps[later], lowest)

@@ -132,3 +132,21 @@ class VectorClock:
 
 
 NOTHING = VectorClock(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+
+def without_covered(
+    keys: Array, timestamps: Array, block: int | None, own: Array
+) -> tuple[Array, Array]:
+    """Replace what all threads of a block know of it by one timestamp of the block.
+
+    Args:
+        keys: Keys of this block only.
+        timestamps: The timestamp of each.
+        block: The block; ``None`` if the threads are not a whole block.
+        own: The timestamp of each of its threads.
+    """
+    if block is None:
+        return keys, timestamps
+    lowest = own.min()
+    later = (timestamps > lowest).nonzero()[0]
+    return np.append(keys[later], BLOCK + block), np.append(timestamps[later], lowest)

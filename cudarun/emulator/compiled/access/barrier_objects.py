@@ -14,8 +14,7 @@ from cudarun.emulator.compiled.access.accesses import CheckedLanes
 from cudarun.emulator.compiled.lanes.lowering import LaneType
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, LaneVector, splat
 from cudarun.emulator.compiled.native.functions import call
-from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.memory import CheckedPlace, field, pointer_to, store_field
+from cudarun.emulator.compiled.state.memory import CheckedPlace
 from cudarun.emulator.compiled.state.sites import pass_sources, take_results
 from cudarun.emulator.machine.barrier_objects import BYTES, COUNT, NO_BYTES, PENDING
 from cudarun.emulator.machine.barrier_objects import PHASE as PHASE_BIT
@@ -34,8 +33,8 @@ _NOTHING_OWED = NO_BYTES << BYTES
 OBJECT_TEST = np.dtype(
     [("failed", np.uint32), ("asked", np.uint32), ("addresses", np.uint64, WIDTH)]
 )
-"""The last test of objects by a warp at an instruction: the lanes that found a phase incomplete,
-the parities that lanes asked for, and the addresses without the offset of the operand."""
+"""The last test of objects by a warp at an instruction, as ``record_test`` records it; the
+addresses are without the offset of the operand."""
 
 
 class BarrierObjects(AccessRules):
@@ -73,34 +72,23 @@ class BarrierObjects(AccessRules):
 
         def fast(places: list[CheckedPlace]) -> list[LaneVector]:
             word = self._accesses.memory.load(code, places[0], mask, 64, 0)
-            given, phase = self._wide(sources[1]), splat("i64", PHASE_BIT)
+            state, phase = self._wide(sources[1]), splat("i64", PHASE_BIT)
             if action.parity:
-                asked = code.binary("and", given, splat("i64", 1))
+                asked = code.binary("and", state, splat("i64", 1))
             else:
-                asked = code.binary("lshr", given, phase)
+                asked = code.binary("lshr", state, phase)
             complete = code.compare("ne", code.binary("lshr", word, phase), asked)
-            self._record(number, mask, complete, asked, self._wide(sources[0]))
+            failed = code.scalar(f"xor i32 {code.to_mask(complete)}, -1")
+            failed = code.scalar(f"and i32 {failed}, {mask}")
+            phases = code.to_mask(code.compare("ne", asked, splat("i64", 0)))
+            pass_sources(code, [self._wide(sources[0])])
+            given = f"i32 %warp, i32 {number}, i32 {failed}, i32 {phases}"
+            call(code, "void", "record_test", f"ptr %ctx, {given}")
             return [complete]
 
         self._finish(
             operation, self._accesses.access(operation, action.accesses, sources, mask, fast)
         )
-
-    def _record(
-        self, number: int, mask: str, complete: LaneVector, asked: LaneVector, at: LaneVector
-    ) -> None:
-        """Record a test, as an `OBJECT_TEST`, for reports of threads that wait for ever."""
-        code = self._code
-        warps = field(code, "%ctx", layout.WARPS, "i64")
-        first = code.scalar(f"mul i64 {warps}, {number}")
-        place = code.scalar(f"add i64 {first}, {code.scalar('zext i32 %warp to i64')}")
-        place = code.scalar(f"mul i64 {place}, {OBJECT_TEST.itemsize}")
-        test = pointer_to(code, field(code, "%ctx", layout.TESTS, "ptr"), place)
-        failed = code.scalar(f"xor i32 {code.to_mask(complete)}, -1")
-        failed = code.scalar(f"and i32 {failed}, {mask}")
-        phases = code.to_mask(code.compare("ne", asked, splat("i64", 0)))
-        for offset, kind, value in ((0, "i32", failed), (4, "i32", phases), (8, at.type, at.name)):
-            store_field(code, test, offset, kind, value)
 
     def change(self, operation: Action, mask: str) -> None:
         """Compile an arrival, or a change of the expected bytes."""

@@ -43,6 +43,19 @@ OUT_OF_LINE u32 change_objects(char *ctx, char *host, u32 mask, u32 drops)
     return 1;
 }
 
+// Record a test of objects by a warp at an instruction, for reports of threads that wait for ever:
+// the lanes that found a phase incomplete, the parities that lanes asked for, and the addresses,
+// which are the column.
+OUT_OF_LINE void record_test(char *ctx, u32 warp, u32 number, u32 failed, u32 phases)
+{
+    enum { FAILED = 0, PHASES = 4, ADDRESSES = 8, TEST_BYTES = ADDRESSES + 8 * WARP };
+    u64 place = number * FIELD(u64, ctx, WARPS) + warp;
+    char *test = FIELD(char *, ctx, TESTS) + place * TEST_BYTES;
+    FIELD(u32, test, FAILED) = failed;
+    FIELD(u32, test, PHASES) = phases;
+    __builtin_memcpy(test + ADDRESSES, COLUMN(char, ctx, 0), 8 * WARP);
+}
+
 INLINE u32 is_object(u64 place, u64 size)
 {
     return !(place % OBJECT_SIZE) && is_inside(place, OBJECT_SIZE, size);

@@ -52,6 +52,20 @@ OUT_OF_LINE void sum_exactly(float *a, float *b, float *c, double *total, u32 ro
         total[row] *= power_of(largest[row] - kept);
 }
 
+// Count the bits of the results of an operation on bits of rows and columns, and add them to C.
+OUT_OF_LINE void count_bits(u32 *a, u32 *b, u32 *c, u32 *restrict d, u32 rows, u32 columns,
+                            u32 words_, u32 is_xor)
+{
+    for (u32 column = 0; column < columns; column++, b += words_, c += rows, d += rows) {
+        __builtin_memcpy(d, c, rows * sizeof *d);
+        for (u32 word = 0; word < words_; word++)
+            for (u32 row = 0; row < rows; row++) {
+                u32 left = a[word * rows + row], right = b[word];
+                d[row] += (u32)__builtin_popcount(is_xor ? left ^ right : left & right);
+            }
+    }
+}
+
 // --- sparse matrices (`machine/sparsity.py`) -----------------------------------------------------
 
 // Write where in a column of B the units for a sparse A are, in bytes, by unit and row. `bits` are

@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from c177df2bba60deb9c0faa32ab26da69eb08b626a6d9e9e1562c0907ed9bdd589
+; Written by `python -m tools.generate_runtime` from 418bf1527585899a320d679b6778144016737c68e8a36065c82bd758a8a37c73
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -43,6 +43,8 @@ declare i64 @llvm.vector.reduce.or.v16i64(<16 x i64>)
 declare void @llvm.lifetime.end.p0(i64, ptr)
 
 declare void @llvm.lifetime.start.p0(i64, ptr)
+
+declare void @llvm.memcpy.p0.p0.i64(ptr noalias, ptr noalias, i64, i1)
 
 declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 
@@ -1569,6 +1571,27 @@ define internal range(i32 0, 2) i32 @change_objects(ptr %0, ptr %1, i32 %2, i32 
   ret i32 %75
 }
 
+define internal void @record_test(ptr %0, i32 %1, i32 %2, i32 %3, i32 %4) noinline #0 {
+  %6 = zext i32 %2 to i64
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 104
+  %8 = load i64, ptr %7, align 8
+  %9 = mul i64 %8, %6
+  %10 = zext i32 %1 to i64
+  %11 = add i64 %9, %10
+  %12 = getelementptr inbounds nuw i8, ptr %0, i64 296
+  %13 = load ptr, ptr %12, align 8
+  %14 = mul i64 %11, 264
+  %15 = getelementptr inbounds nuw i8, ptr %13, i64 %14
+  store i32 %3, ptr %15, align 4
+  %16 = getelementptr inbounds nuw i8, ptr %15, i64 4
+  store i32 %4, ptr %16, align 4
+  %17 = getelementptr inbounds nuw i8, ptr %15, i64 8
+  %18 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %19 = load ptr, ptr %18, align 8
+  tail call void @llvm.memcpy.p0.p0.i64(ptr nonnull align 1 dereferenceable(256) %17, ptr nonnull align 1 dereferenceable(256) %19, i64 256, i1 false)
+  ret void
+}
+
 define internal range(i32 0, 2) i32 @copy_bulk(ptr %0, ptr %1, ptr %2, ptr %3, ptr %4, i32 %5, i32 %6, i64 %7) noinline #0 {
   %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %10 = load ptr, ptr %9, align 8
@@ -3030,6 +3053,19 @@ define internal range(i32 0, 3) i32 @advance(ptr %0, ptr %1, i32 %2, i32 %3, i32
   ret i32 %18
 }
 
+define internal i32 @call_site(ptr initializes((160, 172)) %0, i32 %1, i32 %2, i32 %3) noinline #0 {
+  %5 = getelementptr inbounds nuw i8, ptr %0, i64 160
+  store i32 %2, ptr %5, align 4
+  %6 = getelementptr inbounds nuw i8, ptr %0, i64 164
+  store i32 %1, ptr %6, align 4
+  %7 = getelementptr inbounds nuw i8, ptr %0, i64 168
+  store i32 %3, ptr %7, align 4
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 56
+  %9 = load ptr, ptr %8, align 8
+  %10 = tail call i32 %9(ptr %0)
+  ret i32 %10
+}
+
 define internal i32 @tick(ptr %0, i32 %1, i32 %2, i32 %3) noinline #0 {
   %5 = getelementptr inbounds nuw i8, ptr %0, i64 72
   %6 = load i64, ptr %5, align 8
@@ -3335,6 +3371,66 @@ define internal void @sum_exactly(ptr %0, ptr %1, ptr %2, ptr %3, i32 %4, i32 %5
   %165 = add nuw nsw i64 %154, 1
   %166 = icmp eq i64 %165, %122
   br i1 %166, label %152, label %153
+}
+
+define internal void @count_bits(ptr %0, ptr %1, ptr %2, ptr noalias %3, i32 %4, i32 %5, i32 %6, i32 %7) noinline #0 {
+  %9 = icmp eq i32 %5, 0
+  br i1 %9, label %17, label %10
+10:
+  %11 = zext i32 %4 to i64
+  %12 = shl nuw nsw i64 %11, 2
+  %13 = icmp eq i32 %6, 0
+  %14 = icmp eq i32 %4, 0
+  %15 = icmp eq i32 %7, 0
+  %16 = zext i32 %6 to i64
+  br label %18
+17:
+  ret void
+18:
+  %19 = phi ptr [ %1, %10 ], [ %32, %30 ]
+  %20 = phi ptr [ %2, %10 ], [ %33, %30 ]
+  %21 = phi i32 [ 0, %10 ], [ %31, %30 ]
+  %22 = phi ptr [ %3, %10 ], [ %34, %30 ]
+  tail call void @llvm.memcpy.p0.p0.i64(ptr align 4 %22, ptr align 4 %20, i64 %12, i1 false)
+  br i1 %13, label %30, label %23
+23:
+  %24 = phi i64 [ %37, %36 ], [ 0, %18 ]
+  br i1 %14, label %36, label %25
+25:
+  %26 = trunc nuw i64 %24 to i32
+  %27 = mul i32 %4, %26
+  %28 = getelementptr inbounds nuw i32, ptr %19, i64 %24
+  %29 = load i32, ptr %28, align 4
+  br label %39
+30:
+  %31 = add nuw i32 %21, 1
+  %32 = getelementptr inbounds nuw i32, ptr %19, i64 %16
+  %33 = getelementptr inbounds nuw i32, ptr %20, i64 %11
+  %34 = getelementptr inbounds nuw i32, ptr %22, i64 %11
+  %35 = icmp eq i32 %31, %5
+  br i1 %35, label %17, label %18
+36:
+  %37 = add nuw nsw i64 %24, 1
+  %38 = icmp eq i64 %37, %16
+  br i1 %38, label %30, label %23
+39:
+  %40 = phi i64 [ 0, %25 ], [ %53, %39 ]
+  %41 = trunc nuw i64 %40 to i32
+  %42 = add i32 %27, %41
+  %43 = zext i32 %42 to i64
+  %44 = getelementptr inbounds nuw i32, ptr %0, i64 %43
+  %45 = load i32, ptr %44, align 4
+  %46 = xor i32 %29, %45
+  %47 = and i32 %29, %45
+  %48 = select i1 %15, i32 %47, i32 %46
+  %49 = tail call range(i32 0, 33) i32 @llvm.ctpop.i32(i32 %48)
+  %50 = getelementptr inbounds nuw i32, ptr %22, i64 %40
+  %51 = load i32, ptr %50, align 4
+  %52 = add i32 %49, %51
+  store i32 %52, ptr %50, align 4
+  %53 = add nuw nsw i64 %40, 1
+  %54 = icmp eq i64 %53, %11
+  br i1 %54, label %36, label %39
 }
 
 define internal void @find_units(ptr %0, ptr %1, ptr %2, i32 %3, i32 %4, i32 %5) noinline #0 {

@@ -63,7 +63,9 @@ def define_product(module: ModuleText, shape: MatrixShape) -> str:
     if shape.is_double:
         _chains(code, shape)
     elif shape.op:
-        _counts(code, shape)
+        given = shape.rows, shape.columns, shape.words, shape.op == "xor"
+        numbers = ", ".join(f"i32 {int(number)}" for number in given)
+        call(code, "void", "count_bits", f"ptr %a, ptr %b, ptr %c, ptr %d, {numbers}")
     else:
         _columns(code, shape)
     code.line("ret void")
@@ -389,17 +391,3 @@ def _pair_products(code: CodeBuilder, a: LaneVector, b: LaneVector) -> LaneVecto
             for x, y in zip(parts[::2], parts[1::2], strict=True)
         ]
     return parts[0]
-
-
-def _counts(code: CodeBuilder, shape: MatrixShape) -> None:
-    """Count the bits of the results of an operation on bits."""
-    rows = shape.rows
-    with counted(code, shape.columns) as column:
-        place = scaled(code, column, rows)
-        total = load(code, "%c", "i32", place, rows)
-        for word in range(shape.words):
-            a = load(code, "%a", "i32", str(word * rows), rows)
-            b = load_single(code, "%b", "i32", scaled(code, column, shape.words, word), rows)
-            bits = code.binary(shape.op, a, b)
-            total = code.binary("add", total, code.intrinsic("ctpop", bits))
-        store(code, total, "%d", place)

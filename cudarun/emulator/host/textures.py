@@ -151,8 +151,7 @@ def _of_arrays(
         _sampler(description, texel, cube=cube),
         layers=max(layers // per, 1) if shape.layered else 1,
         first_layer=first_layer // per,
-        promoted=_promoted(int(description.flags), texel),
-        srgb=_is_srgb(int(description.flags), texel),
+        **_reading(int(description.flags), texel),
     )
 
 
@@ -180,18 +179,9 @@ def _of_linear(process: Process, linear: Any, description: CUDA_TEXTURE_DESC) ->
     if size > _MOST_LINEAR:
         raise Refusal("INVALID_VALUE", f"{size} bytes exceed the maximum for linear memory")
     memory = _TextureMemory(process, linear.devPtr, texel)
-    flags = _checked_flags(description, cube=False)
-    count = -(-size // texel.bytes)
-    sampler = Sampler((AddressMode.CLAMP,) * 3)
-    return Texture(
-        memory.texels,
-        ((count, 1, 1),),
-        "1d",
-        sampler,
-        promoted=_promoted(flags, texel),
-        srgb=_is_srgb(flags, texel),
-        linear=True,
-    )
+    flags, sampler = _checked_flags(description, cube=False), Sampler((AddressMode.CLAMP,) * 3)
+    sizes = ((-(-size // texel.bytes), 1, 1),)
+    return Texture(memory.texels, sizes, "1d", sampler, **_reading(flags, texel), linear=True)
 
 
 def _of_pitched(process: Process, pitched: Any, description: CUDA_TEXTURE_DESC) -> Texture:
@@ -203,15 +193,9 @@ def _of_pitched(process: Process, pitched: Any, description: CUDA_TEXTURE_DESC) 
     if pitch % _PITCH_ALIGNMENT or pitch > _WIDEST_PITCH:
         raise Refusal("INVALID_VALUE", f"invalid pitchInBytes: {pitch}")
     memory = _TextureMemory(process, pitched.devPtr, texel, pitch)
-    flags = int(description.flags)
-    return Texture(
-        memory.texels,
-        ((width or _WIDEST, height or _HIGHEST, 1),),
-        "2d",
-        _sampler(description, texel, cube=False),
-        promoted=_promoted(flags, texel),
-        srgb=_is_srgb(flags, texel),
-    )
+    sampler = _sampler(description, texel, cube=False)
+    sizes = ((width or _WIDEST, height or _HIGHEST, 1),)
+    return Texture(memory.texels, sizes, "2d", sampler, **_reading(int(description.flags), texel))
 
 
 def _format_in_memory(memory: Any) -> TexelFormat:
@@ -255,6 +239,11 @@ def _checked_flags(description: CUDA_TEXTURE_DESC, *, cube: bool) -> int:
     if flags & CU_TRSF_SEAMLESS_CUBEMAP and not cube:
         raise Refusal("INVALID_VALUE", "CU_TRSF_SEAMLESS_CUBEMAP requires a cube")
     return flags
+
+
+def _reading(flags: int, texel: TexelFormat) -> dict[str, bool]:
+    """Return how a texture reads texels."""
+    return {"promoted": _promoted(flags, texel), "srgb": _is_srgb(flags, texel)}
 
 
 def _promoted(flags: int, texel: TexelFormat) -> bool:

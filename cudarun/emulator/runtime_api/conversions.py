@@ -107,11 +107,8 @@ def array_description(channels: Any, extent: tuple[int, int, int], flags: int) -
 def element_bytes(array: Any) -> int:
     """Return the size of an element of a CUDA array."""
     description = driver_call("cuArray3DGetDescriptor", int(array))
-    return (
-        int(_CHANNELS[CUarray_format(int(description.Format))][1])
-        // 8
-        * int(description.NumChannels)
-    )
+    _, bits = _CHANNELS[CUarray_format(int(description.Format))]
+    return bits // 8 * int(description.NumChannels)
 
 
 # --- copies --------------------------------------------------------------------------------------

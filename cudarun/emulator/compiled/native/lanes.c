@@ -20,12 +20,6 @@ OUT_OF_LINE u32 advance(u32 *masks, u32 *pending, u32 mask, u32 taken, u32 first
     return DISPATCHED;
 }
 
-// Call back at a place of the code.
-OUT_OF_LINE u32 call_site(char *ctx, u32 warp, int site, u32 mask)
-{
-    return call_back(ctx, site, warp, mask);
-}
-
 // Call back after many jumps back.
 OUT_OF_LINE u32 tick(char *ctx, u32 warp, int site, u32 mask)
 {

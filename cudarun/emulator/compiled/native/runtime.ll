@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 418bf1527585899a320d679b6778144016737c68e8a36065c82bd758a8a37c73
+; Written by `python -m tools.generate_runtime` from 5000ec4710081fe88d9b24b11fba3d42d2842f7db0c10c1879f6ebc5a0295033
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -3051,19 +3051,6 @@ define internal range(i32 0, 3) i32 @advance(ptr %0, ptr %1, i32 %2, i32 %3, i32
 17:
   %18 = phi i32 [ 0, %16 ], [ %15, %14 ]
   ret i32 %18
-}
-
-define internal i32 @call_site(ptr initializes((160, 172)) %0, i32 %1, i32 %2, i32 %3) noinline #0 {
-  %5 = getelementptr inbounds nuw i8, ptr %0, i64 160
-  store i32 %2, ptr %5, align 4
-  %6 = getelementptr inbounds nuw i8, ptr %0, i64 164
-  store i32 %1, ptr %6, align 4
-  %7 = getelementptr inbounds nuw i8, ptr %0, i64 168
-  store i32 %3, ptr %7, align 4
-  %8 = getelementptr inbounds nuw i8, ptr %0, i64 56
-  %9 = load ptr, ptr %8, align 8
-  %10 = tail call i32 %9(ptr %0)
-  ret i32 %10
 }
 
 define internal i32 @tick(ptr %0, i32 %1, i32 %2, i32 %3) noinline #0 {

@@ -9,9 +9,8 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.code import Action, Terminator
 from cudarun.emulator.compiled.lanes.lowering import LaneType
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector
-from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.memory import field, pointer_to
+from cudarun.emulator.compiled.state.memory import field, pointer_to, store_field
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +65,14 @@ class CallbackSites:
 
 def call_back(code: CodeBuilder, site: int, mask: str) -> str:
     """Call back and return the answer."""
-    number = code.number("i32", site, "site")
-    return call(code, "i32", "call_site", f"ptr %ctx, i32 %warp, i32 {number}, i32 {mask}")
+    for offset, value in (
+        (layout.SITE, code.number("i32", site, "site")),
+        (layout.CALLING_WARP, "%warp"),
+        (layout.CALLING_MASK, mask),
+    ):
+        store_field(code, "%ctx", offset, "i32", value)
+    function = field(code, "%ctx", layout.CALLBACK, "ptr")
+    return code.scalar(f"call i32 {function}(ptr %ctx)")
 
 
 def pass_sources(code: CodeBuilder, values: Sequence[LaneVector]) -> None:

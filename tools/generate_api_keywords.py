@@ -38,7 +38,11 @@ Extent: TypeAlias = int | str | Sequence[int | str]
 _PARAMETERS = {"launch": {"device", "timeout", "kernel"}, "load": {"device", "timeout"}}
 """Options that are parameters of a function by themselves."""
 _SYNONYMS = {"smem": "shared"}
-_BY_NAME = {"seed": 'int | Literal["random"]', "reference": "str | int"}
+_BY_NAME = {
+    "seed": 'int | Literal["random"]',
+    "schedule": 'int | Literal["late"]',
+    "reference": "str | int",
+}
 _SEVERAL_TEXTS = "str | Sequence[str]"
 _BY_FORM = {
     CaseForm.EXTENT: "Extent",

@@ -38,7 +38,7 @@ class LaunchKeywords(TypedDict, total=False):
     check_strength: Literal["off", "warn", "fail"]
     seeds: int
     stateless: bool
-    schedule: str
+    schedule: int | Literal["late"]
     schedules: int
     python: Path
     expect_timeout: float

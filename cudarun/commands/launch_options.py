@@ -60,7 +60,7 @@ def _schedule(text: str | int) -> Literal["late"] | int:
     try:
         return "late" if text == "late" else whole()(text)
     except click.BadParameter:
-        raise click.BadParameter(f"'{text}' is not late or a seed, a whole number") from None
+        raise click.BadParameter(f"'{text}' is not late or a seed, 0 to 2**63 - 1") from None
 
 
 _BASELINE_GEOMETRY = {

@@ -260,9 +260,7 @@ def _refuse_several_launches(values: Values) -> None:
         RequestError: Two such options are combined.
     """
     if values["schedules"] and values["schedule"] is not None:
-        raise RequestError("--schedules and --schedule cannot be combined").naming(
-            "--schedules", "--schedule"
-        )
+        raise conflict("--schedules", "--schedule")
     several = {
         "--seeds": values["seeds"] > 1,
         "--schedules": values["schedules"] > 0,

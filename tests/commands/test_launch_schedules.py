@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -104,17 +104,20 @@ def test_keys_and_keywords(run: Run, launch: tuple[str, ...], tmp_path: Path) ->
     )
     cases = run("launch", "--spec", "s.toml", "-d", "cpu", "--json").document["cases"]
     assert [each["verdict"] for each in cases] == ["passed", "failed", "failed"]
-    with pytest.raises(cudarun.WrongResult):
-        cudarun.launch(
-            tmp_path / "late.ptx", device="cpu", block=64, check="y == x", schedule="late",
-            args={"x": "f32[64]:iota", "y": "f32[64]"},
-        )  # fmt: skip
+    schedules: tuple[int | Literal["late"], ...] = ("late", 0)
+    for schedule in schedules:
+        with pytest.raises(cudarun.WrongResult):
+            cudarun.launch(
+                tmp_path / "late.ptx", device="cpu", block=64, check="y == x", schedule=schedule,
+                args={"x": "f32[64]:iota", "y": "f32[64]"},
+            )  # fmt: skip
 
 
 REFUSED = {
     ("-d", "0", "--schedule", "late"):
         "--schedule: requires the emulated device; device 0 is a GPU",
     ("--schedule", "soon"): "invalid value for '--schedule': 'soon' is not late or a seed",
+    ("--schedule", "9223372036854775808"): "is not late or a seed, 0 to 2**63 - 1",
     ("--schedules", "2", "--cpu-engine", "compile"):
         "--cpu-engine: compiled kernels do not follow schedules",
     ("--schedules", "2", "--schedule", "0"): "--schedules and --schedule cannot be combined",

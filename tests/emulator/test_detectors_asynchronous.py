@@ -100,6 +100,12 @@ def test_equal_copies_of_lanes() -> None:
     assert found(own + EACH.replace("[part]", "[%v2]").replace("256", "16"))
 
 
+def test_copies_of_lanes_after_those_of_other_lanes() -> None:
+    (race,) = found(EACH + EACH.replace("[part]", "[part+256]"))
+    assert [each.access for each in race.places] == ["asynchronous store", "asynchronous store"]
+    assert race.places[0].site.line < race.places[1].site.line
+
+
 @pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT.keys())
 def test_what_is_ordered(body: str) -> None:
     assert found(body) == []

@@ -94,7 +94,7 @@ class Agents:
                 self._of_lanes[lane] = self._numbered(key, threads + lane)
 
     def are_one_copy(self, agents: Array, others: Array) -> Array:
-        """Return which pairs make one copy: agents of different lanes with equal operands."""
+        """Return which pairs of the action's agents make one copy: of lanes with equal operands."""
         assert self._operands is not None, "an agent accesses memory after the issue"
         if self._copies is None:
             self._copies = _copies_of(*self._operands)

@@ -45,7 +45,7 @@ class Detector(Observer):
         """Handle the end of an action that accessed memory."""
 
     def committed(self, active: Active, queue: str) -> None:
-        """Handle the end of a group of operations in a queue of each lane (`agents.Groups`)."""
+        """Handle the end of a group of operations in a queue of each lane (`agents.Agents`)."""
 
     def awaited(self, active: Active, queue: str, pending: int | None, *, reads: bool) -> None:
         """Handle a wait for groups of a queue.

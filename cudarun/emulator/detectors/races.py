@@ -119,6 +119,7 @@ class RaceDetector(Detector):
         self._overwritten: list[_Overwritten] = []
         self._agents = Agents()
         self._has_agents = False
+        self._before_issue = 0  # of the current action
         self._reporter = RaceReporter(launch, findings, self._logical_clock, self._agents)
         self._lifetimes: dict[Batch, SharedLifetimes] = {}
         self._conflicts = Conflicts(launch.functions)
@@ -161,6 +162,7 @@ class RaceDetector(Detector):
     def issued(self, action: MemoryAction, active: Active, sources: Arrays) -> None:
         """See `Detector`."""
         self._agents.issue(action, active, sources)
+        self._before_issue = self._logical_clock.now
 
     def committed(self, active: Active, queue: str) -> None:
         """See `Detector`."""
@@ -259,8 +261,10 @@ class RaceDetector(Detector):
                     _Overwritten(step, by_threads, recorded[by_threads], before)
                 )
         if len(chosen) and access.agent and not self._findings.strict:
-            agents = threads(recorded[chosen]), threads(step.words[chosen])
-            chosen = chosen[~self._agents.are_one_copy(*agents)]
+            pairs = recorded[chosen], step.words[chosen]
+            same = self._agents.are_one_copy(*map(threads, pairs))
+            same &= pairs[0] >> THREAD_BITS > self._before_issue
+            chosen = chosen[~same]
         if len(chosen):
             self._report(step, chosen, recorded[chosen])
         if access.writes:

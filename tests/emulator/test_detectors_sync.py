@@ -45,11 +45,6 @@ WRONG = {
         f"@!%p4 bar.red.popc.u32 %x1, 0, %p0;\n ld.global.u32 %x0, [%g];\n {STORE}",
         sync_errors.SKIPPED,
     ),
-    "a barrier in a branch before a store": (f"@!%p4 bar.sync 0;\n {STORE}", sync_errors.SKIPPED),
-    "a barrier in a branch before a computed store": (
-        "@!%p4 bar.sync 0;\n add.u32 %x1, %x0, 1;\n st.global.u32 [%g], %x1;",
-        sync_errors.SKIPPED,
-    ),
     "a barrier in rounds of a loop": (
         f"""mov.u32 %x0, 0; and.b32 %x1, %t, 2;
         L: bar.sync 0;\n add.u32 %x0, %x0, 1; setp.le.u32 %p6, %x0, %x1; @%p6 bra L;
@@ -105,9 +100,9 @@ RIGHT = {
     "a barrier after an early return with a result": (
         f"@%p4 bra A; bar.sync 0; ld.global.u32 %x0, [%g]; A: {STORE}"
     ),
-    "a barrier after an early return with a computed result": (
-        f"@%p4 bra A; bar.sync 0; add.u32 %x0, %x0, 1; A: shl.b32 %x1, %x0, 1; mov.u32 %x0, %x1;"
-        f"{STORE}"
+    "a barrier after an early return with the same result": f"@%p4 bra A; bar.sync 0; A: {STORE}",
+    "a barrier after an early return with the same atomic operations": (
+        f"@%p4 bra A; bar.sync 0; A: atom.global.add.u32 %x0, [%g], 1; red.global.add.u32 [%g], 1;"
     ),
     "a barrier in a loop": (
         f"""mov.u32 %x0, 0;

@@ -36,7 +36,7 @@ class SyncChecks(LoweringRules):
     def __init__(self, code: CodeBuilder, registers: WarpRegisters, function: FunctionCode) -> None:
         super().__init__(code, registers)
         following = following_blocks(function).values()
-        self._marked = {index for each in following for index in (each.code, each.accesses)}
+        self._marked = {index for each in following for index in (each.loads, each.accesses)}
 
     def enter(self, block: int, mask: str) -> None:
         """Record lanes that begin a block with code that follows a barrier or a warp operation."""

@@ -157,7 +157,7 @@ class SyncDetector(Detector):
             if following is None:  # it is in a called function
                 continue
             here = arrived.chosen(those)
-            self._check_passed(here, following.code, None, is_masked=is_masked)
+            self._check_passed(here, following.loads, None, is_masked=is_masked)
             self._check_passed(here, following.accesses, following.wait, is_masked=is_masked)
 
     def _check_passed(
@@ -179,7 +179,7 @@ class SyncDetector(Detector):
             passed &= self._executed[batch, before]
         if not passed.any():
             return
-        site = passing_site(self._blocks[after])
+        site = passing_site(self._blocks[after], writes=before is not None)
         assert site is not None
         others = _Arrived.at(batch, np.flatnonzero(passed), site)
         if is_masked:

@@ -1,19 +1,18 @@
 """The code that threads execute after an instruction at which they wait, and never before it.
 
 A thread may exit instead of arriving: the others do not wait for it. One that executes such code
-without having arrived has skipped the instruction. The stores before an early return are merged by
-compilers with those before the last one, with a register that has the value of either. So only code
-that reads memory or waits shows that a thread has skipped an instruction, or a store of registers
-that are written at one place; in a loop whose rounds it has left, also another store.
+without having arrived has skipped the instruction. The stores and atomic operations before an early
+return are merged by compilers with those before the last one. So only code that loads from memory
+or waits shows that a thread has skipped an instruction; in a loop whose rounds it has left, also
+another access.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import NamedTuple
 
-from cudarun.emulator.code import Action, BlockCode, FunctionCode, Site, slots_of
-from cudarun.emulator.machine.access import MemoryAction
+from cudarun.emulator.code import Action, BlockCode, FunctionCode, Site
+from cudarun.emulator.machine.access import AccessKind, MemoryAction
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.control import Exit, Return
 from cudarun.emulator.machine.frame import each
@@ -25,12 +24,12 @@ class Following(NamedTuple):
 
     Attributes:
         wait: The block with the instruction.
-        code: The last one after it with code that no early return has; ``None`` if there is none.
+        loads: The last one after it that loads from memory or waits; ``None`` if there is none.
         accesses: Of an instruction in a loop, the last one after it that accesses memory or waits.
     """
 
     wait: int
-    code: int | None
+    loads: int | None
     accesses: int | None
 
 
@@ -41,10 +40,10 @@ def following_blocks(function: FunctionCode) -> dict[Site, Following]:
     if not waits:
         return {}
     reachable, always = _after(blocks)
-    writers = Counter(slot for block in blocks for slot in each(block.writes))
-    merged = {slot for slot, count in writers.items() if count > 1}
-    own = sum(1 << block.index for block in blocks if _has_own_code(block, merged))
-    accessing = sum(1 << block.index for block in blocks if passing_site(block) is not None)
+    loading, accessing = (
+        sum(1 << block.index for block in blocks if passing_site(block, writes=writes) is not None)
+        for writes in (False, True)
+    )
 
     def last(wait: int, counted: int) -> int | None:
         after = each(always[wait] & counted & ~(1 << wait))
@@ -53,33 +52,23 @@ def following_blocks(function: FunctionCode) -> dict[Site, Following]:
 
     return {
         site: Following(
-            wait, last(wait, own), last(wait, accessing if reachable[wait] >> wait & 1 else 0)
+            wait, last(wait, loading), last(wait, accessing if reachable[wait] >> wait & 1 else 0)
         )
         for wait, site in waits
     }
 
 
-def passing_site(block: BlockCode) -> Site | None:
-    """Return the first instruction of a block that accesses memory or waits."""
+def passing_site(block: BlockCode, *, writes: bool) -> Site | None:
+    """Return the first instruction of a block that only loads (or also ``writes``), or waits."""
     for operation in block.operations:
-        if isinstance(operation, Action) and isinstance(operation.action, MemoryAction):
+        action = operation.action if isinstance(operation, Action) else None
+        if isinstance(action, MemoryAction) and (writes or _only_loads(action)):
             return operation.site
     return next(iter(_waiting_sites(block)), None)
 
 
-def _has_own_code(block: BlockCode, merged: set[int]) -> bool:
-    """Return whether a block has code that no early return has, with slots of several blocks."""
-    merged = {*merged}
-    for operation in block.operations:
-        action = operation.action if isinstance(operation, Action) else None
-        is_merged = not merged.isdisjoint(slots_of(operation.sources))
-        if isinstance(action, MemoryAction) and (
-            not is_merged or any(access.reads for access in action.accesses)
-        ):
-            return True
-        update = merged.update if is_merged else merged.difference_update
-        update(slots_of(operation.destinations))
-    return bool(_waiting_sites(block))
+def _only_loads(action: MemoryAction) -> bool:
+    return {access.kind for access in action.accesses} == {AccessKind.READ}
 
 
 def _waiting_sites(block: BlockCode) -> list[Site]:

@@ -19,10 +19,15 @@ STORE = f"\nst.global.u32 [%m+{OUT}], %v1;"
 
 
 def results(
-    body: str, seed: int | str | None = "usual", *, grid: int = 1, block: int = 64
+    body: str,
+    seed: int | str | None = "usual",
+    *,
+    grid: int = 1,
+    block: int = 64,
+    processors: int = 4,
 ) -> bytes:
     """Return the global memory after a kernel with this body, which writes ``%v1`` for a thread."""
-    device = Device(HEAD + KERNEL.format(body=body + STORE), multiprocessors=4)
+    device = Device(HEAD + KERNEL.format(body=body + STORE), multiprocessors=processors)
     buffer = device.buffer(np.arange(1, 4097, dtype=np.uint32))
     schedule = None if isinstance(seed, str) else Schedule(seed)
     device.launch("k", (grid,), (block,), buffer, schedule=schedule)
@@ -168,6 +173,22 @@ membar.gl; atom.global.exch.b32 %v2, [%z], 1;"""
 def test_locks_make_progress() -> None:
     usual = results(LOCKED)
     assert all(results(LOCKED, seed) == usual for seed in range(2))
+
+
+WORKING = """@%p0 st.volatile.shared.u32 [part], 0;
+bar.sync 0; mov.u32 %v2, 0; @!%p0 bra SPIN;
+WORK: add.u32 %v2, %v2, 1; setp.lt.u32 %p3, %v2, 300; @%p3 bra WORK;
+st.volatile.shared.u32 [part], 1; bra END;
+SPIN: ld.volatile.shared.u32 %v1, [part]; setp.eq.u32 %p3, %v1, 0; @%p3 bra SPIN;
+END: mov.u32 %v1, 1; mov.u64 %m, %z;"""
+
+
+def test_many_threads_may_wait_for_one() -> None:
+    seed = 58  # draws long turns, so that many of them do not change anything
+    # More blocks than fit on the device: those in progress could be waiting for the other ones.
+    assert results(WORKING, seed, grid=12, block=256, processors=1) == results(
+        WORKING, grid=12, block=256
+    )
 
 
 HANGING = """@%p2 bra REST;

@@ -114,6 +114,7 @@ class Batch:
                 if self._stall > _STALL_LIMIT:
                     self._stall = 0
                     self._complete_operations()
+                    self._turns.stalled()
                     yield
             if self.living:
                 raise describe_deadlock(self)

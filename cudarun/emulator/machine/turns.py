@@ -47,6 +47,12 @@ class Turns:
     def begin(self) -> None:
         """Begin with other blocks."""
 
+    def stalled(self) -> None:
+        """Go on in an order that depends on nothing but the state of lanes and memory.
+
+        Otherwise a state that repeats does not show that no lane makes progress.
+        """
+
     def next_lanes(self) -> tuple[Path, Lanes]:
         """Remove the lanes that run next from those that wait at a path, and return both."""
         path = self._select_path()
@@ -83,6 +89,8 @@ class Turns:
 class DrawnTurns(Turns):
     """An order that a schedule draws: groups of lanes take turns of different lengths.
 
+    Blocks whose lanes have been in loops for long go on in the usual order.
+
     Args:
         waiting: The lanes that wait, by their paths.
         places: The block, the warp, and the number in its warp of each lane.
@@ -98,9 +106,11 @@ class DrawnTurns(Turns):
         self._order = list(range(_GROUPS))
         self._groups = np.zeros(len(places[0]), dtype=np.int64)
         self._turn = 1
+        self._has_stalled = False
 
     def begin(self) -> None:
         """Draw the groups of blocks, of their warps, and of the first lanes of these."""
+        self._has_stalled = False
         schedule = self._schedule
         of_block, of_warp = map(self._drawn, self._places[:2])
         self._shuffle()
@@ -108,6 +118,10 @@ class DrawnTurns(Turns):
         splits = schedule.draw(2)  # warps: not in all batches, as they mostly run together
         first = self._places[2] < splits * (of_warp >> 2) % 32
         self._groups = of_block % 2 << 3 | of_warp % 4 << 1 | first
+
+    def stalled(self) -> None:
+        """See `Turns`."""
+        self._has_stalled = True
 
     def _drawn(self, places: Array) -> Array:
         """Draw a number for each block, or for each warp, and return that of each lane."""
@@ -117,6 +131,8 @@ class DrawnTurns(Turns):
 
     def next_lanes(self) -> tuple[Path, Lanes]:
         """Remove the lanes of one group from those that wait at a path, mostly at the lowest."""
+        if self._has_stalled:
+            return super().next_lanes()
         present: dict[int, list[Path]] = {}
         for path in sorted(self._waiting):
             lanes = lane_sets.union(self._waiting[path])
@@ -135,6 +151,8 @@ class DrawnTurns(Turns):
 
     def must_wait(self, path: Path, *, backward: bool) -> bool:
         """Return whether lanes that reach a path wait: to reconverge, or as their turn is over."""
+        if self._has_stalled:
+            return super().must_wait(path, backward=backward)
         if self._schedule.draw(self._turn):
             return path in self._waiting or min(self._waiting) < path
         self._shuffle()

@@ -239,14 +239,15 @@ UNWRITTEN = """.version 8.0
 .target sm_90
 .address_size 64
 .visible .entry k(.param .u64 y) {
-    .reg .b64 %a, %w; .reg .f32 %f; .reg .b32 %t, %u, %v, %i; .reg .b16 %h; .reg .pred %p, %q;
+    .reg .b64 %a, %w; .reg .f32 %f; .reg .b32 %t, %u, %v, %i; .reg .b16 %h; .reg .pred %p, %q, %r;
     ld.param.u64 %a, [y]; mov.u32 %t, %tid.x; mov.u32 %i, %ctaid.x; setp.lt.u32 %p, %t, 16;
     mad.lo.u32 %t, %i, 32, %t; mad.wide.u32 %a, %t, 24, %a; mov.u32 %i, 0;
     @!%p mov.f32 %f, 0f3F800000; and.b32 %v, %t, 15; @!%p cvt.u64.u32 %w, %v;
-    @!%p mov.u32 %u, %v; @!%p cvt.u16.u32 %h, %v;
+    @!%p mov.u32 %u, %v; @!%p cvt.u16.u32 %h, %v; @!%p setp.ne.u32 %r, %v, %v;
  L: add.f32 %f, %f, 0f3F800000; add.u32 %i, %i, 1; setp.lt.u32 %q, %i, 3; @%q bra L;
     st.global.f32 [%a], %f; st.global.u32 [%a+4], %u; st.global.b64 [%a+8], %w;
-    st.global.u16 [%a+16], %h; st.global.u16 [%a+18], 0; st.global.u32 [%a+20], 0;
+    st.global.u16 [%a+16], %h; st.global.u16 [%a+18], 0;
+    selp.u32 %i, 1, 0, %r; st.global.u32 [%a+20], %i;
     ret;
 }
 """
@@ -260,7 +261,7 @@ def test_registers_that_are_not_written_have_all_bits(
     if engine == "compile":
         pytest.importorskip("llvmlite")
     (tmp_path / "k.ptx").write_text(UNWRITTEN)
-    row = "0x7fffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff, 0"
+    row = "0x7fffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffff, 1"
     others = "y[:,1,:,1] == arange(16)", "y[:,1,:,2] == arange(16)", "y[:,1,:,4] == arange(16)"
     ran = run(
         *("launch", "k.ptx", "-d", "cpu", "--cpu-engine", engine, "--grid", "3", "--block", "32"),

@@ -240,10 +240,12 @@ def _fill_unwritten(code: FunctionCode) -> None:
         return
     for slot in each(first.live_in):
         register = code.slots[slot]
-        bits = TYPES.get(f"b{register.type.bits}")
+        is_predicate = register.type is TYPES["pred"]
+        bits = register.type if is_predicate else TYPES.get(f"b{register.type.bits}")
         is_own = register.role is Role.REGISTER and slot not in code.parameters
         if is_own and bits is not None and bits.elements == 1:
-            ones = np.full(bits.bytes, 0xFF, dtype=np.uint8).view(bits.dtype)  # as in memory
+            # As in memory; a predicate is true.
+            ones = np.full(bits.bytes, 1 if is_predicate else 0xFF, np.uint8).view(bits.dtype)
             operands = (ConstantUse(ones),), (RegisterUse(slot, bits),)
             fills.append(Lanewise(fill, *operands, site, f"mov.{bits.name}"))
             filled |= 1 << slot

@@ -57,6 +57,7 @@ def launch() -> Iterator[Launch]:
             saves=saves,
         )
         program = Program((step,), ProgramOptions(timing=timing))
+        session.enter(device)
         result = run_on(session, load_libraries(session, program), program, device)
         assert all(check.passed for check in result.checks), result.checks
         assert session.release()

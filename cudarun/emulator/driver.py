@@ -74,7 +74,7 @@ from cudarun.emulator.host.placed_memory import place
 from cudarun.emulator.host.process import process
 from cudarun.emulator.machine.observer import NOBODY
 from cudarun.emulator.machine.report import describe_thread_states
-from cudarun.emulator.machine.schedule import Schedule
+from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.machine.spaces import PARAMETER_WINDOW, WINDOWS_END
 
 if TYPE_CHECKING:

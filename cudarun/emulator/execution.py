@@ -18,7 +18,7 @@ from cudarun.emulator.machine.batch import Batch, HandOver
 from cudarun.emulator.machine.child_grids import ChildGrid, GridFamily
 from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
 from cudarun.emulator.machine.observer import NOBODY, Observer
-from cudarun.emulator.machine.pending import PendingOperations
+from cudarun.emulator.machine.schedules.pending import PendingOperations
 from cudarun.emulator.machine.standstill import Standstill
 from cudarun.emulator.memory import Memory
 from cudarun.emulator.program import KernelCode, ModuleCode

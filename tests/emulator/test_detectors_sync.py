@@ -102,7 +102,7 @@ RIGHT = {
     ),
     "a barrier after an early return with the same result": f"@%p4 bra A; bar.sync 0; A: {STORE}",
     "a barrier after an early return with the same atomic operations": (
-        f"@%p4 bra A; bar.sync 0; A: atom.global.add.u32 %x0, [%g], 1; red.global.add.u32 [%g], 1;"
+        "@%p4 bra A; bar.sync 0; A: atom.global.add.u32 %x0, [%g], 1; red.global.add.u32 [%g], 1;"
     ),
     "a barrier in a loop": (
         f"""mov.u32 %x0, 0;

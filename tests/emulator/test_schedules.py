@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.machine.schedule import Schedule
+from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.machine.tensor_maps import TensorMap
 from tests.emulator.device import Device
 from tests.emulator.test_detectors_asynchronous import HEAD, RIGHT, WRONG

@@ -36,7 +36,7 @@ from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.register_limits import register_note
 from cudarun.emulator.machine.launch import LaunchConfig
-from cudarun.emulator.machine.schedule import Schedule
+from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.program import KernelCode
 
 Extent = tuple[int, int, int]

@@ -31,7 +31,7 @@ from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import DEFAULT_STREAMS, PER_THREAD, Stream
 from cudarun.emulator.host.virtual_memory import VirtualMemory
 from cudarun.emulator.machine.observer import NOBODY, Observer
-from cudarun.emulator.machine.schedule import Schedule
+from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.memory import Memory
 
 if TYPE_CHECKING:

@@ -25,16 +25,16 @@ from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.launch import OPERATION_WORK
 from cudarun.emulator.machine.observer import NOBODY
 from cudarun.emulator.machine.report import describe_deadlock
+from cudarun.emulator.machine.schedules.turns import Path, turns
 from cudarun.emulator.machine.spaces import WINDOWS, section_window
 from cudarun.emulator.machine.stack import Stack
 from cudarun.emulator.machine.threads import Threads
-from cudarun.emulator.machine.turns import Path, turns
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Action, ActionFunction
     from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.schedule import IssuedOperations
+    from cudarun.emulator.machine.schedules.schedule import IssuedOperations
 
 # Lanes that are in loops for long may be waiting for other batches: see the cost in `turns`.
 _STALL_LIMIT = 1 << 19

@@ -15,7 +15,7 @@ from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.lanes import Lanes
-    from cudarun.emulator.machine.schedule import Schedule
+    from cudarun.emulator.machine.schedules.schedule import Schedule
 
 Path = tuple[int, ...]
 

@@ -1,0 +1,1 @@
+"""The order of threads and of asynchronous operations, as usual or as a schedule draws it."""

@@ -77,7 +77,7 @@ def _convert(context: click.Context, option: Option, value: Any) -> None:
 
 def as_text(option: Option, value: Any) -> Any:
     """Return a value of Python or TOML as the command line has it: a text, several, or a flag."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) and not option.multiple:
         return value
     items = [*value] if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     items = [str(each) if isinstance(each, int | float) else each for each in items]

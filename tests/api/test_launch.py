@@ -179,6 +179,7 @@ FAILURES = {
     "check": (cudarun.WrongResult, {"check": "y == x"}, "FAIL y == x"),
     "argument": (cudarun.InvalidRequest, {"args": {"x": np.zeros(8)}}, "x is const float* in the"),
     "syntax": (cudarun.InvalidRequest, {"args": {"x": "f32["}}, "x=f32["),
+    "true": (cudarun.InvalidRequest, {"check": True}, "'True' compares nothing"),
     "geometry": (cudarun.InvalidRequest, {"block": (1, 2, 3, 4)}, "4 dimensions"),
     "several devices": (cudarun.InvalidRequest, {"device": "cpu,cpu:1"}, "one device at a time"),
     "no device": (cudarun.DeviceNotFound, {"device": "cpu:7"}, "cpu:7"),

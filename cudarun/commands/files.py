@@ -30,7 +30,8 @@ _WITH_PATHS = frozenset(
         *(CaseForm.EXPRESSIONS, CaseForm.NAMED_EXPRESSIONS, CaseForm.SETTINGS),
     }
 )
-_QUOTED = re.compile(r"""(["'])((?:(?!\1)[^\\])*)\1""")
+_QUOTED = re.compile(r"""(\bload\s*\(\s*)?(["'])((?:(?!\2)[^\\])*)\2""")
+"""A string of an expression, which is a path after ``load(``."""
 
 
 def output_files(
@@ -141,8 +142,8 @@ def with_paths(form: CaseForm | None, text: str, move: Callable[[str], str]) -> 
             return f"{move(path) if path else path}{colon}{kernel}"
         case CaseForm.EXPRESSIONS | CaseForm.NAMED_EXPRESSIONS:
             parse = parse_check if form is CaseForm.EXPRESSIONS else parse_let
-            files = parse(text).expression.files
-            return _QUOTED.sub(lambda m: m[1] + move(m[2]) + m[1] if m[2] in files else m[0], text)
+            parse(text)
+            return _QUOTED.sub(lambda m: m[1] + m[2] + move(m[3]) + m[2] if m[1] else m[0], text)
         case CaseForm.SETTINGS:
             return moved_argument(parse_setting(text), move)
     return text

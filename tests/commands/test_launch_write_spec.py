@@ -64,8 +64,8 @@ def test_paths_are_written_as_seen_from_the_file(run: Run, tmp_path: Path) -> No
 
 
 def test_each_path_of_an_expression_is_moved_once() -> None:
-    text = 'y == load("a.npy") - load(\'../a.npy\') + z["b.npy"]'
-    moved = 'y == load("../a.npy") - load(\'../../a.npy\') + z["b.npy"]'
+    text = 'z["load("] == load("a") - load( \'../a\') + z["a"]'
+    moved = 'z["load("] == load("../a") - load( \'../../a\') + z["a"]'
     assert toml_value(CaseForm.EXPRESSIONS, (text,), Path("deep")) == [moved]
 
 

@@ -174,4 +174,4 @@ def relocated_path(path: str, *, folder: Path) -> str:
     """Return a path that was relative to the working directory relative to a folder."""
     if os.path.isabs(path) or path.startswith("~") or folder == Path():
         return path
-    return os.path.relpath(path, folder)
+    return os.path.relpath(path or os.curdir, folder)

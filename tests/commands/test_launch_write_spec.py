@@ -69,6 +69,10 @@ def test_each_path_of_an_expression_is_moved_once() -> None:
     assert toml_value(CaseForm.EXPRESSIONS, (text,), Path("deep")) == [moved]
 
 
+def test_an_empty_path_is_the_working_directory() -> None:
+    assert toml_value(CaseForm.PATHS, ("", "a"), Path("deep")) == ["..", "../a"]
+
+
 def test_how_source_is_compiled_is_kept(run: Run, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     ran = run(

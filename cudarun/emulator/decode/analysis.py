@@ -5,7 +5,8 @@
 * For every block, the registers it reads, writes, and that are live after it: diverged lanes keep
   only those.
 * Results of atomic operations that are never read.
-* Registers that may be read before they are written: like memory, they begin with all bits set.
+* Registers that may be read before they are written: like memory, they begin with all bits set, but
+  for those of 128 bits, and in functions that begin with a loop or with an operation of warps.
 * Loops that could be waiting for another thread.
 """
 
@@ -244,7 +245,6 @@ def _fill_unwritten(code: FunctionCode) -> None:
         bits = register.type if is_predicate else TYPES.get(f"b{register.type.bits}")
         is_own = register.role is Role.REGISTER and slot not in code.parameters
         if is_own and bits is not None and bits.elements == 1:
-            # As in memory; a predicate is true.
             ones = np.full(bits.bytes, 1 if is_predicate else 0xFF, np.uint8).view(bits.dtype)
             operands = (ConstantUse(ones),), (RegisterUse(slot, bits),)
             fills.append(Lanewise(fill, *operands, site, f"mov.{bits.name}"))

@@ -94,16 +94,17 @@ def requests() -> Iterator[tuple[str, Program]]:
 
 
 def _sample(arguments: Sequence[str]) -> Program | None:
-    from cudarun.commands.compile_options import compilation
+    from cudarun.commands.declaration import filled
     from cudarun.commands.inputs import read_input
     from cudarun.commands.launch import command
     from cudarun.commands.launch_request import program_request
+    from cudarun.session.image.compilation import CompileOptions
 
     with command.make_context("launch", [*arguments]) as context:
         values = context.params
         if values["spec"] is not None or values["dry_run"] or values["sanitize"] is not None:
             return None
-        image = read_input(values["image"], compilation(values), values["max_image"])
+        image = read_input(values["image"], filled(CompileOptions, values), values["max_image"])
         return program_request([values], Target(parse_devices("cpu")), lambda values: image)
 
 

@@ -249,13 +249,14 @@ def _show_runs(result: LaunchResult, out: Console) -> None:
 
 def _show_schedules(result: ScheduleResult, out: Console) -> None:
     """Print how many schedules passed, and what repeats the first one that failed."""
-    schedules, wrong = len(result.runs), result.failed
+    count, wrong = len(result.runs), result.failed
+    schedules = f"{count} schedule{'s' * (count > 1)}"
     if wrong:
         first = f"--schedule {wrong[0].schedule} repeats the first one"
-        print_line(out, FAILED, f"{len(wrong)} of {schedules} schedules: {first}")
+        print_line(out, FAILED, f"{len(wrong)} of {schedules}: {first}")
     else:
-        seeds = f" and seeds 0 to {schedules - 2}" if schedules > 1 else ""
-        print_line(out, PASSED, f"{schedules} schedules: late{seeds}")
+        seeds = {1: "", 2: " and seed 0"}.get(count, f" and seeds 0 to {count - 2}")
+        print_line(out, PASSED, f"{schedules}: late{seeds}")
 
 
 def _show_buffer(buffer: BufferResult, out: Console) -> None:

@@ -63,16 +63,24 @@ def test_schedules_are_compared_and_the_failing_one_is_named(
     assert found == {"schedule": "late", "failures": ["y == x", "y as in the usual schedule"]}
 
 
-def test_a_right_kernel_passes(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("count", "last"),
+    [
+        (1, "PASS 1 schedule: late"),
+        (2, "PASS 2 schedules: late and seed 0"),
+        (3, "PASS 3 schedules: late and seeds 0 to 1"),
+    ],
+)
+def test_a_right_kernel_passes(run: Run, tmp_path: Path, count: int, last: str) -> None:
     (tmp_path / "right.ptx").write_text(KERNEL.format(name="right", left=0))
     ran = run(
         *("launch", "right.ptx", "-d", "cpu", "-q", "--block", "64", *ARGUMENTS, *CHECK),
-        *("--schedules", "3", "--detect", "race"),
+        *("--schedules", str(count), "--detect", "race"),
     )
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
-    assert lines[0] == "PASS no race in 4 schedules; asynchronous copies included"
-    assert lines[-1] == "PASS 3 schedules: late and seeds 0 to 1"
+    assert lines[0] == f"PASS no race in {count + 1} schedules; asynchronous copies included"
+    assert lines[-1] == last
 
 
 def test_detectors_observe_each_order(run: Run) -> None:

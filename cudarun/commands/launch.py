@@ -405,14 +405,20 @@ def _reference(selector: Selector | None, where: Target, pool: WorkerPool) -> De
     return DeviceWorkers(pool, alone, prefetch, progress_display(where))
 
 
+_NEVER_SANITIZED = frozenset(
+    {
+        *("together", "repeat", "reference", "baseline"),
+        *("seeds", "schedule", "schedules", "stateless"),
+    }
+)
+
+
 def _sanitize(values: Values, where: Target, renderer: Renderer) -> int:
     """Launch in processes that compute-sanitizer starts."""
     from cudarun.session.launch.sanitizer import refuse_emulated, sanitize
 
     refuse_emulated(where)
-    several = ("seeds", "schedules", "stateless", "baseline")
-    for name in ("together", "repeat", "reference", *several):
-        given = where.together if name == "together" else values[name] not in (None, 1, False)
-        if given:
-            raise conflict("--sanitize", f"--{name}")
+    for each in given_on_line(click.get_current_context()):
+        if each.name in _NEVER_SANITIZED:
+            raise conflict("--sanitize", each.opts[-1])
     return finish(sanitize(values["sanitize"], _request(values, where), where), renderer)

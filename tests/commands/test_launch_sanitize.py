@@ -33,7 +33,11 @@ def test_the_emulated_device_has_detectors_of_its_own(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("--together", ()), ("--repeat", ("3",)), ("--reference", ("cpu",))]
+    ("option", "value"),
+    [
+        *(("--together", ()), ("--reference", ("cpu",)), ("--schedule", ("late",))),
+        *((each, (count,)) for each in ("--repeat", "--schedules") for count in "13"),
+    ],
 )
 def test_what_it_cannot_be_with(run: Run, option: str, value: tuple[str, ...]) -> None:
     ran = run(*GOOD, "-d", "0", option, *value)

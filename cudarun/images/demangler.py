@@ -10,7 +10,8 @@ from itertools import pairwise
 
 _LONGEST = 8192  # characters of a mangled name
 _LARGEST = 1 << 16  # of a demangled one
-# The length of an identifier, unless the digits can be something else; or a repetition.
+# The length of an identifier, unless the digits can be something else; or a repetition, or what
+# names a scope (St, N), with the length of the identifier that follows.
 _REPETITION = re.compile(
     r"(?<![_\dLCDv])(?<!L[fdeg])(?<!Dh)(?P<length>\d{1,4})(?![\dE_])"
     r"|(?:(?P<repetition>[ST][0-9A-Z]*_|Dp|sp)|St|N)(?P<next>\d{0,4})"

@@ -80,7 +80,7 @@ def image_entries(data: Data, origin: str, limit: int | None = None) -> tuple[En
 
 
 def file_parts(data: Data, origin: str) -> tuple[Entry, ...]:
-    """Return the entries as `image_entries`; no size is checked."""
+    """Return the entries, and raise the errors, of `image_entries`; no size is checked."""
     parts: list[Entry] = []
     fatbin = 0
     for place, fatbins in _fatbin_data(data, origin):
@@ -228,7 +228,7 @@ def unread_part(entry: Entry, error: CudarunError | None = None) -> Part:
 
 
 def read_part(entry: Entry, origin: str, *, whole: bool = True) -> Part:
-    """Return an entry with its contents."""
+    """Return an entry with its contents; raises what `read_entry` raises."""
     return replace(unread_part(entry), facts=read_entry(entry, origin, whole=whole))
 
 

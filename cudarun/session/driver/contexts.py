@@ -44,7 +44,7 @@ _context = partial(
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
-    """The context to work in."""
+    """The context to work in; limits are sizes in bytes, or counts, by their names in `LIMITS`."""
 
     kind: Literal["primary", "new"] = _context(
         "--context",

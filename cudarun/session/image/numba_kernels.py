@@ -16,7 +16,7 @@ _EXTENT = 32
 
 @dataclass(frozen=True, slots=True)
 class ArrayParameters:
-    """The parameters of one array."""
+    """The parameters of one array: their number, and the text of an argument for all of them."""
 
     count: int
     text: str

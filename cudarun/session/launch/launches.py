@@ -19,7 +19,7 @@ from cudarun.session.workers.shared_file import SharedFile
 class Launches:
     """Launches of loaded images on one device, and the variables of these images.
 
-    Each has its own buffers and its own time limit.
+    Each has its own buffers and its own time limit; all are in the current context.
 
     Attributes:
         state: The values of the variables after loading.

@@ -180,7 +180,7 @@ class LaunchJob(KernelJob["LaunchResult"]):
 
 
 class ReferenceJob(KernelJob["ReferenceBuffers"]):
-    """The launch on the reference device, which writes every buffer to a shared file."""
+    """The launch on the reference device, which writes every buffer to an existing file."""
 
     def __init__(self, program: Program, path: str) -> None:
         from cudarun.session.launch.request import Detection

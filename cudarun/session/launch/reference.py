@@ -74,7 +74,7 @@ def _write_chunk(file: RawIOBase, part: Array, first: int) -> None:
 
 
 def write_reference(path: str, uuid: str, buffers: Buffers) -> ReferenceBuffers:
-    """Write the buffers of the reference device.
+    """Write the buffers of the reference device, after the launch, to an existing file.
 
     Raises:
         RequestError: The disk is full.

@@ -54,7 +54,14 @@ class KernelRefusal:
 
 
 class Loader(ABC):
-    """A loader: one of the driver's interfaces for loading."""
+    """A loader: one of the driver's interfaces for loading.
+
+    Args:
+        driver: The driver.
+        image: The image in a form that the driver accepts.
+        facts: The facts read from the file; ``None`` if it cannot be read.
+        options: The JIT compiler's options.
+    """
 
     via: ClassVar[Via]
     loads_once: ClassVar[bool]

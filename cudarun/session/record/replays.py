@@ -38,7 +38,7 @@ class _Area:
 
 
 class Replays:
-    """A launch that is repeated with other contents of its memory."""
+    """A launch of a recording that is repeated, in the current context, with other memory."""
 
     def __init__(
         self, session: Session, libraries: Libraries, request: Program, device: Device

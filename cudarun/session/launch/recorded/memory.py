@@ -70,7 +70,7 @@ class RecordedVariable(ImageVariable):
 
 @dataclass(frozen=True, slots=True)
 class RecordedArrayBuffer(_WithContents, ArraySpec):
-    """A CUDA array with recorded contents."""
+    """A CUDA array with recorded contents; surfaces can write one that is writable."""
 
     recording: Recording | None = None
     recorded: RecordedRange | None = None

@@ -87,7 +87,7 @@ class _VerifiedRuns:
             watched=failed.watched,
             errors=failed.errors if failed is first else (*first.errors, *failed.errors),
             diagnostics=(*first.diagnostics, *notes(self._notes())),
-            runs=tuple(map(_seeded_run, self._seeds, runs)),
+            runs=tuple(map(SeededRun, self._seeds, map(_failures, runs))),
             schedules=_schedule_result(scheduled) if scheduled else None,
             state=state,
             baseline=_baseline(first.baseline, failed.baseline),
@@ -156,10 +156,10 @@ def _with_equal_nan(step: LaunchStep) -> LaunchStep:
     return replace(step, tolerance=replace(step.tolerance, equal_nan=True))
 
 
-def _seeded_run(seed: int, result: LaunchResult) -> SeededRun:
-    """Return a run; weak checks are a failure of all runs, not of one."""
+def _failures(result: LaunchResult) -> tuple[str, ...]:
+    """Return the failures of one run; weak checks are a failure of all runs, not of one."""
     not_evaluated = (each.expression for each in result.checks if not each.evaluated)
-    return SeededRun(seed, (*replace(result, weaknesses=()).failures, *not_evaluated))
+    return (*replace(result, weaknesses=()).failures, *not_evaluated)
 
 
 def _schedule_result(runs: dict[str, LaunchResult]) -> ScheduleResult:
@@ -168,11 +168,11 @@ def _schedule_result(runs: dict[str, LaunchResult]) -> ScheduleResult:
     for schedule, result in runs.items():
         assert result.reference is not None
         differing = [each for each in result.reference.comparisons if not each.passed]
-        failures = _seeded_run(0, replace(result, reference=None)).failures
+        failures = _failures(replace(result, reference=None))
         named = (f"{each.expression} {USUAL_SCHEDULE}" for each in differing)
         found.append(ScheduledRun(schedule, (*failures, *named)))
     failed = (runs[run.schedule] for run in found if run.failures)
-    shown = next(failed, result)
+    shown = next(failed, [*runs.values()][-1])
     assert shown.reference is not None
     return ScheduleResult(tuple(found), shown.reference.comparisons)
 

@@ -48,7 +48,7 @@ OUT_OF_LINE void update_lanes(char *ctx, char *host, u32 mask, u32 size, combina
 
 #define COMBINE_ATOMICALLY(kind)                                                             \
     {                                                                                        \
-        kind *memory = (kind *)at, old = *memory;                                            \
+        kind *memory = (kind *)at, old = __atomic_load_n(memory, __ATOMIC_RELAXED);          \
         while (!__atomic_compare_exchange_n(memory, &old, (kind)combine(old, operand, 0), 1, \
                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))             \
             ;                                                                                \
@@ -82,7 +82,12 @@ OUT_OF_LINE void reduce_lanes(char *ctx, char *host, u32 mask, u32 size, combina
         return;
     }
     u64 total = value_at(operands + lowest(mask) * size, size);
-    FOR_EACH_LANE(lane, mask & (mask - 1))
-        total = combine(total, value_at(operands + lane * size, size), 0);
+    if (mask == ~0u) {
+        for (u32 lane = 1; lane < WARP; lane++)
+            total = combine(total, value_at(operands + lane * size, size), 0);
+    } else {
+        FOR_EACH_LANE(lane, mask & (mask - 1))
+            total = combine(total, value_at(operands + lane * size, size), 0);
+    }
     reduce_once(host + first, total, concurrent, size, combine);
 }

@@ -90,7 +90,7 @@ OUT_OF_LINE void select_words(char *column, u32 *places, u32 *words, u32 rows, u
             u32 word = 0;
             for (u32 at = 0; at < 4; at += size) {
                 char *unit = column + places[(4 / size * number + at / size) * rows + row];
-                word |= (size == 2 ? FIELD(u16, unit, 0) : FIELD(u8, unit, 0)) << 8 * at;
+                word |= (u32)(size == 2 ? FIELD(u16, unit, 0) : FIELD(u8, unit, 0)) << 8 * at;
             }
             words[row] = word;
         }

@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 5000ec4710081fe88d9b24b11fba3d42d2842f7db0c10c1879f6ebc5a0295033
+; Written by `python -m tools.generate_runtime` from 12a758d9b102bb33af73ce839bf0c909efa55656d9501047f2d5ca49f02a1c8a
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -243,7 +243,7 @@ define internal void @reduce_once(ptr %0, i64 %1, i32 %2, i32 %3, ptr %4) noinli
   %22 = icmp eq i32 %3, 4
   br i1 %22, label %23, label %33
 23:
-  %24 = load i32, ptr %0, align 4
+  %24 = load atomic i32, ptr %0 monotonic, align 4
   br label %25
 25:
   %26 = phi i32 [ %24, %23 ], [ %32, %25 ]
@@ -255,7 +255,7 @@ define internal void @reduce_once(ptr %0, i64 %1, i32 %2, i32 %3, ptr %4) noinli
   %32 = extractvalue { i32, i1 } %30, 0
   br i1 %31, label %41, label %25
 33:
-  %34 = load i64, ptr %0, align 8
+  %34 = load atomic i64, ptr %0 monotonic, align 8
   br label %35
 35:
   %36 = phi i64 [ %34, %33 ], [ %40, %35 ]
@@ -296,7 +296,7 @@ define internal void @reduce_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %
   br i1 %28, label %54, label %29
 29:
   %30 = icmp eq i32 %2, 0
-  br i1 %30, label %95, label %31
+  br i1 %30, label %117, label %31
 31:
   %32 = phi i32 [ %52, %45 ], [ %2, %29 ]
   %33 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %32, i1 true)
@@ -328,7 +328,7 @@ define internal void @reduce_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %
   %51 = add i32 %32, -1
   %52 = and i32 %51, %32
   %53 = icmp eq i32 %52, 0
-  br i1 %53, label %95, label %31
+  br i1 %53, label %117, label %31
 54:
   %55 = mul i32 %9, %3
   %56 = zext i32 %55 to i64
@@ -350,45 +350,76 @@ define internal void @reduce_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %
   br label %66
 66:
   %67 = phi i64 [ %60, %58 ], [ %63, %61 ], [ %65, %64 ]
-  %68 = add i32 %2, -1
-  %69 = and i32 %68, %2
-  %70 = icmp eq i32 %69, 0
-  br i1 %70, label %92, label %71
-71:
-  %72 = phi i32 [ %90, %86 ], [ %69, %66 ]
-  %73 = phi i64 [ %88, %86 ], [ %67, %66 ]
-  %74 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %72, i1 true)
-  %75 = mul i32 %74, %3
-  %76 = zext i32 %75 to i64
-  %77 = getelementptr inbounds nuw i8, ptr %13, i64 %76
-  switch i32 %3, label %84 [
-    i32 2, label %78
-    i32 4, label %81
+  %68 = icmp eq i32 %2, -1
+  br i1 %68, label %69, label %89
+69:
+  %70 = phi i64 [ %87, %84 ], [ 1, %66 ]
+  %71 = phi i64 [ %86, %84 ], [ %67, %66 ]
+  %72 = trunc nuw nsw i64 %70 to i32
+  %73 = mul i32 %3, %72
+  %74 = zext i32 %73 to i64
+  %75 = getelementptr inbounds nuw i8, ptr %13, i64 %74
+  switch i32 %3, label %82 [
+    i32 2, label %76
+    i32 4, label %79
   ]
-78:
-  %79 = load i16, ptr %77, align 2
-  %80 = zext i16 %79 to i64
-  br label %86
-81:
-  %82 = load i32, ptr %77, align 4
-  %83 = zext i32 %82 to i64
-  br label %86
+76:
+  %77 = load i16, ptr %75, align 2
+  %78 = zext i16 %77 to i64
+  br label %84
+79:
+  %80 = load i32, ptr %75, align 4
+  %81 = zext i32 %80 to i64
+  br label %84
+82:
+  %83 = load i64, ptr %75, align 8
+  br label %84
 84:
-  %85 = load i64, ptr %77, align 8
-  br label %86
-86:
-  %87 = phi i64 [ %80, %78 ], [ %83, %81 ], [ %85, %84 ]
-  %88 = tail call i64 %4(i64 %73, i64 %87, i64 0)
-  %89 = add i32 %72, -1
-  %90 = and i32 %89, %72
-  %91 = icmp eq i32 %90, 0
-  br i1 %91, label %92, label %71
-92:
-  %93 = phi i64 [ %67, %66 ], [ %88, %86 ]
-  %94 = getelementptr inbounds nuw i8, ptr %1, i64 %12
-  tail call void @reduce_once(ptr %94, i64 %93, i32 %21, i32 %3, ptr %4)
-  br label %95
-95:
+  %85 = phi i64 [ %78, %76 ], [ %81, %79 ], [ %83, %82 ]
+  %86 = tail call i64 %4(i64 %71, i64 %85, i64 0)
+  %87 = add nuw nsw i64 %70, 1
+  %88 = icmp eq i64 %87, 32
+  br i1 %88, label %114, label %69
+89:
+  %90 = add i32 %2, -1
+  %91 = and i32 %90, %2
+  %92 = icmp eq i32 %91, 0
+  br i1 %92, label %114, label %93
+93:
+  %94 = phi i32 [ %112, %108 ], [ %91, %89 ]
+  %95 = phi i64 [ %110, %108 ], [ %67, %89 ]
+  %96 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %94, i1 true)
+  %97 = mul i32 %96, %3
+  %98 = zext i32 %97 to i64
+  %99 = getelementptr inbounds nuw i8, ptr %13, i64 %98
+  switch i32 %3, label %106 [
+    i32 2, label %100
+    i32 4, label %103
+  ]
+100:
+  %101 = load i16, ptr %99, align 2
+  %102 = zext i16 %101 to i64
+  br label %108
+103:
+  %104 = load i32, ptr %99, align 4
+  %105 = zext i32 %104 to i64
+  br label %108
+106:
+  %107 = load i64, ptr %99, align 8
+  br label %108
+108:
+  %109 = phi i64 [ %102, %100 ], [ %105, %103 ], [ %107, %106 ]
+  %110 = tail call i64 %4(i64 %95, i64 %109, i64 0)
+  %111 = add i32 %94, -1
+  %112 = and i32 %111, %94
+  %113 = icmp eq i32 %112, 0
+  br i1 %113, label %114, label %93
+114:
+  %115 = phi i64 [ %67, %89 ], [ %86, %84 ], [ %110, %108 ]
+  %116 = getelementptr inbounds nuw i8, ptr %1, i64 %12
+  tail call void @reduce_once(ptr %116, i64 %115, i32 %21, i32 %3, ptr %4)
+  br label %117
+117:
   ret void
 }
 

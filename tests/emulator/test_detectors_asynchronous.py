@@ -93,6 +93,10 @@ EACH = "mov.u64 %w1, other;\n" + STORE + GROUP + DONE
 def test_equal_copies_of_lanes() -> None:
     assert found(EACH) == []
     assert found(EACH, "race=strict")
+    one = COPY.replace("%s", "part").replace("%g", "%z")
+    assert found(one) == []
+    assert found(one, "race=strict")
+    assert found(one.replace("%z", "%g"))
     own = (
         "shl.b32 %v2, %t, 4; mov.u32 %v3, part; add.u32 %v2, %v2, %v3; st.shared.u32 [%v2], %t;"
         + FENCE
@@ -104,6 +108,18 @@ def test_copies_of_lanes_after_those_of_other_lanes() -> None:
     (race,) = found(EACH + EACH.replace("[part]", "[part+256]"))
     assert [each.access for each in race.places] == ["asynchronous store", "asynchronous store"]
     assert race.places[0].site.line < race.places[1].site.line
+
+
+def test_stores_with_different_objects() -> None:
+    """Of threads 0 and 1 with equal operands, and 2 and 3 with others."""
+    assert found(
+        "@%p0 mbarrier.init.shared.b64 [part+4096], 1;"
+        "@%p0 mbarrier.init.shared.b64 [part+4104], 1;"
+        "bar.sync 0; setp.gt.u32 %p3, %t, 3; @%p3 bra NEXT; mov.u32 %v2, part;"
+        "setp.gt.u32 %p3, %t, 1; selp.u32 %v1, 5, 7, %p3; selp.u32 %v3, 8, 0, %p3;"
+        "add.u32 %v3, %v2, %v3; st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [part],"
+        " %v1, [%v3+4096]; NEXT:"
+    )
 
 
 @pytest.mark.parametrize("body", RIGHT.values(), ids=RIGHT.keys())

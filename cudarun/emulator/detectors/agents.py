@@ -94,14 +94,18 @@ class Agents:
                 self._of_lanes[lane] = self._numbered(key, threads + lane)
 
     def are_one_copy(self, agents: Array, others: Array) -> Array:
-        """Return which pairs of the action's agents make one copy: of lanes with equal operands."""
+        """Return which pairs of the action's agents make one copy: of lanes with equal operands.
+
+        Those with a number complete at different objects: these are operands.
+        """
         assert self._operands is not None, "an agent accesses memory after the issue"
         if self._copies is None:
             self._copies = _copies_of(*self._operands)
         copies = self._copies
         pairs = zip((agents & _INDEX).tolist(), (others & _INDEX).tolist(), strict=True)
         found = [a != b and a in copies and copies[a] == copies.get(b) for a, b in pairs]
-        return np.array(found, dtype=np.bool_)
+        of_threads: Array = np.maximum(agents, others) < NUMBERED
+        return of_threads & np.array(found, dtype=np.bool_)
 
     def of(self, access: Access, active: Active, threads: Array) -> Array:
         """Return the agents that make an access of the active lanes.

@@ -261,10 +261,7 @@ class RaceDetector(Detector):
                     _Overwritten(step, by_threads, recorded[by_threads], before)
                 )
         if len(chosen) and access.agent and not self._findings.strict:
-            pairs = recorded[chosen], step.words[chosen]
-            same = self._agents.are_one_copy(*map(threads, pairs))
-            same &= pairs[0] >> THREAD_BITS > self._before_issue
-            chosen = chosen[~same]
+            chosen = chosen[~self._are_one_copy(step, chosen, recorded[chosen])]
         if len(chosen):
             self._report(step, chosen, recorded[chosen])
         if access.writes:
@@ -280,6 +277,11 @@ class RaceDetector(Detector):
         lost = shadow.note(units, step.words, strong=access.writes)
         if len(lost) and access.scope in NARROW and shadow.strong is not None and access.writes:
             self._report_pairs(step, lost, shadow.strong[0][units[lost]])
+
+    def _are_one_copy(self, step: _UnitAccess, chosen: Indices, recorded: Array) -> Array:
+        """Return which accesses are of one copy with those recorded, which lanes issue at once."""
+        same = self._agents.are_one_copy(threads(recorded), threads(step.words[chosen]))
+        return same & (recorded >> THREAD_BITS > self._before_issue)
 
     def _check_visible(
         self, step: _UnitAccess, order: HappensBefore, recorded: Array, known: Indices
@@ -371,9 +373,11 @@ class RaceDetector(Detector):
                 start = step.place * step.shadow.unit
                 given = given[:, start : start + step.shadow.unit]
                 differs = (given != step.bytes_at(lost)).any(axis=1)
-            lost = lost[differs]
-            if len(lost):
-                self._report(step, lost, step.shadow.writes[step.units[lost]])
+            recorded = step.shadow.writes[step.units[lost]]
+            if step.access.agent and not self._findings.strict:
+                differs = ~self._are_one_copy(step, lost, recorded)
+            if differs.any():
+                self._report(step, lost[differs], recorded[differs])
         self._lost.clear()
 
     # --- findings --------------------------------------------------------------------------------

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cudarun.emulator.execution import execute
+from cudarun.emulator.host.hostmemory import RegisteredMemory
 from cudarun.emulator.memory import DeviceHeap, InvalidAddress, Memory, OutOfMemory
+from tests.emulator.device import Device
 
 BASE = 0x7F00_0000_0000
 
@@ -113,3 +118,21 @@ def test_heap(memory: Memory) -> None:
     assert heap.allocate(500)
     heap.release()
     assert memory.used == 0
+
+
+def test_registered_ranges_that_share_16_bytes() -> None:
+    ints = np.zeros(32, np.uint32)
+    first = ints.ctypes.data + -ints.ctypes.data % 16
+    ranges = [RegisteredMemory(first + at, 24, label="") for at in (0, 24)]
+
+    def with_ranges(*arguments: Any, memories: list[Memory], **options: Any) -> None:
+        execute(*arguments, memories=[*memories, *ranges], **options)
+
+    device = Device(
+        ".visible .entry k(.param .u64 p) { .reg .b64 %x; .reg .b32 %t; ld.param.u64 %x, [p];"
+        " mov.u32 %t, %tid.x; mad.wide.u32 %x, %t, 4, %x; st.global.u32 [%x], %t; ret; }",
+        execute=with_ranges,
+    )
+    device.launch("k", (1,), (12,), first)
+    start = (first - ints.ctypes.data) // 4
+    assert list(ints[start : start + 12]) == list(range(12))

@@ -6,6 +6,11 @@ addresses are the host's own, which host code can dereference.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
 from cudarun.emulator.host.addresses import host_bytes
 from cudarun.emulator.memory import Allocation, Memory
 
@@ -36,6 +41,13 @@ class RegisteredMemory(Memory):
         view = self._arena[before : before + size]
         self._live.append(Allocation(address, size, label, view))
         self.used = size
+        self._range = np.uint64(address), size
+
+    def reserves(self, addresses: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return which addresses are in the range: its neighbour may begin in the same unit."""
+        address, size = self._range
+        inside: npt.NDArray[np.bool_] = addresses - address < size
+        return inside
 
     def _give_back(self, allocation: Allocation) -> None:
         """Leave the memory as it is: it is the program's."""

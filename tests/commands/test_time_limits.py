@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
 
 from cudarun.commands import launch
-from cudarun.commands.spec_file import read_spec
 from cudarun.session.driver.target import Target
+from cudarun.session.spec.case import Case
 from tests.commands.conftest import Ran
 from tests.commands.limits import at_a_limit
 from tests.support import command_tree
@@ -89,15 +90,19 @@ def test_the_cases_of_a_spec_have_a_limit(
     (tmp_path / "cases.toml").write_text(text)
     found: dict[str, float | None] = {}
 
-    def read(values: Any, where: Target, *_: object, quiet: bool) -> int:
-        cases = read_spec(values["spec"], (), where)
-        found.update({case.name: case.timeout for case in cases})
-        return 0
+    cases_of = launch._cases
 
-    monkeypatch.setattr(launch, "_run_spec", read)
+    def read(values: Any, where: Target) -> list[Case]:
+        found.update({case.name: case.timeout for case in cases_of(values, where)})
+        raise click.exceptions.Exit(0)  # no case has to run
+
+    monkeypatch.setattr(launch, "_cases", read)
     spec = os.fspath(tmp_path / "cases.toml")
     arguments = ["--spec", spec, "-d", "cpu", *words]
-    with launch.command.make_context("launch", arguments, parent=GROUP) as context:
+    with (
+        launch.command.make_context("launch", arguments, parent=GROUP) as context,
+        pytest.raises(click.exceptions.Exit),
+    ):
         launch.command.invoke(context)
     assert found == limits
 

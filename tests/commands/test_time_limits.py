@@ -63,8 +63,8 @@ def test_reading_from_a_pipe_that_stays_open_ends(line: str, tmp_path: Path) -> 
     ("words", "limits"),
     [
         ((), {"default": 60, "own": 3, "none": None}),
-        (("--timeout", "5"), {"default": 5, "own": 3, "none": None}),
-        (("--timeout", "0"), {"default": None, "own": 3, "none": None}),
+        (("--timeout", "5"), dict.fromkeys(("default", "own", "none"), 5)),
+        (("--timeout", "0"), dict.fromkeys(("default", "own", "none"))),
     ],
 )
 def test_the_cases_of_a_spec_have_a_limit(

@@ -1,4 +1,4 @@
-"""Driver API, sections 6.22 and 6.24: launches, what refuses them, and occupancy."""
+"""Driver API, section 6.22: launches, and what refuses them."""
 
 import ctypes
 import struct
@@ -459,44 +459,3 @@ def test_a_cooperative_launch_must_fit(cuda, function):
 def test_clusters(cuda, function, width, answer):
     config = configuration(cuda, cluster(cuda, width), grid=(16, 1, 1), block=(32, 1, 1))
     assert cuda.result("cuLaunchKernelEx", config, function(b"nothing"), None, 0) == answer
-
-
-# --- occupancy -----------------------------------------------------------------------------------
-
-
-def test_occupancy(cuda, function):
-    nothing = function(b"nothing")
-    assert cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 1024, 0) == 2
-    assert cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 32, 0) == 32
-    few = cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 32, 48 << 10)
-    assert few == 4  # 233472 bytes of shared memory, 49152 + 1024 to a block
-    refused = ("cuOccupancyMaxActiveBlocksPerMultiprocessor", nothing, 0, 0)
-    assert cuda.result(*refused) == "INVALID_VALUE"
-
-
-def test_the_best_block_size(cuda, function):
-    grid, block = cuda.cuOccupancyMaxPotentialBlockSize(function(b"nothing"), None, 0, 0)
-    count = cuda.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
-    assert grid * block == 2048 * cuda.cuDeviceGetAttribute(count, 0)
-    _, limited = cuda.cuOccupancyMaxPotentialBlockSize(function(b"nothing"), None, 0, 128)
-    assert limited <= 128
-
-
-def test_dynamic_shared_memory_for_so_many_blocks(cuda, function):
-    nothing = function(b"nothing")
-    available = cuda.cuOccupancyAvailableDynamicSMemPerBlock
-    assert [available(nothing, blocks, 32) for blocks in (1, 2, 7)] == [49152, 49152, 33280]
-    # A seventh of 228 KiB, without the KiB that is reserved for each block: so only six fit.
-    assert cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 32, 33280) == 6
-
-
-def test_no_more_dynamic_shared_memory_than_the_kernel_may_have(cuda, function):
-    """Of 228 KiB an H200 has room for four blocks of 48 KiB, and said so where one was meant."""
-    nothing = function(b"nothing")
-    limit = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-    for most in (49152, 100000, 232448):
-        cuda.cuFuncSetAttribute(nothing, limit, most)
-        assert cuda.cuOccupancyAvailableDynamicSMemPerBlock(nothing, 1, 32) == most
-    assert cuda.cuOccupancyAvailableDynamicSMemPerBlock(nothing, 2, 32) == 116736
-    assert cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 32, 116736) == 1
-    assert cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 32, 116736 - 1024) == 2

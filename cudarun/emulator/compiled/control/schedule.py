@@ -180,8 +180,8 @@ class LaneSchedule:
 
     def add(self, offset: int, mask: str) -> None:
         """Add lanes to a mask of the state."""
-        held = field(self.code, "%state", offset, "i32")
-        both = self.code.scalar(f"or i32 {held}, {mask}")
+        before = field(self.code, "%state", offset, "i32")
+        both = self.code.scalar(f"or i32 {before}, {mask}")
         store_field(self.code, "%state", offset, "i32", both)
 
     def advance(self, targets: tuple[int, int], mask: str, taken: str) -> None:

@@ -188,15 +188,19 @@ def _load_builtins() -> None:
 
 @cache
 def headers_of_cuda() -> tuple[str, ...]:
-    """Return the folders of CUDA's headers: the wheels', ``CUDA_HOME``'s, the default one."""
+    """Return the folders of CUDA's headers: the wheels', ``CUDA_HOME``'s, the default one.
+
+    PyTorch depends on the wheel of the headers, but not on that of CCCL's (since CUDA 13 a
+    folder in the other), which are then taken from a toolkit.
+    """
     wheels = wheel_folders("include")
+    toolkits = [home / "include" for home in toolkits_installed()]
     if any((path / _A_HEADER_OF_CUDA).exists() for path in wheels):
-        found = wheels
+        folders = wheels
     else:
-        toolkits = [home / "include" for home in toolkits_installed()]
-        found = [path for path in toolkits if (path / _A_HEADER_OF_CUDA).exists()][:1]
-    libraries = [path / "cccl" for path in found if (path / "cccl").is_dir()]  # since CUDA 13
-    return tuple(map(str, [*found, *libraries]))
+        folders = [path for path in toolkits if (path / _A_HEADER_OF_CUDA).exists()][:1]
+    libraries = [path / "cccl" for path in (*folders, *toolkits) if (path / "cccl").is_dir()]
+    return tuple(map(str, [*folders, *libraries[:1]]))
 
 
 def _refusal(nvrtc: ModuleType, task: CompileTask, log: str, result: object) -> CudarunError:

@@ -14,6 +14,7 @@ import pytest
 from cudarun.cli import cudarun
 from tests.images.golden_files import golden
 from tests.support.processes import PATIENCE
+from tests.support.toolkit import without_driver
 from tests.test_startup import HEAVY
 
 if TYPE_CHECKING:
@@ -74,8 +75,8 @@ def complete(run: Run) -> Any:
             ["race,uninit", "race,sync", "race,race=strict", "race,all"],
         ),
         ("cudarun launch --func-cache s", ["shared"]),
-        ("cudarun launch -d ", ["cpu", "cpu:all"]),
-        ("cudarun devices --device cpu,", ["cpu,cpu:all"]),
+        pytest.param("cudarun launch -d ", ["cpu", "cpu:all"], marks=without_driver),
+        pytest.param("cudarun devices --device cpu,", ["cpu,cpu:all"], marks=without_driver),
         ("cudarun launch --spec s.toml ", ["small", "'two words'"]),
         ("cudarun launch --spec s.toml small t", ["'two words'"]),
         ("cudarun launch samples/sa", ["samples/sa"]),

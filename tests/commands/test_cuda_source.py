@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.support.toolkit import needs_nvjitlink, needs_nvrtc
+from tests.support.toolkit import needs_nvjitlink, needs_nvrtc, without_driver
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -203,6 +203,7 @@ def test_errors_as_a_compiler_shows_them(run: Run, tmp_path: Path, command: str)
 
 
 @needs_nvjitlink
+@without_driver  # which would be named
 def test_errors_of_a_link(run: Run, tmp_path: Path) -> None:
     ran = run("link", write(tmp_path, BROKEN), "-o", "out", "--arch", "sm_90")
     assert ran.code == 4

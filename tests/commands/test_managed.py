@@ -10,6 +10,7 @@ import pytest
 from cudarun.base.errors import ArgumentSyntaxError
 from cudarun.session.managed.request import parse_view
 from tests.commands.limits import at_a_limit
+from tests.support.toolkit import without_driver
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -262,6 +263,7 @@ def test_devices_of_two_drivers(run: Run) -> None:
     assert "cannot be combined" in ran.err
 
 
+@without_driver
 def test_no_gpu(run: Run) -> None:
     ran = run("managed", "samples/managed.ptx")
     assert (ran.code, ran.out) == (3, "")

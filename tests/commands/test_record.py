@@ -357,7 +357,7 @@ def test_what_cannot_be_shrunk_is_refused(recorder: Recorder, tmp_path: Path) ->
 
 def test_without_a_compiler_or_a_program(recorder: Recorder, tmp_path: Path) -> None:
     cache = os.fspath(tmp_path / "cache")
-    ran = recorder.of("--", "true", PATH="/none", XDG_CACHE_HOME=cache)
+    ran = recorder.of("--", "true", PATH="/none", CC="", XDG_CACHE_HOME=cache)
     assert ran.code == 2
     assert "no C compiler: cc or gcc or clang is not installed" in ran.err
     ran = recorder.of("--", "./none")

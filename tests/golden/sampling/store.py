@@ -13,6 +13,7 @@ import numpy as np
 from tests.golden.sampling import (
     anisotropy,
     filters,
+    footprints,
     formats,
     gradients,
     packed,
@@ -31,9 +32,8 @@ SUBJECTS = {
     "formats": formats,
     "packed": packed,
     "anisotropy": anisotropy,
+    "footprints": footprints,
 }
-PARTLY_SUPPORTED = ("gradients", "anisotropy")
-"""Subjects with cases that the emulated device refuses."""
 
 
 def cases(subject: str) -> list[Case]:

@@ -111,6 +111,10 @@ def test_the_runner_reports_every_kind_of_failure() -> None:
     assert [e.number for e in again.failures] == [e.number for e in result.failures]
 
 
+def test_no_case_begins_after_the_time() -> None:
+    assert run(Numbers, 24, seed=1, shorten=False, seconds=0).cases == 0
+
+
 class Letters(Fuzzer[str]):
     """Fails where a text has a ``b`` after an ``a``."""
 

@@ -6,6 +6,7 @@
     python -m tools.fuzz specs npy --count 20000 --seed 7
     python -m tools.fuzz expressions --seed 7 --first 1234 --count 1
     python -m tools.fuzz programs engines --cpu-engine compile
+    python -m tools.fuzz services --count 20000 --seconds 300
 
 No case may end with exit code 7, print a traceback or a warning, take 20 s of processor time or
 1 GiB of memory. A failure is printed with its number, from which ``--first`` makes it again, and
@@ -15,6 +16,7 @@ its shortest reproducer. Exit status 1 when there was one.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 
@@ -35,6 +37,7 @@ def main() -> int:
     add("--count", type=int, default=300, help="cases of each; default: %(default)s")
     add("--seed", type=int, default=1, help="default: %(default)s")
     add("--first", type=int, default=0, help="the number of the first case; default: %(default)s")
+    add("--seconds", type=float, default=math.inf, help="begin no case of a fuzzer after this time")
     add("--cpu-engine", choices=MODES, help="engine of the emulated device; programs are compared")
     given = parser.parse_args()
     if given.cpu_engine:
@@ -45,16 +48,17 @@ def main() -> int:
         if reason := fuzzer.unavailable():
             print(f"{name:12} skipped: {reason}")
             continue
-        result = run(fuzzer, given.count, given.seed, given.first)
+        result = run(fuzzer, given.count, given.seed, given.first, seconds=given.seconds)
         print(result.line, flush=True)
-        kinds: dict[str, int] = {}
+        kinds: dict[str, list[str]] = {}
         for failure in result.failures:
-            kinds[failure.kind] = kinds.get(failure.kind, 0) + 1
-            if kinds[failure.kind] == 1 and len(kinds) <= _SHOWN:
+            numbers = kinds.setdefault(failure.kind, [])
+            numbers.append(str(failure.number))
+            if len(numbers) == 1 and len(kinds) <= _SHOWN:
                 print(f"--- {name} --seed {given.seed} --first {failure.number} --count 1")
                 print(f"{failure.problem.rstrip()}\n    {failure.reproducer}", flush=True)
-        for kind, count in kinds.items():
-            print(f"{count:6} × {kind}")
+        for kind, numbers in kinds.items():
+            print(f"{len(numbers):6} × {kind}: case {', '.join(numbers)}")
         failed = failed or bool(result.failures)
     return 1 if failed else 0
 

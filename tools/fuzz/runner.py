@@ -7,6 +7,7 @@ starts at once, and replaced after each such case.
 from __future__ import annotations
 
 import gc
+import math
 import os
 import pickle
 import resource
@@ -31,6 +32,7 @@ MEMORY = 1 << 30
 """Bytes of a case."""
 
 _HANGS = 30 * SECONDS  # of wall time without a result: in one call into C, or waiting
+_LATE = 30.0  # seconds after the end of the time in which a case may end
 _EATS = 2 * MEMORY  # at this size it is killed
 
 Anyone = Fuzzer[Any]
@@ -71,7 +73,13 @@ class Result:
 
 
 def run(
-    fuzzer: Callable[[Path], Anyone], count: int, seed: int, first: int = 0, *, shorten: bool = True
+    fuzzer: Callable[[Path], Anyone],
+    count: int,
+    seed: int,
+    first: int = 0,
+    *,
+    shorten: bool = True,
+    seconds: float = math.inf,
 ) -> Result:
     """Run cases.
 
@@ -81,11 +89,13 @@ def run(
         seed: The same cases for the same seed.
         first: The number of the first case.
         shorten: Look for the shortest reproducer of the first failure of each kind.
+        seconds: Begin no case after this time.
     """
     result = Result(getattr(fuzzer, "name", "?"))
-    while result.cases < count:
+    end = time.monotonic() + seconds
+    while result.cases < count and time.monotonic() < end:
         before = result.cases
-        _run_some(fuzzer, count, seed, first, result, shorten=shorten)
+        _run_some(fuzzer, count, seed, first, result, shorten=shorten, end=end)
         assert result.cases > before, "each process ends a case"
     return result
 
@@ -98,6 +108,7 @@ def _run_some(
     result: Result,
     *,
     shorten: bool,
+    end: float,
 ) -> None:
     """Run cases in one process, until it has to be replaced."""
     numbers = range(first + result.cases, first + count)
@@ -107,12 +118,12 @@ def _run_some(
     if pid == 0:
         try:
             os.close(receive)
-            _serve(make, numbers, seed, send, shorten=shorten)
+            _serve(make, numbers, seed, send, shorten=shorten, end=end)
         finally:  # an error of the fuzzer's own code
             traceback.print_exc()
             os._exit(1)
     os.close(send)
-    problem = _collect(receive, pid, result)
+    problem = _collect(receive, pid, result, end + _LATE)
     os.close(receive)
     _, status, usage = os.wait4(pid, 0)
     result.seconds += usage.ru_utime + usage.ru_stime
@@ -126,7 +137,7 @@ def _run_some(
         result.cases += 1
 
 
-def _collect(receive: int, pid: int, result: Result) -> str:
+def _collect(receive: int, pid: int, result: Result, end: float) -> str:
     """Read the results of cases; return why the process had to be killed, or an empty string."""
     last = time.monotonic()
     stream = os.fdopen(receive, "rb", closefd=False)
@@ -142,9 +153,9 @@ def _collect(receive: int, pid: int, result: Result) -> str:
             if failure is not None:
                 result.failures.append(failure)
             last = time.monotonic()
-        elif time.monotonic() - last > _HANGS:
+        elif time.monotonic() > min(last + _HANGS, end):
             os.kill(pid, signal.SIGKILL)
-            return f"no result within {_HANGS:g} s"
+            return f"no result within {time.monotonic() - last:.0f} s"
         elif _resident(pid) > _EATS:
             os.kill(pid, signal.SIGKILL)
             return f"more than {_EATS >> 20} MiB of memory"
@@ -156,7 +167,13 @@ def _resident(pid: int) -> int:
 
 
 def _serve(
-    make: Callable[[Path], Anyone], numbers: range, seed: int, send: int, *, shorten: bool
+    make: Callable[[Path], Anyone],
+    numbers: range,
+    seed: int,
+    send: int,
+    *,
+    shorten: bool,
+    end: float,
 ) -> NoReturn:
     """Run cases in the new process, until one has used too much memory."""
     signal.signal(signal.SIGPROF, _stop)
@@ -182,7 +199,7 @@ def _serve(
                     failure = Failure(number, problem, repr(shorter)[:2000])
                 seen.add(failure.kind)
             stream.write(pickle.dumps((seconds, grown, failure)))
-            if grown > MEMORY:
+            if grown > MEMORY or time.monotonic() > end:
                 break
     os._exit(0)
 

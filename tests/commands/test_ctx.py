@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cudarun.commands.inputs import MAX_BYTES
-from cudarun.session.contexts.facts import FACTS
+from cudarun.session.contexts.verification import FACTS
 from tests.support.toolkit import without_driver
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def test_facts_about_two_devices(run: Run) -> None:
 
 
 WITH_A_WRONG_FACT = """
-import cudarun.session.contexts.facts as facts
+import cudarun.session.contexts.verification as facts
 from cudarun.__main__ import main
 
 facts.FACTS = (facts.Fact("wrong", "A wrong fact.", "create A; current == none"),)

@@ -13,6 +13,7 @@ from cudarun.model.checks import CheckResult
 from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.driver.calls import Driver
 from cudarun.session.image.image import Image
+from cudarun.session.load.jit import Logs
 
 
 class NotSupported(Exception):
@@ -108,6 +109,7 @@ class StepBase:
         self.trace = trace
         self.objects: dict[str, ScriptObject] = {}
         self._runtime: Driver | None = None
+        self._logs: list[Logs] = []  # to which the driver writes as long as the images are loaded
 
     def value_of(self, name: str) -> int:
         """Return the handle or address of a name."""

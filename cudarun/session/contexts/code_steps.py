@@ -15,8 +15,7 @@ from cudarun.session.contexts.memory_steps import Known, MemorySteps
 from cudarun.session.contexts.script import Symbol
 from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.image import Image
-
-_LOG_BYTES = 1 << 16
+from cudarun.session.load.jit import Logs
 
 
 class CodeSteps(MemorySteps):
@@ -25,18 +24,20 @@ class CodeSteps(MemorySteps):
     # --- code ---
 
     def _do_module(self, name: str, image: str) -> CallAnswer:
-        file, log = self.images[image], bytearray(_LOG_BYTES)
-        options, values = self._log_options(log)
-        code = file.code + b"\0"
-        asked = self.ask("cuModuleLoadDataEx", code, len(options), options, values)
-        return self.made(asked, name, "module", file).giving(None, log=_log_text(log))
+        code, logs, keys, values = self._code(image)
+        asked = self.ask("cuModuleLoadDataEx", code, len(keys), keys, values)
+        return self.made(asked, name, "module", self.images[image]).giving(None, log=logs.error)
 
     def _do_library(self, name: str, image: str) -> CallAnswer:
-        file, log = self.images[image], bytearray(_LOG_BYTES)
-        options, values = self._log_options(log)
-        code = file.code + b"\0"
-        asked = self.ask("cuLibraryLoadData", code, options, values, len(options), [], [], 0)
-        return self.made(asked, name, "library", file).giving(None, log=_log_text(log))
+        code, logs, keys, values = self._code(image)
+        asked = self.ask("cuLibraryLoadData", code, keys, values, len(keys), [], [], 0)
+        return self.made(asked, name, "library", self.images[image]).giving(None, log=logs.error)
+
+    def _code(self, image: str) -> tuple[bytes, Logs, list[object], list[object]]:
+        """Return an image as the driver takes it, the logs, and the options that pass them."""
+        self._logs.append(logs := Logs())
+        options = logs.options(self.driver)
+        return self.images[image].code + b"\0", logs, [*options], [*options.values()]
 
     def _do_function(self, name: str, symbol: Symbol) -> CallAnswer:
         answer, function = self._ask_owner(symbol, "cuModuleGetFunction", "cuLibraryGetKernel")
@@ -97,14 +98,6 @@ class CodeSteps(MemorySteps):
     def _do_unload(self, owner: str) -> CallAnswer:
         return self.ask_about(owner, module="cuModuleUnload", library="cuLibraryUnload")[0]
 
-    def _log_options(self, log: bytearray) -> tuple[list[object], list[object]]:
-        option = self.driver.CUjit_option
-        options = {
-            option.CU_JIT_ERROR_LOG_BUFFER: log,
-            option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: len(log),
-        }
-        return [*options], [*options.values()]
-
     # --- streams and events ---
 
     def _do_stream(self, name: str) -> CallAnswer:
@@ -132,11 +125,6 @@ def _size(wanted: Expression | None, binding: Binding) -> int:
         return 0 if wanted is None else evaluate_size(wanted, binding.integers)
     except RequestError as error:
         raise error.of(option="smem=") from None
-
-
-def _log_text(log: bytearray) -> str | None:
-    """Return the text that a compiler wrote into its buffer."""
-    return log.split(b"\0", 1)[0].decode(errors="replace").strip() or None
 
 
 def _mangled_names(image: Image | None, name: str) -> str | None:

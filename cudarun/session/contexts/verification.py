@@ -1,9 +1,15 @@
-"""``cudarun ctx verify``: every fact on every device, each in a separate process."""
+"""``cudarun ctx verify``: every fact on every device, each in a separate process.
+
+Facts are sentences about contexts with scripts that check them, in ``facts.toml``, which says where
+they come from.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.base.errors import NoDevice, RequestError, WorkerDied
@@ -16,8 +22,8 @@ from cudarun.model.contexts import (
     StepReport,
     VerifyReport,
 )
-from cudarun.session.contexts.facts import FACTS, Fact
 from cudarun.session.contexts.parent import ScriptWorker
+from cudarun.session.contexts.parser import parse_script
 from cudarun.session.contexts.script import Script
 from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import Target
@@ -29,6 +35,37 @@ _NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED
 
 FactProgress = Callable[[str], object]
 """Called before each fact with its description, and with an empty text at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact about contexts.
+
+    Attributes:
+        name: The fact's name.
+        sentence: The documented behavior.
+        script: The text of the script that checks it.
+        note: Differences between drivers or bindings.
+        may_crash: The script uses a destroyed handle, with which a driver may end the process.
+    """
+
+    name: str
+    sentence: str
+    script: str
+    note: str | None = None
+    may_crash: bool = False
+
+    def parsed(self) -> Script:
+        """Parse the script."""
+        return parse_script(self.script, f"fact {self.name}")
+
+
+FACTS = tuple(
+    Fact(name, **row)
+    for name, row in tomllib.loads(
+        Path(__file__).with_name("facts.toml").read_text("utf-8")
+    ).items()
+)
 
 
 def chosen_facts(names: Sequence[str]) -> tuple[Fact, ...]:

@@ -11,6 +11,7 @@ import operator
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -20,7 +21,6 @@ from cudarun.model.check_lines import failure_lines
 from cudarun.model.contexts import StackEntry, StepReport, ThreadStack, Verdict
 from cudarun.session.contexts.answers import CallAnswer, NotRun, NotSupported
 from cudarun.session.contexts.handles import ScriptContexts
-from cudarun.session.contexts.image import builtin_image
 from cudarun.session.contexts.script import NameReference, Step, short_name
 from cudarun.session.contexts.steps import Steps
 from cudarun.session.contexts.verbs import BUILTIN
@@ -256,3 +256,11 @@ def _last_seen(before: list[int], top: int, own: Step | None) -> list[int]:
     while now and now[-1] != top:
         now = now[:-1]
     return now or [top]
+
+
+def builtin_image() -> Image:
+    """Return the image in the same form as one read from a file."""
+    from cudarun.images.reader import read_image
+
+    data = Path(__file__).with_name("builtin.ptx").read_bytes()
+    return Image("builtin", data, read_image(data, "builtin"))

@@ -8,11 +8,11 @@ from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.types import SCALARS, ArrayType
 from cudarun.base.errors import ArgumentSyntaxError
-from cudarun.session.contexts.facts import FACTS
 from cudarun.session.contexts.parser import parse_script
 from cudarun.session.contexts.script import Expectation, Limit, NameReference, Symbol, short_name
 from cudarun.session.contexts.steps import Steps
 from cudarun.session.contexts.verbs import VERBS
+from cudarun.session.contexts.verification import FACTS
 
 
 def only(text: str):

@@ -8,8 +8,7 @@ import pytest
 
 from cudarun.base.errors import CudarunError, NoDevice, OutOfTime, WorkerDied
 from cudarun.model.contexts import ScriptReport, StepReport, Verdict
-from cudarun.session.contexts.facts import Fact
-from cudarun.session.contexts.verification import _FactCheck, _next, _verdict
+from cudarun.session.contexts.verification import Fact, _FactCheck, _next, _verdict
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 

@@ -1,10 +1,13 @@
-"""Detectors of a launch: enabled in the driver, with their results as a report."""
+"""Detectors of a launch, and ``--prove``: enabled in the driver, with their results as a report."""
 
 from __future__ import annotations
 
+import signal
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from types import FrameType
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import RequestError
@@ -24,11 +27,15 @@ from cudarun.model.detectors import (
 from cudarun.session.driver import drivers
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import Selector
-from cudarun.session.launch.proof import VariantLimit
 from cudarun.session.launch.request import Detection, ProgramOptions
+from cudarun.session.workers.deadline import OVERDUE
 from cudarun.session.workers.progress import Progress
 
 _WORST = 3  # the number of instructions with bank conflicts that are reported
+# The time limit of a launch without a synchronizing instruction, for `--prove`.
+_SHORTEST = 10.0  # seconds, by default
+_TIMES = 10.0  # by default, as a multiple of the time of the unmodified launch
+_MARGIN = 5.0  # seconds after which the parent's limit ends a worker that did not stop by itself
 
 
 def check_detection(options: ProgramOptions, devices: Iterable[Selector]) -> None:
@@ -223,3 +230,64 @@ def _statistics(counted: drivers.Statistics) -> LaunchStatistics:
 def _traffic(space: str, traffic: drivers.MemoryTraffic) -> LaunchTraffic:
     sectors = traffic.sectors if space == "global" else None
     return derived(LaunchTraffic, traffic, space=space, sectors=sectors)
+
+
+class _Overdue(Exception):
+    """The time limit of a variant has passed."""
+
+
+class VariantLimit:
+    """The time limit of the launches without a synchronizing instruction, in a worker.
+
+    Args:
+        progress: The worker's progress, whose phase each variant starts anew.
+        seconds: The limit of ``--timeout``; by default, ten times as long as the unmodified launch
+            with its buffers takes, at least 10 s.
+
+    Attributes:
+        spent: The seconds that variants have taken.
+    """
+
+    def __init__(self, progress: Progress, seconds: float | None) -> None:
+        self._progress = progress
+        self._seconds = seconds
+        self._created = time.monotonic()
+        self.spent = 0.0
+
+    def __call__(self, run: Callable[[], None]) -> bool:
+        """Run a variant; return whether it ended within the limit."""
+        if self._seconds is None:
+            self._seconds = max(_SHORTEST, _TIMES * (time.monotonic() - self._created))
+        self._progress.start_phase(_MARGIN)
+        started = time.monotonic()
+        try:
+            with _stopped_after(self._seconds):
+                run()
+        except _Overdue:
+            return False
+        finally:
+            self.spent += time.monotonic() - started
+        return True
+
+
+@contextmanager
+def _stopped_after(seconds: float) -> Iterator[None]:
+    """Raise `_Overdue` after a time; for the main thread.
+
+    The parent's signal, at its own limit and at Ctrl-C, keeps its meaning.
+    """
+    end = time.monotonic() + seconds
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if time.monotonic() >= end:
+            raise _Overdue
+        if callable(before):
+            before(number, frame)
+
+    before = signal.signal(OVERDUE, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(OVERDUE, before)

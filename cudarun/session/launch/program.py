@@ -14,7 +14,7 @@ from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
 from cudarun.session.driver.tensor_maps import encode_tensor_map
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.launcher import Launcher, launch_stream
-from cudarun.session.launch.recorded.tensor_maps import with_tensor_maps
+from cudarun.session.launch.recorded.objects import with_tensor_maps
 from cudarun.session.launch.request import ProgramOptions
 from cudarun.session.launch.steps import BoundStep
 from cudarun.session.workers.session import Session

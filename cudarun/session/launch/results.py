@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
+import numpy as np
+
+from cudarun.arguments.contents import RepeatedContents
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.expressions.checks import run_check
-from cudarun.arguments.expressions.evaluation import Evaluator, Unwritten
+from cudarun.arguments.expressions.evaluation import Evaluator, Unwritten, nothing_unwritten
 from cudarun.arguments.expressions.presentation import without_unwritten
 from cudarun.arguments.expressions.rows import ALL, rows_wanted, span
 from cudarun.arguments.expressions.statements import Check
@@ -24,8 +28,8 @@ from cudarun.session.driver.devices import Device
 from cudarun.session.driver.fill_pattern import fill_pattern
 from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.buffers import Buffers, Values
-from cudarun.session.launch.figures import figure
 from cudarun.session.launch.outputs import save, takes_parts
+from cudarun.session.launch.pictures import figure
 from cudarun.session.launch.request import Program, ProgramOptions
 from cudarun.session.launch.step_request import LaunchStep, Save
 from cudarun.session.launch.steps import BoundStep, all_scalars
@@ -149,7 +153,7 @@ class StepReader:
         is_tested = _tests_strength(request, self._options, buffers.specs)
         if not (results and all(each.passed for each in results) and is_tested):
             return results, ()
-        from cudarun.session.launch.strength import weaknesses
+        from cudarun.session.launch.results import weaknesses
 
         def passes(replaced: Values, unwritten: Unwritten) -> bool:
             again = [_checked(each, request, replaced, old, unwritten) for each in request.checks]
@@ -310,3 +314,52 @@ def _as_arrays(
         for name, rows in rows_wanted(expression.node):
             wanted.setdefault(name, []).append(rows)
     return wanted
+
+
+def weaknesses(
+    passes: Callable[[dict[str, Any], Unwritten], bool],
+    values: Values,
+    after: Mapping[str, Array],
+    old: Values,
+) -> tuple[str, ...]:
+    """Return the replacements of the outputs with which all checks still pass.
+
+    Outputs are the buffers that the launch changed, and those without an initializer. They are
+    replaced by zeros, and by what they were before the launch.
+
+    Args:
+        passes: Evaluates all checks over values by name, with the elements that were never
+            written; raises where they cannot be evaluated.
+        values: Arrays and numpy scalars by name, after the launch.
+        after: The arrays of buffers among them.
+        old: The same before the launch, for buffers with an initializer.
+    """
+    outputs = {
+        name: array
+        for name, array in after.items()
+        if name not in old or array.tobytes() != np.asarray(old[name]).tobytes()
+    }
+    found = []
+    for name, replaced, unwritten in _replacements(outputs, old):
+        try:
+            if passes({**values, **replaced}, unwritten):
+                found.append(name)
+        except RequestError:  # such as a division by zero: these checks do notice
+            continue
+    return tuple(found)
+
+
+def _replacements(
+    outputs: Mapping[str, Array], old: Values
+) -> Iterator[tuple[str, Mapping[str, Array], Unwritten]]:
+    """Yield replacements with their names, and which of their elements were never written."""
+    zeros = {name: np.zeros_like(array) for name, array in outputs.items()}
+    yield "zeros", zeros, nothing_unwritten
+    inputs = {name: old[name] if name in old else _pattern(outputs[name]) for name in outputs}
+    unwritten = {name: np.ones(outputs[name].shape, np.bool_) for name in outputs.keys() - old}
+    yield "their inputs", inputs, unwritten.get
+
+
+def _pattern(array: Array) -> Array:
+    item = np.frombuffer(fill_pattern(array.dtype), array.dtype)
+    return RepeatedContents(item, array.size).array().reshape(array.shape)

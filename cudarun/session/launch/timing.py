@@ -3,6 +3,10 @@
 Before each run, outside the timed interval, the inputs are restored and the L2 cache is flushed by
 writing a large buffer, as in ``triton.testing.do_bench``. All runs are enqueued at once, so that
 the device never waits for the host between an event and the kernel.
+
+All runs use the same buffers. Several sets of inputs (``--input-sets``) take turns: before each
+run, in stream order, a copy of its inputs is written to the buffers, and the variables of the image
+get the values that they had before the first run.
 """
 
 from __future__ import annotations
@@ -15,13 +19,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.arguments.dimensions import evaluate_dimension
+from cudarun.base.records import dataclass
 from cudarun.model.runs import TimingResult
 from cudarun.session.driver.devices import Device, uuid_of
 from cudarun.session.driver.memory import DeviceBuffer
 from cudarun.session.driver.nvml import Throttling
+from cudarun.session.launch.buffers import Buffers, Values
+from cudarun.session.launch.image_state import ImageState
 from cudarun.session.launch.program import DeviceProgram
 from cudarun.session.launch.request import Timing
-from cudarun.session.launch.timed_inputs import InputSet, TimedInputs
+from cudarun.session.launch.steps import Libraries
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
@@ -216,3 +223,65 @@ def summary(
 def _rate(count: int | None, milliseconds: float) -> float | None:
     """Return ``count`` per run as 10⁹ per second."""
     return None if count is None or milliseconds == 0 else count / milliseconds / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class InputSet:
+    """The inputs of a run.
+
+    Attributes:
+        seed: Their seed.
+        before: The arrays of ``old(…)``.
+        originals: The copies of all buffers with an initializer.
+        state: The variables of the image.
+    """
+
+    seed: int
+    before: Values
+    originals: dict[str, DeviceBuffer]
+    state: ImageState
+
+
+class TimedInputs:
+    """The inputs of timed runs, which take turns.
+
+    Args:
+        session: The session.
+        buffers: The buffers, filled with the inputs of the first seed.
+        libraries: The images.
+        seeds: The seed of each set.
+        before: The arrays of ``old(…)`` of the first set.
+        fill: Fills the buffers with the inputs of a seed; returns its arrays of ``old(…)``.
+
+    Raises:
+        DeviceFailed: There is no memory for the copies.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        buffers: Buffers,
+        libraries: Libraries,
+        seeds: range,
+        before: Values,
+        fill: Callable[[int], Values],
+    ) -> None:
+        self._buffers = buffers
+        self._turn = 0
+        self.sets: list[InputSet] = []
+        for seed in seeds:
+            if self.sets:
+                before = fill(seed)
+            originals = buffers.copy_inputs()
+            self.sets.append(InputSet(seed, before, originals, ImageState(session, libraries)))
+
+    def select(self, number: int) -> None:
+        """Make a set the next one."""
+        self._turn = number
+
+    def restore(self, stream: Handle) -> None:
+        """Write the inputs of the next run, in stream order."""
+        chosen = self.sets[self._turn % len(self.sets)]
+        self._turn += 1
+        self._buffers.restore(chosen.originals, stream)
+        chosen.state.restore(stream)

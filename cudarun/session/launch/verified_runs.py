@@ -8,9 +8,12 @@ left.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from cudarun.base.errors import DeviceFailed, OutOfTime
+from cudarun.base.records import derived
+from cudarun.comparison.rank_test import CONFIDENCE, time_ratio
 from cudarun.diagnostics.entries import notes
 from cudarun.model.launch import USUAL_SCHEDULE, LaunchResult
 from cudarun.model.runs import (
@@ -18,18 +21,60 @@ from cudarun.model.runs import (
     ScheduledRun,
     ScheduleResult,
     SeededRun,
+    SpeedResult,
     StateResult,
+    TimingResult,
 )
 from cudarun.session.driver.devices import Device
-from cudarun.session.launch.baseline import BaselineLaunches
-from cudarun.session.launch.launches import Launches
+from cudarun.session.launch.image_state import ImageState
 from cudarun.session.launch.reference import ReferenceBuffers
-from cudarun.session.launch.request import Program
+from cudarun.session.launch.request import BaselineLaunch, Program
 from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.launch.steps import Libraries
-from cudarun.session.launch.worker import run_on
+from cudarun.session.launch.timing import summary
+from cudarun.session.launch.worker import run_on, run_reference
 from cudarun.session.workers.session import Session
 from cudarun.session.workers.shared_file import SharedFile
+
+
+class Launches:
+    """Launches of loaded images on one device, and the variables of these images.
+
+    Each has its own buffers and its own time limit; all are in the current context.
+
+    Attributes:
+        state: The values of the variables after loading.
+    """
+
+    def __init__(self, session: Session, libraries: Libraries, device: Device) -> None:
+        self._session = session
+        self._libraries = libraries
+        self._device = device
+        self.state = ImageState(session, libraries)
+
+    def run(self, program: Program, reference: ReferenceBuffers | None = None) -> LaunchResult:
+        """Launch with the variables as after loading."""
+        self.state.restore()
+        return self.run_again(program, reference)
+
+    def run_again(
+        self, program: Program, reference: ReferenceBuffers | None = None
+    ) -> LaunchResult:
+        """Launch with the variables as earlier launches left them; otherwise as `run`."""
+        with self._launching():
+            return run_on(self._session, self._libraries, program, self._device, reference)
+
+    def reference(self, program: Program, file: SharedFile) -> ReferenceBuffers:
+        """Launch with the variables as after loading, and write all buffers to a file."""
+        self.state.restore()
+        with self._launching():
+            return run_reference(self._session, self._libraries, program, self._device, file.path)
+
+    @contextmanager
+    def _launching(self) -> Iterator[None]:
+        self._session.progress.start_phase()
+        with self._session.temporary():
+            yield
 
 
 def run_verified(
@@ -182,3 +227,73 @@ def _baseline(first: BaselineResult | None, failed: BaselineResult | None) -> Ba
     if first is None or failed is None:
         return first
     return replace(first, comparisons=failed.comparisons)
+
+
+class BaselineLaunches:
+    """The launches of a baseline.
+
+    Args:
+        baseline: The baseline.
+        launches: Launches its image.
+        measures_device: Whether times are those of a device; others are not compared.
+    """
+
+    def __init__(
+        self, baseline: BaselineLaunch, launches: Launches, *, measures_device: bool
+    ) -> None:
+        self._label = baseline.label
+        self._program = baseline.program.without_results()
+        self._launches = launches
+        self._measures_device = measures_device
+
+    def compare(self, program: Program, own: Launches) -> LaunchResult:
+        """Make a launch and that of the baseline with the same inputs, and compare.
+
+        Half of the timed runs of the baseline precede those of the launch, and the others follow
+        them, so that a slow change of the clock rate affects both equally.
+        """
+        timing = program.options.timing
+        repeat = 0 if timing is None else timing.repeat
+        with SharedFile() as file:
+            try:
+                plain = self._program.with_options(seed=program.options.seed, timing=None)
+                buffers = self._launches.reference(plain, file)
+                before = self._times((repeat + 1) // 2)
+            except DeviceFailed as error:
+                raise error.of(option="--baseline") from None
+            result = own.run(program, buffers)
+        timings = [each for each in (before, self._times(repeat // 2)) if each is not None]
+        assert result.reference is not None, "there are buffers to compare with"
+        compared = BaselineResult(self._label, result.reference.comparisons, None, None)
+        if result.timing is not None:
+            samples = tuple(sample for each in timings for sample in each.samples)
+            speed = None
+            if self._measures_device:
+                ratio = time_ratio(result.timing.samples, samples)
+                speed = derived(SpeedResult, ratio, confidence=CONFIDENCE)
+            compared = replace(compared, timing=_joined(timings, samples), speed=speed)
+        return replace(result, reference=None, baseline=compared)
+
+    def _times(self, repeat: int) -> TimingResult | None:
+        """Time a number of runs; ``None`` of zero."""
+        if not repeat:
+            return None
+        timing = self._program.options.timing
+        assert timing is not None, "runs are timed only by request"
+        sets = min(repeat, timing.input_sets)
+        timing = replace(timing, repeat=repeat, input_sets=sets, nbytes=None, flops=None)
+        return self._launches.run(self._program.with_options(timing=timing)).timing
+
+
+def _joined(timings: list[TimingResult], samples: tuple[float, ...]) -> TimingResult:
+    """Return the timing of all samples."""
+    reasons = [each.throttled for each in timings if each.throttled is not None]
+    return summary(
+        [*samples],
+        warmup=timings[0].warmup,
+        clock=timings[0].clock,
+        flushed_bytes=timings[0].flushed_bytes,
+        throttled=tuple(dict.fromkeys(sum(reasons, ()))) if reasons else None,
+        nbytes=None,
+        flops=None,
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cudarun.arguments.expressions.statements import check_lets
 from cudarun.arguments.packing import BufferSpec
@@ -19,8 +20,8 @@ from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.detection import DetectorResults, detecting, detector_report
 from cudarun.session.launch.faults import explain_fault
-from cudarun.session.launch.figures import check_showable
 from cudarun.session.launch.outputs import check_on_device, check_saving
+from cudarun.session.launch.pictures import check_showable
 from cudarun.session.launch.program import DeviceProgram, StepLaunches
 from cudarun.session.launch.recorded.results import tolerance_note
 from cudarun.session.launch.reference import (
@@ -39,10 +40,12 @@ from cudarun.session.launch.steps import (
     bind_steps,
     writable_arrays,
 )
-from cudarun.session.launch.timed_inputs import InputSet, TimedInputs
 from cudarun.session.launch.variables import shortest_names
 from cudarun.session.workers.deadline import stopped_when_overdue
 from cudarun.session.workers.session import Session
+
+if TYPE_CHECKING:
+    from cudarun.session.launch.timing import InputSet
 
 
 def run_on(
@@ -184,7 +187,7 @@ class _Launch:
 
     def measure(self, timing: Timing) -> None:
         """Time the runs, and verify the last run of each input set but the first."""
-        from cudarun.session.launch.timing import measure
+        from cudarun.session.launch.timing import TimedInputs, measure  # few launches are timed
 
         session, seed = self._session, self._options.seed
         session.driver.traits.on_progress(lambda done: None)  # `measure` reports the progress

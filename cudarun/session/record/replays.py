@@ -14,8 +14,7 @@ from cudarun.session.driver.devices import Device
 from cudarun.session.driver.transfers import Transfers
 from cudarun.session.launch.buffers import Buffers
 from cudarun.session.launch.program import DeviceProgram
-from cudarun.session.launch.recorded.memory import RecordedSpec, RecordedVariable
-from cudarun.session.launch.recorded.moved_variables import MovedVariables
+from cudarun.session.launch.recorded.memory import MovedVariables, RecordedSpec, RecordedVariable
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.steps import Libraries, all_buffers, bind_steps
 from cudarun.session.record.page_search import Block, RecordedPages

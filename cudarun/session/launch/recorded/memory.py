@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cudarun.arguments.contents import Contents
+from cudarun.arguments.dtypes import Array
 from cudarun.arguments.packing import ArraySpec, BufferSpec
 from cudarun.arguments.sampling import FACES, ArrayForm
 from cudarun.arguments.types import SCALARS, ScalarType, Type, VectorType
@@ -18,14 +18,12 @@ from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 from cudarun.images.facts import VariableFacts
 from cudarun.images.parameters import Parameter
-from cudarun.session.launch.recorded.moved_variables import MovedVariables
 from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.launch.variables import ImageVariable, VariableUse
 from cudarun.session.recording.archive import Recording
 from cudarun.session.recording.manifest import Manifest, RecordedRange
 
-if TYPE_CHECKING:
-    from cudarun.arguments.dtypes import Array
+_POINTER = 8  # bytes; pointers are aligned to them
 
 
 # cuda.h: CUDA_ARRAY3D_* and CUarray_format.
@@ -34,6 +32,39 @@ _FORMATS = {
     0x01: "u8", 0x02: "u16", 0x03: "u32", 0x08: "i8", 0x09: "i16", 0x0A: "i32",
     0x10: "f16", 0x20: "f32",
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class MovedVariables:
+    """The variables of a recording at other addresses than the recorded ones.
+
+    Attributes:
+        moves: The recorded address, the size and the new address of each.
+    """
+
+    moves: tuple[tuple[int, int, int], ...] = ()
+
+    def apply(self, data: Array, address: int) -> None:
+        """Change the pointers to the variables in bytes.
+
+        Args:
+            data: The bytes, which are changed in place.
+            address: The recorded address of the first one.
+        """
+        if not self.moves:
+            return
+        start = -address % _POINTER
+        words = data[start : start + (data.size - start) // _POINTER * _POINTER].view(np.uint64)
+        recorded = words.copy()
+        for old, size, new in self.moves:
+            inside = recorded - np.uint64(old) < np.uint64(size)  # wraps around below
+            words[inside] = recorded[inside] - np.uint64(old) + np.uint64(new)
+
+    def applied(self, data: bytes) -> bytes:
+        """Return parameters with changed pointers."""
+        changed = np.frombuffer(data, np.uint8).copy()
+        self.apply(changed, 0)
+        return changed.tobytes()
 
 
 class _WithContents:

@@ -1,8 +1,9 @@
-"""Texture and surface objects of a recording, created with the handles that the program had.
+"""Texture and surface objects of a recording, and its tensor maps, created again.
 
-A kernel gets a handle as a number, in a parameter or inside a struct, and nothing tells which
-numbers are handles. So that none has to be changed, the new objects have the same handles: drivers
-count them from 1. CUDA driver API, sections 6.28 (texture objects) and 6.29 (surface objects).
+Tensor maps are encoded again because their bytes differ between drivers. Objects get the handles
+that the program had: a kernel gets a handle as a number, in a parameter or inside a struct, and
+nothing tells which numbers are handles. Drivers count them from 1. CUDA driver API, sections 6.28
+(texture objects), 6.29 (surface objects) and 6.30 (tensor maps).
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import RequestError
+from cudarun.images.parameters import Parameter
 from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.tensor_maps import encode
 from cudarun.session.launch.recorded.memory import RecordedArrayBuffer, RecordedBuffer
 from cudarun.session.workers.session import Session
 
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
     from cuda.bindings import driver as cuda
 
     from cudarun.session.driver.protocol import Handle
-    from cudarun.session.recording.manifest import RecordedObject
+    from cudarun.session.recording.archive import Recording
+    from cudarun.session.recording.manifest import Manifest, RecordedObject, RecordedTensorMap
 
 _MOST_OTHERS = 1 << 16  # objects before that with the handle
 _DESCRIPTION = struct.Struct("<3iiIIi3f4f48x")
@@ -141,3 +145,63 @@ def _enumerator(enumeration: Callable[[int], Any], number: int) -> Any:
         raise RequestError(
             f"the recording is damaged: a texture or surface object has the value {number}"
         ) from None
+
+
+def with_tensor_maps(
+    driver: Driver, recording: Recording | None, parameters: Sequence[Parameter], packed: bytes
+) -> bytes:
+    """Return the parameters of a launch with the tensor maps of this driver.
+
+    Args:
+        driver: The driver; a context must be current.
+        recording: The recording; ``None`` for other launches.
+        parameters: The kernel's parameters.
+        packed: The recorded parameters.
+
+    Raises:
+        DeviceFailed: The driver refuses a map.
+        RequestError: The bindings are too old for it.
+    """
+    if recording is None or not recording.manifest.tensor_maps:
+        return packed
+    data = bytearray(packed)
+    for each in recording.manifest.tensor_maps:
+        found = _encoded(driver, each)
+        start = _offset(each.offset, recording.manifest, parameters)
+        data[start : start + len(found)] = found
+    return bytes(data)
+
+
+def _offset(recorded: int, manifest: Manifest, parameters: Sequence[Parameter]) -> int:
+    """Return the offset of a recorded place in the parameters of this kernel."""
+    if len(parameters) == len(manifest.layout):
+        for (offset, size), own in zip(manifest.layout, parameters, strict=True):
+            if offset <= recorded < offset + size and size == own.size:
+                return own.offset + recorded - offset
+    return recorded
+
+
+def _encoded(driver: Driver, each: RecordedTensorMap) -> bytes:
+    settings = (
+        _setting(driver, "CUtensorMapInterleave", each.interleave),
+        _setting(driver, "CUtensorMapSwizzle", each.swizzle),
+        _setting(driver, "CUtensorMapL2promotion", each.promotion),
+        _setting(driver, "CUtensorMapFloatOOBfill", each.fill),
+    )
+    element = _setting(driver, "CUtensorMapDataType", each.type)
+    columns = [*each.lower], [*each.upper], each.channels, each.pixels
+    return encode(
+        driver, element, each.address, each.shape, each.strides, each.steps, each.box, settings,
+        None if each.box else columns,
+    )  # fmt: skip
+
+
+def _setting(driver: Driver, enumeration: str, number: int) -> int:
+    try:
+        found: int = getattr(driver, enumeration)(number)
+    except ValueError:
+        raise RequestError(
+            f"{enumeration}: the installed cuda-bindings have no enumerator {number}",
+            hint="install a newer version of cuda-bindings",
+        ) from None
+    return found

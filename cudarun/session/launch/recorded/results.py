@@ -12,8 +12,7 @@ from cudarun.arguments.expressions.checks import run_check
 from cudarun.arguments.expressions.parser import parse_expression
 from cudarun.model.checks import CheckResult
 from cudarun.session.launch.buffers import Buffers
-from cudarun.session.launch.recorded.memory import RecordedSpec
-from cudarun.session.launch.recorded.moved_variables import MovedVariables
+from cudarun.session.launch.recorded.memory import MovedVariables, RecordedSpec
 from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.recording.archive import RecordedContents
 from cudarun.session.recording.manifest import RecordedRange

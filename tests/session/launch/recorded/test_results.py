@@ -13,8 +13,7 @@ from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.commands.recorded_request import recorded_launch
 from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.buffers import Buffers
-from cudarun.session.launch.recorded.memory import recorded_buffers
-from cudarun.session.launch.recorded.moved_variables import MovedVariables
+from cudarun.session.launch.recorded.memory import MovedVariables, recorded_buffers
 from cudarun.session.launch.recorded.results import compare_recorded, tolerance_note
 from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.recording.archive import RecordingWriter

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cudarun.base.errors import DeviceFailed, RequestError
-from cudarun.session.launch.recorded.tensor_maps import with_tensor_maps
+from cudarun.session.launch.recorded.objects import with_tensor_maps
 from cudarun.session.recording.archive import Recording
 from cudarun.session.recording.manifest import Manifest, RecordedTensorMap
 from cudarun.session.workers.session import Session

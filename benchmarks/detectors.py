@@ -35,8 +35,7 @@ from cudarun.emulator.detectors.detector_observer import DetectorObserver  # noq
 from cudarun.emulator.host import process as process_module  # noqa: E402
 from cudarun.emulator.host.process import process  # noqa: E402
 from cudarun.emulator.machine.observer import NOBODY  # noqa: E402
-from cudarun.session.driver.selection import parse_devices  # noqa: E402
-from cudarun.session.driver.target import Target  # noqa: E402
+from cudarun.session.driver.selection import Target, parse_devices  # noqa: E402
 from cudarun.session.launch.request import Detection, Program  # noqa: E402
 from cudarun.session.launch.steps import load_libraries  # noqa: E402
 from cudarun.session.launch.worker import run_on  # noqa: E402
@@ -98,7 +97,7 @@ def _sample(arguments: Sequence[str]) -> Program | None:
     from cudarun.commands.inputs import read_input
     from cudarun.commands.launch import command
     from cudarun.commands.launch_request import program_request
-    from cudarun.session.image.compilation import CompileOptions
+    from cudarun.session.image.image import CompileOptions
 
     with command.make_context("launch", [*arguments]) as context:
         values = context.params

@@ -64,7 +64,7 @@ def _share() -> None:
     """Import what both a worker and its parent need: once is enough before a fork."""
     import cudarun.arguments.frameworks
     import cudarun.images.reader
-    import cudarun.session.image.compilation
+    import cudarun.session.image.image
     import cudarun.session.image.kernels
     import cudarun.session.launch.detection
     import cudarun.session.launch.outputs

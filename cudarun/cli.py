@@ -89,7 +89,7 @@ class _LazyGroup(CommandGroup):
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        from cudarun.session.devices.versions import version_lines
+        from cudarun.session.devices.probes import version_lines
 
         click.echo("\n".join([f"cudarun {__version__}", *version_lines()]))
         ctx.exit()

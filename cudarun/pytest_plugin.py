@@ -214,8 +214,8 @@ class SpecTests(pytest.File):
         Raises:
             CollectError: The spec is not valid.
         """
+        from cudarun.api.calls import list_cases
         from cudarun.api.failures import Failure
-        from cudarun.api.specs import list_cases
 
         devices = _chosen(self.config)
         try:
@@ -255,7 +255,7 @@ class SpecTestCase(pytest.Item):
 
     def runtest(self) -> None:
         """Run the case."""
-        from cudarun.api.specs import run_case
+        from cudarun.api.calls import run_case
 
         reason = run_case(_relative(self.path), self.case, self.device)
         if reason is not None:

@@ -14,7 +14,7 @@ from cudarun.base.errors import (
     OutOfTime,
     RequestError,
 )
-from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed
 from cudarun.model.documents import plain
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.tree import Position

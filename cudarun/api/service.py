@@ -7,24 +7,30 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cudarun import cli as command_line
-from cudarun.api.call_arguments import expectation, resolved
 from cudarun.api.messages import ApiAnswer, ApiCall
 from cudarun.api.spelling import in_python
+from cudarun.api.values import ARRAY_NAME, ArrayFile
+from cudarun.arguments.grammar import parse_argument
+from cudarun.arguments.scanner import SYMBOL
+from cudarun.arguments.values import Argument, Buffer, FileBuffer, Member, StructValue, Value
 from cudarun.base import errors, machine
 from cudarun.base.errors import ExitCode
 from cudarun.base.process import EndingSignals
 from cudarun.model.documents import document, error_document
 from cudarun.report.renderer import Renderer, TableStyle
 from cudarun.report.table import TableRenderer
+from cudarun.session.launch.step_request import BufferExpectation
 from cudarun.session.workers.pool import keep_workers
 from cudarun.session.workers.service import end_with, receive, send
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from cudarun.base.errors import CudarunError
     from cudarun.model.launch import BufferCopy
@@ -165,3 +171,48 @@ def _prefetch(device: str) -> None:
     from cudarun.session.driver.drivers import import_driver
 
     import_driver("cpu" if device.startswith("cpu") else "cuda")
+
+
+def resolved(name: str | None, value: Any, paths: Sequence[str]) -> str | Argument:
+    """Return an argument of a launch: a text of the program is yet to be parsed.
+
+    Args:
+        name: Its name.
+        value: The result of `ArrayFiles.value`.
+        paths: The paths of the files.
+    """
+    before = "" if name is None else f"{name}="
+    found = value if isinstance(value, str) else _value(value, paths)
+    text = f"{before}{found}"
+    is_name = name is None or SYMBOL.fullmatch(name) is not None
+    return text if isinstance(found, str) or not is_name else Argument(name, found, text)
+
+
+def expectation(name: str | None, value: Any, paths: Sequence[str]) -> str | BufferExpectation:
+    """Return what a buffer is compared with; the arguments are those of `resolved`."""
+    assert name is not None, "it is that of a buffer"
+    if isinstance(value, ArrayFile):
+        return BufferExpectation(name, paths[value.number], None, f"@{ARRAY_NAME}")
+    return f"{name}={value}"
+
+
+def _value(value: Any, paths: Sequence[str]) -> Value:
+    if isinstance(value, str):
+        return parse_argument(value).value
+    if isinstance(value, ArrayFile):
+        return _buffer(value, paths)
+    if isinstance(value, dict):
+        return StructValue(tuple(Member(key, _value(each, paths)) for key, each in value.items()))
+    if isinstance(value, list):
+        return StructValue(tuple(Member(None, _value(each, paths)) for each in value))
+    found: Value = value
+    return found
+
+
+def _buffer(array: ArrayFile, paths: Sequence[str]) -> FileBuffer | Buffer:
+    file = FileBuffer(paths[array.number], name=ARRAY_NAME)
+    if not array.buffer:
+        return file
+    buffer = parse_argument(array.buffer).value
+    assert isinstance(buffer, Buffer), "it has a shape"
+    return replace(buffer, initial=file.initial)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 
-from cudarun.api.call_arguments import NAME
 from cudarun.api.keywords import LaunchKeywords, LoadKeywords
+from cudarun.api.values import ARRAY_NAME
 from cudarun.session.image.image import IN_MEMORY
 
 _KEYWORDS = {
@@ -96,7 +96,7 @@ def _call(command: re.Match[str]) -> str:
             continue
         names += [name] if equals else []
         value = value if equals else word
-        values.append("array" if value == f"@{NAME}" else _literal(value))
+        values.append("array" if value == f"@{ARRAY_NAME}" else _literal(value))
     if values and len(names) == len(values):
         pairs = (f'"{name}": {value}' for name, value in zip(names, values, strict=True))
         call.append("args={" + ", ".join(pairs) + "}")

@@ -18,6 +18,8 @@ from cudarun.session.workers.service import above_streams
 
 ZIP_MAGIC = b"PK\x03\x04"
 """The start of a recording."""
+ARRAY_NAME = "array"
+"""The name of an array in texts."""
 _REGISTERED = 2
 """`numpy.dtype.isbuiltin` of a dtype that a package added to numpy's."""
 

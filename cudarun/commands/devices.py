@@ -19,8 +19,7 @@ from cudarun.commands.output import chosen_renderer
 from cudarun.model.devices import DevicesReport
 from cudarun.report.renderer import Renderer, finish
 from cudarun.session.devices.parent import list_devices
-from cudarun.session.driver.selection import parse_devices
-from cudarun.session.driver.target import Target
+from cudarun.session.driver.selection import Target, parse_devices
 
 
 @click.command("devices", cls=Command)

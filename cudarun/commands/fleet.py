@@ -23,15 +23,14 @@ from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import pass_on, shown
-from cudarun.session.driver.selection import parse_devices
-from cudarun.session.driver.target import Target
+from cudarun.session.driver.selection import Target, parse_devices
 from cudarun.session.fleet.request import RUNS, NodeRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from cudarun.model.fleet import FleetHost
-    from cudarun.session.fleet.transport import Transport
+    from cudarun.session.fleet.parent import Transport
     from cudarun.session.spec.case import Case
 
 SSH = "ssh -o BatchMode=yes {host}"
@@ -262,7 +261,7 @@ def _transport(values: Values) -> Transport:
         RequestError: ``--hosts`` or ``--via`` is unusable.
     """
     from cudarun.session.fleet.hosts import parse_hosts
-    from cudarun.session.fleet.transport import NODE, Transport
+    from cudarun.session.fleet.parent import NODE, Transport
 
     limit = values["host_timeout"] + values["soak"]
     program = (*values["program"], *NODE)

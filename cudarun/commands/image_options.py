@@ -12,7 +12,7 @@ from cudarun.base.options import OptionGroup, OptionScope
 from cudarun.commands.declaration import F, Values, filled, option, options_of
 from cudarun.commands.numbers import size
 from cudarun.commands.options import stack
-from cudarun.session.image.compilation import CompileOptions
+from cudarun.session.image.image import CompileOptions
 from cudarun.session.load.request import JitOptions
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from cudarun.session.image.image import IN_MEMORY, MAX_IMAGE, STDIN, Image
 if TYPE_CHECKING:
     from cudarun.images.facts import ImageFacts
     from cudarun.images.mapping import Data
-    from cudarun.session.image.compilation import CompileOptions
+    from cudarun.session.image.image import CompileOptions
 
 DASH = "-"
 """The name of stdin on the command line."""

@@ -30,9 +30,8 @@ from cudarun.commands.steps import STEPS, LaunchCommand, step_values
 from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import shown
 from cudarun.session.driver.contexts import ContextOptions
-from cudarun.session.driver.selection import ALL, Selector
-from cudarun.session.driver.target import Target
-from cudarun.session.image.compilation import CompileOptions
+from cudarun.session.driver.selection import ALL, Selector, Target
+from cudarun.session.image.image import CompileOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,11 +23,11 @@ from cudarun.commands.options import (
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
-from cudarun.session.image.compilation import CompileOptions
+from cudarun.session.image.image import CompileOptions
 from cudarun.session.link.request import LinkRequest
 
 if TYPE_CHECKING:
-    from cudarun.session.driver.target import Target
+    from cudarun.session.driver.selection import Target
 
 
 @click.command("link", cls=Command)

@@ -22,8 +22,8 @@ from cudarun.commands.options import (
 from cudarun.commands.output import chosen_renderer
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.report.renderer import Renderer, finish
-from cudarun.session.driver.target import Target
-from cudarun.session.image.compilation import CompileOptions
+from cudarun.session.driver.selection import Target
+from cudarun.session.image.image import CompileOptions
 from cudarun.session.load.parent import load, prefetch
 from cudarun.session.load.request import LoadRequest, OfflineScope, Via
 from cudarun.session.workers.devices import DeviceWorkers

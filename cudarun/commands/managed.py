@@ -22,9 +22,8 @@ from cudarun.commands.options import (
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
-from cudarun.session.driver.target import Target
-from cudarun.session.image.compilation import CompileOptions
-from cudarun.session.image.image import Image
+from cudarun.session.driver.selection import Target
+from cudarun.session.image.image import CompileOptions, Image
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 from cudarun.session.managed.parent import managed, start_worker

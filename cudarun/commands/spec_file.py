@@ -54,13 +54,12 @@ from cudarun.commands.spec_text import (
     SpecText,
 )
 from cudarun.session.driver.contexts import ContextOptions
-from cudarun.session.driver.target import Target
-from cudarun.session.image.compilation import CompileOptions
-from cudarun.session.image.image import Image
+from cudarun.session.driver.selection import Target
+from cudarun.session.image.image import CompileOptions, Image
 from cudarun.session.launch.detection import check_detection
 from cudarun.session.launch.request import Program
 from cudarun.session.spec.case import Case, parse_expected, parse_requirement
-from cudarun.session.spec.names import named
+from cudarun.session.spec.filter import named
 
 MAX_CASES = 10_000
 """The most cases of a spec, with all instances of their matrices."""

@@ -1,13 +1,19 @@
-"""One diagnostic of a compiler or linker, and its location in a file."""
+"""The diagnostics of compilers and linkers with their locations, and the error that has them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from cudarun.base.errors import ImageRefused
 from cudarun.base.records import dataclass
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from cudarun.base.errors import ErrorContext
 
 Severity = Literal["fatal", "error", "warning", "info", "note"]
 Tool = Literal["ptxas", "nvlink", "nvJitLink", "NVRTC", "nvcc", "cudarun"]
@@ -106,3 +112,32 @@ def _find_word(word: str, source: str) -> int:
     before = r"(?<![\w%$])" if word[0] not in "." else ""
     match = re.search(before + re.escape(word) + r"(?![\w$])", source)
     return match.start() if match else -1
+
+
+class Diagnosed(ImageRefused):
+    """A refusal with a parsed log; the text of the log is in ``log``.
+
+    Args:
+        what: The description of what happened, without the subjects.
+        diagnostics: The complaints, with their source lines.
+        explanation: Why, in plain words.
+        hint: What the user can do about it.
+        cuda: The driver's result, as ``(name, number)``.
+        log: The log in full.
+        context: The context of the operation.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        diagnostics: Sequence[Diagnostic] = (),
+        explanation: str | None = None,
+        hint: str | None = None,
+        cuda: tuple[str, int] | None = None,
+        log: str | None = None,
+        **context: Unpack[ErrorContext],
+    ) -> None:
+        super().__init__(what, hint=hint, cuda=cuda, log=log, **context)
+        self.diagnostics = tuple(diagnostics)
+        self.explanation = explanation

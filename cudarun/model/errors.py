@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 from cudarun.base.records import beside, dataclass
-from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed
 
 if TYPE_CHECKING:
     from cudarun.base.errors import CudarunError, ErrorKind

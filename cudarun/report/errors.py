@@ -8,8 +8,7 @@ import click
 
 from cudarun.base.errors import LONGEST_EXCERPT, CudarunError, excerpt, shortened
 from cudarun.base.terminal import one_line
-from cudarun.diagnostics.entries import SERIOUS, Diagnostic
-from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.entries import SERIOUS, Diagnosed, Diagnostic
 from cudarun.report.folding import folded, terminal_width
 from cudarun.report.terminal import shown
 

@@ -19,7 +19,7 @@ from cudarun.base.errors import CudarunError, ExitCode
 from cudarun.base.files import append_text
 from cudarun.base.records import dataclass
 from cudarun.base.terminal import visible
-from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed
 from cudarun.report.markdown import table_lines
 from cudarun.report.renderer import BesideRenderer
 

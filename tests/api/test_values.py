@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cudarun
-from cudarun.api.call_arguments import resolved
+from cudarun.api.service import resolved
 from cudarun.api.values import ArrayFiles
 from cudarun.arguments.files import files_of
 from cudarun.arguments.grammar import parse_argument

@@ -167,8 +167,7 @@ def test_a_template_for_a_gpu(tmp_path: Path) -> None:
     from cudarun.images.reader import read_image
     from cudarun.images.versions import Architecture
     from cudarun.session.compile.source import compile_source
-    from cudarun.session.image.compilation import CompileOptions
-    from cudarun.session.image.image import Image
+    from cudarun.session.image.image import CompileOptions, Image
 
     options = CompileOptions(kernels=("ns::fill<float, 7>",))
     source = Image("kernel.cu", TEMPLATES.encode(), compilation=options)

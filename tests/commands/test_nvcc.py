@@ -21,8 +21,7 @@ from cudarun.images.reader import read_image
 from cudarun.images.versions import Architecture
 from cudarun.session.compile.source import compile_source
 from cudarun.session.compile.toolkit import find_program
-from cudarun.session.image.compilation import CompileOptions
-from cudarun.session.image.image import Image
+from cudarun.session.image.image import CompileOptions, Image
 from tests.commands.limits import LIMITS
 from tests.support.processes import PATIENCE, PYTHON_PATH, wait_for_end, wait_until
 from tests.support.toolkit import needs_nvjitlink, needs_nvrtc

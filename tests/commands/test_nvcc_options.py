@@ -11,8 +11,7 @@ from cudarun.commands.nvcc_options import own_words
 from cudarun.images.versions import Architecture
 from cudarun.session.compile.options import known_to_nvrtc, with_named_target
 from cudarun.session.compile.task import CompileTask, Form
-from cudarun.session.image.compilation import CompileOptions
-from cudarun.session.image.image import Image
+from cudarun.session.image.image import CompileOptions, Image
 from tests.support.toolkit import needs_nvrtc
 
 if TYPE_CHECKING:

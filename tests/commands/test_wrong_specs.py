@@ -10,8 +10,7 @@ import pytest
 
 from cudarun.base.errors import RequestError
 from cudarun.commands.spec_file import read_spec
-from cudarun.session.driver.selection import parse_devices
-from cudarun.session.driver.target import Target
+from cudarun.session.driver.selection import Target, parse_devices
 
 if TYPE_CHECKING:
     from conftest import Run

@@ -13,8 +13,7 @@ from cudarun.session.compile.includes import find_includes
 from cudarun.session.compile.landlock import call_confined
 from cudarun.session.compile.nvrtc import is_installed
 from cudarun.session.compile.source import compile_source
-from cudarun.session.image.compilation import CompileOptions
-from cudarun.session.image.image import Image
+from cudarun.session.image.image import CompileOptions, Image
 from tools.fuzz.fuzzer import Fuzzer, Unexpected
 
 _SECRET = "secret_outside"

@@ -15,8 +15,7 @@ from cudarun.base.errors import CudarunError
 from cudarun.images.parameters import Parameter
 from cudarun.images.versions import Architecture, parse_target
 from cudarun.session.compile.source import compile_source
-from cudarun.session.image.compilation import CompileOptions
-from cudarun.session.image.image import Image
+from cudarun.session.image.image import CompileOptions, Image
 
 _GRID_CONSTANT = re.compile(rb"\b__grid_constant__\b")  # such parameters are not described
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
@@ -17,9 +17,7 @@ from cudarun.base.cache import ResultCache, cache_folder
 from cudarun.base.errors import CudarunError, ImageRefused, RequestError
 from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.images.versions import Version
-from cudarun.session.compile.headers import standard_headers
 from cudarun.session.compile.landlock import call_confined
-from cudarun.session.compile.options import known_to_nvrtc
 from cudarun.session.compile.task import VERSIONS, VERSIONS_LINE, CompileTask, with_relative_files
 from cudarun.session.compile.toolkit import toolkits_installed, wheel_folders
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of
@@ -29,7 +27,10 @@ from cudarun.session.workers.shared_file import SharedFile
 _A_HEADER_OF_CUDA = "cuda_fp16.h"
 _BUILTINS = "libnvrtc-builtins.so*"
 _MATH = "math.h"
+# Of the host's code, or without them the same source is refused where it needs them.
+_UNKNOWN_TO_NVRTC = re.compile(r"-O[0-3]|-g|-m64|--?(?:(?:expt-)?extended-lambda|expt-[\w-]+)")
 _MACROS_OF_MATH = re.compile(rb"\b(?:INFINITY|NAN|HUGE_VALF?|M_[A-Z0-9_]+)\b")
+_FOLDER = Path(__file__).parent / "include"
 
 
 class UnknownToNvrtc(RequestError):
@@ -141,7 +142,8 @@ def _options(task: CompileTask) -> Iterator[str]:
     if _needs_math(task):
         yield f"--pre-include={_MATH}"
     yield "--device-int128"  # nvcc has it
-    yield from known_to_nvrtc(task.options.options)
+    # Options of nvcc that do not change what NVRTC does are left out.
+    yield from (o for o in task.options.options if not _UNKNOWN_TO_NVRTC.fullmatch(o))
 
 
 def _needs_math(task: CompileTask) -> bool:
@@ -258,3 +260,29 @@ def _checked_text(nvrtc: ModuleType, result: object) -> str:
     """Return the name of a result: ``compilation``."""
     words: bytes = nvrtc.nvrtcGetErrorString(result)[1]
     return words.decode().removeprefix("NVRTC_ERROR_").lower().replace("_", " ")
+
+
+def standard_headers(folders: Iterable[str]) -> dict[str, str]:
+    """Return the name and text of each header of C and C++ that none of the folders has.
+
+    NVRTC has none, and kernels are written for nvcc, which has the host compiler's: most files
+    start with ``#include <cstdio>`` or ``<cstdint>``. The device part of such a header is built
+    into NVRTC (``printf``, ``assert``, ``memcpy``, ``malloc``), or in libcu++ as ``cuda::std``. The
+    files in ``include`` refer to these. Host-only headers (``<vector>``, ``<iostream>``) are
+    missing, because their contents cannot run on the device.
+
+    Args:
+        folders: The folders that NVRTC searches; a header in one of them takes precedence.
+    """
+    paths = [Path(folder) for folder in folders]
+    return {
+        name: text
+        for name, text in _headers().items()
+        if not any((path / name).is_file() for path in paths)
+    }
+
+
+@cache
+def _headers() -> dict[str, str]:
+    files = sorted(path for path in _FOLDER.rglob("*") if path.is_file())
+    return {path.relative_to(_FOLDER).as_posix(): path.read_text() for path in files}

@@ -17,10 +17,9 @@ from typing import TypeAlias
 
 from cudarun.base.errors import CudarunError, RequestError
 from cudarun.diagnostics.code_rules import HOST_FUNCTION
-from cudarun.diagnostics.entries import notes
-from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed, notes
 from cudarun.diagnostics.header_rules import header_source, missing_host_header
-from cudarun.images.versions import Architecture, Version
+from cudarun.images.versions import Architecture, Version, parse_target
 from cudarun.session.compile.nvcc import NVCC_INSTALLATION, NvccCompiler
 from cudarun.session.compile.nvrtc import (
     UnknownToNvrtc,
@@ -28,7 +27,6 @@ from cudarun.session.compile.nvrtc import (
     headers_of_cuda,
     is_installed,
 )
-from cudarun.session.compile.options import with_named_target
 from cudarun.session.compile.task import NAME_EXPRESSIONS, CompileTask, Form
 from cudarun.session.compile.toolkit import find_program
 from cudarun.session.image.image import Image
@@ -37,6 +35,9 @@ from cudarun.session.image.kernels import select_kernel
 _Compiled: TypeAlias = Callable[[Sequence[str]], Image]
 """Compiles, with the instantiation of name expressions."""
 
+_ARCHITECTURE = re.compile(
+    r"--?(?:(?:gpu-architecture|arch)=|(?:gencode|generate-code)=arch=)(?P<name>[^,]+).*"
+)
 _LAUNCH_IN_KERNEL = re.compile("device-side kernel launch|requires separate compilation mode")
 
 
@@ -62,7 +63,7 @@ def compile_source(
         RequestError: The compiler is not installed, or does not know an option, the architecture
             or the kernel to be instantiated.
     """
-    task = with_named_target(CompileTask(source, target, form, relocatable, newest_ptx))
+    task = _for_named_target(CompileTask(source, target, form, relocatable, newest_ptx))
     if task.options.compiler == "nvcc":
         return _with_nvcc(task)
     if task.options.compiler == "nvrtc":
@@ -80,6 +81,29 @@ def compile_source(
                 refusal.hint = f"install nvcc, which may compile it: {NVCC_INSTALLATION}"
             raise
     return _with_nvcc(task, reason)
+
+
+def _for_named_target(task: CompileTask) -> CompileTask:
+    """Return the compilation for the architecture that its options name, as nvcc does.
+
+    Without a name it is that of the device. Of several it is the newest that the device runs: as
+    machine code where it can, else as PTX, which the driver compiles.
+    """
+    options = task.options
+    named = [_ARCHITECTURE.fullmatch(option) for option in options.options]
+    others = tuple(o for o, name in zip(options.options, named, strict=True) if name is None)
+    compilation = replace(options, options=others)
+    task = replace(task, source=replace(task.source, compilation=compilation))
+    targets = [target for name in named if name and (target := parse_target(name["name"]))]
+    if not targets or task.relocatable:  # a link has one target
+        return task
+    device = task.target.number
+    best = max(targets, key=lambda target: (target.number <= device, target.number))
+    real = replace(best, is_virtual=False)
+    if task.form == "CUBIN" and real.runs_on(device):
+        return replace(task, target=real)
+    form = "PTX" if task.form == "CUBIN" else task.form
+    return replace(task, target=replace(best, is_virtual=True), form=form)
 
 
 def _with_nvrtc(task: CompileTask) -> Image:

@@ -19,8 +19,7 @@ from cudarun.images.versions import Architecture, Version
 from cudarun.session.compile.declarations import with_declarations
 from cudarun.session.compile.landlock import call_confined
 from cudarun.session.compile.source_texts import read_texts
-from cudarun.session.image.compilation import CompileOptions
-from cudarun.session.image.image import Image
+from cudarun.session.image.image import CompileOptions, Image
 
 Form = Literal["PTX", "CUBIN", "LTOIR"]
 

@@ -16,7 +16,7 @@ from cudarun.session.driver.contexts import (
     enter_context,
     flag_words,
 )
-from cudarun.session.driver.target import Target
+from cudarun.session.driver.selection import Target
 from cudarun.session.workers.devices import label_of, one_by_one
 from cudarun.session.workers.job import Devices
 from cudarun.session.workers.parent import WorkerSpec

@@ -15,7 +15,7 @@ from cudarun.base.errors import CudarunError, OutOfTime, RequestError
 from cudarun.base.records import derived
 from cudarun.model.contexts import ScriptReport, StepReport
 from cudarun.session.contexts.script import Script, Step
-from cudarun.session.driver.target import Target
+from cudarun.session.driver.selection import Target
 from cudarun.session.image.image import Image
 from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.job import Devices

@@ -24,12 +24,10 @@ from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.contexts.script import NameReference, Step, short_name
 from cudarun.session.contexts.steps import Steps
 from cudarun.session.contexts.verbs import BUILTIN
-from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.calls import FAULTS, Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.drivers import DriverChoice
-from cudarun.session.driver.faults import FAULTS
-from cudarun.session.driver.selection import Selector
-from cudarun.session.driver.target import Target
+from cudarun.session.driver.selection import Selector, Target
 from cudarun.session.image.image import Image
 from cudarun.session.workers.progress import Progress
 from cudarun.session.workers.session import Session

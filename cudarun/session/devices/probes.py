@@ -1,16 +1,21 @@
 """Tasks for workers that test whether a library loads and starts; each tests one thing.
 
-They load NVIDIA's libraries, which may crash or hang, so `doctor` runs them separately.
+They load NVIDIA's libraries, which may crash or hang, so `doctor` and ``--version`` run them
+separately.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudarun.base.bindings import Version
 from cudarun.base.records import dataclass
+from cudarun.session.workers.pool import call_in_worker
 
 if TYPE_CHECKING:
     from cudarun.session.driver.drivers import Compiler
@@ -110,3 +115,33 @@ def load_nvjitlink(_: None) -> Version:
 
 def _named(result: IntEnum) -> tuple[str, int]:
     return result.name, int(result)
+
+
+def version_lines() -> list[str]:
+    """Return a line for the CUDA bindings and one for the driver."""
+    return [f"cuda-bindings {_bindings()}", f"driver {_driver()}"]
+
+
+def _bindings() -> str:
+    """Return the version in the bindings' metadata folder (``NAME-VERSION.dist-info``).
+
+    Importing importlib.metadata, which reads it, takes as long as the whole command line.
+    """
+    before, after = "cuda_bindings-", ".dist-info"
+    for folder in sys.path:
+        with suppress(OSError):  # some are archives, some do not exist
+            for name in os.listdir(folder or os.curdir):
+                if name.startswith(before) and name.endswith(after):
+                    return name.removeprefix(before).removesuffix(after)
+    return "not installed"
+
+
+def _driver() -> str:
+    """Query the driver's version in a worker: this process never loads the driver's library."""
+    match call_in_worker(load_driver, timeout=10).value:
+        case DriverLibrary(_, 0, (major, minor)):
+            return f"CUDA {major}.{minor}"
+        case str():
+            return "not found"
+        case _:
+            return "not responding"

@@ -42,6 +42,8 @@ _INTERPRET = "interpret the kernel: --cpu-engine auto, or CUDARUN_CPU_ENGINE=aut
 _UNLINKED = "the image has undefined symbols; link it: cudarun link FILE… -o OUT"
 _LOGS_SINCE = 12090
 _NAME_BYTES = 256
+FAULTS = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719, 721})
+"""CUDA driver API, enum CUresult: after these every call of the process fails."""
 
 
 class Driver(DriverCalls):
@@ -161,3 +163,8 @@ def _shown(value: Any) -> str:
     except (TypeError, ValueError):
         return f"<{type(value).__name__}>"
     return hex(number) if number > 0xFFFF else str(number)
+
+
+def is_fault(error: CudarunError) -> bool:
+    """Return whether the error makes the process's driver unusable."""
+    return error.cuda is not None and error.cuda[1] in FAULTS

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from cudarun.base.errors import CudarunError, ImageRefused
-from cudarun.diagnostics.entries import Diagnostic, located
-from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed, Diagnostic, located
 from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.log_parser import parse_log
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts

@@ -1,21 +1,23 @@
-"""A kernel file: its bytes, the facts read from them, and its compile options."""
+"""A kernel file: its bytes, the facts read from them, and the options of compiling CUDA source."""
 
 from __future__ import annotations
 
 import os
 import re
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from cudarun.base.files import FileUse
+from cudarun.base.options import CaseForm, option_field
 from cudarun.base.records import dataclass
 
-if TYPE_CHECKING:  # only for annotations
+if TYPE_CHECKING:
     from cudarun.diagnostics.entries import Diagnostic
     from cudarun.images.facts import ImageFacts
     from cudarun.images.mapping import Data
-    from cudarun.session.image.compilation import CompileOptions
     from cudarun.session.recording.archive import Recording
 
+Compiler = Literal["auto", "nvrtc", "nvcc"]
 # A compiler gets it as source text: on one line and without these it is one expression at most.
 _NAME_EXPRESSION = re.compile(r"[\w:][^#;\"\\\x00-\x1f\x7f]*")
 MAX_IMAGE = 512 << 20
@@ -25,6 +27,54 @@ STDIN = "<stdin>"
 """The name of the image from stdin in messages."""
 IN_MEMORY = "image"
 """The name of an image that a program passes as its contents."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """The choice of a compiler, and its options.
+
+    Attributes:
+        kernels: Kernels with their template arguments, to be instantiated: ``ns::scale<float, 4>``.
+        confined_to: The only folder whose headers can be included, besides CUDA's: ``--confine``.
+    """
+
+    compiler: Compiler = option_field(
+        "--compiler",
+        default="auto",
+        choices=("auto", "nvrtc", "nvcc"),
+        help="Compiler for a .cu; auto selects NVRTC, or nvcc for what NVRTC refuses, such as host "
+        "code.",
+    )
+    include: tuple[str, ...] = option_field(
+        "-I",
+        "--include",
+        default=(),
+        form=CaseForm.PATHS,
+        file=FileUse.INPUT,
+        metavar="DIR",
+        help="Add an include directory for a .cu; repeatable. CUDA's own headers are always found.",
+    )
+    defines: tuple[str, ...] = option_field(
+        "-D",
+        "--define",
+        default=(),
+        form=CaseForm.TEXTS,
+        metavar="NAME[=VALUE]",
+        help="Define a macro for a .cu; repeatable.",
+    )
+    standard: str | None = option_field(
+        "--std", metavar="c++NN", help="C++ standard for a .cu.  [default: the compiler's]"
+    )
+    options: tuple[str, ...] = option_field(
+        "--compile-option",
+        "compiler_options",
+        default=(),
+        form=CaseForm.TEXTS,
+        metavar="OPTION",
+        help="Pass an option to the compiler for a .cu; repeatable.",
+    )
+    kernels: tuple[str, ...] = ()
+    confined_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

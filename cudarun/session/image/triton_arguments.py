@@ -8,8 +8,11 @@ depends on Triton's version, so they are counted.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.grammar import parse_argument
@@ -30,13 +33,16 @@ from cudarun.arguments.values import (
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
-from cudarun.session.image.triton import SCRATCH, TritonDescriptor, TritonKernel
+from cudarun.session.image.triton import NAME_SUFFIXES, SCRATCH, TritonDescriptor, TritonKernel
 
 if TYPE_CHECKING:
     from cudarun.arguments.expressions.parser import Expression
     from cudarun.session.image.image import Image
 
 _SHAPE, _STRIDE = SCALARS["i32"], SCALARS["i64"]
+_LARGEST = 1 << 24  # bytes of a file
+_PARAMETER = re.compile(r"%(?P<name>[A-Za-z_][\w.$-]*): ")
+_NUMBERED = re.compile(r"arg[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +158,7 @@ def own_names(
     kernel: TritonKernel, image: Image, own: Sequence[TritonParameter]
 ) -> tuple[str, ...]:
     """Return the names of `own_parameters`; nothing if they are unknown."""
-    from cudarun.session.image.triton_names import names_beside
+    from cudarun.session.image.triton_arguments import names_beside
 
     if kernel.signature:
         names = tuple(name for name, type_ in kernel.signature if type_ != "constexpr")
@@ -289,3 +295,31 @@ def _scratch(
     for name, size in [*zip(SCRATCH, kernel.scratch_bytes, strict=False)][:wanted]:
         value = f"u8[{'*'.join((str(size), *blocks))}]:zeros" if size else "null"
         yield parse_argument(f"{name}={value}" if is_named else value)
+
+
+def names_beside(origin: str, kernel: str) -> tuple[str, ...]:
+    """Return the names of a kernel's parameters without those for scratch memory.
+
+    Returns:
+        The names, ``A.shape.0`` for a dimension of the tensor ``A``; nothing if they are unknown.
+    """
+    for path in (f"{os.path.splitext(origin)[0]}{suffix}" for suffix in NAME_SUFFIXES):
+        try:
+            if not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:
+                continue
+            text = Path(path).read_text(errors="replace")
+        except OSError:
+            continue
+        found = _names(text, kernel)
+        if found:
+            return found
+    return ()
+
+
+def _names(text: str, kernel: str) -> tuple[str, ...]:
+    found = re.search(rf"tt\.func public @{re.escape(kernel)}\(", text)
+    if found is None:
+        return ()
+    end = text.find("\n", found.end())
+    names = tuple(each["name"] for each in _PARAMETER.finditer(text[found.end() : end]))
+    return () if any(_NUMBERED.fullmatch(name) for name in names) else names

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import CudarunError
-from cudarun.session.driver.faults import is_fault
+from cudarun.session.driver.calls import is_fault
 from cudarun.session.launch.steps import BoundStep
 
 # The driver reports a fault by a result and its log, a text: all details are in the text.

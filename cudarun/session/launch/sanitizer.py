@@ -29,7 +29,7 @@ from cudarun.diagnostics.sanitizer import SanitizerLog, parse_sanitizer_log
 from cudarun.model.launch import DeviceOutcome, LaunchReport, LaunchResult
 from cudarun.model.sanitizer import SanitizerReport
 from cudarun.session.compile.toolkit import find_program
-from cudarun.session.driver.target import Target
+from cudarun.session.driver.selection import Target
 from cudarun.session.launch.parent import report
 from cudarun.session.launch.request import Program
 from cudarun.session.workers.answer import Answer

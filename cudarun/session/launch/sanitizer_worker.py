@@ -23,7 +23,7 @@ from cudarun.session.workers.worker import die_with, receive, send
 
 if TYPE_CHECKING:
     from cudarun.model.launch import LaunchResult
-    from cudarun.session.driver.target import Target
+    from cudarun.session.driver.selection import Target
     from cudarun.session.launch.request import Program
 
 

@@ -9,7 +9,7 @@ from cudarun.base.errors import ImageRefused, NoDevice, RequestError
 from cudarun.base.files import whole_file
 from cudarun.base.records import derived
 from cudarun.images.kinds import ImageKind, identify
-from cudarun.session.driver.target import Target
+from cudarun.session.driver.selection import Target
 from cudarun.session.image.image import Image
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.load.parent import load, prefetch

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from cudarun.base.records import dataclass
-from cudarun.diagnostics.entries import Diagnostic, located
-from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed, Diagnostic, located
 from cudarun.images.demangler import quoted
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.symbols import LinkSymbol, link_symbols

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cudarun.base.errors import CudarunError, ImageRefused, RequestError
 from cudarun.base.records import dataclass
-from cudarun.diagnostics.entries import Diagnostic
-from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed, Diagnostic
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
 from cudarun.images.symbols import link_symbols
 from cudarun.images.versions import Architecture

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.base.errors import CudarunError, ImageRefused, RequestError
 from cudarun.base.records import derived
-from cudarun.diagnostics.entries import Diagnostic, notes
-from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed, Diagnostic, notes
 from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.images.facts import ImageFacts, KernelFacts, Part

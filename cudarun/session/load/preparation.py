@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from cudarun.base.errors import ImageRefused, RequestError
-from cudarun.diagnostics.entries import notes
-from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed, notes
 from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.images.facts import ImageFacts
 from cudarun.images.fatbin import read_entries

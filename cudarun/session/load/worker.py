@@ -9,8 +9,7 @@ from math import prod
 
 from cudarun.base.errors import CudarunError, ImageRefused
 from cudarun.base.records import dataclass, derived
-from cudarun.diagnostics.entries import Diagnostic, notes
-from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed, Diagnostic, notes
 from cudarun.images.demangler import demangle
 from cudarun.images.facts import ImageFacts
 from cudarun.images.kinds import ImageKind, identify

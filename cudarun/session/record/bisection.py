@@ -22,7 +22,7 @@ from cudarun.base.errors import (
 )
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
-from cudarun.session.driver.faults import is_fault
+from cudarun.session.driver.calls import is_fault
 from cudarun.session.launch.parent import ADDRESS_ATTEMPTS, KernelJob, launch, recorded_addresses
 from cudarun.session.record.page_search import Block, PageSearch, RecordedPages
 from cudarun.session.record.parts import AccessedPart, ObservedReplay, write_parts
@@ -34,7 +34,7 @@ from cudarun.session.workers.shared_file import SharedFile
 if TYPE_CHECKING:
     from cudarun.model.launch import LaunchReport
     from cudarun.session.driver.devices import Device
-    from cudarun.session.driver.target import Target
+    from cudarun.session.driver.selection import Target
     from cudarun.session.launch.request import Program
     from cudarun.session.launch.steps import Libraries
     from cudarun.session.recording.archive import Recording

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -13,14 +14,17 @@ from pathlib import Path
 
 from cudarun.base.errors import RequestError
 from cudarun.base.files import OutputFile, whole_file
-from cudarun.images.demangler import demangle, spellings
-from cudarun.model.record import LaunchListing, RecordedFile, RecordReport
-from cudarun.session.record.code import code_facts, recorded_code
+from cudarun.images.demangler import base_name, demangle, spellings
+from cudarun.model.record import LaunchListing, ListedLaunches, RecordedFile, RecordReport
 from cudarun.session.record.control import ControlPage, FaultyLaunch, RecordMode
-from cudarun.session.record.conversion import convert, short_name
-from cudarun.session.record.files import recorded_file
+from cudarun.session.record.conversion import (
+    code_facts,
+    convert,
+    recorded_code,
+    recorded_file,
+    short_name,
+)
 from cudarun.session.record.library import build_library
-from cudarun.session.record.listing import read_lists
 from cudarun.session.record.raw_file import read_raw
 from cudarun.session.record.request import RecordRequest
 from cudarun.session.record.service import RecordService
@@ -43,6 +47,7 @@ _RESERVED = (
     "a framework that reserves memory in advance makes recordings large; "
     "for JAX, set XLA_PYTHON_CLIENT_PREALLOCATE=false"
 )
+_ROW = struct.Struct("<QQd3I3III4040s")
 
 
 def list_launches(request: RecordRequest) -> LaunchListing:
@@ -303,3 +308,36 @@ def _converted(raw_path: Path, folder: Path, names: _FileNames) -> RecordedFile:
         manifest, has_ptx = convert(raw, folder, file)
     raw_path.unlink()
     return recorded_file(path, manifest, has_ptx=has_ptx)
+
+
+def read_lists(folder: Path) -> tuple[ListedLaunches, ...]:
+    """Return the launches of all processes, those with the most time first."""
+    found: dict[tuple[object, ...], ListedLaunches] = {}
+    for path in sorted(folder.glob("list-*")):
+        for each in _rows(path):
+            key = each.kernel, each.grid, each.block, each.shared_bytes
+            known = found.get(key)
+            found[key] = each if known is None else known.plus(each)
+    return tuple(sorted(found.values(), key=lambda each: (-each.milliseconds, -each.launches)))
+
+
+def _rows(path: Path) -> Iterator[ListedLaunches]:
+    with open(path, "rb") as file:
+        while len(data := file.read(_ROW.size)) == _ROW.size:
+            launches, measured, milliseconds, *numbers, kernel = _ROW.unpack(data)
+            if not launches:
+                return
+            name = kernel.rstrip(b"\0").decode(errors="replace")
+            x, y, z, a, b, c, shared, captured = numbers
+            yield ListedLaunches(
+                kernel=name,
+                demangled=demangle(name),
+                name=base_name(demangle(name)),
+                grid=(x, y, z),
+                block=(a, b, c),
+                shared_bytes=shared,
+                launches=launches,
+                measured=measured,
+                milliseconds=milliseconds,
+                in_graph=bool(captured),
+            )

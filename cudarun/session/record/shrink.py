@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 from cudarun.arguments.types import NAMED, SCALARS
 from cudarun.base.errors import DeviceFailed, RequestError
 from cudarun.base.files import OutputFile, whole_file
-from cudarun.session.driver.faults import is_fault
-from cudarun.session.driver.selection import parse_devices
-from cudarun.session.driver.target import Target
+from cudarun.session.driver.calls import is_fault
+from cudarun.session.driver.selection import Target, parse_devices
 from cudarun.session.launch.parent import KernelJob, prefetch
-from cudarun.session.record.files import recorded_file
+from cudarun.session.record.conversion import recorded_file
 from cudarun.session.record.parts import AccessedPart, ObservedReplay, write_parts
 from cudarun.session.recording.archive import read_recording
 from cudarun.session.recording.manifest import Manifest, RecordedRange, is_of_object

@@ -230,7 +230,7 @@ class Case:
 def _reason(error: CudarunError) -> str:
     """Return the message of an error, with the first error of a compiler or linker."""
     if error.kind == "ImageRefused":
-        from cudarun.diagnostics.errors import Diagnosed
+        from cudarun.diagnostics.entries import Diagnosed
 
         first = None
         if isinstance(error, Diagnosed):

@@ -24,7 +24,7 @@ from cudarun.base.errors import (
 from cudarun.base.records import derived
 from cudarun.session.driver.contexts import ContextOptions
 from cudarun.session.driver.devices import describe
-from cudarun.session.driver.target import Target
+from cudarun.session.driver.selection import Target
 from cudarun.session.launch.parent import (
     ADDRESS_ATTEMPTS,
     LaunchJob,

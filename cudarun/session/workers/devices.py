@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.base.errors import InternalError, NoDevice, RequestError
-from cudarun.session.driver.selection import Selector
-from cudarun.session.driver.target import Target
+from cudarun.session.driver.selection import Selector, Target
 from cudarun.session.workers import prefork
 from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.job import Devices, Job, JobTask, SessionStart, answers_of

@@ -16,8 +16,7 @@ if TYPE_CHECKING:  # only a worker needs these
     from collections.abc import Callable
 
     from cudarun.session.driver.devices import Device
-    from cudarun.session.driver.selection import Selector
-    from cudarun.session.driver.target import Target
+    from cudarun.session.driver.selection import Selector, Target
     from cudarun.session.workers.progress import Progress
     from cudarun.session.workers.session import Session
 
@@ -97,7 +96,7 @@ class JobTask(Generic[T]):
         return [replace(answer, is_reusable=is_reusable) for answer in answers]
 
     def _on_each(self, session: Session) -> Iterator[Answer[T]]:
-        from cudarun.session.driver.faults import is_fault
+        from cudarun.session.driver.calls import is_fault
 
         faulted: str | None = None
         for device in session.devices:

@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import Generic, TypeVar
 
 from cudarun.base.errors import NoDevice
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.contexts import enter_context, leave_context
 from cudarun.session.driver.devices import Device, driver_of, identify, resolve
 from cudarun.session.driver.drivers import choose_driver
-from cudarun.session.driver.selection import Selector, by_index
-from cudarun.session.driver.target import Target
+from cudarun.session.driver.selection import Selector, Target, by_index
 from cudarun.session.driver.visibility import VisibleDevices, narrow, preinitialize
-from cudarun.session.workers.background import Background
 from cudarun.session.workers.progress import Progress
+
+T = TypeVar("T")
+
+
+class Background(Generic[T]):
+    """A function that starts immediately; `result` waits for it and raises its exceptions."""
+
+    def __init__(self, function: Callable[[], T]) -> None:
+        self._function = function
+        self._error: BaseException | None = None
+        # Daemonic: when the driver fails first, the preparation is abandoned.
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def result(self) -> T:
+        """Return what the function returned."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def _run(self) -> None:
+        try:
+            self._value = self._function()
+        except BaseException as error:  # for the thread that calls `result`
+            self._error = error
 
 
 class Session:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cuda.bindings import nvrtc
 
-from cudarun.session.compile.headers import standard_headers
+from cudarun.session.compile.nvrtc import standard_headers
 
 TYPES = """
 #include <cstdint>

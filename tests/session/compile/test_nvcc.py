@@ -14,14 +14,13 @@ from pathlib import Path
 import pytest
 
 from cudarun.base.errors import RequestError
-from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed
 from cudarun.images.versions import Architecture
 from cudarun.session.compile import nvcc, source
 from cudarun.session.compile import toolkit as toolkit_module
 from cudarun.session.compile.source import compile_source
 from cudarun.session.compile.task import Form
-from cudarun.session.image.compilation import CompileOptions
-from cudarun.session.image.image import Image
+from cudarun.session.image.image import CompileOptions, Image
 from tests.support.toolkit import needs_nvrtc
 
 KERNEL = b'#include <vector>\nextern "C" __global__ void k(float *x) { *x = y; }\nint main() {}\n'

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.entries import Diagnosed
 from cudarun.images.versions import Architecture
 from cudarun.session.compile import nvrtc
 from cudarun.session.compile.source import compile_source
-from cudarun.session.image.compilation import CompileOptions
-from cudarun.session.image.image import Image
+from cudarun.session.image.image import CompileOptions, Image
 from tests.support.toolkit import needs_nvrtc
 
 pytestmark = needs_nvrtc

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.session.devices.versions import version_lines
+from cudarun.session.devices.probes import version_lines
 
 
 def test_the_version_of_the_bindings_is_the_one_that_is_installed() -> None:

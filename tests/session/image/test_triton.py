@@ -10,7 +10,7 @@ import pytest
 from cudarun.base.errors import RequestError
 from cudarun.session.image.image import Image
 from cudarun.session.image.triton import TritonDescriptor, TritonKernel, read_triton
-from cudarun.session.image.triton_names import names_beside
+from cudarun.session.image.triton_arguments import names_beside
 
 GOOD = {"name": "softmax", "num_warps": 4, "shared": 16}
 

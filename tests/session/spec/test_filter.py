@@ -8,8 +8,7 @@ from cudarun.base.errors import ArgumentSyntaxError, RequestError
 from cudarun.session.driver.contexts import ContextOptions
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.spec.case import Case
-from cudarun.session.spec.filter import parse_filter
-from cudarun.session.spec.names import glob
+from cudarun.session.spec.filter import glob, parse_filter
 
 
 def case(name: str, devices: str = "cpu", **facts: object) -> Case:

@@ -9,8 +9,7 @@ import pytest
 
 from cudarun.model.spec import CaseReport
 from cudarun.session.driver.contexts import ContextOptions
-from cudarun.session.driver.selection import parse_devices
-from cudarun.session.driver.target import Target
+from cudarun.session.driver.selection import Target, parse_devices
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep

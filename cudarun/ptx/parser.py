@@ -18,7 +18,6 @@ from functools import lru_cache
 
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.lexer import TokenKind, end_of_block
-from cudarun.ptx.quick import QuickStatements
 from cudarun.ptx.tree import (
     Block,
     BranchTargets,
@@ -149,7 +148,6 @@ class _ModuleParser(VariableRules):
     def __init__(self, text: str, *, reads_bodies: bool = True) -> None:
         super().__init__(text)
         self._reads_bodies = reads_bodies
-        self._quick = QuickStatements(text, self._is_register)
         self._targets: list[str] = []
         self._functions: list[Function] = []
         self._variables: list[Variable] = []
@@ -341,20 +339,9 @@ class _ModuleParser(VariableRules):
         """Parse the statements of a block up to its closing brace, after the opening one."""
         statements: list[Statement] = []
         while not self.accept("}"):
-            if not self._quick_statements(statements):
+            if not self._plain_instructions(statements):
                 self._statement(statements)
         return tuple(statements)
-
-    def _quick_statements(self, statements: list[Statement]) -> bool:
-        """Parse statements as long as they are plain; return whether there was one."""
-        if self.has_symbols_like_registers:
-            return False
-        start = self.token.offset
-        end = self._quick.read(start, statements, self._lines)
-        if end == start:
-            return False
-        self.seek(end)
-        return True
 
     def _statement(self, statements: list[Statement]) -> None:
         kind = self.token.kind

@@ -7,16 +7,17 @@ import re
 from dataclasses import replace
 from functools import partial
 
-from cudarun.ptx.constants import constant, starts_constant
+from cudarun.ptx.constants import constant, float_of_bits, starts_constant
 from cudarun.ptx.instructions import InstructionRules
 from cudarun.ptx.lexer import TokenKind
-from cudarun.ptx.quick import quick_numbers
 from cudarun.ptx.tree import TYPE_BYTES, Float, Integer, Position, SymbolValue, Variable
 
 STATE_SPACES = frozenset({"reg", "const", "global", "local", "param", "shared", "sreg", "tex"})
 """The words that begin the declaration of a variable (manual 5.1)."""
 
 _PREFIX = re.compile(r"(?:\.\w++\s++|\d++\s++)++(?=[%A-Za-z_$])", re.ASCII)
+_NUMBER = r"(?:-?(?:0|[1-9]\d{0,17}+)|0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})(?![\w$.])"
+_NUMBERS = re.compile(rf"\{{\s*+({_NUMBER}(?:\s*+,\s*+{_NUMBER})*+)\s*+\}}", re.ASCII)
 _LARGEST = (1 << 63) - 1  # bytes of a variable
 _MOST_FILLED_IN = 1 << 24  # elements of an initializer's row; real tables are far smaller
 
@@ -163,11 +164,12 @@ class VariableRules(InstructionRules):
             return elements
         length, inner = shape[0], shape[1:]
         row = vector * math.prod(extent for extent in inner if extent is not None)
-        if row == 1 and (quick := quick_numbers(self.text, self.token.offset)) is not None:
-            numbers, end = quick
+        plain = _NUMBERS.match(self.text, self.token.offset) if row == 1 else None
+        if plain is not None:  # a table can have thousands
+            numbers = plain[1].split(",")
             if length is None or len(numbers) <= length:
-                self.seek(end)
-                return [*numbers]
+                self.seek(plain.end())
+                return [*map(_plain_number, numbers)]
         elements = []
         rows = 0
         if row > _MOST_FILLED_IN:
@@ -227,3 +229,8 @@ class VariableRules(InstructionRules):
 def _attribute_text(attribute: tuple[str, tuple[int, ...]]) -> str:
     word, numbers = attribute
     return f"{word}({', '.join(map(str, numbers))})" if numbers else word
+
+
+def _plain_number(text: str) -> Integer | Float:
+    text = text.strip()
+    return float_of_bits(text) if text[:2].lower() in ("0f", "0d") else Integer(int(text))

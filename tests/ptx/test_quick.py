@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -153,8 +154,8 @@ def grammar_alone(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], object]:
 
     def by_grammar(text: str) -> object:
         with monkeypatch.context() as patch:
-            patch.setattr(parser._ModuleParser, "_quick_statements", lambda *_: False)
-            patch.setattr(variables, "quick_numbers", lambda *_: None)
+            patch.setattr(parser._ModuleParser, "_plain_instructions", lambda *_: False)
+            patch.setattr(variables, "_NUMBERS", re.compile("(?!)"))
             return outcome(lambda: contents(parse(text)))
 
     return by_grammar

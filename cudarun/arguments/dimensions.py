@@ -6,17 +6,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
+from cudarun.arguments.expressions import syntax as tree
 from cudarun.arguments.expressions.parser import read_expression
-from cudarun.arguments.expressions.syntax import (
-    Binary,
-    Expression,
-    IndexItem,
-    Name,
-    Node,
-    Number,
-    Unary,
-    walk,
-)
+from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.scanner import Scanner, did_you_mean
 from cudarun.base.errors import RequestError
 
@@ -83,22 +75,22 @@ def read_dimension(scanner: Scanner) -> Expression:
 def _read(scanner: Scanner, what: str) -> Expression:
     start = scanner.skip_space()
     expression = read_expression(scanner)
-    for node in walk(expression.node):
+    for node in tree.walk(expression.node):
         problem = _not_of_a_dimension(node)
         if problem:
             raise scanner.error(f"{problem} in {what} {expression.text!r}", start)
     return expression
 
 
-def _not_of_a_dimension(node: IndexItem) -> str | None:
+def _not_of_a_dimension(node: tree.IndexItem) -> str | None:
     match node:
-        case Number(float()):
+        case tree.Number(float()):
             return f"{node.value} is not an integer"
-        case Binary("/"):
+        case tree.Binary("/"):
             return "'/' does not produce an integer (use '//')"
-        case Binary(operator) | Unary(operator) if operator in (*_INTEGER_OPERATORS, "~"):
+        case tree.Binary(operator) | tree.Unary(operator) if operator in (*_INTEGER_OPERATORS, "~"):
             return None
-        case Number() | Name():
+        case tree.Number() | tree.Name():
             return None
         case _:
             return "only numbers, names and integer operators are allowed"
@@ -106,7 +98,7 @@ def _not_of_a_dimension(node: IndexItem) -> str | None:
 
 def is_of_integers(expression: Expression) -> bool:
     """Return whether an expression consists of integers, names and operators of integers."""
-    return not any(map(_not_of_a_dimension, walk(expression.node)))
+    return not any(map(_not_of_a_dimension, tree.walk(expression.node)))
 
 
 def parse_count(text: str) -> Expression:
@@ -229,22 +221,22 @@ def _evaluate(expression: Expression, integers: Mapping[str, int], shown: str) -
         raise error.of(argument=expression.text, shown=shown) from None
 
 
-def _integer(node: Node, integers: Mapping[str, int]) -> int:
+def _integer(node: tree.Node, integers: Mapping[str, int]) -> int:
     match node:
-        case Number(int(value)):
+        case tree.Number(int(value)):
             return value
-        case Name(name) if name in integers:
+        case tree.Name(name) if name in integers:
             return integers[name]
-        case Name(name):
+        case tree.Name(name):
             known = ", ".join(integers) or "none"
             raise RequestError(
                 f"unknown integer argument {name!r}; the integer arguments are: {known}",
                 hint=did_you_mean(name, integers) or f"replace {name} by a number",
             )
-        case Unary(operator, operand):
+        case tree.Unary(operator, operand):
             value = _integer(operand, integers)
             return {"-": -value, "+": value, "~": ~value}[operator]
-        case Binary(operator, left, right):
+        case tree.Binary(operator, left, right):
             sides = (_integer(left, integers), _integer(right, integers))
             return integer_operation(operator, *sides)
         case _:

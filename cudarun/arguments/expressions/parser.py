@@ -11,32 +11,8 @@ from __future__ import annotations
 
 import re
 
-from cudarun.arguments.expressions.syntax import (
-    CASTS,
-    ELEMENTWISE,
-    FUNCTIONS,
-    MANY,
-    RESERVED,
-    Binary,
-    Call,
-    Comparison,
-    Expression,
-    FileLoad,
-    Index,
-    IndexItem,
-    MemberOf,
-    Name,
-    NamedVariable,
-    NewAxis,
-    Node,
-    Number,
-    Old,
-    Rest,
-    SequenceLiteral,
-    Signature,
-    Slice,
-    Unary,
-)
+from cudarun.arguments.expressions import syntax as tree
+from cudarun.arguments.expressions.syntax import Expression, Node
 from cudarun.arguments.literals import UNSIGNED_NUMBER, LiteralError, as_number
 from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
 from cudarun.base.errors import ArgumentSyntaxError
@@ -135,9 +111,9 @@ class _ExpressionParser:
                 if found in _COMPARISONS:
                     left = self.comparison(left, found)
                 elif found == "**":  # right-associative, and weaker than a sign to its right
-                    left = Binary(found, left, self.expression(_SIGN))
+                    left = tree.Binary(found, left, self.expression(_SIGN))
                 else:
-                    left = Binary(found, left, self.expression(_PRECEDENCE[found] + 1))
+                    left = tree.Binary(found, left, self.expression(_PRECEDENCE[found] + 1))
             return left
 
     def operator(self, minimum: int) -> str | None:
@@ -161,7 +137,7 @@ class _ExpressionParser:
             found = self.scanner.match(_OPERATOR)
             if found is None or found.group() not in _COMPARISONS:
                 self.scanner.position = following
-                return Comparison(tuple(operands), tuple(operators))
+                return tree.Comparison(tuple(operands), tuple(operators))
             self.count()
             operators.append(found.group())
 
@@ -169,10 +145,10 @@ class _ExpressionParser:
         scanner = self.scanner
         if sign := scanner.match(_SIGNS):
             self.count()
-            return Unary(sign.group(), self.expression(_SIGN))
+            return tree.Unary(sign.group(), self.expression(_SIGN))
         if minimum <= _NOT and scanner.match(_NOT_WORD):
             self.count()
-            return Unary("not", self.expression(_NOT))
+            return tree.Unary("not", self.expression(_NOT))
         return self.postfix(self.primary())
 
     def primary(self) -> Node:
@@ -185,7 +161,7 @@ class _ExpressionParser:
         if number := scanner.match(UNSIGNED_NUMBER):
             return self.number(number.group(), start)
         if not self.inside_index and (qualified := scanner.match(_QUALIFIED)):
-            return Name(qualified.group(), start)
+            return tree.Name(qualified.group(), start)
         word = scanner.match(_NAME)
         if word is None:
             if scanner.looks_at(_STRING):
@@ -197,13 +173,13 @@ class _ExpressionParser:
             if scanner.text[start].isdecimal():
                 raise scanner.error(f"{scanner.found()} is not a number")
             raise unexpected(scanner)
-        if word.group() in RESERVED:
+        if word.group() in tree.RESERVED:
             raise scanner.error(f"expected a value, found {word.group()!r}", start)
         if scanner.peek("(") and "." in word.group():
             raise scanner.error("unexpected '.'", word.end("first"), hint=_MISTAKES["."])
         if scanner.accept("("):
             return self.call(word.group(), start)
-        return Name(word.group(), start)
+        return tree.Name(word.group(), start)
 
     def number(self, text: str, start: int) -> Node:
         try:
@@ -212,7 +188,7 @@ class _ExpressionParser:
             raise self.scanner.error(str(error), start) from None
         if isinstance(value, int) and value >= 1 << 64:
             raise self.scanner.error(f"{text} exceeds 64 bits", start)
-        return Number(value)
+        return tree.Number(value)
 
     def group(self, closing: str, start: int) -> Node:
         """Parse the rest of ``(…)`` or ``[…]``; parentheses around one value only group."""
@@ -221,7 +197,7 @@ class _ExpressionParser:
             return items[0]
         if not items:
             raise self.scanner.error("empty brackets", start)
-        return SequenceLiteral(tuple(items))
+        return tree.SequenceLiteral(tuple(items))
 
     def items(self, closing: str) -> tuple[list[Node], bool]:
         """Parse comma-separated values up to ``closing``; also return whether a comma came last."""
@@ -238,20 +214,20 @@ class _ExpressionParser:
         while True:
             if self.scanner.match(_TRANSPOSED):
                 self.count()
-                node = Call("transpose", (node,))
+                node = tree.Call("transpose", (node,))
                 continue
             if not self.scanner.accept("["):
                 return node
             self.count()
             if member := self.scanner.match(_STRING):
                 self.scanner.expect("]", "after a member's name")
-                node = MemberOf(node, _contents(member))
+                node = tree.MemberOf(node, _contents(member))
             else:
                 outer, self.inside_index = self.inside_index, True
-                node = Index(node, tuple(self.index_items()))
+                node = tree.Index(node, tuple(self.index_items()))
                 self.inside_index = outer
 
-    def index_items(self) -> list[IndexItem]:
+    def index_items(self) -> list[tree.IndexItem]:
         items = [self.index_item()]
         while self.scanner.accept(","):
             if self.scanner.peek("]"):
@@ -260,16 +236,16 @@ class _ExpressionParser:
         self.scanner.expect("]", "or ','")
         return items
 
-    def index_item(self) -> IndexItem:
+    def index_item(self) -> tree.IndexItem:
         if self.scanner.accept("..."):
-            return Rest()
+            return tree.Rest()
         if self.scanner.match(_NEW_AXIS):
-            return NewAxis()
+            return tree.NewAxis()
         parts: list[Node | None] = [self.slice_part()]
         while len(parts) < 3 and self.scanner.accept(":"):
             parts.append(self.slice_part())
         if len(parts) > 1:
-            return Slice(parts[0], parts[1], parts[2] if len(parts) == 3 else None)
+            return tree.Slice(parts[0], parts[1], parts[2] if len(parts) == 3 else None)
         if parts[0] is None:
             raise self.scanner.error(f"expected an index, found {self.scanner.found()}")
         return parts[0]
@@ -288,12 +264,12 @@ class _ExpressionParser:
             return self.old(start)
         if name == "symbol":
             return self.symbol(start)
-        signature = ELEMENTWISE if name in CASTS else FUNCTIONS.get(name)
+        signature = tree.ELEMENTWISE if name in tree.CASTS else tree.FUNCTIONS.get(name)
         if signature is None:
-            known = [*FUNCTIONS, *CASTS, "old", "load", "symbol"]
+            known = [*tree.FUNCTIONS, *tree.CASTS, "old", "load", "symbol"]
             from textwrap import wrap  # only this error needs it
 
-            listed = f"functions: {', '.join(sorted([*FUNCTIONS, 'old', 'load', 'symbol']))}, casts"
+            listed = f"functions: {', '.join(sorted({*known} - tree.CASTS.keys()))}, casts"
             lines = [did_you_mean(name, known), *wrap(listed, _HINT_WIDTH)]
             hint = "\n".join(filter(None, lines))
             raise self.scanner.error(f"unknown function {name!r}", start, hint=hint)
@@ -301,10 +277,10 @@ class _ExpressionParser:
         arguments, keywords = self.call_arguments(name, signature)
         if not signature.minimum <= len(arguments) <= signature.maximum:
             raise self.scanner.error(_wrong_count(name, signature, len(arguments)), start)
-        return Call(name, tuple(arguments), tuple(keywords), text)
+        return tree.Call(name, tuple(arguments), tuple(keywords), text)
 
     def call_arguments(
-        self, name: str, signature: Signature
+        self, name: str, signature: tree.Signature
     ) -> tuple[list[Node], list[tuple[str, Node]]]:
         scanner = self.scanner
         arguments: list[Node] = []
@@ -330,7 +306,7 @@ class _ExpressionParser:
     def load(self) -> Node:
         path, _ = self.quoted('load requires the path of a file in quotes: load("ref.npy")')
         self.scanner.expect(")", "after the path")
-        return FileLoad(path)
+        return tree.FileLoad(path)
 
     def quoted(self, otherwise: str) -> tuple[str, int]:
         """Parse a string; return its contents and its column."""
@@ -351,13 +327,13 @@ class _ExpressionParser:
         if scanner.accept(","):
             at = scanner.skip_space()
             word = scanner.match(IDENTIFIER)
-            if word is None or word.group() not in CASTS:
-                hint = did_you_mean(word.group(), [*CASTS]) if word else None
+            if word is None or word.group() not in tree.CASTS:
+                hint = did_you_mean(word.group(), [*tree.CASTS]) if word else None
                 raise scanner.error("expected a scalar type, such as f32", at, hint=hint)
-            element = CASTS[word.group()]
+            element = tree.CASTS[word.group()]
         scanner.expect(")", "after the variable")
-        symbol = NamedVariable(name, element)
-        return Name(str(symbol), start, symbol)
+        symbol = tree.NamedVariable(name, element)
+        return tree.Name(str(symbol), start, symbol)
 
     def subscripts(self) -> str:
         """Parse the first argument of ``einsum``, up to the comma."""
@@ -378,7 +354,7 @@ class _ExpressionParser:
         operand = self.expression()
         self.inside_old = False
         self.scanner.expect(")", "after the value of old")
-        return Old(operand)
+        return tree.Old(operand)
 
     def count(self) -> None:
         self.operations += 1
@@ -394,13 +370,13 @@ def _contents(string: re.Match[str]) -> str:
     return string["double"] if string["double"] is not None else string["single"]
 
 
-def _wrong_count(name: str, signature: Signature, given: int) -> str:
+def _wrong_count(name: str, signature: tree.Signature, given: int) -> str:
     least, most = signature.minimum, signature.maximum
     wanted = (
         str(least)
         if least == most
         else f"{least} or more"
-        if most == MANY
+        if most == tree.MANY
         else f"{least} to {most}"
     )
     keywords = ", ".join(f"{keyword}=" for keyword in sorted(signature.keywords))
@@ -408,6 +384,6 @@ def _wrong_count(name: str, signature: Signature, given: int) -> str:
     return f"{name} takes {wanted} value{'s' * (wanted != '1')}{keywords}, got {given}"
 
 
-def _wrong_keyword(name: str, signature: Signature, keyword: str) -> str:
+def _wrong_keyword(name: str, signature: tree.Signature, keyword: str) -> str:
     known = ", ".join(f"{each}=" for each in sorted(signature.keywords))
     return f"{name} does not accept {keyword}=" + (f", only {known}" if known else "")

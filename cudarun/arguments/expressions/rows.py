@@ -8,19 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cudarun.arguments.expressions.syntax import (
-    Index,
-    IndexItem,
-    Name,
-    NewAxis,
-    Node,
-    Number,
-    Old,
-    Rest,
-    Slice,
-    Unary,
-    children,
-)
+from cudarun.arguments.expressions import syntax as tree
+from cudarun.arguments.expressions.syntax import IndexItem
 
 ALL = slice(None)
 _NONE = slice(0)
@@ -34,16 +23,16 @@ def rows_wanted(node: IndexItem) -> Iterator[tuple[str, slice]]:
     [('y', slice(-2, None, None)), ('x', slice(None, None, None))]
     """
     match node:
-        case Name(name):
+        case tree.Name(name):
             yield name, ALL
-        case Index(Name(name), items):
+        case tree.Index(tree.Name(name), items):
             yield name, _written(items[0])
             for item in items:
                 yield from rows_wanted(item)
-        case Old(operand):  # values from before the launch
+        case tree.Old(operand):  # values from before the launch
             yield from ((name, _NONE) for name, _ in rows_wanted(operand))
         case _:
-            for child in children(node):
+            for child in tree.children(node):
                 yield from rows_wanted(child)
 
 
@@ -56,18 +45,18 @@ def span(wanted: Iterable[slice], length: int) -> range:
 
 def _written(item: IndexItem) -> slice:
     """Return the rows that an index selects; all rows unless it consists of literal numbers."""
-    if isinstance(item, Slice):
+    if isinstance(item, tree.Slice):
         ends = [None if end is None else _integer(end) for end in (item.start, item.stop)]
         in_numbers = ends.count(None) == (item.start, item.stop).count(None)
         return slice(*ends) if in_numbers and item.step is None else ALL
-    row = None if isinstance(item, (Rest, NewAxis)) else _integer(item)
+    row = None if isinstance(item, (tree.Rest, tree.NewAxis)) else _integer(item)
     return ALL if row is None else slice(row, row + 1 or None)
 
 
-def _integer(node: Node) -> int | None:
+def _integer(node: tree.Node) -> int | None:
     match node:
-        case Number(int(value)):
+        case tree.Number(int(value)):
             return value
-        case Unary("-", Number(int(value))):
+        case tree.Unary("-", tree.Number(int(value))):
             return -value
     return None

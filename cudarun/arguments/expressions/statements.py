@@ -1,4 +1,9 @@
-"""Texts with an expression in them: ``--check`` with its tolerances, and ``--let``."""
+"""Texts with an expression in them: ``--check`` with its tolerances, and ``--let``.
+
+Checks claim something: comparisons, and what is composed of them. In a claim, ``==`` compares
+floats within the check's tolerance, however deep it is in ``and``, ``not`` or ``all(…)``;
+elsewhere, as in ``where(x == 0, …)``, comparisons are exact.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +14,8 @@ from functools import partial
 from typing import Any
 
 from cudarun.arguments.expressions import syntax as tree
-from cudarun.arguments.expressions.claims import claimed, has_equality
 from cudarun.arguments.expressions.parser import MAX_OPERATIONS, read_expression, unexpected
-from cudarun.arguments.expressions.syntax import Expression, Node
+from cudarun.arguments.expressions.syntax import CONSTANTS, Expression, Node
 from cudarun.arguments.literals import UNSIGNED_NUMBER, as_number
 from cudarun.arguments.scanner import IDENTIFIER, Scanner
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
@@ -22,6 +26,10 @@ MAX_EXPANDED = 4 * MAX_OPERATIONS
 
 _TOLERANCE = re.compile(r"(rtol|atol)\s*=(?!=)")
 _NAME = re.compile(rf"\s*(?P<name>{IDENTIFIER.pattern})\s*=(?!=)")
+_LOGICAL = frozenset({"and", "or", "not", "&", "|", "^", "~"})
+_TESTS = frozenset({"isnan", "isinf", "isfinite", "isclose", "allclose", "array_equal"})
+_OF_CLAIMS = frozenset({"all", "any", "bool", "ravel", "reshape", "transpose", "where"})
+"""Functions whose value is a claim if their arguments are: of ``where`` the second and third."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +90,8 @@ def claimed_check(check: Check, lets: Sequence[Let] = ()) -> Check:
         ArgumentSyntaxError: It compares nothing, or has a tolerance without ``==``.
         RequestError: It is too large.
     """
-    expression = claimed(expanded(check.expression, lets))
-    if (check.rtol, check.atol) != (None, None) and not has_equality(expression):
+    expression = _claimed(expanded(check.expression, lets))
+    if (check.rtol, check.atol) != (None, None) and not _has_equality(expression):
         where = check.source.index(",", len(check.expression.text)) + 1
         what, hint = "a tolerance requires a check with ==", "example: 'y == 2*x, rtol=1e-3'"
         raise ArgumentSyntaxError(what, check.source, where, hint=hint)
@@ -167,3 +175,64 @@ def _measured(node: tree.IndexItem, seen: dict[int, tuple[int, int]]) -> tuple[i
         operations = one + sum(count for count, _ in parts)
         seen[id(node)] = operations, one + max((depth for _, depth in parts), default=0)
     return seen[id(node)]
+
+
+# --- claims --------------------------------------------------------------------------------------
+
+
+class _NoClaim(Exception):
+    """A check, or a part of it, that compares nothing."""
+
+
+def _claimed(expression: Expression) -> Expression:
+    """Return the expression of a check, with its claims marked.
+
+    Raises:
+        ArgumentSyntaxError: It compares nothing.
+    """
+    text, node = expression.text, expression.node
+    hint = f"compare it with the expected value: '{text} == …'"
+    if getattr(node, "operator", "") in _LOGICAL or getattr(node, "function", "") in _OF_CLAIMS:
+        hint = "each part must be a comparison, such as y != 0"
+    try:
+        found = _claim(node)
+        if not expression.names - CONSTANTS.keys():
+            hint = "name a buffer or a variable, such as y"
+            raise _NoClaim
+    except _NoClaim:
+        what = f"'{text}' compares nothing"
+        raise ArgumentSyntaxError(what, expression.source, 0, hint=hint) from None
+    return replace(expression, node=found)
+
+
+def _claim(node: Node) -> Node:
+    match node:
+        case tree.Comparison():
+            return replace(node, is_claim=True)
+        case tree.Binary(operator, left, right) if operator in _LOGICAL:
+            return tree.Binary(operator, _claim(left), _claim(right))
+        case tree.Unary(operator, operand) if operator in _LOGICAL:
+            return tree.Unary(operator, _claim(operand))
+        case tree.Call(function) if function in _TESTS:
+            return node
+        case tree.Call("where", (condition, *values)):
+            claims = (each if _is_truth(each) else _claim(each) for each in values)
+            return replace(node, arguments=(condition, *claims))
+        case tree.Call(function, (first, *others)) if function in _OF_CLAIMS:
+            return replace(node, arguments=(_claim(first), *others))
+        case tree.Index(base, items):
+            return tree.Index(_claim(base), items)
+        case tree.Old(operand):
+            return tree.Old(_claim(operand))
+        case _:
+            raise _NoClaim
+
+
+def _is_truth(node: Node) -> bool:
+    return isinstance(node, tree.Name) and CONSTANTS.get(node.name) in (True, False)
+
+
+def _has_equality(expression: Expression) -> bool:
+    """Return whether a claim in a check compares with ``==``."""
+    comparisons = (each for each in tree.walk(expression.node) if isinstance(each, tree.Comparison))
+    return any(each.is_claim and "==" in each.operators for each in comparisons)

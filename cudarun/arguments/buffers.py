@@ -7,12 +7,9 @@ import re
 from functools import partial
 
 from cudarun.arguments.dimensions import read_dimension
-from cudarun.arguments.elements import ElementRules
 from cudarun.arguments.expressions.syntax import Expression
-from cudarun.arguments.initial_values import Constant, Eye, FileInitial, Iota, Rand, RandInt, Randn
+from cudarun.arguments.initial_values import DEFAULT_NUMBERS, Constant, FileInitial, Generated
 from cudarun.arguments.literals import Form, read
-from cudarun.arguments.numbers import NUMBER_AHEAD
-from cudarun.arguments.paths import PathRules
 from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
 from cudarun.arguments.types import (
@@ -28,6 +25,7 @@ from cudarun.arguments.types import (
     innermost,
     scalars_of,
 )
+from cudarun.arguments.value_rules import NUMBER_AHEAD, ValueRules
 from cudarun.arguments.values import Buffer, Initial, Leaf, ListInitial
 
 INITIALS = ("zeros", "ones", "iota", "rand", "randn", "randint", "eye", "cast", "corder", "asis")
@@ -38,7 +36,7 @@ _ADDRESSES = "examples: ptr[2]:[&a, &b[16]], {p=ptr, n=i32}[1]:[{&a, 4}], ptr[n]
 _ALL = "use zeros, ones, iota, rand, randn, randint, eye, a number, a list or @FILE"
 
 
-class BufferRules(ElementRules, PathRules):
+class BufferRules(ValueRules):
     """The dimensions and the initializer of a buffer; the type of its elements is known."""
 
     def buffer(self, element: Type) -> Buffer:
@@ -104,12 +102,12 @@ class BufferRules(ElementRules, PathRules):
                 return Constant(UntypedNumber("0" if word == "zeros" else "1"))
             case "iota":
                 self.refuse(scalars, Kind.BOOL, "iota requires a numeric type", start)
-                return Iota(*self.parameters(word, element, (0, 1, 2)))
+                return Generated(word, self.parameters(word, element, (0, 1, 2)))
             case "rand" | "randn":
                 hint = f"randint(lo,hi) for {_plural(scalars)}"
                 for kind in (Kind.SIGNED, Kind.UNSIGNED, Kind.BOOL):
                     self.refuse(scalars, kind, f"{word} produces fractions", start, hint=hint)
-                return self.rand(element, start) if word == "rand" else Randn()
+                return self.rand(element, start) if word == "rand" else Generated(word)
             case "randint":
                 return self.randint(element, start)
             case _:
@@ -117,17 +115,18 @@ class BufferRules(ElementRules, PathRules):
                     raise self.scanner.error(
                         "eye requires a buffer of scalars with two axes", start
                     )
-                return Eye()
+                return Generated(word)
 
-    def rand(self, element: Type, start: int) -> Rand:
+    def rand(self, element: Type, start: int) -> Generated:
         """Parse the bounds of ``rand``."""
-        rand = Rand(*self.parameters("rand", element, (0, 2)))
+        low, high = self.parameters("rand", element, (0, 2))
+        rand = Generated("rand", (low, high))
         for scalar in scalars_of(element):
-            if not math.isfinite(rand.high.as_float(scalar) - rand.low.as_float(scalar)):
+            if not math.isfinite(high.as_float(scalar) - low.as_float(scalar)):
                 raise self.scanner.error(f"{rand}: the range is too wide for a double", start)
         return rand
 
-    def randint(self, element: Type, start: int) -> RandInt:
+    def randint(self, element: Type, start: int) -> Generated:
         """Parse the bounds of ``randint``."""
         low, high = self.parameters("randint", element, (2,), ends_open=True)
         first, end = read(low.text), read(high.text)
@@ -136,12 +135,15 @@ class BufferRules(ElementRules, PathRules):
         if first.integer >= end.integer:
             raise self.scanner.error(f"randint({low},{high}) is an empty range", start)
         self.fits(UntypedNumber(str(end.integer - 1)), element, start)
-        return RandInt(low, high)
+        return Generated("randint", (low, high))
 
     def parameters(
         self, word: str, element: Type, counts: tuple[int, ...], *, ends_open: bool = False
-    ) -> list[UntypedNumber]:
-        """Parse ``(number, …)``; with ``ends_open`` the last may exceed the type by 1."""
+    ) -> tuple[UntypedNumber, ...]:
+        """Parse ``(number, …)``, and complete it by the defaults.
+
+        With ``ends_open`` the last number may exceed the type by 1.
+        """
         scanner = self.scanner
         numbers: list[UntypedNumber] = []
         start = scanner.skip_space()
@@ -156,7 +158,7 @@ class BufferRules(ElementRules, PathRules):
         if len(numbers) not in counts:
             wanted = " or ".join(str(count) for count in counts if count)
             raise scanner.error(f"{word} takes {wanted} numbers, got {len(numbers)}", start)
-        return numbers
+        return (*numbers, *DEFAULT_NUMBERS.get(word, ())[len(numbers) :])
 
     def list_initial(self, element: Type, levels: int) -> ListInitial:
         """Parse nested lists, a level for each of the buffer's axes, including the element's."""

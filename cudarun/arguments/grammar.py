@@ -13,9 +13,7 @@ from collections.abc import Iterable
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.expressions.syntax import RESERVED
 from cudarun.arguments.frameworks import FRAMEWORKS, FrameworkRules
-from cudarun.arguments.numbers import EXPRESSION_AHEAD, NUMBER_AHEAD
 from cudarun.arguments.objects import OBJECTS, ObjectRules
-from cudarun.arguments.paths import ORDERS
 from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
 from cudarun.arguments.tensor_maps import TensorMapRules
@@ -32,10 +30,8 @@ from cudarun.arguments.types import (
     depth,
     has_pointers,
 )
-from cudarun.arguments.value_parts import (
-    has_tensor_map,
-    objects_in,
-)
+from cudarun.arguments.value_parts import walk
+from cudarun.arguments.value_rules import EXPRESSION_AHEAD, NUMBER_AHEAD, ORDERS
 from cudarun.arguments.values import (
     AddressOf,
     Argument,
@@ -45,9 +41,11 @@ from cudarun.arguments.values import (
     FileBuffer,
     Member,
     Null,
+    ObjectValue,
     Pointer,
     Reference,
     StructValue,
+    TensorMapValue,
     Value,
     VectorValue,
     has_type,
@@ -116,13 +114,12 @@ def parse_setting(text: str | Argument) -> Argument:
         raise scanner.error("expected NAME=VALUE", start, hint="example: 'coef=f32[5]:zeros'")
     start = scanner.skip_space()
     value = _ArgumentParser(scanner).whole_value(found["name"])
-    for each in objects_in(value):
-        raise scanner.error(
-            f"a {each.word} cannot be written to a variable", start,
-            hint="pass it as an argument; CUDA 12 has no texture references",
-        )  # fmt: skip
-    if has_tensor_map(value):
-        raise scanner.error("a tensor map cannot be written to a variable", start)
+    for each in walk(value):
+        if isinstance(each, ObjectValue):
+            hint = "pass it as an argument; CUDA 12 has no texture references"
+            raise scanner.error(f"a {each.word} cannot be written to a variable", start, hint=hint)
+        if isinstance(each, TensorMapValue):
+            raise scanner.error("a tensor map cannot be written to a variable", start)
     return Argument(found["name"], value, text)
 
 

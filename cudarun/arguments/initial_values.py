@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
 from enum import Enum
 
 from cudarun.arguments.scalars import UntypedNumber
@@ -36,52 +35,32 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Iota:
-    """The sequence ``start``, ``start + step``, …; ``iota`` alone counts from 0."""
+class Generated:
+    """Numbers that follow from a word: ``iota``, ``rand(-1,1)``, ``eye``.
 
-    start: UntypedNumber = field(default=UntypedNumber("0"))
-    step: UntypedNumber = field(default=UntypedNumber("1"))
+    Attributes:
+        word: ``iota``: the sequence start, start + step, …; ``rand``: uniform random numbers in
+            [low, high), ``randint`` integers; ``randn``: normal ones with mean 0 and deviation 1;
+            ``eye``: an identity matrix, 1 where the last two indices are equal, else 0.
+        numbers: The numbers in parentheses, with `DEFAULT_NUMBERS` for those that are missing.
+    """
 
-    def __str__(self) -> str:
-        return "iota" if self == Iota() else f"iota({self.start},{self.step})"
+    word: str
+    numbers: tuple[UntypedNumber, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class Rand:
-    """Uniform random numbers in ``[low, high)``."""
-
-    low: UntypedNumber = field(default=UntypedNumber("0"))
-    high: UntypedNumber = field(default=UntypedNumber("1"))
-
-    def __str__(self) -> str:
-        return "rand" if self == Rand() else f"rand({self.low},{self.high})"
-
-
-@dataclass(frozen=True, slots=True)
-class Randn:
-    """Normal random numbers with mean 0 and deviation 1."""
+    @property
+    def is_random(self) -> bool:
+        """True for random numbers, which follow from a seed, too."""
+        return self.word.startswith("rand")
 
     def __str__(self) -> str:
-        return "randn"
+        has_defaults = self.numbers == DEFAULT_NUMBERS.get(self.word, ())
+        return self.word if has_defaults else f"{self.word}({','.join(map(str, self.numbers))})"
 
 
-@dataclass(frozen=True, slots=True)
-class RandInt:
-    """Uniform random integers in ``[low, high)``."""
-
-    low: UntypedNumber
-    high: UntypedNumber
-
-    def __str__(self) -> str:
-        return f"randint({self.low},{self.high})"
-
-
-@dataclass(frozen=True, slots=True)
-class Eye:
-    """An identity matrix: 1 where the last two indices are equal, else 0."""
-
-    def __str__(self) -> str:
-        return "eye"
+_UNIT = (UntypedNumber("0"), UntypedNumber("1"))
+DEFAULT_NUMBERS = {"iota": _UNIT, "rand": _UNIT}
+"""The numbers in parentheses of a word, where they can be missing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from cudarun.arguments.contents import (
     RepeatedContents,
 )
 from cudarun.arguments.dtypes import Array, convert, element_dtype, scalar_dtype
-from cudarun.arguments.initial_values import Constant, Eye, FileInitial, Iota, Rand, RandInt, Randn
+from cudarun.arguments.initial_values import Constant, FileInitial, Generated
 from cudarun.arguments.literals import read
 from cudarun.arguments.packing import BufferSpec, leaf_bytes
 from cudarun.arguments.scalars import UntypedNumber
@@ -134,23 +134,23 @@ def _scalars(
             value = number.of(scalar)
             item = np.array([value.bits], f"u{scalar.size}").view(scalar_dtype(scalar))
             return RepeatedContents(item, count)
-        case Iota(start, step) if scalar.is_float:
+        case Generated("iota", (start, step)) if scalar.is_float:
             return _float_sequence(start.as_float(scalar), step.as_float(scalar), scalar, count)
-        case Iota(start, step):
+        case Generated("iota", (start, step)):
             return ArithmeticSequence(scalar, _integer(start), _integer(step), count)
-        case Rand(low, high):
+        case Generated("rand", (low, high)):
             first = low.as_float(scalar)
             width = high.as_float(scalar) - first
             return RandomContents(scalar, lambda n: first + width * rng.random(n), count)
-        case Randn():
+        case Generated("randn"):
             return RandomContents(scalar, rng.standard_normal, count)
-        case RandInt(low, high):
+        case Generated("randint", (low, high)):
             lowest, end = _integer(low), _integer(high)
             dtype: Any = np.uint64 if end > 1 << 63 else np.int64
             return RandomContents(
                 scalar, lambda n: rng.integers(lowest, end, size=n, dtype=dtype), count
             )
-        case Eye():
+        case Generated("eye"):
             return ArrayContents(_eye(scalar, shape))
         case _:
             raise AssertionError(f"{initial} is handled before")

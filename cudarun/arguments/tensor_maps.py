@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from cudarun.arguments.dimensions import read_dimension
-from cudarun.arguments.elements import ElementRules
 from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.tensor_map_options import (
     ELEMENTS,
@@ -22,6 +21,7 @@ from cudarun.arguments.tensor_map_options import (
     sizes_of,
 )
 from cudarun.arguments.types import MAX_DEPTH, Type
+from cudarun.arguments.value_rules import ValueRules
 from cudarun.arguments.values import AddressOf, Buffer, FileBuffer, TensorMapValue, Value
 
 _NAME = re.compile(
@@ -40,7 +40,7 @@ _WORDS: dict[str, Mapping[str, object]] = {
 _EXAMPLE = "example: tensormap(x, box=64x64, swizzle=128B)"
 
 
-class TensorMapRules(ElementRules):
+class TensorMapRules(ValueRules):
     """The text of a tensor map."""
 
     @abstractmethod

@@ -10,7 +10,6 @@ from cudarun.arguments.values import (
     Buffer,
     Descriptor,
     FileBuffer,
-    Initial,
     Leaf,
     ListInitial,
     Member,
@@ -45,34 +44,15 @@ def _with_leaves(items: ListInitial, change: Callable[[Any], Any]) -> ListInitia
     return ListInitial(tuple(map(changed, items.items)))
 
 
-def parts(value: Value) -> list[Value]:
-    """Return the values in a value."""
-    found: list[Value] = []
+def walk(value: Value) -> Iterator[Value]:
+    """Yield a value and all values in it."""
+    parts: list[Value] = []
 
     def note(part: Value) -> Value:
-        found.append(part)
+        parts.append(part)
         return part
 
     with_parts(value, note)
-    return found
-
-
-def initials_in(value: Value) -> Iterator[Initial]:
-    """Yield the initializers of all buffers in a value."""
-    if isinstance(value, Buffer) and value.initial is not None:
-        yield value.initial
-    for part in parts(value):
-        yield from initials_in(part)
-
-
-def has_tensor_map(value: Value) -> bool:
-    """Return whether a value is a tensor map, or a struct with one."""
-    return isinstance(value, TensorMapValue) or any(map(has_tensor_map, parts(value)))
-
-
-def objects_in(value: Value) -> Iterator[ObjectValue]:
-    """Yield the texture and surface objects in a value."""
-    if isinstance(value, ObjectValue):
-        yield value
-    for part in parts(value):
-        yield from objects_in(part)
+    yield value
+    for part in parts:
+        yield from walk(part)

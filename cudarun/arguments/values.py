@@ -12,16 +12,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cudarun.arguments.expressions.syntax import Expression
-from cudarun.arguments.initial_values import (
-    Constant,
-    Eye,
-    FileInitial,
-    FileOrder,
-    Iota,
-    Rand,
-    RandInt,
-    Randn,
-)
+from cudarun.arguments.initial_values import Constant, FileInitial, FileOrder, Generated
 from cudarun.arguments.sampling import ArrayForm, Sampling, object_text, object_word
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.tensor_map_options import TensorMapOptions
@@ -405,9 +396,7 @@ class BoxFilter:
         return f"level {self.level} of {self.initial}"
 
 
-Initial: TypeAlias = (
-    Constant | Iota | Rand | Randn | RandInt | Eye | ListInitial | FileInitial | BoxFilter
-)
+Initial: TypeAlias = Constant | Generated | ListInitial | FileInitial | BoxFilter
 
 
 def literal_text(value: object) -> str:

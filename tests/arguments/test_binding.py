@@ -10,7 +10,7 @@ import pytest
 
 from cudarun.arguments.binding import bind
 from cudarun.arguments.grammar import parse_arguments
-from cudarun.arguments.initial_values import FileInitial, Iota
+from cudarun.arguments.initial_values import DEFAULT_NUMBERS, FileInitial, Generated
 from cudarun.arguments.packing import BufferSpec, VariableElement
 from cudarun.arguments.types import SCALARS
 from cudarun.base.errors import RequestError
@@ -52,7 +52,7 @@ def refusal(*texts: str, to=SAXPY, **options) -> RequestError:
 def test_saxpy():
     binding = bound("a=f32:2", "x=f32[n]:iota", "y=f32[n]", "n=i32:1000")
     assert binding.buffers == (
-        BufferSpec("x", SCALARS["f32"], (1000,), Iota()),
+        BufferSpec("x", SCALARS["f32"], (1000,), Generated("iota", DEFAULT_NUMBERS["iota"])),
         BufferSpec("y", SCALARS["f32"], (1000,), None),
     )
     assert binding.size == 28

@@ -14,9 +14,7 @@ import pytest
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.files import files_of, relocated
 from cudarun.arguments.grammar import parse_argument, parse_arguments
-from cudarun.arguments.value_parts import (
-    initials_in,
-)
+from cudarun.arguments.value_parts import walk
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
 from cudarun.images.parameters import Parameter
 
@@ -99,9 +97,8 @@ def test_files_and_initializers_within() -> None:
     assert files_of(argument) == ["x.npy", "w.bin"]
     moved = relocated(argument, lambda path: f"d/{path}")
     assert str(moved) == "s={x=warp(@d/x.npy), w=f32*9:@d/w.bin}"
-    assert [str(each) for each in initials_in(parse_argument("numba(f32[3]:rand)").value)] == [
-        "rand"
-    ]
+    value = parse_argument("numba(f32[3]:rand)").value
+    assert [str(each) for each in walk(value)] == ["numba(f32[3]:rand)", "f32[3]:rand"]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,10 @@ def value_of(text: str) -> values.Value:
 # --- what texts mean -----------------------------------------------------------------------------
 
 
+def generated(word: str, *numbers: str) -> initial_values.Generated:
+    return initial_values.Generated(word, tuple(map(UntypedNumber, numbers)))
+
+
 @pytest.mark.parametrize(
     ("text", "type_", "value"),
     [
@@ -152,14 +156,26 @@ def test_files_in_parentheses_that_do_not_parse(text, message):
         ("f32[n]:3.5", initial_values.Constant(UntypedNumber("3.5"))),
         ("f32[n]:-inf", initial_values.Constant(UntypedNumber("-inf"))),
         ("bool[n]:true", initial_values.Constant(UntypedNumber("true"))),
-        ("f32[n]:iota", initial_values.Iota()),
-        ("f32[n]:iota(5)", initial_values.Iota(UntypedNumber("5"))),
-        ("f32[n]:iota(1, -0.5)", initial_values.Iota(UntypedNumber("1"), UntypedNumber("-0.5"))),
-        ("f32[n]:rand", initial_values.Rand()),
-        ("f32[n]:rand(-1,1)", initial_values.Rand(UntypedNumber("-1"), UntypedNumber("1"))),
-        ("f32[n]:randn", initial_values.Randn()),
-        ("u8[n]:randint(0,256)", initial_values.RandInt(UntypedNumber("0"), UntypedNumber("256"))),
-        ("f32[n,n]:eye", initial_values.Eye()),
+        ("f32[n]:iota", generated("iota", "0", "1")),
+        (
+            "f32[n]:iota(5)",
+            generated("iota", "5", "1"),
+        ),
+        (
+            "f32[n]:iota(1, -0.5)",
+            generated("iota", "1", "-0.5"),
+        ),
+        ("f32[n]:rand", generated("rand", "0", "1")),
+        (
+            "f32[n]:rand(-1,1)",
+            generated("rand", "-1", "1"),
+        ),
+        ("f32[n]:randn", generated("randn")),
+        (
+            "u8[n]:randint(0,256)",
+            generated("randint", "0", "256"),
+        ),
+        ("f32[n,n]:eye", generated("eye")),
         ("f32[n]:@raw.bin", initial_values.FileInitial("raw.bin")),
         ("f32[n]:cast(@x.npy)", initial_values.FileInitial("x.npy", cast=True)),
         ("f32[n]:corder(@x)", initial_values.FileInitial("x", initial_values.FileOrder.C)),
@@ -409,11 +425,13 @@ def buffers(draw: st.DrawFn) -> values.Buffer:
     ]
     within = types.scalars_of(element)
     if all(scalar.kind is not types.Kind.BOOL for scalar in within):
-        choices.append(st.builds(initial_values.Iota, numbers, numbers))
+        choices.append(
+            st.builds(initial_values.Generated, st.just("iota"), st.tuples(numbers, numbers))
+        )
     if all(scalar.is_float for scalar in within):
         choices += [
-            st.builds(initial_values.Rand, numbers, numbers),
-            st.just(initial_values.Randn()),
+            st.builds(initial_values.Generated, st.just("rand"), st.tuples(numbers, numbers)),
+            st.just(generated("randn")),
         ]
     return values.Buffer(element, shape, draw(st.one_of(choices)))
 

@@ -25,7 +25,7 @@ from cudarun.arguments.packing import BufferSpec, Pointee, Pointers, VariableEle
 from cudarun.arguments.scalars import Computed, Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.types import StructType
-from cudarun.arguments.value_parts import has_tensor_map, objects_in
+from cudarun.arguments.value_parts import walk
 from cudarun.arguments.values import (
     BYTE,
     AddressOf,
@@ -36,6 +36,7 @@ from cudarun.arguments.values import (
     Element,
     FileBuffer,
     ListInitial,
+    ObjectValue,
     Reference,
     StructValue,
     TensorExtent,
@@ -112,10 +113,11 @@ class OperandReader:
     def written(self, token: Token) -> Argument:
         """Parse an ARG in the grammar of ``launch``."""
         argument: Argument = self.based(token, lambda: parse_argument(token.text))
-        for each in objects_in(argument.value):
-            raise self.error(f"{each.word}(…): scripts have no textures and surfaces", token)
-        if has_tensor_map(argument.value):
-            raise self.error("tensormap(…): scripts have no tensor maps", token)
+        for each in walk(argument.value):
+            if isinstance(each, ObjectValue):
+                raise self.error(f"{each.word}(…): scripts have no textures and surfaces", token)
+            if isinstance(each, TensorMapValue):
+                raise self.error("tensormap(…): scripts have no tensor maps", token)
         return argument
 
     def buffers(

@@ -317,11 +317,13 @@ class Program:
     @property
     def is_random(self) -> bool:
         """Return whether an initializer generates random numbers."""
-        from cudarun.arguments.initial_values import Rand, RandInt, Randn
-        from cudarun.arguments.value_parts import initials_in
+        from cudarun.arguments.initial_values import Generated
+        from cudarun.arguments.value_parts import walk
+        from cudarun.arguments.values import Buffer
 
         everything = [
             each for step in self.steps for each in (*step.arguments, *step.settings, *step.buffers)
         ]
-        initials = (initial for each in everything for initial in initials_in(each.value))
-        return any(isinstance(initial, Rand | Randn | RandInt) for initial in initials)
+        values = (value for each in everything for value in walk(each.value))
+        initials = (value.initial for value in values if isinstance(value, Buffer))
+        return any(isinstance(each, Generated) and each.is_random for each in initials)

@@ -60,7 +60,7 @@ def cases() -> list[Case]:
     random = np.random.default_rng(35)
     return [
         *_swept(), *_turned(random), *_any_texels(random), *_in_cubes(random),
-        *_of_one_level(random),
+        *_of_one_level(random), *_quick(),
     ]  # fmt: skip
 
 
@@ -308,4 +308,48 @@ def _of_one_level(random: Random) -> list[Case]:
     offsets[:] = random.integers(-8, 8, (512, 2))
     made.append(Case("one_offset", _FORM, base.resource, words_of(*operands.view(np.float32).T,
                      *offsets.T), _BASE, more="offset"))  # fmt: skip
+    return made
+
+
+def _quick() -> list[Case]:
+    """The share of the second level where the filter between levels is optimized."""
+    made = []
+    details = (np.arange(384) + 0.5) / 256
+    minor, none = np.exp2(np.tile(details, 2)), np.zeros(1)
+    major = minor * np.repeat([1.2, 3.3], len(details))
+    operands = _at(0.5, 0.5, major, none, none, minor)
+    given = operands.view(np.float32)
+    base = Case("", _FORM, _alone("ones"), operands, _BASE)
+    for limit in (0, 1, 2, 3, 4, 6, 8, 10, 12, 16):
+        made.append(base.with_sampling(f"quick_{limit}", anisotropy=limit, flags=NORMALIZED))
+    levels = words_of(given[:, 0], given[:, 1], np.tile(details, 2))
+    of_level = Case("", "tex.level.2d.v4.f32.f32", _alone("ones"), levels, _BASE)
+    made += [
+        base.with_sampling("quick_moved", flags=NORMALIZED, bias=0.3, least=0.2, most=1.6),
+        base.with_sampling("quick_point", flags=NORMALIZED, filter=POINT),
+        of_level.with_sampling("quick_level", flags=NORMALIZED),
+        of_level.with_sampling("quick_level_2", flags=NORMALIZED, anisotropy=2),
+    ]
+    for kind in ("1d", "a1d", "a2d", "3d", "cube"):
+        axes = int(kind[-2]) if kind != "cube" else 3
+        ones = _alone("ones").levels
+        shape = {"1d": (1, 1), "a1d": (2, 1), "a2d": (2, 64), "3d": (64, 64), "cube": (6, 64)}
+        depth, rows = shape[kind]
+        resource = Resource(kind, tuple(
+            np.broadcast_to(level[0, 0, 0], (max(depth >> number, 1) if kind == "3d" else depth,
+                                             max(rows >> number, 1), _SIDE >> number, 4)).copy()
+            for number, level in enumerate(ones)), mipmapped=True)  # fmt: skip
+        layer = [np.zeros(768, np.int64)] if kind.startswith("a") else []
+        at = np.full((axes, 768), 0.01 if kind == "cube" else 0.5, np.float32)
+        if kind == "cube":
+            at[2] = 1
+        vectors = np.zeros((2, axes, 768), np.float32)
+        scale = _SIDE / 2 if kind == "cube" else _SIDE
+        vectors[0, 0] = major / scale
+        vectors[1, 1 % axes] = minor / scale
+        made.append(Case(f"quick_{kind}", f"tex.grad.{kind}.v4.f32.f32", resource,
+                         words_of(*layer, *at, *vectors[0], *vectors[1]),
+                         Sampling(filter=LINEAR, between_levels=LINEAR, most=15.0, anisotropy=16,
+                                  flags=NORMALIZED)))  # fmt: skip
+        made.append(made[-1].with_sampling(f"full_{kind}", flags=NORMALIZED | FULL_TRILINEAR))
     return made

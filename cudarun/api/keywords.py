@@ -26,6 +26,7 @@ class LaunchKeywords(TypedDict, total=False):
     shared: int | str
     cooperative: bool
     cluster: Extent
+    pdl: bool
     carveout: int
     func_cache: Literal["none", "shared", "l1", "equal"]
     priority: int

@@ -199,8 +199,8 @@ def _step(values: Values, where: Target, image: Image, directory: Path) -> Launc
         arguments, names = expanded_arguments.arguments, expanded_arguments.names
         constants = expanded_arguments.constants
     preferences = filled(Preferences, values)
-    if triton is not None:
-        preferences = replace(preferences, programmatic=triton.programmatic)
+    if triton is not None and triton.programmatic:
+        preferences = replace(preferences, programmatic=True)
 
     def renamed_buffer(request: N) -> N:
         return replace(request, name=aliases.get(request.name, request.name))

@@ -71,6 +71,7 @@ from cudarun.emulator.machine.textures.surfaces import (
 from cudarun.emulator.machine.transfers import (
     AsynchronousCopy,
     Fence,
+    GridDependency,
     MemoryLoad,
     MemoryStore,
     NoEffect,
@@ -160,6 +161,7 @@ def action_rules(
         Atomic: AtomicRules(code, registers, accesses).atomic,
         AsynchronousCopy: copies.copy,
         NoEffect: _nothing,
+        GridDependency: _nothing,
         Fence: _nothing,
         ProxyFence: _nothing,
         Shuffle: warps.shuffle,

@@ -38,6 +38,7 @@ from cudarun.emulator.machine.spaces import InGlobalOrConst
 from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.machine.transfers import (
     Fence,
+    GridDependency,
     MemoryLoad,
     MemoryStore,
     NoEffect,
@@ -60,7 +61,7 @@ _OBSERVED = (
     WarpMatrixTransfer,
 )
 _OTHERS = (NoEffect, WarpAction, InGlobalOrConst, ReadMoment)
-_NOT_OBSERVED = (Fence, WarpgroupAction)
+_NOT_OBSERVED = (Fence, GridDependency, WarpgroupAction)
 
 
 class Unobservable(Untraceable):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from cudarun.emulator.detectors.undefined_values import UndefinedValueDetector
 from cudarun.emulator.detectors.uninitialized_reads import UninitializedReadDetector
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.observer import Observer
+from cudarun.emulator.machine.transfers import releases_dependents
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Action, ActionFunction, BlockCode, Use
@@ -105,12 +106,9 @@ class DetectorObserver(Observer):
         """Create new detectors: everything before the launch happens before everything in it."""
         self._suspended.append((self._detectors, self._replacements, self._invalid))
         self._detectors = [DETECTORS[name](launch, self._findings) for name in self._detect]
-        if "race" in self._detect and launch.launches_grids:
-            if launch.origin is None:
-                self._history = GridHistory()
-            else:
-                self._history.order.begin(launch.origin)
-            self._detectors.append(GridRaceDetector(launch, self._findings, self._history))
+        for detector in self._detectors:
+            if isinstance(detector, RaceDetector):
+                self._detectors = [*self._detectors, *self._between_grids(launch, detector)]
         if not {"uninit", "sync"}.isdisjoint(self._detect):
             self._detectors.append(UndefinedValueDetector(launch, self._findings, self._detect))
         if self.statistics is not None:
@@ -119,6 +117,22 @@ class DetectorObserver(Observer):
             self._detectors.append(TouchDetector(self._touched))
         self._replacements = {}
         self._invalid = InvalidAccesses(goes_on=bool(self._detect))
+
+    def _between_grids(self, launch: Launch, races: RaceDetector) -> Iterator[Detector]:
+        """Return the detector of races with other grids, if there can be any."""
+        order = self._history.order
+        is_needed = launch.launches_grids or any(
+            map(releases_dependents, launch.functions.values())
+        )
+        if launch.origin is not None:
+            order.begin(launch.origin)
+        elif launch.config.primary is not None and order.host.incomplete():
+            order.follow()
+            is_needed = True
+        else:
+            self._history = GridHistory()
+        if is_needed:
+            yield GridRaceDetector(launch, self._findings, self._history, races)
 
     def ran(self, launch: Launch) -> None:
         """Raise the fault of an invalid access after which the launch has gone on."""

@@ -1,18 +1,24 @@
-"""The happens-before order of a grid, the grids that it launches, and their descendants.
+"""The happens-before order of grids: one of the host, the grids that it launches, and so on.
 
 A child grid comes after what its parent did before the launch and after the earlier children in its
 stream; a tail launch comes after its parent, all its parent's other children and the earlier tail
 launches. A grid comes with all its descendants. Nothing else orders grids: launches of two blocks,
 in two streams or with fire-and-forget can run side by side, and beside the rest of the parent.
+
+A programmatic launch of the host may begin when each block of the grid before it has executed
+``griddepcontrol.launch_dependents``, or has exited. Whatever these blocks do is visible only after
+``griddepcontrol.wait`` (PTX manual 9.7.13).
 """
 
 from __future__ import annotations
 
 from array import array
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.base.records import dataclass
 from cudarun.emulator.machine.child_grids import (
     FIRE_AND_FORGET_STREAM,
     LEGACY_STREAM,
@@ -28,15 +34,42 @@ _OF_BLOCKS = (NULL_STREAM, LEGACY_STREAM, PER_THREAD_STREAM)  # each block has i
 Flags = npt.NDArray[np.bool_]
 
 
+@dataclass(slots=True, eq=False)
+class HostGrid:
+    """A grid that the host has launched.
+
+    Attributes:
+        grids: Its number, and those of the grids that descend from it.
+        before: The grids that may be incomplete when it begins.
+        triggered: The blocks after whose trigger its dependents may begin.
+        has_waited: Whether a thread has waited for the grids before.
+        triggers_after_wait: Whether a thread has done so before the trigger of its block.
+    """
+
+    grids: range = range(1)
+    before: list[HostGrid] = field(default_factory=list)
+    triggered: set[int] = field(default_factory=set)
+    has_waited: bool = False
+    triggers_after_wait: bool = False
+
+    def incomplete(self) -> list[HostGrid]:
+        """Return the grids that may be incomplete when a programmatic launch after it begins."""
+        if self.triggered:
+            return [*([] if self.triggers_after_wait else self.before), self]
+        return [] if self.has_waited else self.before
+
+
 class GridOrder:
-    """The order of the grids that descend from one launch, by the numbers in which they begin.
+    """The order of grids, by the numbers in which they begin.
 
     Attributes:
         current: The number of the grid that runs.
+        host: The last grid that the host has launched.
     """
 
     def __init__(self) -> None:
         self.current = 0
+        self.host = HostGrid()
         self._parents = array("q", [-1])
         self._streams = array("q", [0])  # of the parent, by number; 0 for fire-and-forget
         self._times = array("q", [0])  # of the launches
@@ -56,9 +89,18 @@ class GridOrder:
         """Record a launch by a block of the current grid."""
         self._launches[child] = self.current, self._stream(stream, block), now
 
+    def follow(self) -> None:
+        """Handle the start of a programmatic launch."""
+        before = self.host.incomplete()
+        self._append(-1, 0, 0)
+        self.host = HostGrid(range(self.current, self.current + 1), before)
+
     def begin(self, child: ChildGrid) -> None:
         """Handle the start of a child grid."""
-        parent, stream, now = self._launches.pop(child)
+        self._append(*self._launches.pop(child))
+        self.host.grids = range(self.host.grids.start, self.current + 1)
+
+    def _append(self, parent: int, stream: int, now: int) -> None:
         self.current = len(self._parents)
         self._parents.append(parent)
         self._streams.append(stream)
@@ -92,6 +134,9 @@ class GridOrder:
             found[_with_descendants(earlier, parents)] = _ALWAYS
             found[parent] = _ALWAYS if is_tail else max(found[parent], self._times[grid])
             grid = parent
+        found[:grid] = _ALWAYS
+        for host in self.host.before:
+            found[host.grids.start : host.grids.stop] = 0
         return found
 
 

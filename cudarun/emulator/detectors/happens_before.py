@@ -19,6 +19,7 @@ from cudarun.emulator.detectors.agents import kinds_of
 from cudarun.emulator.detectors.completions import Completions
 from cudarun.emulator.detectors.groups import distinct, groups
 from cudarun.emulator.detectors.vector_clocks import (
+    AFTER_GRIDS,
     BLOCK,
     NOTHING,
     THREAD,
@@ -313,6 +314,18 @@ class HappensBefore:
         known = self._known_by_clock(lanes, words & THREAD_MASK, VISIBLE[space])
         result: npt.NDArray[np.bool_] = words >> THREAD_BITS > known
         return result
+
+    def wait_for_grids(self, lanes: Lanes) -> None:
+        """Order lanes after the grids before."""
+        clock = VectorClock(np.array([AFTER_GRIDS]), np.ones(1, dtype=np.int64))
+        self.acquire(lane_sets.indices(lanes), clock)
+
+    def is_after_grids(self, lanes: Indices) -> npt.NDArray[np.bool_]:
+        """Return which lanes know that the grids before are complete."""
+        found = np.zeros(len(lanes), dtype=np.bool_)
+        for index, members in groups(self._clock[lanes]):
+            found[members] = self._clocks[index].get(np.array([AFTER_GRIDS])) > 0
+        return found
 
     def has_heard_of(self, lanes: Indices, blocks: Array) -> npt.NDArray[np.bool_]:
         """Return per lane whether anything in another block happens before its next access."""

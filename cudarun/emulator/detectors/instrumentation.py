@@ -15,7 +15,7 @@ from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, Footprint, MemoryAction, Piece
 from cudarun.emulator.machine.observer import Observer
-from cudarun.emulator.machine.transfers import Fence, NoEffect, ProxyFence
+from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import NothingPending
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -60,6 +60,9 @@ class Detector(Observer):
 
     def made_visible(self, active: Active, spaces: Collection[str]) -> None:
         """Handle a fence between the accesses of the generic and of the async proxy."""
+
+    def depends(self, active: Active, *, waits: bool) -> None:
+        """Handle a wait for the grids before, or a start of the grids that depend on this one."""
 
     def fence(self, active: Active, scope: str) -> None:
         """Handle a fence of active lanes."""
@@ -149,7 +152,7 @@ def instrumented(
 ) -> ActionFunction:
     """Return the action to execute instead, which notifies detectors."""
     action = operation.action
-    if isinstance(action, Fence | ProxyFence):
+    if isinstance(action, Fence | ProxyFence | GridDependency):
         return _fence(action, to)
     run: ActionFunction = action
     if isinstance(action, NoEffect | NothingPending):
@@ -217,12 +220,14 @@ def _ordering(action: NoEffect | NothingPending, to: Sequence[Detector]) -> Acti
     return action if {"commit_group", "wait_group", "wait_all"}.isdisjoint(words) else run
 
 
-def _fence(action: Fence | ProxyFence, to: Sequence[Detector]) -> ActionFunction:
+def _fence(action: Fence | ProxyFence | GridDependency, to: Sequence[Detector]) -> ActionFunction:
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
         action(active, sources, destinations)
         for detector in to:
             if isinstance(action, Fence):
                 detector.fence(active, action.scope)
+            elif isinstance(action, GridDependency):
+                detector.depends(active, waits=action.waits)
             else:
                 detector.made_visible(active, (action.space,) if action.space else tuple(VISIBLE))
 

@@ -151,6 +151,16 @@ class RaceDetector(Detector):
         """See `Detector`."""
         self._orders[active.batch].fence(active.lanes, scope)
 
+    def depends(self, active: Active, *, waits: bool) -> None:
+        """See `Detector`."""
+        if waits:
+            self._logical_clock.next(0)  # what a fence after it releases
+            self._orders[active.batch].wait_for_grids(active.lanes)
+
+    def is_after_grids(self, active: Active) -> Array:
+        """Return which active lanes know that the grids before are complete."""
+        return self._orders[active.batch].is_after_grids(lane_sets.indices(active.lanes))
+
     blocks_synchronize = _ordered("blocks_synchronize")
     barrier = _ordered("barrier")
     warps_synchronize = _ordered("warps_synchronize")

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 THREAD, WARP, BLOCK = 0, 1 << 40, 1 << 41
 VISIBLE = {"shared": 1 << 42, "global": 1 << 43}
 
+AFTER_GRIDS = 1 << 44
+"""The key that a clock has after a wait for the grids before."""
+
 
 THREAD_BITS = 32
 """An access is recorded as a word: the timestamp above these bits, the thread in them."""

@@ -6,6 +6,7 @@ Driver API, section 6.22 (execution control).
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 from functools import cached_property, partial
 from math import prod
 
@@ -36,6 +37,7 @@ from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.register_limits import register_note
 from cudarun.emulator.machine.launch import LaunchConfig
+from cudarun.emulator.machine.schedules.primary_grids import PrimaryGrid
 from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.program import KernelCode
 
@@ -50,7 +52,7 @@ _LARGEST_CLUSTER = 16
 # Launch attributes that affect neither results nor order.
 _WITHOUT_EFFECT = """
     IGNORE ACCESS_POLICY_WINDOW SYNCHRONIZATION_POLICY CLUSTER_SCHEDULING_POLICY_PREFERENCE
-    PROGRAMMATIC_STREAM_SERIALIZATION PRIORITY MEM_SYNC_DOMAIN_MAP MEM_SYNC_DOMAIN
+    PRIORITY MEM_SYNC_DOMAIN_MAP MEM_SYNC_DOMAIN
     PREFERRED_SHARED_MEMORY_CARVEOUT
 """
 
@@ -64,6 +66,7 @@ class LaunchGeometry:
     dynamic_shared: int
     cooperative: bool = False
     cluster: Extent | None = None
+    programmatic: bool = False
 
     @property
     def threads(self) -> int:
@@ -77,7 +80,7 @@ def geometry_of(config: CUlaunchConfig) -> LaunchGeometry:
     Raises:
         Refusal: It has an attribute that the emulator does not know.
     """
-    cooperative, cluster = False, None
+    cooperative, programmatic, cluster = False, False, None
     for attribute in (config.attrs or ())[: config.numAttrs]:
         identity, value = attribute.id, attribute.value
         if identity == LaunchAttribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
@@ -85,6 +88,8 @@ def geometry_of(config: CUlaunchConfig) -> LaunchGeometry:
         elif identity == LaunchAttribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
             extent = value.clusterDim
             cluster = (extent.x, extent.y, extent.z)
+        elif identity == LaunchAttribute.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+            programmatic = bool(value.programmaticStreamSerializationAllowed)
         elif identity.name.removeprefix("CU_LAUNCH_ATTRIBUTE_") not in _WITHOUT_EFFECT.split():
             raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {identity.name}")
     return LaunchGeometry(
@@ -93,6 +98,7 @@ def geometry_of(config: CUlaunchConfig) -> LaunchGeometry:
         dynamic_shared=config.sharedMemBytes,
         cooperative=cooperative,
         cluster=cluster,
+        programmatic=programmatic,
     )
 
 
@@ -204,7 +210,10 @@ def kernel_operation(
         with process.lock:
             function.loaded = True
             context.called |= function.module.compiled.system_calls
+            primary, process.in_flight = process.in_flight, PrimaryGrid()
             config = _configuration(function, geometry, parameters, process.schedule)
+            if geometry.programmatic:
+                config = replace(config, primary=primary)
             memories = process.reachable(context)
         try:
             process.execute(

@@ -36,6 +36,7 @@ from cudarun.emulator.memory import Memory
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch
+    from cudarun.emulator.machine.schedules.primary_grids import PrimaryGrid
 
 _STDOUT = 1
 
@@ -59,6 +60,7 @@ class Process:
         engines: Selects the engines of launches.
         schedule: The schedule of launches; ``None`` for the usual one.
         launch: The running launch.
+        in_flight: The last kernel, if nothing has waited for it.
         compiles_on_demand: Whether libraries compile their kernels when they are asked for.
     """
 
@@ -89,6 +91,7 @@ class Process:
         self.engines = Engines()
         self.schedule: Schedule | None = None
         self.launch: Launch | None = None
+        self.in_flight: PrimaryGrid | None = None
         self.compiles_on_demand = False
 
     # --- devices and contexts --------------------------------------------------------------------
@@ -220,6 +223,7 @@ class Process:
     def ready(self, device: EmulatedDevice) -> bool:
         """Wait until a device is idle; return whether it can run work: no fault occurred."""
         self.lock.wait_for(lambda: not device.busy)
+        self.in_flight = None
         return self.fault is None
 
     def submit(self, stream: Stream, *operations: Operation) -> None:
@@ -251,13 +255,15 @@ class Process:
                     if operation.device is not None:
                         self.run(operation.device, operation.work)
                     elif self.fault is None:
+                        self.in_flight = None
                         operation.work()
 
         self.run(device, work)
 
     def run(self, device: EmulatedDevice, work: Callable[[], None]) -> None:
         """Run a kernel on a device, one at a time, without blocking other threads' calls."""
-        if not self.ready(device):
+        self.lock.wait_for(lambda: not device.busy)
+        if self.fault is not None:
             return
         device.busy = True
         try:

@@ -13,7 +13,7 @@ import numpy as np
 from cudarun.emulator.isa.approximations import of_unit
 from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.isa.move import copy
-from cudarun.emulator.machine.transfers import NoEffect
+from cudarun.emulator.machine.transfers import GridDependency, NoEffect
 from cudarun.emulator.numerics import special_functions as unit
 from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.temporaries import Function, result_of
@@ -77,7 +77,7 @@ FORMS: tuple[InstructionForm, ...] = (
     form("nanosleep.u32  t", action=NoEffect, writes=0),
     form("pmevent  n:int", action=NoEffect),
     form("pmevent.mask  n:int", action=NoEffect),
-    form("griddepcontrol.what", action=NoEffect, what="launch_dependents wait"),
+    form("griddepcontrol.what", action=GridDependency, what="launch_dependents wait"),
     form("discard.global.L2  [a], n:int", action=NoEffect),
     form("discard.L2  [a], n:int", action=NoEffect),
     form("applypriority{.global}.L2::evict_normal  [a], n:int", action=NoEffect),

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.emulator.code import Action
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.asynchronous import AsynchronousAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
+    from cudarun.emulator.code import FunctionCode
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
@@ -108,6 +110,24 @@ class NoEffect:
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Do nothing."""
+
+
+class GridDependency(NoEffect):
+    """``griddepcontrol``.
+
+    Attributes:
+        waits: Whether it waits for the grids before; otherwise dependent ones may start.
+    """
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.waits = words["what"] == "wait"
+
+
+def releases_dependents(function: FunctionCode) -> bool:
+    """Return whether grids that depend on one with this code may begin before it is complete."""
+    actions = (each.action for each in function.operations if isinstance(each, Action))
+    return any(isinstance(each, GridDependency) and not each.waits for each in actions)
 
 
 class Fence(NoEffect):

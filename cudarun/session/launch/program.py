@@ -111,7 +111,7 @@ class DeviceProgram:
         return last.kernel.demangled if len(self.steps) == 1 else f"{len(self.steps)} steps"
 
     def run(self, after: Callable[[StepLaunches, float], None]) -> None:
-        """Run all steps; wait for each.
+        """Run all steps; wait for each that does not overlap with the next one.
 
         Args:
             after: Called after each step with its milliseconds; the names of buffers are then those
@@ -120,9 +120,12 @@ class DeviceProgram:
         Raises:
             DeviceFailed: The driver refuses a launch, or a kernel faulted.
         """
-        for launches in self.steps:
+        following = [*(each.step.request for each in self.steps[1:]), None]
+        for launches, then in zip(self.steps, following, strict=True):
+            overlaps = then is not None and then.preferences.programmatic
+            waits = not overlaps or launches.step.request.reads_results
             with launches.step.errors_named():
-                milliseconds = self._timed(launches.step.kernel.demangled, launches)
+                milliseconds = self._timed(launches.step.kernel.demangled, launches, waits=waits)
             self._exchange(launches)
             after(launches, milliseconds)
 
@@ -164,8 +167,8 @@ class DeviceProgram:
         for launches in self.steps:
             self._exchange(launches)
 
-    def _timed(self, name: str, launch: Callable[[], object]) -> float:
-        """Launch and wait; return the milliseconds of both."""
+    def _timed(self, name: str, launch: Callable[[], object], *, waits: bool = True) -> float:
+        """Launch, and wait; return the milliseconds of both."""
         progress, traits = self._session.progress, self._driver.traits
 
         def report(done: float) -> None:
@@ -175,7 +178,8 @@ class DeviceProgram:
         traits.on_progress(report)
         started = time.perf_counter()
         launch()
-        self._driver.cuCtxSynchronize()
+        if waits:
+            self._driver.cuCtxSynchronize()
         return (time.perf_counter() - started) * 1e3
 
     def _exchange(self, launches: StepLaunches) -> None:

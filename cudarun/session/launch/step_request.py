@@ -111,11 +111,10 @@ class Geometry:
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Preferences that do not change results. ``None`` is the driver's default.
+    """Preferences that do not change results of right kernels. ``None`` is the driver's default.
 
     Attributes:
         cache_config: ``cuKernelSetCacheConfig``: ``none``, ``shared``, ``l1`` or ``equal``.
-        programmatic: The launch may overlap with the kernel before it in the stream.
     """
 
     carveout: int | None = _attribute(
@@ -130,7 +129,14 @@ class Preferences:
         choices=CACHE_CONFIGS,
         help="Prefer shared memory or L1 for this kernel.",
     )
-    programmatic: bool = False
+    programmatic: bool = _attribute(
+        "--pdl",
+        "pdl",
+        default=False,
+        scope=OptionScope.CASE,
+        help="Let the launch begin before the kernel before it has ended (programmatic dependent "
+        "launch).",
+    )
 
 
 def on_device(path: str, device: str) -> str:

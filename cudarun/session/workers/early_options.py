@@ -13,8 +13,8 @@ _GROUPS = {
     """,
     (False, "none"): """
         --allow-python --allow-type-mismatch --color --cooperative --equal-nan --fail-fast --force
-        --graph --hot --json --list --no-color --profile --prove --quiet --raw-output --stateless
-        --stats --then --verbose -q -v
+        --graph --hot --json --list --no-color --pdl --profile --prove --quiet --raw-output
+        --stateless --stats --then --verbose -q -v
     """,
     (False, "together"): """
         --together

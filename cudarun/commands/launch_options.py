@@ -105,8 +105,8 @@ _OF_PROGRAM: dict[str, dict[str, Any]] = {
 _ORDER = """
 kernel threads grid block smem cooperative cluster pdl carveout func_cache priority
 allow_type_mismatch buffers settings passing checks expects check_strength seeds stateless schedule
-schedules python expect_timeout lets reference baseline baseline_threads baseline_grid baseline_block
-baseline_smem rtol atol equal_nan
+schedules python expect_timeout lets reference baseline baseline_threads baseline_grid
+baseline_block baseline_smem rtol atol equal_nan
 prints shows saves force seed detect prove stats repeat warmup input_sets hot nbytes flops profile
 times swaps graph
 """

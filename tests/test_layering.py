@@ -29,7 +29,7 @@ MAY_IMPORT = {
     },
     "pytest_plugin": {"", "api"},
     "__main__": {"arguments", "cli", "images", "session"},
-    "cli": {"commands", "report", "session.devices.versions"},
+    "cli": {"commands", "report", "session.devices.probes"},
     "commands": {
         "model",
         "session",

@@ -9,7 +9,8 @@ import pytest
 
 from cudarun.commands.nvcc_options import own_words
 from cudarun.images.versions import Architecture
-from cudarun.session.compile.options import known_to_nvrtc, with_named_target
+from cudarun.session.compile.nvrtc import _options
+from cudarun.session.compile.source import _for_named_target
 from cudarun.session.compile.task import CompileTask, Form
 from cudarun.session.image.image import CompileOptions, Image
 from tests.support.toolkit import needs_nvrtc
@@ -70,13 +71,15 @@ def test_options_of_the_command_have_precedence() -> None:
 )  # fmt: skip
 def test_the_architecture(options: tuple[str, ...], form: Form, target: str, made: str) -> None:
     source = Image("k.cu", b"", compilation=CompileOptions(options=(*options, "-G")))
-    task = with_named_target(CompileTask(source, Architecture(form == "PTX", 90), form))
+    task = _for_named_target(CompileTask(source, Architecture(form == "PTX", 90), form))
     assert (str(task.target), task.form, task.options.options) == (target, made, ("-G",))
 
 
 def test_options_of_the_host_are_not_for_nvrtc() -> None:
     given = ["-O3", "-g", "--expt-relaxed-constexpr", "--extended-lambda", "-G", "-Xcompiler=-O3"]
-    assert known_to_nvrtc(given) == ["-G", "-Xcompiler=-O3"]
+    source = Image("k.cu", b"", compilation=CompileOptions(options=tuple(given)))
+    options = list(_options(CompileTask(source, Architecture(False, 90), "PTX")))
+    assert [each for each in options if each in given] == ["-G", "-Xcompiler=-O3"]
 
 
 @needs_nvrtc

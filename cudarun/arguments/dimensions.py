@@ -10,7 +10,7 @@ from cudarun.arguments.expressions import syntax as tree
 from cudarun.arguments.expressions.parser import read_expression
 from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.scanner import Scanner, did_you_mean
-from cudarun.base.errors import RequestError
+from cudarun.base.errors import RequestError, errors_of
 
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
 UINT_MAX = (1 << 32) - 1
@@ -215,10 +215,8 @@ def evaluate_index(expression: Expression, integers: Mapping[str, int]) -> int:
 
 
 def _evaluate(expression: Expression, integers: Mapping[str, int], shown: str) -> int:
-    try:
+    with errors_of(argument=expression.text, shown=shown):
         return _integer(expression.node, integers)
-    except RequestError as error:
-        raise error.of(argument=expression.text, shown=shown) from None
 
 
 def _integer(node: tree.Node, integers: Mapping[str, int]) -> int:

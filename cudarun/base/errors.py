@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -254,6 +255,24 @@ class CudarunError(Exception):
             if value is not None:
                 self.context.setdefault(key, shortened(str(value)))
         return self
+
+
+@contextmanager
+def errors_of(
+    *kinds: type[CudarunError], shown: str | None = None, **subjects: Unpack[Subjects]
+) -> Iterator[None]:
+    """Prepend subjects to the errors of a block, as `CudarunError.of`.
+
+    Args:
+        kinds: The kinds of errors; by default all.
+        shown: As of `CudarunError.of`.
+        subjects: Likewise.
+    """
+    kinds = kinds or (CudarunError,)
+    try:
+        yield
+    except kinds as error:
+        raise error.of(shown=shown, **subjects) from None
 
 
 def _rebuild(cls: type[CudarunError], state: dict[str, object]) -> CudarunError:

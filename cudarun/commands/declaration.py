@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import click
 from click.core import ParameterSource
 
-from cudarun.base.errors import RequestError
+from cudarun.base.errors import RequestError, errors_of
 from cudarun.base.files import FileUse
 from cudarun.base.options import (
     REPEATED,
@@ -178,7 +178,5 @@ def _parsed(field: Field[Any], value: Any) -> Any:
 
     is_size = facts.get("metavar") == "BYTES"
     parse = parse_extent if form is CaseForm.EXTENT else parse_size if is_size else parse_count
-    try:
+    with errors_of(option=names[0]):
         return parse(value)
-    except RequestError as error:
-        raise error.of(option=names[0]) from None

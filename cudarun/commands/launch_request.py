@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.base.errors import CudarunError, RequestError
+from cudarun.base.errors import RequestError, errors_of
 from cudarun.commands.declaration import Values, conflict, filled
 from cudarun.commands.launch_options import STRICT_RACES
 from cudarun.commands.python_functions import check_function
@@ -76,7 +76,7 @@ def program_request(
     found: list[LaunchStep] = []
     options = ProgramOptions()
     for number, values in enumerate(steps, start=1):
-        try:
+        with errors_of(operation=f"step {number}" if len(steps) > 1 else None):
             path = values["image"]
             if path not in images:
                 images[path] = read_image(values).instantiating(*kernels[path])
@@ -84,8 +84,6 @@ def program_request(
             options = _options(values, where)
             if number < len(steps):
                 _refuse_early_results(found[-1], options)
-        except CudarunError as error:
-            raise error.of(operation=f"step {number}" if len(steps) > 1 else None) from None
     timing, detection = options.timing, options.detection
     if len(steps) > 1 and timing is not None and timing.input_sets > 1:
         raise conflict("--input-sets", "--then", "the inputs of a program are one set")
@@ -112,11 +110,9 @@ def _baseline(
         return None
     if len(steps) > 1:
         raise conflict("--baseline", "--then", "a baseline is one kernel")
-    try:
+    with errors_of(option="--baseline"):
         image = read_image(values).instantiating(values["kernel"])
         program = Program((_step(values, where, image, directory),), _options(values, where))
-    except CudarunError as error:
-        raise error.of(option="--baseline") from None
     own = values["image"] == steps[-1]["image"]
     label = (values["kernel"] if own else None) or values["baseline"]
     return BaselineLaunch(label, program)
@@ -372,10 +368,8 @@ def _input_sets(values: Values) -> int:
 
 def _parsed_all(parse: Callable[[V], T], option: str, texts: Iterable[V]) -> tuple[T, ...]:
     """Parse the texts of a repeatable option."""
-    try:
+    with errors_of(option=option):
         return tuple(map(parse, texts))
-    except RequestError as error:
-        raise error.of(option=option) from None
 
 
 def _timeout(values: Values, where: Target) -> float | None:

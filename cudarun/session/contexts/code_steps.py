@@ -8,7 +8,7 @@ from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.dimensions import evaluate_extent, evaluate_size
 from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.values import Argument
-from cudarun.base.errors import ImageRefused, RequestError
+from cudarun.base.errors import ImageRefused, RequestError, errors_of
 from cudarun.images.facts import KernelFacts
 from cudarun.session.contexts.answers import Asked, CallAnswer, NotSupported, ScriptObject
 from cudarun.session.contexts.memory_steps import Known, MemorySteps
@@ -113,18 +113,14 @@ class CodeSteps(MemorySteps):
 
 def _extent(option: str, wanted: tuple[Expression, ...], binding: Binding) -> tuple[int, ...]:
     """Evaluate a grid or a block over the integer arguments; one by default."""
-    try:
+    with errors_of(option=option):
         return (*evaluate_extent(wanted, binding.integers, least=0), 1, 1, 1)[:3]
-    except RequestError as error:
-        raise error.of(option=option) from None
 
 
 def _size(wanted: Expression | None, binding: Binding) -> int:
     """Evaluate the shared memory over the integer arguments; none by default."""
-    try:
+    with errors_of(option="smem="):
         return 0 if wanted is None else evaluate_size(wanted, binding.integers)
-    except RequestError as error:
-        raise error.of(option="smem=") from None
 
 
 def _mangled_names(image: Image | None, name: str) -> str | None:

@@ -20,7 +20,7 @@ from cudarun.arguments.packing import (
     ObjectSpec,
     write_addresses,
 )
-from cudarun.base.errors import DeviceFailed
+from cudarun.base.errors import DeviceFailed, errors_of
 from cudarun.model.launch import BufferResult
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.fill_pattern import fill_pattern, unwritten_items
@@ -230,14 +230,11 @@ class Buffers:
             DeviceFailed: There is no memory for the copies.
         """
         copies: dict[str, DeviceBuffer] = {}
-        try:
+        with errors_of(DeviceFailed, operation="a second copy of every input, to restore it"):
             for name, spec in self._specs.items():
                 if not spec.is_unwritten_at_first:
                     copies[name] = self._allocate(name, self._buffers[name].nbytes)
                     copies[name].copy_from(self._buffers[name], 0)
-        except DeviceFailed as error:
-            purpose = "a second copy of every input, to restore it"
-            raise error.of(operation=purpose) from None
         return copies
 
     def restore(self, originals: Mapping[str, DeviceBuffer], stream: Handle) -> None:

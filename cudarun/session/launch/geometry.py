@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from cudarun.arguments.binding import Binding
 from cudarun.arguments.dimensions import evaluate_extent, evaluate_size
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.values import Buffer
-from cudarun.base.errors import RequestError
+from cudarun.base.errors import RequestError, errors_of
 from cudarun.session.launch.step_request import Geometry, GeometryRequest
 from cudarun.session.load.request import Extent
 
@@ -58,7 +57,7 @@ def resolve_geometry(
     cluster = _extent("--cluster", request.cluster, integers)
     shared_bytes = 0
     if request.shared_bytes is not None:
-        with _about("--smem"):
+        with errors_of(option="--smem"):
             shared_bytes = evaluate_size(request.shared_bytes, integers)
     if threads is not None:
         grid = tuple(-(-t // b) for t, b in zip(_full(threads), _full(block), strict=True))
@@ -83,16 +82,8 @@ def _extent(
 ) -> tuple[int, ...] | None:
     if extent is None:
         return None
-    with _about(option):
+    with errors_of(option=option):
         return evaluate_extent(extent, integers)
-
-
-@contextmanager
-def _about(option: str) -> Iterator[None]:
-    try:
-        yield
-    except RequestError as error:
-        raise error.of(option=option) from None
 
 
 def _full(extent: Sequence[int]) -> Extent:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from cudarun.base.errors import DeviceFailed
+from cudarun.base.errors import DeviceFailed, errors_of
 from cudarun.base.records import dataclass
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
 from cudarun.session.launch.steps import Libraries
@@ -49,11 +49,9 @@ class ImageState:
     def __init__(self, session: Session, libraries: Libraries) -> None:
         self.unknown: list[str] = []
         distinct = {id(library): library for library in libraries}.values()
-        try:
+        purpose = "a copy of the variables of the image, to restore them"
+        with errors_of(DeviceFailed, operation=purpose):
             self._saved = [each for library in distinct for each in self._copies(session, library)]
-        except DeviceFailed as error:
-            purpose = "a copy of the variables of the image, to restore them"
-            raise error.of(operation=purpose) from None
 
     def _copies(self, session: Session, library: Library) -> Iterator[_SavedVariable]:
         named = library.variables()

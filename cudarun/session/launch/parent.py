@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.base.errors import AddressOccupied, CudarunError, worst
+from cudarun.base.errors import AddressOccupied, CudarunError, errors_of, worst
 from cudarun.base.records import derived
 from cudarun.session.workers.job import Job
 
@@ -65,10 +65,8 @@ def launch(
 
     with SharedFile() as file:
         [answer] = reference.run(ReferenceJob(program, file.path), last=True)
-        try:
+        with errors_of(option="--reference"):
             buffers = answer.unwrap()
-        except CudarunError as error:
-            raise error.of(option="--reference") from None
         return _report(program, workers, LaunchJob(program, buffers), meanwhile)
 
 
@@ -216,11 +214,9 @@ def plan(program: Program, timeout: float | None = None, device: str = "0") -> L
     steps: list[PlannedStep] = []
     several = len(program.steps) > 1
     for number, step in enumerate(program.steps, start=1):
-        try:
+        with errors_of(operation=f"step {number}" if several else None):
             image = _with_facts(step.image, timeout, step.kernel)
             steps.append(_planned(binder, step.without_results(), image))
-        except CudarunError as error:
-            raise error.of(operation=f"step {number}" if several else None) from None
     messages = [*binder.notes]
     if image.facts and image.facts.has_unread_code:
         messages.append(

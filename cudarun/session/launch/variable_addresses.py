@@ -9,7 +9,7 @@ from cudarun.arguments.addresses import Locator
 from cudarun.arguments.binding import Binding
 from cudarun.arguments.packing import BufferSpec, VariableElement
 from cudarun.arguments.types import Type
-from cudarun.base.errors import RequestError
+from cudarun.base.errors import RequestError, errors_of
 from cudarun.images.facts import KernelFacts, VariableFacts
 from cudarun.images.kinds import ImageKind
 from cudarun.session.image.image import Image
@@ -55,10 +55,8 @@ def completed(
             raise RequestError(f"the name '{spec.name}' is already in use", option="--set")
     buffers = (*binding.scope.buffers.values(), *binding.buffers, *variables.buffers)
     locator = Locator(buffers, binding.integers, lambda: variable_names(known()))
-    try:
+    with errors_of(option="--set"):
         resolved = variables.resolved(locator)
-    except RequestError as error:
-        raise error.of(option="--set") from None
     pointees = (pointee for each in resolved.written for _, pointee in each.pointers)
     found = (each for each in pointees if isinstance(each, BufferSpec))
     return replace(binding, others=(*binding.others, *found)), resolved

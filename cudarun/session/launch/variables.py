@@ -32,7 +32,7 @@ from cudarun.arguments.values import (
     Value,
     value_type,
 )
-from cudarun.base.errors import RequestError
+from cudarun.base.errors import RequestError, errors_of
 from cudarun.base.records import dataclass
 from cudarun.images.demangler import short_names
 from cudarun.images.facts import VariableFacts
@@ -224,13 +224,11 @@ class _VariableResolver:
     def written(self, setting: Argument) -> ImageVariable:
         """Return a variable with the value of ``--set``."""
         name = setting.name or ""
-        try:
+        with errors_of(option="--set"):
             facts = find_variable(name, self._known)
             if facts is None:
                 raise unknown_variable(name, setting.text, self._known, self._origin)
             return self._written(name, facts, setting)
-        except RequestError as error:
-            raise error.of(option="--set") from None
 
     def _written(self, name: str, facts: VariableFacts, setting: Argument) -> ImageVariable:
         value = with_integers(setting.value, self._buffers.integers)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from cudarun.base.errors import DeviceFailed, OutOfTime
+from cudarun.base.errors import DeviceFailed, OutOfTime, errors_of
 from cudarun.base.records import derived
 from cudarun.comparison.rank_test import CONFIDENCE, time_ratio
 from cudarun.diagnostics.entries import notes
@@ -157,10 +157,8 @@ class _VerifiedRuns:
             program = self._program.with_options(seed=seed, timing=None)
             if runs or self._options.timing is not None:
                 program = program.without_outputs()
-            try:
+            with errors_of(DeviceFailed, OutOfTime, operation=f"seed {seed}"):
                 runs.append(self._run(program))
-            except (DeviceFailed, OutOfTime) as error:
-                raise error.of(operation=f"seed {seed}") from None
         return runs
 
     def _scheduled(self) -> dict[str, LaunchResult]:
@@ -172,10 +170,8 @@ class _VerifiedRuns:
             usual = self._own.reference(plain.without_results(), file)
             for schedule in ("late", *range(self._options.schedules - 1)):
                 program = plain.with_options(schedule=schedule)
-                try:
+                with errors_of(DeviceFailed, OutOfTime, operation=f"--schedule {schedule}"):
                     runs[str(schedule)] = self._own.run(program, usual)
-                except (DeviceFailed, OutOfTime) as error:
-                    raise error.of(operation=f"--schedule {schedule}") from None
         return runs
 
     def _run(self, program: Program) -> LaunchResult:
@@ -255,12 +251,10 @@ class BaselineLaunches:
         timing = program.options.timing
         repeat = 0 if timing is None else timing.repeat
         with SharedFile() as file:
-            try:
+            with errors_of(DeviceFailed, option="--baseline"):
                 plain = self._program.with_options(seed=program.options.seed, timing=None)
                 buffers = self._launches.reference(plain, file)
                 before = self._times((repeat + 1) // 2)
-            except DeviceFailed as error:
-                raise error.of(option="--baseline") from None
             result = own.run(program, buffers)
         timings = [each for each in (before, self._times(repeat // 2)) if each is not None]
         assert result.reference is not None, "there are buffers to compare with"

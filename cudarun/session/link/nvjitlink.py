@@ -15,7 +15,7 @@ from functools import partial
 from types import ModuleType
 
 from cudarun.base.bindings import installed_version, is_missing_library, toolkit_installation
-from cudarun.base.errors import ImageRefused, RequestError, WorkerDied
+from cudarun.base.errors import ImageRefused, RequestError, WorkerDied, errors_of
 from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.versions import Architecture
@@ -206,13 +206,11 @@ def _add(nvjitlink: ModuleType, handle: int, image: Image) -> None:
     kind = getattr(nvjitlink.InputType, _TYPES.get(identify(image.data), "ANY"))
     is_text = identify(image.data) is ImageKind.PTX
     data = image.code + b"\0" if is_text else image.code
-    try:
+    with errors_of(origin=image.origin):
         _ask(
             nvjitlink, handle, "the linker does not accept it",
             lambda: nvjitlink.add_data(handle, kind, data, len(data), image.origin),
         )  # fmt: skip
-    except ImageRefused as error:
-        raise error.of(origin=image.origin) from None
 
 
 def _ask(nvjitlink: ModuleType, handle: int, what: str, call: Callable[[], object]) -> None:

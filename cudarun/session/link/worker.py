@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cudarun.base.errors import CudarunError, ImageRefused, RequestError
+from cudarun.base.errors import CudarunError, ImageRefused, RequestError, errors_of
 from cudarun.base.records import dataclass
 from cudarun.diagnostics.entries import Diagnosed, Diagnostic
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
@@ -212,12 +212,10 @@ def _add(driver: Driver, state: cuda.CUlinkState, image: Image) -> None:
         ImageKind.HOST_OBJECT: kinds.CU_JIT_INPUT_OBJECT,
         ImageKind.ARCHIVE: kinds.CU_JIT_INPUT_LIBRARY,
     }.get(kind, kinds.CU_JIT_INPUT_PTX)  # ptxas reports errors of an unknown format
-    try:
+    with errors_of(origin=image.origin):
         if kind in _BY_FILE and image.origin != STDIN:
             driver.cuLinkAddFile(state, input_type, image.origin.encode(), *given)
             return
         data = image.code + b"\0" if input_type == kinds.CU_JIT_INPUT_PTX else image.code
         name = image.origin.encode()
         driver.cuLinkAddData(state, input_type, data, len(data), name, *given)
-    except ImageRefused as error:
-        raise error.of(origin=image.origin) from None

@@ -19,6 +19,7 @@ from cudarun.base.errors import (
     OutOfTime,
     RequestError,
     WorkerDied,
+    errors_of,
 )
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
@@ -118,10 +119,8 @@ def bisect(
         )
     where = replace(where, timeout=where.timeout or _LIMIT)
     with WorkerPool() as pool:
-        try:
+        with errors_of(RequestError, origin=request.last.image.origin):
             found = _searched(request, DeviceWorkers(pool, where, prefetch, display))
-        except RequestError as error:
-            raise error.of(origin=request.last.image.origin) from None
         for whole_ranges in (False, True):
             path = folder / f"shrunk-{whole_ranges:d}"
             with open(path, "wb") as file:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from cudarun.arguments.scanner import Scanner, did_you_mean
-from cudarun.base.errors import RequestError
+from cudarun.base.errors import RequestError, errors_of
 
 if TYPE_CHECKING:
     from cudarun.session.spec.case import Case
@@ -99,10 +99,8 @@ def parse_filter(text: str, cases: Sequence[Case]) -> _Test:
     Raises:
         RequestError: The expression does not parse, or a name is unknown.
     """
-    try:
+    with errors_of(option="--filter"):
         return _Parser(text, cases).parse()
-    except RequestError as error:
-        raise error.of(option="--filter") from None
 
 
 class _Parser:

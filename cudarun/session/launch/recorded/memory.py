@@ -14,7 +14,7 @@ from cudarun.arguments.packing import ArraySpec, BufferSpec
 from cudarun.arguments.sampling import FACES, ArrayForm
 from cudarun.arguments.types import SCALARS, ScalarType, Type, VectorType
 from cudarun.arguments.values import BYTE, Argument, Bytes
-from cudarun.base.errors import RequestError
+from cudarun.base.errors import RequestError, errors_of
 from cudarun.base.records import dataclass
 from cudarun.images.facts import VariableFacts
 from cudarun.images.parameters import Parameter
@@ -120,10 +120,8 @@ def recorded_arguments(step: LaunchStep, parameters: Sequence[Parameter] | None)
     recording = step.image.recording
     if recording is None or parameters is None:
         return step
-    try:
+    with errors_of(origin=step.image.origin):
         values = recorded_values(recording.manifest, parameters)
-    except RequestError as error:
-        raise error.of(origin=step.image.origin) from None
     return replace(step, arguments=tuple(Argument(None, Bytes(each)) for each in values))
 
 

@@ -35,7 +35,8 @@ from cudarun.emulator.detectors.detector_observer import DetectorObserver  # noq
 from cudarun.emulator.host import process as process_module  # noqa: E402
 from cudarun.emulator.host.process import process  # noqa: E402
 from cudarun.emulator.machine.observer import NOBODY  # noqa: E402
-from cudarun.session.driver.selection import Target, parse_devices  # noqa: E402
+from cudarun.session.driver.contexts import Target  # noqa: E402
+from cudarun.session.driver.selection import parse_devices  # noqa: E402
 from cudarun.session.launch.request import Detection, Program  # noqa: E402
 from cudarun.session.launch.steps import load_libraries  # noqa: E402
 from cudarun.session.launch.worker import run_on  # noqa: E402

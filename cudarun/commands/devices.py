@@ -19,7 +19,8 @@ from cudarun.commands.output import chosen_renderer
 from cudarun.model.devices import DevicesReport
 from cudarun.report.renderer import Renderer, finish
 from cudarun.session.devices.parent import list_devices
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 
 
 @click.command("devices", cls=Command)

@@ -23,7 +23,8 @@ from cudarun.commands.options import output_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import pass_on, shown
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.fleet.request import RUNS, NodeRequest
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from cudarun.commands.output import chosen_renderer
 from cudarun.commands.steps import STEPS, LaunchCommand, step_values
 from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import shown
-from cudarun.session.driver.contexts import ContextOptions
-from cudarun.session.driver.selection import ALL, Selector, Target
+from cudarun.session.driver.contexts import ContextOptions, Target
+from cudarun.session.driver.selection import ALL, Selector
 from cudarun.session.image.image import CompileOptions
 
 if TYPE_CHECKING:

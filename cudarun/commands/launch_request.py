@@ -43,7 +43,7 @@ from cudarun.session.launch.step_request import (
 if TYPE_CHECKING:
     from cudarun.arguments.grammar import Argument
     from cudarun.arguments.scalars import CompiledConstant
-    from cudarun.session.driver.selection import Target
+    from cudarun.session.driver.contexts import Target
 
 T = TypeVar("T")
 V = TypeVar("V")

@@ -27,7 +27,7 @@ from cudarun.session.image.image import CompileOptions
 from cudarun.session.link.request import LinkRequest
 
 if TYPE_CHECKING:
-    from cudarun.session.driver.selection import Target
+    from cudarun.session.driver.contexts import Target
 
 
 @click.command("link", cls=Command)

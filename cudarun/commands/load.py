@@ -22,7 +22,7 @@ from cudarun.commands.options import (
 from cudarun.commands.output import chosen_renderer
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.report.renderer import Renderer, finish
-from cudarun.session.driver.selection import Target
+from cudarun.session.driver.contexts import Target
 from cudarun.session.image.image import CompileOptions
 from cudarun.session.load.parent import load, prefetch
 from cudarun.session.load.request import LoadRequest, OfflineScope, Via

@@ -22,7 +22,7 @@ from cudarun.commands.options import (
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
-from cudarun.session.driver.selection import Target
+from cudarun.session.driver.contexts import Target
 from cudarun.session.image.image import CompileOptions, Image
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep

@@ -16,8 +16,8 @@ from cudarun.commands.declaration import F, Values, filled, option, options_of
 from cudarun.commands.numbers import seconds, size
 from cudarun.report.progress import status_line
 from cudarun.report.terminal import pass_on, shows_controls
-from cudarun.session.driver.contexts import FLAGS, LIMITS, ContextOptions
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import FLAGS, LIMITS, ContextOptions, Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.workers.deadline import time_limit
 
 if TYPE_CHECKING:

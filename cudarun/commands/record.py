@@ -17,7 +17,8 @@ from cudarun.commands.options import output_options, progress_display, stack
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
 from cudarun.report.terminal import pass_on
-from cudarun.session.driver.selection import ALL, Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import ALL, parse_devices
 from cudarun.session.record.request import RecordRequest
 
 

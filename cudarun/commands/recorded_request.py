@@ -5,7 +5,7 @@ from __future__ import annotations
 from cudarun.base.errors import RequestError
 from cudarun.commands.declaration import Values
 from cudarun.commands.inputs import read_input
-from cudarun.session.driver.selection import Target
+from cudarun.session.driver.contexts import Target
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 from cudarun.session.recording.manifest import Manifest

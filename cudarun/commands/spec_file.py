@@ -53,8 +53,7 @@ from cudarun.commands.spec_text import (
     Entries,
     SpecText,
 )
-from cudarun.session.driver.contexts import ContextOptions
-from cudarun.session.driver.selection import Target
+from cudarun.session.driver.contexts import ContextOptions, Target
 from cudarun.session.image.image import CompileOptions, Image
 from cudarun.session.launch.detection import check_detection
 from cudarun.session.launch.request import Program

@@ -11,7 +11,8 @@ from cudarun.base.errors import RequestError
 from cudarun.base.toml_text import escaped_references
 from cudarun.commands.spec_file import MAX_CASES, read_spec
 from cudarun.commands.spec_matrix import substituted, typed
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from tests.commands.test_launch_spec import SAMPLES, SAXPY, verdicts
 
 if TYPE_CHECKING:

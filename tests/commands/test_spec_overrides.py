@@ -10,7 +10,8 @@ import pytest
 from cudarun.commands.launch import command
 from cudarun.commands.spec_file import read_spec
 from cudarun.commands.spec_options import spec_options
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 
 if TYPE_CHECKING:
     from conftest import Ran, Run

@@ -19,7 +19,8 @@ from cudarun.commands.spec_text import (
     MAX_NUMBER,
     SpecText,
 )
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from tests.commands.test_launch_spec import SAMPLES, SAXPY, case, spec, verdicts
 
 if TYPE_CHECKING:

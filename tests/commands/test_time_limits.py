@@ -12,7 +12,7 @@ import click
 import pytest
 
 from cudarun.commands import launch
-from cudarun.session.driver.selection import Target
+from cudarun.session.driver.contexts import Target
 from cudarun.session.spec.case import Case
 from tests.commands.conftest import Ran
 from tests.commands.limits import at_a_limit

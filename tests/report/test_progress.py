@@ -17,7 +17,7 @@ import pytest
 
 from cudarun.report import progress
 from cudarun.report.progress import StatusLine, status_line
-from cudarun.session.workers.page import Page
+from cudarun.session.workers.connection import Page
 from cudarun.session.workers.progress import Progress
 from tests.support.processes import children
 

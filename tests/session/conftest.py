@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from cudarun.emulator.host.process import process
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.image.image import Image
 from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool

@@ -21,7 +21,8 @@ from pathlib import Path
 from cudarun.emulator import driver
 from cudarun.emulator.host.process import process
 from cudarun.model.images import LoadReport
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.image.image import Image
 from cudarun.session.load.offline import load_offline
 from cudarun.session.load.parent import load, prefetch

@@ -6,7 +6,8 @@ import random
 from pathlib import Path
 
 from cudarun.commands.spec_file import read_spec
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from tests.support.processes import ROOT
 from tools.fuzz import text
 from tools.fuzz.fuzzer import Fuzzer, file

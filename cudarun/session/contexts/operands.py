@@ -46,8 +46,7 @@ from cudarun.arguments.values import (
 )
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
 from cudarun.base.records import dataclass
-from cudarun.session.contexts.lines import Line, Token
-from cudarun.session.contexts.script import Limit, NameReference, Operands, Symbol
+from cudarun.session.contexts.script import Limit, Line, NameReference, Operands, Symbol, Token
 from cudarun.session.contexts.verbs import Verb
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
 

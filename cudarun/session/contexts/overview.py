@@ -12,11 +12,11 @@ from cudarun.model.contexts import ContextInfo, ContextOutcome, ContextsReport
 from cudarun.session.driver.contexts import (
     LIMITS,
     ContextOptions,
+    Target,
     cache_word,
     enter_context,
     flag_words,
 )
-from cudarun.session.driver.selection import Target
 from cudarun.session.workers.devices import label_of, one_by_one
 from cudarun.session.workers.job import Devices
 from cudarun.session.workers.parent import WorkerSpec

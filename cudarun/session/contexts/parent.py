@@ -15,12 +15,12 @@ from cudarun.base.errors import CudarunError, OutOfTime, RequestError
 from cudarun.base.records import derived
 from cudarun.model.contexts import ScriptReport, StepReport
 from cudarun.session.contexts.script import Script, Step
-from cudarun.session.driver.selection import Target
+from cudarun.session.driver.contexts import Target
 from cudarun.session.image.image import Image
-from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.job import Devices
 from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
+from cudarun.session.workers.worker import Answer
 
 if TYPE_CHECKING:  # only a worker needs it
     from cudarun.session.contexts.worker import ScriptRunner

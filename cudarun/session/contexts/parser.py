@@ -20,7 +20,6 @@ from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.values import Argument, Value
 from cudarun.base.errors import ArgumentSyntaxError
-from cudarun.session.contexts.lines import Line, Token
 from cudarun.session.contexts.operands import (
     COMPARED,
     OPERANDS,
@@ -28,7 +27,17 @@ from cudarun.session.contexts.operands import (
     NamedObject,
     OperandReader,
 )
-from cudarun.session.contexts.script import ANY, FAILURE, MAIN, Expectation, Operands, Script, Step
+from cudarun.session.contexts.script import (
+    ANY,
+    FAILURE,
+    MAIN,
+    Expectation,
+    Line,
+    Operands,
+    Script,
+    Step,
+    Token,
+)
 from cudarun.session.contexts.verbs import BUILTIN, VERBS, Verb
 
 _NAME = re.compile(r"[A-Za-z_]\w*")

@@ -25,7 +25,8 @@ from cudarun.model.contexts import (
 from cudarun.session.contexts.parent import ScriptWorker
 from cudarun.session.contexts.parser import parse_script
 from cudarun.session.contexts.script import Script
-from cudarun.session.driver.selection import Selector, Target
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import Selector
 from cudarun.session.workers.devices import label_of, one_by_one
 from cudarun.session.workers.pool import WorkerPool
 

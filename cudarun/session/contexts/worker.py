@@ -19,15 +19,15 @@ from cudarun.arguments.packing import BufferSpec
 from cudarun.base.records import derived
 from cudarun.model.check_lines import failure_lines
 from cudarun.model.contexts import StackEntry, StepReport, ThreadStack, Verdict
-from cudarun.session.contexts.answers import CallAnswer, NotRun, NotSupported
-from cudarun.session.contexts.handles import ScriptContexts
+from cudarun.session.contexts.answers import CallAnswer, NotRun, NotSupported, ScriptContexts
 from cudarun.session.contexts.script import NameReference, Step, short_name
 from cudarun.session.contexts.steps import Steps
 from cudarun.session.contexts.verbs import BUILTIN
 from cudarun.session.driver.calls import FAULTS, Driver
+from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.drivers import DriverChoice
-from cudarun.session.driver.selection import Selector, Target
+from cudarun.session.driver.selection import Selector
 from cudarun.session.image.image import Image
 from cudarun.session.workers.progress import Progress
 from cudarun.session.workers.session import Session

@@ -26,8 +26,8 @@ from cudarun.session.devices.probes import (
     start_emulator,
 )
 from cudarun.session.driver.visibility import VARIABLE, gpus_listed
-from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.pool import call_in_worker
+from cudarun.session.workers.worker import Answer
 
 if TYPE_CHECKING:
     from cudarun.session.driver.drivers import Compiler

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from cudarun.model.devices import DeviceInfo, DevicesReport
-from cudarun.session.driver.selection import Target
+from cudarun.session.driver.contexts import Target
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.job import Job
 from cudarun.session.workers.pool import WorkerPool

@@ -1,4 +1,4 @@
-"""Contexts: the device's primary one or a new one, with its flags and limits."""
+"""The contexts to work in: the primary one or a new one, with flags and limits, on which devices."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from cudarun.base.bindings import context_arguments
 from cudarun.base.options import CaseForm, EarlyEffect, OptionGroup, OptionScope, option_field
 from cudarun.base.records import dataclass
+from cudarun.session.driver.selection import Selector
 
 if TYPE_CHECKING:  # the command line needs the words below without a worker's imports
     from cuda.bindings import driver as cuda
@@ -74,6 +75,28 @@ class ContextOptions:
         choices=CACHE_CONFIGS,
         help="Prefer shared memory or L1 for all kernels of the context.",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The devices, the contexts, the number of workers and the time limit in seconds.
+
+    Attributes:
+        verbose: Log each step of the work on stderr.
+        capture: Put kernel printf output into the report, not on stdout.
+        escape: Show the control characters in it as escapes: stdout is a terminal.
+        narrow: Make only the chosen GPUs visible to the driver, which then starts faster.
+    """
+
+    devices: tuple[Selector, ...]
+    context: ContextOptions = ContextOptions()
+    together: bool = False
+    timeout: float | None = None
+    trace: bool = False
+    verbose: bool = False
+    capture: bool = False
+    escape: bool = False
+    narrow: bool = True
 
 
 def enter_context(driver: Driver, device: Device, options: ContextOptions) -> cuda.CUcontext:

@@ -1,4 +1,4 @@
-"""The devices and contexts to work in, and the parser of ``-d/--device``, which needs no driver.
+"""The parser of ``-d/--device``, which runs before any driver call.
 
 ``0`` · ``0,2`` · ``all`` · a GPU UUID or its start · a PCI bus id · ``cpu`` · ``cpu:1`` ·
 ``cpu:all``
@@ -12,7 +12,6 @@ from typing import Literal
 
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
-from cudarun.session.driver.contexts import ContextOptions
 
 DriverName = Literal["cuda", "cpu"]
 
@@ -70,25 +69,3 @@ def _selector(item: str) -> Selector:
     if _UUID.fullmatch(item):
         return Selector("cuda", "uuid", item)
     raise RequestError(f"'{item}' is not a device", hint=f"use {_FORMS}", option="--device")
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The devices, the contexts, the number of workers and the time limit in seconds.
-
-    Attributes:
-        verbose: Log each step of the work on stderr.
-        capture: Put kernel printf output into the report, not on stdout.
-        escape: Show the control characters in it as escapes: stdout is a terminal.
-        narrow: Make only the chosen GPUs visible to the driver, which then starts faster.
-    """
-
-    devices: tuple[Selector, ...]
-    context: ContextOptions = ContextOptions()
-    together: bool = False
-    timeout: float | None = None
-    trace: bool = False
-    verbose: bool = False
-    capture: bool = False
-    escape: bool = False
-    narrow: bool = True

@@ -17,7 +17,7 @@ from cudarun.session.spec.parent import device_runs, run_spec
 
 if TYPE_CHECKING:
     from cudarun.model.spec import CaseReport
-    from cudarun.session.driver.selection import Target
+    from cudarun.session.driver.contexts import Target
     from cudarun.session.fleet.request import NodeRequest
     from cudarun.session.spec.case import Case
 

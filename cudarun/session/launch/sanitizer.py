@@ -29,17 +29,16 @@ from cudarun.diagnostics.sanitizer import SanitizerLog, parse_sanitizer_log
 from cudarun.model.launch import DeviceOutcome, LaunchReport, LaunchResult
 from cudarun.model.sanitizer import SanitizerReport
 from cudarun.session.compile.toolkit import find_program
-from cudarun.session.driver.selection import Target
+from cudarun.session.driver.contexts import Target
 from cudarun.session.launch.parent import report
 from cudarun.session.launch.request import Program
-from cudarun.session.workers.answer import Answer
+from cudarun.session.workers.connection import SIZE, Page
 from cudarun.session.workers.devices import label_of, one_by_one
 from cudarun.session.workers.job import Devices
-from cudarun.session.workers.page import SIZE, Page
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.program import SupervisedProgram
 from cudarun.session.workers.shared_file import SharedFile
-from cudarun.session.workers.worker import receive, send
+from cudarun.session.workers.worker import Answer, receive, send
 
 PROGRAM = "compute-sanitizer"
 _FOUND = 99  # the sanitizer's exit code when it has findings

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING
 from cudarun.base.errors import CudarunError, InternalError
 from cudarun.session.launch.steps import load_libraries
 from cudarun.session.load.request import JitOptions
-from cudarun.session.workers import page
-from cudarun.session.workers.answer import Answer
+from cudarun.session.workers import connection
+from cudarun.session.workers.connection import Page
 from cudarun.session.workers.job import SessionStart
-from cudarun.session.workers.page import Page
 from cudarun.session.workers.progress import Progress
-from cudarun.session.workers.worker import die_with, receive, send
+from cudarun.session.workers.worker import Answer, die_with, receive, send
 
 if TYPE_CHECKING:
     from cudarun.model.launch import LaunchResult
-    from cudarun.session.driver.selection import Target
+    from cudarun.session.driver.contexts import Target
     from cudarun.session.launch.request import Program
 
 
@@ -40,8 +39,8 @@ def main(question: str, answer: str, memory: str) -> None:
     with open(question, "rb") as file:
         target, program = receive(file)
     with open(memory, "r+b") as file:
-        page.own = Page(file.fileno())
-    progress = Progress(page.own)
+        connection.own_page = Page(file.fileno())
+    progress = Progress(connection.own_page)
     result = _launch(target, program, progress)
     with open(answer, "wb") as file:
         send(file.fileno(), result)

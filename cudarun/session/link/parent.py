@@ -9,7 +9,7 @@ from cudarun.base.errors import ImageRefused, NoDevice, RequestError
 from cudarun.base.files import whole_file
 from cudarun.base.records import derived
 from cudarun.images.kinds import ImageKind, identify
-from cudarun.session.driver.selection import Target
+from cudarun.session.driver.contexts import Target
 from cudarun.session.image.image import Image
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.load.parent import load, prefetch
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from cudarun.model.images import LinkReport, LoadOutcome
     from cudarun.session.driver.devices import Device
     from cudarun.session.link.worker import Linked
-    from cudarun.session.workers.answer import Answer
     from cudarun.session.workers.progress import ProgressDisplay
+    from cudarun.session.workers.worker import Answer
 
 T = TypeVar("T")
 

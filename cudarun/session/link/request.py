@@ -10,7 +10,7 @@ from cudarun.base.records import dataclass
 if TYPE_CHECKING:  # the command's help does not need images
     from cudarun.base.files import OutputFile
     from cudarun.images.versions import Architecture
-    from cudarun.session.driver.selection import Target
+    from cudarun.session.driver.contexts import Target
     from cudarun.session.image.image import Image
     from cudarun.session.load.request import JitOptions
 

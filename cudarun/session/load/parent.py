@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from cudarun.base.errors import CudarunError, ImageRefused, NoDevice, OutOfTime, WorkerDied
 from cudarun.images.demangler import base_name, demangle
 from cudarun.session.load.request import FatbinSelection
-from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.job import Job
+from cudarun.session.workers.worker import Answer
 
 if TYPE_CHECKING:
     from cudarun.model.devices import DeviceInfo

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from cudarun.base.errors import RequestError
 from cudarun.model.managed import ManagedReport
-from cudarun.session.driver.selection import Target
+from cudarun.session.driver.contexts import Target
 from cudarun.session.managed.request import ManagedRequest
 from cudarun.session.workers.devices import session_spec
 from cudarun.session.workers.parent import WorkerProcess

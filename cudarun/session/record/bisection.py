@@ -34,8 +34,8 @@ from cudarun.session.workers.shared_file import SharedFile
 
 if TYPE_CHECKING:
     from cudarun.model.launch import LaunchReport
+    from cudarun.session.driver.contexts import Target
     from cudarun.session.driver.devices import Device
-    from cudarun.session.driver.selection import Target
     from cudarun.session.launch.request import Program
     from cudarun.session.launch.steps import Libraries
     from cudarun.session.recording.archive import Recording

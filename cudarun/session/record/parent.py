@@ -16,7 +16,7 @@ from cudarun.base.errors import RequestError
 from cudarun.base.files import OutputFile, whole_file
 from cudarun.images.demangler import base_name, demangle, spellings
 from cudarun.model.record import LaunchListing, ListedLaunches, RecordedFile, RecordReport
-from cudarun.session.record.control import ControlPage, FaultyLaunch, RecordMode
+from cudarun.session.record.control import ControlPage, FaultyLaunch, RecordMode, RecordService
 from cudarun.session.record.conversion import (
     code_facts,
     convert,
@@ -27,7 +27,6 @@ from cudarun.session.record.conversion import (
 from cudarun.session.record.library import build_library
 from cudarun.session.record.raw_file import read_raw
 from cudarun.session.record.request import RecordRequest
-from cudarun.session.record.service import RecordService
 from cudarun.session.workers.program import ForegroundProgram, temporary_folder
 
 SUFFIX = ".cudarun"

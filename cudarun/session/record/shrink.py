@@ -17,7 +17,8 @@ from cudarun.arguments.types import NAMED, SCALARS
 from cudarun.base.errors import DeviceFailed, RequestError
 from cudarun.base.files import OutputFile, whole_file
 from cudarun.session.driver.calls import is_fault
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.launch.parent import KernelJob, prefetch
 from cudarun.session.record.conversion import recorded_file
 from cudarun.session.record.parts import AccessedPart, ObservedReplay, write_parts

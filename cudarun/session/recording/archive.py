@@ -29,8 +29,9 @@ from cudarun.session.recording.manifest import (
     MemoryPiece,
     RecordedRange,
     is_digest,
+    read_manifest,
+    write_manifest,
 )
-from cudarun.session.recording.manifest_text import read_manifest, write_manifest
 
 MANIFEST, IMAGE, PTX, MEMORY = "recording.toml", "image", "ptx", "memory/"
 _CODE = (ImageKind.PTX, ImageKind.CUBIN, ImageKind.FATBIN)  # source could include files

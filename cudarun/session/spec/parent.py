@@ -22,9 +22,8 @@ from cudarun.base.errors import (
     worst,
 )
 from cudarun.base.records import derived
-from cudarun.session.driver.contexts import ContextOptions
+from cudarun.session.driver.contexts import ContextOptions, Target
 from cudarun.session.driver.devices import describe
-from cudarun.session.driver.selection import Target
 from cudarun.session.launch.parent import (
     ADDRESS_ATTEMPTS,
     LaunchJob,
@@ -34,13 +33,13 @@ from cudarun.session.launch.parent import (
 )
 from cudarun.session.spec.case import Case
 from cudarun.session.spec.ranking import CandidateSpeeds, FastestCases, candidate_reports
-from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.devices import label_of, one_by_one, session_spec
 from cudarun.session.workers.job import Devices, Job, JobTask, answers_of
 from cudarun.session.workers.parent import WorkerProcess, WorkerSpec
 from cudarun.session.workers.pool import Steps, WorkerPool
 from cudarun.session.workers.progress import ProgressDisplay
 from cudarun.session.workers.shared_file import SharedFile
+from cudarun.session.workers.worker import Answer
 
 if TYPE_CHECKING:
     from cudarun.model.devices import DeviceInfo

@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.base.errors import InternalError, NoDevice, RequestError
-from cudarun.session.driver.selection import Selector, Target
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import Selector
 from cudarun.session.workers import prefork
-from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.job import Devices, Job, JobTask, SessionStart, answers_of
 from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import LastingDisplay
+from cudarun.session.workers.worker import Answer
 
 if TYPE_CHECKING:  # only a worker has a session
     from cudarun.session.workers.progress import ProgressDisplay

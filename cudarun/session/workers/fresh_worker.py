@@ -11,9 +11,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cudarun.session.workers.connection import Connection, fork_worker
+from cudarun.session.workers.connection import SIZE, Connection, Page, fork_worker
 from cudarun.session.workers.free_addresses import keep_free
-from cudarun.session.workers.page import SIZE, Page
 from cudarun.session.workers.worker import serve
 
 _PACKAGE = Path(__file__).resolve().parents[3]

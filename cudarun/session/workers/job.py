@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from cudarun.base import collection
 from cudarun.base.errors import CudarunError, DeviceFailed, OutOfTime
 from cudarun.base.records import dataclass
-from cudarun.session.workers.answer import Answer
+from cudarun.session.workers.worker import Answer
 
 if TYPE_CHECKING:  # only a worker needs these
     from collections.abc import Callable
 
+    from cudarun.session.driver.contexts import Target
     from cudarun.session.driver.devices import Device
-    from cudarun.session.driver.selection import Selector, Target
+    from cudarun.session.driver.selection import Selector
     from cudarun.session.workers.progress import Progress
     from cudarun.session.workers.session import Session
 

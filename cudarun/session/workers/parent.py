@@ -26,10 +26,9 @@ from cudarun.base import machine
 from cudarun.base.errors import CudarunError, Interrupted, OutOfTime, WorkerDied
 from cudarun.base.records import dataclass
 from cudarun.base.terminal import visible
-from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.connection import Connection, fork_worker
 from cudarun.session.workers.deadline import OVERDUE
-from cudarun.session.workers.worker import HEADER, Start, send, serve
+from cudarun.session.workers.worker import HEADER, Answer, Start, send, serve
 
 if TYPE_CHECKING:
     from cudarun.session.workers.progress import Progress

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cudarun.base.errors import InternalError
 from cudarun.base.terminal import visible
-from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.parent import (
     AnyWorker,
     WorkerProcess,
@@ -18,6 +17,7 @@ from cudarun.session.workers.parent import (
     settle,
 )
 from cudarun.session.workers.progress import displayed
+from cudarun.session.workers.worker import Answer
 
 if TYPE_CHECKING:
     from cudarun.session.workers.connection import Connection

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 
-from cudarun.session.workers import page
+from cudarun.session.workers import connection
 from cudarun.session.workers.parent import STARTUP_LIMIT
 from cudarun.session.workers.worker import die_with
 
@@ -186,8 +186,8 @@ def _begin(parent: int) -> None:
 
 
 def _note_in_page(group: int) -> None:
-    if page.own is not None:
-        page.own.program = group
+    if connection.own_page is not None:
+        connection.own_page.program = group
 
 
 @contextmanager

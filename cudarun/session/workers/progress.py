@@ -10,7 +10,7 @@ from typing import Protocol
 
 from cudarun.base.machine import DeviceIdentity
 from cudarun.base.terminal import visible
-from cudarun.session.workers.page import Page
+from cudarun.session.workers.connection import Page
 
 
 class Progress:

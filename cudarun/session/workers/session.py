@@ -10,10 +10,10 @@ from typing import Generic, TypeVar
 
 from cudarun.base.errors import NoDevice
 from cudarun.session.driver.calls import Driver
-from cudarun.session.driver.contexts import enter_context, leave_context
+from cudarun.session.driver.contexts import Target, enter_context, leave_context
 from cudarun.session.driver.devices import Device, driver_of, identify, resolve
 from cudarun.session.driver.drivers import choose_driver
-from cudarun.session.driver.selection import Selector, Target, by_index
+from cudarun.session.driver.selection import Selector, by_index
 from cudarun.session.driver.visibility import VisibleDevices, narrow, preinitialize
 from cudarun.session.workers.progress import Progress
 

@@ -12,18 +12,17 @@ import struct
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NoReturn, TypeVar
 
 from cudarun.base.errors import CudarunError, InternalError, exhaustion
 from cudarun.base.records import dataclass
-from cudarun.session.workers import page
-from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.progress import Progress
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from cudarun.session.workers.connection import Connection
+    from cudarun.session.workers import connection
+from cudarun.session.workers.connection import Connection
 
 T = TypeVar("T")
 
@@ -33,6 +32,32 @@ HEADER = struct.Struct("=Q")
 # The threads that numpy's OpenBLAS starts when it is imported wait for work by spinning for 2^26
 # cycles each, which takes more processor time than the import. They sleep after 2^20 (0.3 ms).
 _BLAS_THREADS = "OPENBLAS_THREAD_TIMEOUT", "20"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """The result of a task, or of a job on one device: a value, or the reason that there is none.
+
+    Attributes:
+        value: The value; ``None`` when ``error`` is set.
+        error: The reason that there is no value.
+        output: The worker's stdout during the task, when it was captured; with ``--together`` the
+            first device of the worker has it.
+        device: The device of a job, as for ``--device``.
+        is_reusable: Whether the worker of a job can take another one.
+    """
+
+    value: T | None = None
+    error: CudarunError | None = None
+    output: str = ""
+    device: str = ""
+    is_reusable: bool = False
+
+    def unwrap(self) -> T:
+        """Return the value, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return self.value  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +97,7 @@ def serve(parent: Connection, prepare: Callable[[], object] | Start) -> NoReturn
                 signal.signal(number, _leave_to_parent)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         os.environ.setdefault(*_BLAS_THREADS)
-        page.own = parent.page
+        connection.own_page = parent.page
         die_with(parent.process)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         sys.stdout = os.fdopen(1, "w", closefd=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cudarun.session.contexts.handles import ScriptContexts
+from cudarun.session.contexts.answers import ScriptContexts
 from cudarun.session.contexts.steps import Steps
 from cudarun.session.driver.devices import Device
 

@@ -9,7 +9,8 @@ import pytest
 from cudarun.base.errors import CudarunError, NoDevice, OutOfTime, WorkerDied
 from cudarun.model.contexts import ScriptReport, StepReport, Verdict
 from cudarun.session.contexts.verification import Fact, _FactCheck, _next, _verdict
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 
 
 def step(verdict: Verdict, result: str = "CUDA_SUCCESS", code: int | None = 0) -> StepReport:

@@ -12,7 +12,8 @@ from cudarun.session.contexts.parent import run_script
 from cudarun.session.contexts.parser import parse_script
 from cudarun.session.contexts.script import Step
 from cudarun.session.contexts.worker import _last_seen
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.image.image import Image
 from tests.support.processes import PATIENCE
 

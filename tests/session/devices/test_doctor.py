@@ -17,7 +17,7 @@ from cudarun.model.doctor import DoctorFinding, State
 from cudarun.session.devices import doctor
 from cudarun.session.devices.doctor import DevicePaths
 from cudarun.session.devices.probes import DriverLibrary, load_compiler
-from cudarun.session.workers.answer import Answer
+from cudarun.session.workers.worker import Answer
 from tests.support.processes import PATIENCE
 
 

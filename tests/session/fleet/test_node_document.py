@@ -15,7 +15,7 @@ from cudarun.base.errors import ExitCode
 from cudarun.base.machine import DeviceIdentity
 from cudarun.model.documents import document
 from cudarun.model.fleet import Change, FleetCase, FleetGpu, NodeGpu, NodeReport
-from cudarun.session.fleet.node_document import read_node_document
+from cudarun.session.fleet.parent import read_node_document
 
 GPU = NodeGpu(
     DeviceIdentity("0", 0, "GPU-5af", "0000:01:00.0", "H200", "165", (13, 0)),

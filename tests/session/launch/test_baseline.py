@@ -14,7 +14,8 @@ from cudarun.arguments.grammar import parse_arguments
 from cudarun.emulator.host.process import process
 from cudarun.images.reader import read_image
 from cudarun.model.runs import BaselineResult, SpeedResult
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import BaselineLaunch, Program, ProgramOptions, Timing
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep

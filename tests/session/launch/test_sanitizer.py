@@ -21,7 +21,8 @@ from cudarun.arguments.dimensions import parse_extent
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.base.errors import CudarunError, NoDevice
 from cudarun.model.launch import DeviceOutcome, LaunchReport
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import FunctionRun, Program, ProgramOptions
 from cudarun.session.launch.sanitizer import PROGRAM, find_sanitizer, sanitize

@@ -21,7 +21,8 @@ from cudarun.images.reader import read_image
 from cudarun.model.launch import LaunchResult
 from cudarun.report.timing_tables import duration
 from cudarun.session.driver import drivers
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.transfers import Transfers
 from cudarun.session.image.image import Image
 from cudarun.session.launch import buffers

@@ -14,7 +14,8 @@ import pytest
 from cudarun.base.errors import ImageRefused, OutOfTime, WorkerDied
 from cudarun.base.files import OutputFile
 from cudarun.images.versions import Architecture
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.image.image import Image
 from cudarun.session.link import nvjitlink
 from cudarun.session.link.request import LinkRequest

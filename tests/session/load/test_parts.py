@@ -18,7 +18,8 @@ from cudarun.images.fatbin import Entry
 from cudarun.images.mapping import MappedFile
 from cudarun.images.reader import file_parts, kernels_of
 from cudarun.model.images import LoadReport
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.image.image import Image
 from cudarun.session.load import part_reader, worker
 from cudarun.session.load.fatbins import UsedFatbin, loadable, used_fatbins

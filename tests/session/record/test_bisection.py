@@ -9,7 +9,8 @@ import pytest
 
 from cudarun.base.errors import InternalError, RequestError, WorkerDied
 from cudarun.commands.recorded_request import recorded_launch
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.record.bisection import _is_failure_of_replay, bisect
 from cudarun.session.record.page_search import PAGE, PageSearch, RecordedPages
 from cudarun.session.recording.archive import RecordingWriter, read_recording

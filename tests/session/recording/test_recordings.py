@@ -23,8 +23,9 @@ from cudarun.session.recording.manifest import (
     RecordedOrigin,
     RecordedRange,
     RecordedTensorMap,
+    read_manifest,
+    write_manifest,
 )
-from cudarun.session.recording.manifest_text import read_manifest, write_manifest
 
 LIMIT = 1 << 20
 BASE = 0x7F0000000000

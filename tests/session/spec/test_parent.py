@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from cudarun.model.spec import CaseReport
-from cudarun.session.driver.contexts import ContextOptions
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import ContextOptions, Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 from cudarun.session.spec.case import Case, Expected
 from cudarun.session.spec.parent import DeviceRun
-from cudarun.session.workers.answer import Answer
 from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
+from cudarun.session.workers.worker import Answer
 from tests.session.spec.test_case import H200
 
 DEVICES = tuple(parse_devices("0"))

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.workers import prefork
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.job import Job

@@ -7,8 +7,9 @@ import gc
 import pytest
 
 from cudarun.base.collection import without_collection
+from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.devices import Device
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.workers.job import Job, JobTask
 from cudarun.session.workers.session import Session
 

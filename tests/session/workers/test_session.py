@@ -9,7 +9,8 @@ import pytest
 
 from cudarun.emulator import driver as emulator
 from cudarun.emulator.host.process import process
-from cudarun.session.driver.selection import Target, parse_devices
+from cudarun.session.driver.contexts import Target
+from cudarun.session.driver.selection import parse_devices
 from cudarun.session.workers import session
 from cudarun.session.workers.session import Session
 

@@ -150,3 +150,7 @@ class ImageFacts:
     relocations: int | None = None
     has_unread_code: bool = False
     unnamed: tuple[VariableFacts, ...] = ()
+
+    def kernel(self, name: str) -> KernelFacts | None:
+        """Return the kernel with a mangled name; ``None`` if it is not there."""
+        return next((kernel for kernel in self.kernels if kernel.name == name), None)

@@ -12,10 +12,10 @@ from cudarun.emulator.host.process import process
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.image.image import Image
-from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import Progress
 from cudarun.session.workers.session import Session
+from cudarun.session.workers.worker import WorkerSpec
 from tests.support.processes import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cudarun.images.reader import read_image
 from cudarun.session.workers.pool import call_in_worker
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def compile_for_facts(
         OutOfTime: Compilation took longer than ``timeout``.
     """
     image = call_in_worker(partial(_compile, source, target), timeout, capture=False).unwrap()
-    return replace(image, facts=image.facts or read_image(image.data, image.origin, whole=False))
+    return replace(image, facts=image.read_facts())
 
 
 def _compile(source: Image, target: Architecture | None, _: None) -> Image:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+from contextlib import suppress
 
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.dimensions import evaluate_extent, evaluate_size
 from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.values import Argument
 from cudarun.base.errors import ImageRefused, RequestError, errors_of
-from cudarun.images.facts import KernelFacts
+from cudarun.images.facts import ImageFacts
 from cudarun.session.contexts.answers import Asked, CallAnswer, NotSupported, ScriptObject
 from cudarun.session.contexts.memory_steps import Known, MemorySteps
 from cudarun.session.contexts.script import Symbol
@@ -43,7 +44,8 @@ class CodeSteps(MemorySteps):
         answer, function = self._ask_owner(symbol, "cuModuleGetFunction", "cuLibraryGetKernel")
         image = self.object_of(symbol.owner).image
         if answer.succeeded:
-            kernel = next((each for each in _kernels(image) if each.name == symbol.name), None)
+            facts = _facts(image)
+            kernel = None if facts is None else facts.kernel(symbol.name)
             self.objects[name] = ScriptObject("function", int(function), image, kernel)
             return answer
         return answer.giving(None, log=_mangled_names(image, symbol.name))
@@ -127,21 +129,16 @@ def _mangled_names(image: Image | None, name: str) -> str | None:
     """Return the mangled name of a kernel if ``name`` is its C++ name."""
     from cudarun.images.demangler import spellings
 
-    names = [kernel.name for kernel in _kernels(image)]
+    facts = _facts(image)
+    names = [] if facts is None else [kernel.name for kernel in facts.kernels]
     found = [mangled for mangled in names if name in spellings(mangled)[1:]]
     if not found or name in names:
         return None
     return f"the driver accepts only mangled names: {', '.join(found)}"
 
 
-def _kernels(image: Image | None) -> tuple[KernelFacts, ...]:
-    """Return an image's kernels; none if it cannot be read."""
-    from cudarun.images.reader import read_image
-
-    if image is None:
-        return ()
-    try:
-        facts = image.facts or read_image(image.data, image.origin, whole=False)
-    except ImageRefused:
-        return ()
-    return tuple(facts.kernels)
+def _facts(image: Image | None) -> ImageFacts | None:
+    """Return the facts of an image; ``None`` if it cannot be read."""
+    with suppress(ImageRefused):
+        return None if image is None else image.read_facts()
+    return None

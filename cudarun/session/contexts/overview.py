@@ -19,9 +19,9 @@ from cudarun.session.driver.contexts import (
 )
 from cudarun.session.workers.devices import label_of, one_by_one
 from cudarun.session.workers.job import Devices
-from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import Progress, ProgressDisplay
+from cudarun.session.workers.worker import WorkerSpec
 
 if TYPE_CHECKING:  # only a worker needs these
     from cuda.bindings import driver as cuda

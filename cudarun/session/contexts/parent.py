@@ -18,9 +18,8 @@ from cudarun.session.contexts.script import Script, Step
 from cudarun.session.driver.contexts import Target
 from cudarun.session.image.image import Image
 from cudarun.session.workers.job import Devices
-from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
-from cudarun.session.workers.worker import Answer
+from cudarun.session.workers.worker import Answer, WorkerSpec
 
 if TYPE_CHECKING:  # only a worker needs it
     from cudarun.session.contexts.worker import ScriptRunner

@@ -1,4 +1,4 @@
-"""The contexts to work in: the primary one or a new one, with flags and limits, on which devices."""
+"""The contexts to work in: primary or new, with flags and limits, and the devices to do it on."""
 
 from __future__ import annotations
 

@@ -131,6 +131,16 @@ class Image:
         """The name of the text in messages: for ``x.cu`` that of the PTX made from it."""
         return f"{self.origin} as PTX" if self.is_compiled else self.origin
 
+    def read_facts(self) -> ImageFacts:
+        """Return the facts of an image, read if they are not known yet.
+
+        Raises:
+            ImageRefused: It cannot be read.
+        """
+        from cudarun.images.reader import read_image
+
+        return self.facts or read_image(self.data, self.origin, whole=False)
+
     def instantiating(self, *kernels: str | None) -> Image:
         """Return the image, to be compiled with the template arguments in these kernel names."""
         names = (name for name in kernels if name and "<" in name)

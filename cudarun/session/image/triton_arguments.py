@@ -124,11 +124,8 @@ def image_parameters(image: Image, kernel: str) -> tuple[Parameter, ...]:
     Raises:
         ImageRefused: The image cannot be read.
     """
-    from cudarun.images.reader import read_image
-
-    facts = image.facts or read_image(image.data, image.origin, whole=False)
-    found = next((each for each in facts.kernels if each.name == kernel), None)
-    return tuple(found.parameters) if found is not None else ()
+    facts = image.read_facts().kernel(kernel)
+    return () if facts is None else facts.parameters
 
 
 def own_parameters(

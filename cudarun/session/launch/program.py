@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.packing import Handles
+from cudarun.base.errors import DeviceFailed
 from cudarun.base.records import dataclass
+from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
 from cudarun.session.driver.tensor_maps import encode_tensor_map
@@ -24,7 +27,12 @@ if TYPE_CHECKING:
 
     from cuda.bindings import driver as cuda
 
-    from cudarun.session.launch.graph import CapturedGraph
+# CUDA driver API, enum CUresult: STREAM_CAPTURE_UNSUPPORTED to STREAM_CAPTURE_WRONG_THREAD.
+_OF_CAPTURES = range(900, 909)
+_HINT = (
+    "a graph contains kernel launches, and copies and fills of memory in one stream; "
+    "run the steps without a graph"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +154,13 @@ class DeviceProgram:
         Raises:
             DeviceFailed: The driver refuses a launch, or a kernel faulted.
         """
-        with self.captured() as graph:
-            milliseconds = self._timed(f"a graph of {self.name}", graph.launch)
+        with self.captured() as launch:
+            milliseconds = self._timed(f"a graph of {self.name}", launch)
         self.exchange_all()
         return milliseconds
 
-    def captured(self) -> AbstractContextManager[CapturedGraph]:
+    def captured(self) -> AbstractContextManager[Callable[[], None]]:
         """Capture all steps as a CUDA graph."""
-        from cudarun.session.launch.graph import captured  # few launches are graphs
-
         return captured(self._driver, self.stream, self._enqueue)
 
     def _enqueue(self) -> None:
@@ -226,3 +232,53 @@ class DeviceProgram:
                 )  # fmt: skip
             behind = step.swapped(behind)
         return tuple(launchers), times
+
+
+@contextmanager
+def captured(
+    driver: Driver, stream: cuda.CUstream, run: Callable[[], None]
+) -> Iterator[Callable[[], None]]:
+    """Capture work as a graph, which is destroyed at the end of the ``with`` block.
+
+    Args:
+        driver: The driver; the stream's context must be current.
+        stream: The stream, not the default one.
+        run: Submits the work to the stream. It is called once, and nothing is executed. The
+            parameters of launches are copied, the contents of buffers are not.
+
+    Yields:
+        A function that launches the graph once; faults are reported at the next synchronization.
+
+    Raises:
+        DeviceFailed: The work cannot be captured, or the driver refuses a launch.
+    """
+    graph = _capture(driver, stream, run)
+    try:
+        executable = driver.cuGraphInstantiate(graph, 0)
+    finally:
+        driver.attempt("cuGraphDestroy", graph)
+    try:
+        driver.cuGraphUpload(executable, stream)  # otherwise part of the first launch
+        yield lambda: driver.cuGraphLaunch(executable, stream)
+    finally:
+        # After a fault every call fails with it; the block has reported it.
+        driver.attempt("cuGraphExecDestroy", executable)
+
+
+def _capture(driver: Driver, stream: cuda.CUstream, run: Callable[[], None]) -> cuda.CUgraph:
+    # Other threads of the process, such as a progress report, do not affect the capture.
+    mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+    try:
+        driver.cuStreamBeginCapture(stream, mode)
+        try:
+            run()
+        except BaseException:  # end the capture, so that the stream can be used again
+            result, graph = driver.attempt("cuStreamEndCapture", stream)
+            if result == 0:
+                driver.attempt("cuGraphDestroy", graph)
+            raise
+        return driver.cuStreamEndCapture(stream)
+    except DeviceFailed as error:
+        if error.cuda is not None and error.cuda[1] in _OF_CAPTURES:
+            error.hint = error.hint or _HINT
+        raise

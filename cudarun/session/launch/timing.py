@@ -80,7 +80,7 @@ def measure(
     with ExitStack() as stack:
         parts: Sequence[Callable[[], None]] = program.steps
         if as_graph:
-            parts = [stack.enter_context(program.captured()).launch]
+            parts = [stack.enter_context(program.captured())]
         runs = _Runs(session, program, parts, inputs.restore, throttling, hot=timing.hot)
         tried = timing.warmup > 0 and len(program.steps) > 1
         if tried:

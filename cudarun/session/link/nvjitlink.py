@@ -26,9 +26,9 @@ from cudarun.session.image.image import Image
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.link.symbols import SymbolTable
 from cudarun.session.link.worker import Linked, link_warnings, result_symbols
-from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import Progress, ProgressDisplay
+from cudarun.session.workers.worker import WorkerSpec
 
 # ptxas's error for an architecture with which nvJitLink 12 was created nevertheless
 _UNKNOWN_ARCHITECTURE = re.compile(r"Value '(\w+)' is not defined for option 'gpu-name'")

@@ -116,8 +116,7 @@ class Library:
     def kernel_facts(self, name: str) -> KernelFacts | None:
         """Return the facts of a kernel by its mangled name, if the image has them."""
         facts = self._facts()
-        kernels = () if facts is None else facts.kernels
-        return next((kernel for kernel in kernels if kernel.name == name), None)
+        return None if facts is None else facts.kernel(name)
 
     def _facts(self) -> ImageFacts | None:
         """Return what the image contains; ``None`` if only the driver can read it."""
@@ -191,9 +190,9 @@ class Library:
             raise self.refused(self.driver.failure("cuLibraryGetKernel", result))
 
     def _parameters(self, name: str, handle: cuda.CUkernel) -> tuple[Parameter, ...]:
-        if self.driver.version < PARAM_INFO_SINCE:
-            return next(k.parameters for k in self._read().kernels if k.name == name)
-        return read_parameters(self.driver, "cuKernelGetParamInfo", handle, name, self.image.facts)
+        is_old = self.driver.version < PARAM_INFO_SINCE
+        facts = self._read() if is_old else self.image.facts
+        return read_parameters(self.driver, "cuKernelGetParamInfo", handle, name, facts)
 
     def _read(self) -> ImageFacts:
         from cudarun.session.load.fatbins import facts_for
@@ -226,8 +225,9 @@ def read_parameters(
         name: The kernel's mangled name.
         facts: The facts of the image.
     """
-    kernels = facts.kernels if facts else ()
-    kernel_facts = next((kernel for kernel in kernels if kernel.name == name), None)
+    kernel_facts = facts.kernel(name) if facts else None
+    if driver.version < PARAM_INFO_SINCE:
+        return kernel_facts.parameters if kernel_facts else ()
     types = parameter_types(demangle(name))
     # A cubin of old tools has no parameter information, which does not mean no parameters.
     is_ptx = facts is not None and facts.kind is ImageKind.PTX

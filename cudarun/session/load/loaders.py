@@ -1,7 +1,7 @@
 """Two loaders of kernels: a library for all contexts, or a module in each.
 
-Both are measured and inspected in the same steps, so they have the same methods: `load`, then in
-each context `kernels`, and the queries of these.
+Both are measured and inspected in the same steps: `load`, then in each context `kernels`, and the
+queries of these.
 """
 
 from __future__ import annotations
@@ -61,11 +61,15 @@ class Loader(ABC):
         image: The image in a form that the driver accepts.
         facts: The facts read from the file; ``None`` if it cannot be read.
         options: The JIT compiler's options.
+
+    Attributes:
+        handle: The library or the module, once it is loaded.
+        refusals: The kernels that the driver refuses.
     """
 
     via: ClassVar[Via]
     loads_once: ClassVar[bool]
-    parameter_call: ClassVar[str]
+    handle: Handle
 
     def __init__(
         self, driver: Driver, image: Image, facts: ImageFacts | None, options: JitOptions
@@ -97,6 +101,10 @@ class Loader(ABC):
             ImageRefused: The driver refuses the image when its kernels are queried.
         """
 
+    @abstractmethod
+    def unload(self) -> None:
+        """Unload the image."""
+
     def forced(self, kernels: Sequence[LoadedKernel]) -> list[LoadedKernel]:
         """Load the code of kernels on the device now, not at their first launch.
 
@@ -104,30 +112,18 @@ class Loader(ABC):
             The kernels, without those that join ``refusals``.
         """
         loaded = []
-        for found in kernels:
+        for kernel in kernels:
             since = len(self.logs.error)
             try:
-                self.driver.cuFuncLoad(found.function)
+                self.driver.cuFuncLoad(kernel.function)
             except ImageRefused as error:
-                self._refuse(found.name, self._refused(error, since=since))
+                self._refuse(kernel.name, self._refused(error, since=since))
             else:
-                loaded.append(found)
+                loaded.append(kernel)
         return loaded
 
     def _refuse(self, name: str, error: CudarunError) -> None:
         self.refusals.append(KernelRefusal(name, error.at(kernel=demangle(name))))
-
-    @abstractmethod
-    def attribute(self, name: str, found: LoadedKernel, device: Device) -> int:
-        """Return a ``CUfunction_attribute`` of a kernel."""
-
-    @abstractmethod
-    def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
-        """Return address and size in the current context; ``None`` if the driver hides it."""
-
-    @abstractmethod
-    def unload(self) -> None:
-        """Unload the image."""
 
     def _refused(self, error: ImageRefused, *, since: int = 0) -> CudarunError:
         """Return the refusal with the compiler's log after ``since`` and an explanation."""
@@ -135,27 +131,31 @@ class Loader(ABC):
             error, self.driver, self.image, self.options, self.logs, since=since
         )
 
-    def parameters(self, found: LoadedKernel) -> tuple[Parameter, ...]:
-        """Return the layout of a kernel's parameters."""
-        if self.driver.version < PARAM_INFO_SINCE:
-            known = self.facts.kernels if self.facts else ()
-            return next((k.parameters for k in known if k.name == found.name), ())
-        handle = found.function if found.kernel is None else found.kernel
-        return read_parameters(self.driver, self.parameter_call, handle, found.name, self.facts)
+    def attribute(self, name: str, kernel: LoadedKernel, device: Device) -> int:
+        """Return a ``CUfunction_attribute`` of a kernel."""
+        attribute = getattr(self.driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+        if kernel.kernel is None:
+            return int(self.driver.cuFuncGetAttribute(attribute, kernel.function))
+        return int(self.driver.cuKernelGetAttribute(attribute, kernel.kernel, device.handle))
 
-    def _find(self, call: str, handle: Handle, variable: VariableFacts) -> tuple[int, int] | None:
-        result, *found = self.driver.attempt(call, handle, variable.name.encode())
+    def parameters(self, kernel: LoadedKernel) -> tuple[Parameter, ...]:
+        """Return the layout of a kernel's parameters."""
+        handle = kernel.function if kernel.kernel is None else kernel.kernel
+        call = "cuFuncGetParamInfo" if kernel.kernel is None else "cuKernelGetParamInfo"
+        return read_parameters(self.driver, call, handle, kernel.name, self.facts)
+
+    def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
+        """Return address and size in the current context; ``None`` if the driver hides it."""
+        call = "cuModuleGetGlobal"
+        if self.loads_once:
+            call = "cuLibraryGetManaged" if variable.managed else "cuLibraryGetGlobal"
+        result, *place = self.driver.attempt(call, self.handle, variable.name.encode())
         if result == self.driver.CUresult.CUDA_ERROR_NOT_FOUND:
             return None
         if result != 0:
             raise self.driver.failure(call, result)
-        address, size = found
+        address, size = place
         return int(address), int(size)
-
-    def _attribute_id(self, name: str) -> cuda.CUfunction_attribute:
-        attributes = self.driver.CUfunction_attribute
-        found: cuda.CUfunction_attribute = getattr(attributes, f"CU_FUNC_ATTRIBUTE_{name}")
-        return found
 
 
 class LibraryLoader(Loader):
@@ -163,34 +163,23 @@ class LibraryLoader(Loader):
 
     via = "library"
     loads_once = True
-    parameter_call = "cuKernelGetParamInfo"
 
     def _load(self, logs: Logs) -> None:
         """Call ``cuLibraryLoadData``, and force the error of a broken image."""
         self.logs = logs
         self._library = Library(self.driver, self.image, self.options, logs)
-        self._names = self._library.names()
+        self.handle, self._names = self._library.handle, self._library.names()
 
     def kernels(self) -> list[LoadedKernel]:
         """Call ``cuLibraryGetKernel`` and ``cuKernelGetFunction``."""
         handles = [(name, self._library.handle_of(name)) for name in self._names]
-        found = []
+        kernels = []
         for name, handle in handles:
             try:
-                found.append(LoadedKernel(name, handle, self._library.function_of(handle)))
+                kernels.append(LoadedKernel(name, handle, self._library.function_of(handle)))
             except ImageRefused as error:
                 self._refuse(name, error)
-        return found
-
-    def attribute(self, name: str, found: LoadedKernel, device: Device) -> int:
-        """Call ``cuKernelGetAttribute``."""
-        attribute = self._attribute_id(name)
-        return int(self.driver.cuKernelGetAttribute(attribute, found.kernel, device.handle))
-
-    def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
-        """Call ``cuLibraryGetManaged`` or ``cuLibraryGetGlobal``."""
-        call = "cuLibraryGetManaged" if variable.managed else "cuLibraryGetGlobal"
-        return self._find(call, self._library.handle, variable)
+        return kernels
 
     def unload(self) -> None:
         """Call ``cuLibraryUnload``."""
@@ -202,7 +191,6 @@ class ModuleLoader(Loader):
 
     via = "module"
     loads_once = False
-    parameter_call = "cuFuncGetParamInfo"
 
     def _load(self, logs: Logs) -> None:
         """Call ``cuModuleLoadDataEx``."""
@@ -211,7 +199,7 @@ class ModuleLoader(Loader):
         every = given | logs.options(self.driver)
         try:
             with option_refusals(given, logs):
-                self._module = self.driver.cuModuleLoadDataEx(
+                self.handle = self.driver.cuModuleLoadDataEx(
                     self.image.code + b"\0", len(every), [*every], [*every.values()]
                 )
         except ImageRefused as error:
@@ -219,31 +207,24 @@ class ModuleLoader(Loader):
 
     def kernels(self) -> list[LoadedKernel]:
         """Call ``cuModuleEnumerateFunctions``, or ``cuModuleGetFunction`` by the file's names."""
+        driver, module = self.driver, self.handle
         try:
-            get = self.driver.cuModuleGetFunction
-            if self.driver.version < PARAM_INFO_SINCE:
+            if driver.version < PARAM_INFO_SINCE:
                 names = [kernel.name for kernel in self.facts.kernels] if self.facts else []
-                return [LoadedKernel(n, None, get(self._module, n.encode())) for n in names]
-            count = self.driver.cuModuleGetFunctionCount(self._module)
+                get = driver.cuModuleGetFunction
+                return [LoadedKernel(name, None, get(module, name.encode())) for name in names]
+            count = driver.cuModuleGetFunctionCount(module)
             functions: Sequence[cuda.CUfunction] = (
-                self.driver.cuModuleEnumerateFunctions(count, self._module) if count else []
+                driver.cuModuleEnumerateFunctions(count, module) if count else []
             )
-            name_of = self.driver.cuFuncGetName
+            name_of = driver.cuFuncGetName
             return [LoadedKernel(name_of(each).decode(), None, each) for each in functions]
         except ImageRefused as error:
             raise self._refused(error) from None
 
-    def attribute(self, name: str, found: LoadedKernel, device: Device) -> int:
-        """Call ``cuFuncGetAttribute``."""
-        return int(self.driver.cuFuncGetAttribute(self._attribute_id(name), found.function))
-
-    def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
-        """Call ``cuModuleGetGlobal``."""
-        return self._find("cuModuleGetGlobal", self._module, variable)
-
     def unload(self) -> None:
         """Call ``cuModuleUnload``."""
-        self.driver.cuModuleUnload(self._module)
+        self.driver.cuModuleUnload(self.handle)
 
 
 LOADERS: dict[Via, type[Loader]] = {"library": LibraryLoader, "module": ModuleLoader}

@@ -14,9 +14,9 @@ from cudarun.images.facts import Part
 from cudarun.images.fatbin import Entry
 from cudarun.images.mapping import MappedFile
 from cudarun.images.reader import kernels_of, read_part
-from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import Steps, WorkerPool
 from cudarun.session.workers.progress import displayed
+from cudarun.session.workers.worker import WorkerSpec
 
 if TYPE_CHECKING:
     from cudarun.images.mapping import Data

@@ -133,8 +133,9 @@ def _choose(
     Raises:
         RequestError: A variable does not exist, or is not managed and the request excludes those.
     """
-    known = _variables_of(image)
-    if known is None:
+    try:
+        known = image.read_facts().variables
+    except ImageRefused:  # only the driver can read it
         return _as_named(request)
     views = {_find(view, known, request).name: view for view in request.views}
     chosen: list[tuple[VariableFacts, VariableView | None]] = []
@@ -143,17 +144,6 @@ def _choose(
         named = [variable for variable in kind if variable.name in views]
         chosen += [(variable, views.get(variable.name)) for variable in named or kind]
     return chosen
-
-
-def _variables_of(image: Image) -> tuple[VariableFacts, ...] | None:
-    """Return the image's variables; ``None`` if it cannot be read."""
-    from cudarun.images.reader import read_image
-
-    try:
-        facts = image.facts or read_image(image.data, image.origin, whole=False)
-    except ImageRefused:
-        return None
-    return facts.variables
 
 
 def _as_named(request: ManagedRequest) -> list[tuple[VariableFacts, VariableView | None]]:

@@ -187,10 +187,10 @@ def _parameters(image: bytes, manifest: Manifest) -> Sequence[Parameter]:
         facts = read_image(image, "image", whole=False)
     except CudarunError as error:
         raise RequestError("the image cannot be read", cause=error.what) from None
-    for kernel in facts.kernels:
-        if kernel.name == manifest.kernel:
-            return kernel.parameters
-    raise RequestError(f"the image does not describe the parameters of {manifest.kernel}")
+    kernel = facts.kernel(manifest.kernel)
+    if kernel is None:
+        raise RequestError(f"the image does not describe the parameters of {manifest.kernel}")
+    return kernel.parameters
 
 
 def _range_of(word: bytes, memory: Sequence[RecordedRange]) -> RecordedRange | None:

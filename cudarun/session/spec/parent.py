@@ -35,11 +35,11 @@ from cudarun.session.spec.case import Case
 from cudarun.session.spec.ranking import CandidateSpeeds, FastestCases, candidate_reports
 from cudarun.session.workers.devices import label_of, one_by_one, session_spec
 from cudarun.session.workers.job import Devices, Job, JobTask, answers_of
-from cudarun.session.workers.parent import WorkerProcess, WorkerSpec
+from cudarun.session.workers.parent import WorkerProcess
 from cudarun.session.workers.pool import Steps, WorkerPool
 from cudarun.session.workers.progress import ProgressDisplay
 from cudarun.session.workers.shared_file import SharedFile
-from cudarun.session.workers.worker import Answer
+from cudarun.session.workers.worker import Answer, WorkerSpec
 
 if TYPE_CHECKING:
     from cudarun.model.devices import DeviceInfo

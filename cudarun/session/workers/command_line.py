@@ -14,23 +14,8 @@ if TYPE_CHECKING:  # typing takes a while to import
     from collections.abc import Iterator, Mapping, Sequence
 
 
-class EarlyStart:
-    """The workers that a launch needs.
-
-    Attributes:
-        devices: The devices as they are written, joined by commas.
-        together: Whether one worker serves all of them.
-    """
-
-    __slots__ = ("devices", "together")
-
-    def __init__(self, devices: str, *, together: bool) -> None:
-        self.devices = devices
-        self.together = together
-
-
-def read(arguments: Sequence[str], environ: Mapping[str, str]) -> EarlyStart | None:
-    """Return the workers that a launch needs.
+def read(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[str, bool] | None:
+    """Return the devices of a launch as they are written, and whether one worker serves them all.
 
     Returns:
         ``None`` for other commands, where no worker or another kind of worker is needed, and for
@@ -38,18 +23,16 @@ def read(arguments: Sequence[str], environ: Mapping[str, str]) -> EarlyStart | N
     """
     if not arguments or arguments[0] != COMMAND:
         return None
-    start = EarlyStart(environ.get(DEVICE_VARIABLE) or DEFAULT_DEVICE, together=False)
+    devices, together = environ.get(DEVICE_VARIABLE) or DEFAULT_DEVICE, False
     try:
         for effect, value in _options_of_steps(arguments[1:]):
-            if effect == "devices":
-                start.devices = value
-            elif effect == "together":
-                start.together = True
-            elif effect == "no worker":
+            if effect == "no worker":
                 return None
+            devices = value if effect == "devices" else devices
+            together = together or effect == "together"
     except LookupError:
         return None
-    return start
+    return devices, together
 
 
 def _options_of_steps(words: Sequence[str]) -> Iterator[tuple[str, str]]:

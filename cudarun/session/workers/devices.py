@@ -12,10 +12,9 @@ from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import Selector
 from cudarun.session.workers import prefork
 from cudarun.session.workers.job import Devices, Job, JobTask, SessionStart, answers_of
-from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import LastingDisplay
-from cudarun.session.workers.worker import Answer
+from cudarun.session.workers.worker import Answer, WorkerSpec
 
 if TYPE_CHECKING:  # only a worker has a session
     from cudarun.session.workers.progress import ProgressDisplay

@@ -24,14 +24,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeAlias, TypeVar
 
 from cudarun.base import machine
 from cudarun.base.errors import CudarunError, Interrupted, OutOfTime, WorkerDied
-from cudarun.base.records import dataclass
 from cudarun.base.terminal import visible
 from cudarun.session.workers.connection import Connection, fork_worker
 from cudarun.session.workers.deadline import OVERDUE
-from cudarun.session.workers.worker import HEADER, Answer, Start, send, serve
+from cudarun.session.workers.worker import HEADER, Answer, Start, WorkerSpec, send, serve
 
 if TYPE_CHECKING:
-    from cudarun.session.workers.progress import Progress
+    pass
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -47,31 +46,6 @@ STARTUP_LIMIT = 300.0
 
 They do not count for that limit: a busy machine or a slow driver is not the kernel's fault.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerSpec(Generic[S]):
-    """The description of a worker; workers of equal specs are interchangeable.
-
-    Attributes:
-        initialize: Makes the worker's state, at once. An error that it raises is the answer to
-            every task. It must pickle where a preforked process may serve.
-        label: The worker's name in messages, where there are several.
-        capture: Keep what it writes on stdout instead of passing it on.
-        verbose: Log every step on stderr.
-        escape: Show the control characters in its stdout as escapes.
-    """
-
-    initialize: Callable[[Progress], S]
-    label: str = ""
-    capture: bool = False
-    verbose: bool = False
-    escape: bool = False
-
-    @property
-    def keeps_stdout(self) -> bool:
-        """Return whether the parent reads the worker's stdout."""
-        return self.capture or self.escape
 
 
 class WorkerProcess(Generic[S]):
@@ -92,9 +66,7 @@ class WorkerProcess(Generic[S]):
         self._retired = False
         self._status: int | None = None
         self._stdout: BinaryIO | None = None
-        start = Start(
-            spec.initialize, spec.label, spec.keeps_stdout, spec.verbose, started=time.monotonic()
-        )
+        start = Start(spec, time.monotonic())
         if preforked is None:
             sys.stdout.flush()
             sys.stderr.flush()

@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cudarun.base.errors import InternalError
 from cudarun.base.terminal import visible
-from cudarun.session.workers.parent import (
-    AnyWorker,
-    WorkerProcess,
-    WorkerSpec,
-    interruption,
-    settle,
-)
+from cudarun.session.workers.parent import AnyWorker, WorkerProcess, interruption, settle
 from cudarun.session.workers.progress import displayed
-from cudarun.session.workers.worker import Answer
+from cudarun.session.workers.worker import Answer, WorkerSpec
 
 if TYPE_CHECKING:
     from cudarun.session.workers.connection import Connection

@@ -50,11 +50,12 @@ def begin(
 
     start = read(arguments, os.environ)
     if start is not None:
+        named, together = start
         # Without it the workers start later, and report what the operating system refuses.
         with suppress(OSError):
-            if all(item.strip().startswith(_EMULATED) for item in start.devices.split(",")):
+            if all(item.strip().startswith(_EMULATED) for item in named.split(",")):
                 share()
-            for devices in _groups(start.devices, together=start.together):
+            for devices in _groups(named, together=together):
                 _waiting[devices] = _fork(devices, prefetch)
 
 

@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NoReturn, TypeVar
 
 from cudarun.base.errors import CudarunError, InternalError, exhaustion
 from cudarun.base.records import dataclass
+from cudarun.session.workers import connection
 from cudarun.session.workers.progress import Progress
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from cudarun.session.workers import connection
-from cudarun.session.workers.connection import Connection
+    from cudarun.session.workers.connection import Connection
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 HEADER = struct.Struct("=Q")
@@ -61,21 +62,35 @@ class Answer(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
-    """The first message to a process: the creation of its state, and the target of its stdout.
+class WorkerSpec(Generic[S]):
+    """The description of a worker; workers of equal specs are interchangeable.
 
     Attributes:
-        initialize: Makes the state; tasks get what it returns.
-        label: The worker's name in messages.
-        capture: Keep stdout in the file that the parent reads.
+        initialize: Makes the worker's state, at once. An error that it raises is the answer to
+            every task. It must pickle where a preforked process may serve.
+        label: The worker's name in messages, where there are several.
+        capture: Keep what it writes on stdout instead of passing it on.
         verbose: Log every step on stderr.
-        started: When the parent made the worker, in seconds of `time.monotonic`.
+        escape: Show the control characters in its stdout as escapes.
     """
 
-    initialize: Callable[[Progress], object]
-    label: str
-    capture: bool
-    verbose: bool
+    initialize: Callable[[Progress], S]
+    label: str = ""
+    capture: bool = False
+    verbose: bool = False
+    escape: bool = False
+
+    @property
+    def keeps_stdout(self) -> bool:
+        """Return whether the parent reads the worker's stdout."""
+        return self.capture or self.escape
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The first message to a process: its spec, and when the parent made it (`time.monotonic`)."""
+
+    spec: WorkerSpec[Any]
     started: float
 
 
@@ -110,14 +125,15 @@ def serve(parent: Connection, prepare: Callable[[], object] | Start) -> NoReturn
             start = receive(stream)
         if start is None:  # the parent needs no worker
             os._exit(0)
-        if start.capture:
+        spec = start.spec
+        if spec.keeps_stdout:
             sys.stderr = os.fdopen(os.dup(2), "w", 1, errors="backslashreplace")  # our own lines
             for descriptor in (1, 2):  # drivers print failed assertions to stderr
                 os.dup2(parent.stdout, descriptor)
         progress = Progress(
-            parent.page, label=start.label, verbose=start.verbose, started=start.started
+            parent.page, label=spec.label, verbose=spec.verbose, started=start.started
         )
-        state = attempt(partial(start.initialize, progress))
+        state = attempt(partial(spec.initialize, progress))
         gc.freeze()
         gc.enable()
         task: Answer[Any]

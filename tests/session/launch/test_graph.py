@@ -13,7 +13,7 @@ import pytest
 from cudarun.base.errors import DeviceFailed
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.drivers import choose_driver
-from cudarun.session.launch.graph import captured
+from cudarun.session.launch.program import captured
 
 KERNELS = Path(__file__).resolve().parents[2] / "conformance" / "ptx" / "kernels.ptx"
 TYPES = (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
@@ -59,12 +59,11 @@ class Work:
 def test_the_work_is_submitted_once_and_launched_often(driver: Driver) -> None:
     work = Work(driver)
     driver.cuMemsetD8(work.copy, 0, 64)
-    with captured(driver, work.stream, work.run) as graph:
-        assert graph.nodes == 3
+    with captured(driver, work.stream, work.run) as launch:
         assert work.copied() == [0] * 16
         for _ in range(2):
             driver.cuMemsetD8(work.memory, 0, 64)
-            graph.launch()
+            launch()
             driver.cuStreamSynchronize(work.stream)
             assert work.copied() == [8] * 4 + [7] * 12
     assert work.calls == 1

@@ -19,8 +19,8 @@ from cudarun.session.link import worker as linking
 from cudarun.session.load import jit
 from cudarun.session.load.jit import Logs, driver_options, option_refusals, with_whole_logs
 from cudarun.session.load.request import JitOptions
-from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
+from cudarun.session.workers.worker import WorkerSpec
 from tests.images.golden_files import archive, golden
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples" / "link"

@@ -15,9 +15,8 @@ from cudarun.session.launch.request import Program
 from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 from cudarun.session.spec.case import Case, Expected
 from cudarun.session.spec.parent import DeviceRun
-from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
-from cudarun.session.workers.worker import Answer
+from cudarun.session.workers.worker import Answer, WorkerSpec
 from tests.session.spec.test_case import H200
 
 DEVICES = tuple(parse_devices("0"))

@@ -76,8 +76,7 @@ def by_click(words: list[str]) -> tuple[str, bool] | None:
 
 
 def by_read(words: list[str]) -> tuple[str, bool] | None:
-    start = read(["launch", *words], os.environ)
-    return None if start is None else (start.devices, start.together)
+    return read(["launch", *words], os.environ)
 
 
 def option_words(option: Option) -> st.SearchStrategy[list[str]]:
@@ -158,4 +157,4 @@ def test_a_launch_begins_workers() -> None:
     """That the properties above are not of command lines which all begin nothing."""
     start = read(["launch", "x.ptx", "-qdcpu", "--together", "--", "--spec"], {})
     assert start is not None
-    assert (start.devices, start.together) == ("cpu", True)
+    assert start == ("cpu", True)

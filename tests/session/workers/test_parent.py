@@ -20,9 +20,9 @@ import pytest
 from cudarun.base.errors import DeviceFailed, OutOfTime, WorkerDied
 from cudarun.model.documents import plain
 from cudarun.session.workers.fresh_worker import start_fresh
-from cudarun.session.workers.parent import WorkerProcess, WorkerSpec, settle
+from cudarun.session.workers.parent import WorkerProcess, settle
 from cudarun.session.workers.pool import WorkerPool
-from cudarun.session.workers.worker import Answer
+from cudarun.session.workers.worker import Answer, WorkerSpec
 from tests.support.processes import PATIENCE, is_alive, wait_for_end, wait_until
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.session.workers.parent import WorkerProcess, WorkerSpec, settle
+from cudarun.session.workers.parent import WorkerProcess, settle
 from cudarun.session.workers.program import SupervisedProgram, temporary_folder
 from cudarun.session.workers.shared_file import SharedFile
+from cudarun.session.workers.worker import WorkerSpec
 from tests.support.processes import PATIENCE, wait_for_end, wait_until
 
 

@@ -12,9 +12,9 @@ import pytest
 from cudarun.base.errors import AddressOccupied
 from cudarun.session.launch.recorded.fixed_addresses import aligned, allocate_at, reserve
 from cudarun.session.workers.fresh_worker import start_fresh
-from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.session import Session
+from cudarun.session.workers.worker import WorkerSpec
 from tests.session.conftest import open_session
 from tests.support.processes import PATIENCE
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # imports here delay the start of the workers
     from cudarun.session.launch.step_binding import StepBinder
     from cudarun.session.launch.step_request import LaunchStep
     from cudarun.session.launch.steps import Libraries
+    from cudarun.session.load.request import JitOptions
     from cudarun.session.workers.devices import DeviceWorkers
     from cudarun.session.workers.session import Session
 
@@ -118,10 +119,16 @@ def recorded_addresses(program: Program) -> Sequence[tuple[int, int]]:
 
 
 class KernelJob(Job[T]):
-    """A job that launches kernels of images, which are loaded once for all devices."""
+    """A job that launches kernels of images, which are loaded once for all devices.
 
-    def __init__(self, program: Program) -> None:
+    Args:
+        program: The program.
+        jit: The JIT compiler's options.
+    """
+
+    def __init__(self, program: Program, jit: JitOptions | None = None) -> None:
         self.program = program
+        self._jit = jit
 
     def begin(self, session: Session) -> None:
         """Load the images, before any context exists."""
@@ -135,7 +142,7 @@ class KernelJob(Job[T]):
             )
 
             reserve(session, addresses)
-        self._libraries = load_libraries(session, self.program)
+        self._libraries = load_libraries(session, self.program, self._jit)
 
     def on(self, device: Device) -> T:
         """Launch."""
@@ -154,8 +161,13 @@ class KernelJob(Job[T]):
 class LaunchJob(KernelJob["LaunchResult"]):
     """A launch."""
 
-    def __init__(self, program: Program, reference: ReferenceBuffers | None = None) -> None:
-        super().__init__(program)
+    def __init__(
+        self,
+        program: Program,
+        reference: ReferenceBuffers | None = None,
+        jit: JitOptions | None = None,
+    ) -> None:
+        super().__init__(program, jit)
         self.leaves_processes = program.calls_functions
         self._reference = reference
         self._baseline: Libraries = ()

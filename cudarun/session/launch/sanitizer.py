@@ -33,8 +33,8 @@ from cudarun.session.driver.contexts import Target
 from cudarun.session.launch.parent import report
 from cudarun.session.launch.request import Program
 from cudarun.session.workers.connection import SIZE, Page
-from cudarun.session.workers.devices import label_of, one_by_one
-from cudarun.session.workers.job import Devices
+from cudarun.session.workers.devices import label_of, labeled, one_by_one
+from cudarun.session.workers.job import Devices, answers_of
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.program import SupervisedProgram
 from cudarun.session.workers.shared_file import SharedFile
@@ -156,9 +156,12 @@ class _Run:
             )
             return DeviceOutcome(label, None, late, output)
         log = parse_sanitizer_log(text)
-        answer: Answer[LaunchResult] | None = receive(io.BytesIO(self._answer.read()))
-        if answer is None:
+        received: Answer[list[Answer[LaunchResult]]] | None = receive(
+            io.BytesIO(self._answer.read())
+        )
+        if received is None:
             return DeviceOutcome(label, None, _failure(log, text, status).at(device=label), output)
+        [answer] = (labeled(each, label) for each in answers_of(received))
         label, result, error = answer.device, answer.value, answer.error
         if error is not None and not isinstance(error, DeviceFailed):
             return DeviceOutcome(label, None, error, output)

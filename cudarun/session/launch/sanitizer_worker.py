@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
-from cudarun.base.errors import CudarunError, InternalError
-from cudarun.session.launch.steps import load_libraries
+from cudarun.session.launch.parent import LaunchJob
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers import connection
 from cudarun.session.workers.connection import Page
-from cudarun.session.workers.job import SessionStart
+from cudarun.session.workers.job import JobTask, SessionStart
 from cudarun.session.workers.progress import Progress
-from cudarun.session.workers.worker import Answer, die_with, receive, send
+from cudarun.session.workers.worker import Answer, attempt, die_with, receive, send
 
 if TYPE_CHECKING:
     from cudarun.model.launch import LaunchResult
@@ -40,32 +40,17 @@ def main(question: str, answer: str, memory: str) -> None:
         target, program = receive(file)
     with open(memory, "r+b") as file:
         connection.own_page = Page(file.fileno())
-    progress = Progress(connection.own_page)
-    result = _launch(target, program, progress)
+    launch = partial(_launch, target, program, Progress(connection.own_page))
     with open(answer, "wb") as file:
-        send(file.fileno(), result)
+        send(file.fileno(), attempt(launch))
 
 
-def _launch(target: Target, program: Program, progress: Progress) -> Answer[LaunchResult]:
-    label = str(target.devices[0])
-    try:
-        session = SessionStart(target.devices, target)(progress)
-        [device] = session.devices
-        label = device.label
-        from cudarun.session.launch.worker import run_on
-
-        progress.start_phase()
-        # With the source lines of the PTX, if it has them: findings report them.
-        libraries = load_libraries(session, program, JitOptions(line_info=True))
-        session.enter(device)
-        progress.start_phase()
-        result = run_on(session, libraries, program, device)
-        session.release()  # the sanitizer expects an orderly end
-        return Answer(result, device=label)
-    except CudarunError as error:
-        return Answer(error=error.at(device=label), device=label)
-    except Exception as error:
-        return Answer(error=InternalError(error), device=label)
+def _launch(target: Target, program: Program, progress: Progress) -> list[Answer[LaunchResult]]:
+    session = SessionStart(target.devices, target)(progress)
+    progress.start_phase()
+    # With the source lines of the PTX, if it has them: findings report them.
+    job = LaunchJob(program, jit=JitOptions(line_info=True))
+    return JobTask(job, reuse=True)(session)  # released, as the sanitizer expects an orderly end
 
 
 if __name__ == "__main__":

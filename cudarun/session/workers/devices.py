@@ -103,7 +103,7 @@ class DeviceWorkers:
             if kept and answer.value and all(each.is_reusable for each in answer.value):
                 self._pool.release(self._workers[place])
         answers = [
-            _labeled(on_device, label_of(devices))
+            labeled(on_device, label_of(devices))
             for devices, answer in zip(self._groups, settled, strict=True)
             for on_device in answers_of(answer)
         ]
@@ -195,7 +195,7 @@ def _indices(session: Session) -> list[int]:
     return [device.index for device in session.devices]
 
 
-def _labeled(answer: Answer[T], label: str) -> Answer[T]:
+def labeled(answer: Answer[T], label: str) -> Answer[T]:
     """Return an answer with the device's name, which one of a job that did not begin lacks."""
     if answer.error is not None:
         answer.error.at(device=label)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from cudarun.emulator.numerics.types import TYPES, Type, bits_of, wider
 
 
@@ -44,11 +46,12 @@ class Words(dict[str, str]):
         """The state space of its addresses; ``""`` for generic addressing."""
         return self["space"] if "space" in self else self.get("global", "")
 
-    def at(self, offsets: list[int]) -> Words:
-        """Return the words of the same instruction with other offsets in its addresses."""
-        other = Words(self)
-        vars(other).update(vars(self), offsets=offsets)
-        return other
+    @property
+    def operands(self) -> Hashable:
+        """The properties of the operands, which are equal for equal ones."""
+        constants, selectors = tuple(self.constants.items()), tuple(self.selectors.items())
+        names = frozenset(self.given), frozenset(self.negative)
+        return constants, selectors, names, tuple(self.offsets), tuple(self.counts)
 
     def type_of(self, name: str, count: int) -> Type:
         """Return the type of an operand of a row that has ``count`` elements."""

@@ -11,7 +11,6 @@ import pytest
 
 from cudarun.emulator import driver
 from cudarun.emulator.code import FunctionCode
-from cudarun.emulator.decode import instruction, repetition
 from cudarun.emulator.decode.module import ModuleDecoder, compile_module
 from cudarun.emulator.host import jit
 from cudarun.emulator.program import ModuleCode
@@ -120,16 +119,15 @@ def test_kernels_are_the_same_one_by_one(path: Path) -> None:
     assert same_kernels(whole, reader.decoder.program)
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
-def test_repeated_instructions_are_decoded_to_the_same(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = path.read_text(encoding="ascii")
-    compile_module(parse(text))
-    repeated = compile_module(parse(text))
-    assert repetition._repeated
-    monkeypatch.setattr(instruction, "plain_operands", lambda *_: None)
-    assert same_kernels(compile_module(parse(text)), repeated)
+def test_equal_instructions_share_their_function() -> None:
+    """Compiled code has one function for all of them."""
+    text = """.visible .entry k() {
+        .reg .b32 %r<4>;
+        lop3.b32 %r1, %r0, %r0, %r0, 0x11; lop3.b32 %r2, %r1, %r0, %r0, 0x11;
+        lop3.b32 %r3, %r1, %r2, %r0, 0x12; ret; }"""
+    operations: list[Any] = compile_module(parse(HEADER + text)).code["k"].operations
+    first, second, third = [each for each in operations if each.name.startswith("lop3")]
+    assert first.function is second.function is not third.function
 
 
 def test_a_register_is_of_the_family_with_the_shortest_number() -> None:

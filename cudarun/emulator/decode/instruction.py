@@ -17,7 +17,6 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
-from cudarun.emulator.decode.repetition import keep, plain_operands, repeated_operation
 from cudarun.emulator.decode.rules import check_operands, check_selector, check_words
 from cudarun.emulator.decode.scope import CARRY
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
@@ -44,9 +43,6 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
         Unimplemented: PTX has the instruction, but no form has this opcode and these modifiers.
         OperandMismatch: The instruction is not PTX, or the operands do not match the form.
     """
-    plain = plain_operands(instruction, operands.scope)
-    if plain is not None and (repeated := repeated_operation(plain, operands.site)) is not None:
-        return [repeated]
     found = candidates(instruction.opcode, instruction.modifiers)
     if not found:
         wrong = illegal(instruction.opcode, instruction.modifiers)
@@ -57,14 +53,11 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
     problem: OperandMismatch | None = None
     for candidate in found:
         operands.before.clear()
-        resolution = _Resolution(candidate, instruction, operands)
         try:
-            operation = resolution.operation()
+            operation = _Resolution(candidate, instruction, operands).operation()
         except OperandMismatch as misfit:
             problem = problem or misfit
         else:
-            if plain is not None and not operands.before:
-                keep(plain, instruction, operation, found, candidate, resolution.words)
             return [*operands.before, operation]
     assert problem is not None
     raise problem
@@ -113,6 +106,8 @@ class _Resolution:
 
     def _operand(self, expected: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
         match expected.shape:
+            case "value":
+                self._pair_or_value(expected, operand, writes=writes)
             case "constant":
                 self.words.constants[expected.name] = self.operands.integer(operand)
             case "address":
@@ -123,8 +118,6 @@ class _Resolution:
                 self._tensor(expected, operand)
             case "vector":
                 self._vector(expected, operand, writes=writes)
-            case _:
-                self._pair_or_value(expected, operand, writes=writes)
 
     def _vector(self, expected: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
         if isinstance(operand, tree.Pair) and expected.pair is not None:
@@ -314,10 +307,7 @@ class _Resolution:
             return self._parameter_copy(self.parameter)
         if self.form.action is not None:
             return Action(self.form.action(self.words), sources, destinations, site)
-        function = self.form.function
-        if self.form.make is not None:
-            function = self.form.make(self.words)
-        assert function is not None
+        function = self.candidate.function(self.words)
         return Lanewise(function, sources, destinations, site, self.candidate.name)
 
     def _parameter_copy(self, first: KernelParameterUse | ParameterUse) -> Lanewise:

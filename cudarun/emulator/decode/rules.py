@@ -387,10 +387,6 @@ _CHECKS: dict[str, Callable[[str, Words], None]] = {
 }
 
 
-LIMIT_OFFSETS = frozenset({"txq", "suq"})
-"""The opcodes whose operands are checked with the offset of an address."""
-
-
 def check_barrier(number: tree.Operand, threads: tree.Operand | None = None) -> None:
     """Check a constant barrier number or thread count."""
     if isinstance(number, tree.Integer) and not 0 <= number.value < 16:

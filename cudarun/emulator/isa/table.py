@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from dataclasses import field
 from functools import cache, lru_cache
 from importlib import import_module
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.isa.form import InstructionForm
 from cudarun.emulator.isa.modifiers import misplaced
+from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.words import Words
 
 # The instructions of each module of the tables: opcodes, with the words that all of its rows have.
@@ -91,6 +93,23 @@ class Candidate:
     form: InstructionForm
     words: Words
     name: str
+    _made: dict[Hashable, Function] = field(default_factory=dict)
+
+    def function(self, words: Words) -> Function:
+        """Return the function over lanes of an instruction; instructions with equal words share it.
+
+        Args:
+            words: The words of the instruction.
+        """
+        make = self.form.make
+        if make is None:
+            assert self.form.function is not None
+            return self.form.function
+        key = words.operands
+        function = self._made.get(key)
+        if function is None:
+            function = self._made[key] = make(words)
+        return function
 
 
 @lru_cache(maxsize=4096)

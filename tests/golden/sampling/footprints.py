@@ -60,7 +60,7 @@ def cases() -> list[Case]:
     random = np.random.default_rng(35)
     return [
         *_swept(), *_turned(random), *_any_texels(random), *_in_cubes(random),
-        *_of_one_level(random), *_quick(),
+        *_of_one_level(random), *_quick(), *_rounded(), *_in_corners(), *_extreme(),
     ]  # fmt: skip
 
 
@@ -352,4 +352,103 @@ def _quick() -> list[Case]:
                          Sampling(filter=LINEAR, between_levels=LINEAR, most=15.0, anisotropy=16,
                                   flags=NORMALIZED)))  # fmt: skip
         made.append(made[-1].with_sampling(f"full_{kind}", flags=NORMALIZED | FULL_TRILINEAR))
+    return made
+
+
+def _rounded() -> list[Case]:
+    """Texels that use all bits of their format."""
+    random = np.random.default_rng(36)
+    made = []
+    pair = [*_vectors(random, 512, -1, 5.5), *_vectors(random, 512, -1, 4)]
+    operands = _at(0, 0, *pair)
+    operands[:, :2] = words_of(*random.uniform(0, 1, (2, 512)).astype(np.float32))
+    for dtype in ("f4", "f2", "u1", "i1", "u2", "i2"):
+        levels = []
+        for number in range(_LEVELS):
+            shape = (1, _SIDE >> number, _SIDE >> number, 4)
+            if dtype[0] == "f":
+                texels = random.standard_normal(shape) * np.exp2(random.uniform(-6, 6, shape))
+            else:
+                limits = np.iinfo(dtype)
+                texels = random.integers(limits.min, limits.max, shape, endpoint=True)
+            levels.append(texels.astype(dtype))
+        for count in (1, _LEVELS):
+            resource = Resource("2d", tuple(levels[:count]), mipmapped=count > 1)
+            base = Case(f"rounded_{dtype}_{count}", _FORM, resource, operands, _BASE)
+            made += [base, base.with_sampling(f"{base.name}_point", filter=POINT)]
+            if dtype[0] == "f":
+                made.append(base.with_sampling(f"{base.name}_4", anisotropy=4))
+            if dtype == "u1":
+                for name, changes in (("", {}), ("_point", {"filter": POINT}),
+                                      ("_4", {"anisotropy": 4})):  # fmt: skip
+                    made.append(base.with_sampling(f"rounded_srgb_{count}{name}",
+                                                   flags=_BASE.flags | SRGB, **changes))  # fmt: skip
+            if dtype in ("u1", "i2"):
+                kind = "u32" if dtype[0] == "u" else "s32"
+                for between in (POINT, LINEAR) if count > 1 else ():
+                    made.append(Case(f"rounded_{dtype}_integer_{between}",
+                                     f"tex.grad.2d.v4.{kind}.f32", resource, operands,
+                                     Sampling(anisotropy=16, between_levels=between, most=15.0,
+                                              flags=NORMALIZED | INTEGER | FULL_TRILINEAR)))  # fmt: skip
+    return made
+
+
+def _in_corners() -> list[Case]:
+    """Samples beyond a corner of a cube."""
+    random = np.random.default_rng(37)
+    made = []
+    count = 768
+    at = np.where(random.integers(0, 2, (count, 3)), 1, -1) * random.uniform(0.8, 1, (count, 3))
+    vectors = random.standard_normal((2, count, 3)) * np.exp2(random.uniform(-6, -2, (2, count, 1)))
+    vectors[1] *= np.exp2(random.uniform(-4, 0, (count, 1)))
+    operands = words_of(*(axis.astype(np.float32) for part in (at, *vectors) for axis in part.T))
+    smooth = NORMALIZED | FULL_TRILINEAR | SEAMLESS
+    for dtype in ("f4", "u1", "f2"):
+        levels = tuple(random.standard_normal((6, _SIDE >> each, _SIDE >> each, 4)).astype(dtype)
+                       if dtype == "f2" else
+                       random.integers(0, 120, (6, _SIDE >> each, _SIDE >> each, 4)).astype(dtype)
+                       for each in range(_LEVELS))  # fmt: skip
+        for many in (1, _LEVELS):
+            resource = Resource("cube", levels[:many], mipmapped=many > 1)
+            base = Case(f"corners_{dtype}_{many}", "tex.grad.cube.v4.f32.f32", resource, operands,
+                        _BASE)  # fmt: skip
+            made += [base.with_sampling(base.name, flags=smooth),
+                     base.with_sampling(f"{base.name}_4", flags=smooth, anisotropy=4),
+                     base.with_sampling(f"{base.name}_point", flags=smooth, filter=POINT),
+                     base.with_sampling(f"{base.name}_apart")]  # fmt: skip
+    made.append(base.with_sampling("corners_quick", flags=NORMALIZED | SEAMLESS))
+    return made
+
+
+def _extreme() -> list[Case]:
+    """Gradients and texels that are infinite, not a number, zero or tiny."""
+    random = np.random.default_rng(38)
+    special = np.float32([0, -0.0, 1e-40, 1e-30, 1e-4, 0.03, 0.3, -0.05, 1e30, np.inf, -np.inf,
+                          np.nan])  # fmt: skip
+    values = special[random.integers(0, len(special), (4, 1024))]
+    numbers = np.concatenate([np.full((2, 1024), 0.4, np.float32), values])
+    texels = _any_levels(random, "2d", (1, 64, 64), 7)
+    made = [Case("extreme_gradients", _FORM, texels, words_of(*numbers), _BASE)]
+    made.append(made[0].with_sampling("extreme_gradients_one", between_levels=POINT))
+    made.append(Case("extreme_directions", "tex.grad.cube.v4.f32.f32",
+                     _any_levels(random, "cube", (6, 64, 64), 7),
+                     words_of(*np.full((2, 1024), 0.3, np.float32), np.ones(1024, np.float32),
+                              *special[random.integers(0, len(special), (6, 1024))]), _BASE))  # fmt: skip
+    pair = [*_vectors(random, 512, -1, 5.5), *_vectors(random, 512, -1, 4)]
+    operands = _at(0, 0, *pair)
+    operands[:, :2] = words_of(*random.uniform(0, 1, (2, 512)).astype(np.float32))
+    for dtype in ("f2", "f4"):
+        levels = []
+        for number in range(_LEVELS):
+            side = _SIDE >> number
+            made_of = random.standard_normal((1, side, side, 4)).astype(dtype)
+            rare = random.uniform(0, 1, made_of.shape)
+            for least, value in ((0.01, np.nan), (0.02, np.inf), (0.03, -np.inf), (0.06, 6e-5),
+                                 (0.1, 3e4), (0.12, 1e-7)):  # fmt: skip
+                made_of[(rare < least) & (rare > least - 0.01)] = value
+            levels.append(made_of)
+        for count in (1, _LEVELS):
+            resource = Resource("2d", tuple(levels[:count]), mipmapped=count > 1)
+            base = Case(f"extreme_{dtype}_{count}", _FORM, resource, operands, _BASE)
+            made += [base, base.with_sampling(f"{base.name}_2", anisotropy=2)]
     return made

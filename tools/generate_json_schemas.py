@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from cudarun.base.errors import CudarunError, ErrorKind, ExitCode
+from cudarun.base.fault_place import FaultPlace
 from cudarun.base.machine import Machine
 from cudarun.base.records import document_fields
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.diagnostics.fault_reports import FaultPlace
 from cudarun.model.compare import ComparisonReport
 from cudarun.model.contexts import ContextsReport, ScriptReport, VerifyReport
 from cudarun.model.detectors import DetectorReport, LaunchFinding, LaunchStatistics

@@ -32,6 +32,8 @@ from cudarun.base.terminal import one_line
 if TYPE_CHECKING:
     from typing import Self, TypedDict, Unpack
 
+    from cudarun.base.fault_place import FaultPlace
+
     class ErrorContext(TypedDict, total=False):
         """The location of an error. The keys are fields of the errors in JSON documents."""
 
@@ -154,6 +156,7 @@ class CudarunError(Exception):
         kind: The error's name in documents.
         exit_code: The process status.
         subjects: All subjects, the outermost first.
+        places: The places of a fault or a hang of the emulated device.
         warnings: A compiler's, from before, and notes on the arguments: each is a
             `cudarun.diagnostics.entries.Diagnostic`.
         findings: What detectors found before: each is a
@@ -188,6 +191,7 @@ class CudarunError(Exception):
         self.of(option=option, origin=origin, operation=operation)
         self.context: dict[str, str] = {}
         self.at(**context)
+        self.places: tuple[FaultPlace, ...] = ()
         self.warnings: tuple[Any, ...] = ()
         self.findings: tuple[Any, ...] = ()
         self.statistics: Any = None

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from cudarun.base.fault_place import FaultPlace
     from cudarun.emulator.detectors.findings import DetectorFinding
     from cudarun.emulator.detectors.proof import Prover, Variant
     from cudarun.emulator.detectors.statistics import Statistics
@@ -96,13 +97,21 @@ def on_progress(callback: Callable[[float], object]) -> None:
     process.on_progress = callback
 
 
-def thread_states() -> str | None:
-    """Return the states of the running kernel's threads, as in a fault's report.
+def fault_places() -> tuple[FaultPlace, ...]:
+    """Return the places of the fault that calls return."""
+    return process.fault.places if process.fault is not None and process.fault.is_known else ()
+
+
+def thread_states() -> tuple[str, tuple[FaultPlace, ...]] | None:
+    """Return the states of the running kernel's threads, as in a fault's report, and their places.
 
     A launch returns when its kernel has ended, so the caller is a signal handler or another thread.
     ``None`` if no kernel runs.
     """
-    return None if process.launch is None else describe_thread_states(process.launch)
+    if process.launch is None:
+        return None
+    report = describe_thread_states(process.launch)
+    return report.text, tuple(report.places)
 
 
 def compiler() -> Compiler:

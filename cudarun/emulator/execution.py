@@ -172,7 +172,7 @@ class _Grids:
             return self.run(child.kernel, config, lambda done: None, child)
         except DeviceFault as fault:
             by = f"  launched by kernel {parent.kernel.name}"
-            raise DeviceFault(fault.result, f"{fault.report}\n{by}") from None
+            raise DeviceFault(fault.result, f"{fault.report}\n{by}", fault.places) from None
 
 
 @contextmanager

@@ -10,8 +10,8 @@ from cudarun.diagnostics.entries import Diagnosed
 
 if TYPE_CHECKING:
     from cudarun.base.errors import CudarunError, ErrorKind
+    from cudarun.base.fault_place import FaultPlace
     from cudarun.diagnostics.entries import Diagnostic
-    from cudarun.diagnostics.fault_reports import FaultPlace
     from cudarun.model.detectors import LaunchFinding, LaunchStatistics
     from cudarun.model.launch import KernelEngine
 
@@ -102,7 +102,7 @@ def described(error: CudarunError) -> DescribedError:
         cuda=None if error.cuda is None else CudaResult(*error.cuda),
         hint=error.hint,
         log=error.log or None,
-        places=_fault_places(error.log),
+        places=error.places or None,
         warnings=error.warnings or None,
         findings=error.findings or None,
         statistics=error.statistics,
@@ -115,14 +115,6 @@ def described(error: CudarunError) -> DescribedError:
         diagnostics=_diagnostics(error),
         explanation=(error.explanation or None) if isinstance(error, Diagnosed) else None,
     )
-
-
-def _fault_places(log: str | None) -> tuple[FaultPlace, ...] | None:
-    if not log:
-        return None
-    from cudarun.diagnostics.fault_reports import fault_places  # few errors have logs
-
-    return tuple(fault_places(log)) or None
 
 
 def _diagnostics(

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from cudarun.model.spec import CaseReport, SpecReport
 
 # The place of a fault in its report, which the driver passes on as text.
-_FAULT_PLACE = re.compile(r"^ *from (?P<file>.+):(?P<line>\d+)$", re.MULTILINE)
 _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
 
@@ -114,10 +113,12 @@ def of_error(error: CudarunError) -> Iterator[Annotation]:
 
 def _places(error: CudarunError) -> Iterator[tuple[str, int]]:
     """Yield the file and line of a mistake in a text, and of a fault in the source."""
-    places = [_PLACE.fullmatch(place) for place in error.subject("place")]
-    for match in (*places, *_FAULT_PLACE.finditer(error.log or "")):
+    for match in map(_PLACE.fullmatch, error.subject("place")):
         if match is not None:
             yield match["file"], int(match["line"])
+    for place in error.places:
+        if place.file is not None and place.line is not None:
+            yield place.file, place.line
 
 
 def _of_launch(report: LaunchReport) -> Iterator[Annotation]:

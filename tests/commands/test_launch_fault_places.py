@@ -40,13 +40,14 @@ sync: bar.warp.sync -1;
 .visible .entry traps(.param .u64 out) {
     trap;
 }
-.file 1 "k.cu"
+.file 1 "FILE"
 """
+FILE = "k: block (9, 9, 9), thread (9, 9, 9).cu"
 
 
 @pytest.mark.parametrize("engine", ["interpret", "compile"])
 def test_places_in_a_document(run: Run, tmp_path: Path, engine: str) -> None:
-    (tmp_path / "k.ptx").write_text(KERNELS)
+    (tmp_path / "k.ptx").write_text(KERNELS.replace("FILE", FILE))
 
     def places(kernel: str) -> list[dict[str, object]]:
         ran = run(
@@ -59,7 +60,7 @@ def test_places_in_a_document(run: Run, tmp_path: Path, engine: str) -> None:
     assert places("past") == [
         {
             "state": "", "threads": 1, "block": [0, 0, 0], "thread": [5, 0, 0],
-            "ptx_line": 9, "ptx": "st.global.u32 [%o+400], %i;", "file": "k.cu", "line": 42,
+            "ptx_line": 9, "ptx": "st.global.u32 [%o+400], %i;", "file": FILE, "line": 42,
             "buffer": "out", "element": 105,
         }
     ]  # fmt: skip

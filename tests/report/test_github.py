@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cudarun.base.errors import DeviceFailed, ExitCode, RequestError
+from cudarun.base.fault_place import FaultPlace
 from cudarun.cli import main
 from cudarun.model.detectors import LaunchFinding, MemoryAccess
 from cudarun.model.spec import CaseReport, SpecReport
@@ -59,6 +60,7 @@ def test_a_case_is_annotated_in_the_spec_and_in_the_source(
 ) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     error = DeviceFailed("illegal address", log=LOG)
+    error.places = (FaultPlace(file="src/k.cu", line=10), FaultPlace(ptx_line=3))
     error.findings = (RACE, MASK)
     cases = (
         CaseReport("good", 1, "cpu", "passed"),

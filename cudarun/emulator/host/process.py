@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from cudarun.base.records import dataclass
 from cudarun.emulator.engines import Engines
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
@@ -39,15 +38,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.schedules.primary_grids import PrimaryGrid
 
 _STDOUT = 1
-
-
-@dataclass()
-class Fault:
-    """The fault that ended a kernel: its result, a report, and whether a call has returned it."""
-
-    result: str
-    report: str
-    known: bool = False
 
 
 class Process:
@@ -83,7 +73,7 @@ class Process:
         self.devices: tuple[EmulatedDevice, ...] = ()
         self.primary_contexts: tuple[PrimaryContext, ...] = ()
         self.pools: tuple[DevicePools, ...] = ()
-        self.fault: Fault | None = None
+        self.fault: DeviceFault | None = None
         self._printed = bytearray()
         self.on_progress: Callable[[float], object] = lambda done: None
         self.observer: Observer = NOBODY
@@ -271,7 +261,7 @@ class Process:
                 work()
         except DeviceFault as fault:
             if self.fault is None:
-                self.fault = Fault(fault.name.removeprefix("CUDA_ERROR_"), fault.report)
+                self.fault = fault.with_traceback(None)  # which has the memory of the launch
         finally:
             self.launch = None
             device.busy = False
@@ -316,16 +306,16 @@ class Process:
         A call ``of_current`` needs the current context; after a fault a missing or destroyed one
         (``cuDevicePrimaryCtxReset``) is reported instead.
         """
-        if self.fault is None or not (self.fault.known or synchronizes):
+        if self.fault is None or not (self.fault.is_known or synchronizes):
             return
-        if not self.fault.known:
-            self.fault.known = True
+        if not self.fault.is_known:
+            self.fault.is_known = True
             self.log.write(self.fault.report)  # the current call reports it
             self.show_printed()
         top = self.stack.top
         if of_current and (top is None or not top.alive):
             raise Refusal("INVALID_CONTEXT" if top is None else "CONTEXT_IS_DESTROYED")
-        raise Refusal(self.fault.result)
+        raise Refusal(self.fault.name.removeprefix("CUDA_ERROR_"))
 
 
 process = Process()

@@ -406,20 +406,27 @@ class Access:
             off = address % self.bytes
             what = f"misaligned address in a {access}"
             detail = f"{where} is misaligned by {off} for a {self.bytes}-byte access"
-            return active.fault(_MISALIGNED_ADDRESS, what, lane, detail)
+            return active.fault(_MISALIGNED_ADDRESS, what, lane, detail, address=address)
         space = section_window(address)
         if self._is_foreign(space):
             what = f"{access} of global memory at an address of {space} memory"
             return active.fault(_INVALID_ADDRESS_SPACE, what, lane, f"{where} is in {space} memory")
-        detail = f"{where} {self._explain(active, address)}"
-        return active.fault(_ILLEGAL_ADDRESS, f"illegal address in a {access}", lane, detail)
+        why, near = self._explain(active, address)
+        what = f"illegal address in a {access}"
+        return active.fault(
+            _ILLEGAL_ADDRESS, what, lane, f"{where} {why}", address=address, allocation=near
+        )
 
-    def _explain(self, active: Active, address: int) -> str:
-        """Describe an address that is not accessible, and its distance from one that is."""
+    def _explain(self, active: Active, address: int) -> tuple[str, int | None]:
+        """Describe an address that is not accessible, and its distance from one that is.
+
+        Returns:
+            The description, and the start of the allocation that it names.
+        """
         section = self._section(active, address)
         if section is not None:
             offset = address - self.first_address(section)
-            return describe_offset(section.name, section.size, offset, self.bytes)
+            return describe_offset(section.name, section.size, offset, self.bytes), None
         return describe_address(active.batch.launch, address, self.bytes)
 
 

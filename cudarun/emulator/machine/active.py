@@ -7,7 +7,7 @@ to the launch, the arrays have one value per active lane, and destinations must 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.lanes import Indices, Lanes
-from cudarun.emulator.machine.report import describe
+from cudarun.emulator.machine.report import Report
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
@@ -136,6 +136,13 @@ class Active:
         """Return the fault of the ``index``-th active lane by something that is not implemented."""
         return self.fault(801, f"{what} is not implemented by the emulated device", index)
 
-    def fault(self, result: int, what: str, index: int, *details: str) -> DeviceFault:
-        """Return the fault of the ``index``-th active lane."""
-        return DeviceFault(result, describe(self, what, self.lane(index), details))
+    def fault(
+        self, result: int, what: str, index: int, *details: str, **fields: Any
+    ) -> DeviceFault:
+        """Return the fault of the ``index``-th active lane, with more fields of its place."""
+        report = Report(self.batch.launch, what)
+        report.lines += [f"  {detail}" for detail in details]
+        report.at(self.site, **fields)
+        report.add_callers(self.batch.launch, self.path)
+        report.name(self.batch.threads, self.lane(index))
+        return report.fault(result)

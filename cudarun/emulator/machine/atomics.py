@@ -49,11 +49,11 @@ class GlobalAccess(Access):
     def _sections(self, active: Active) -> list[Section]:
         return []
 
-    def _explain(self, active: Active, address: int) -> str:
+    def _explain(self, active: Active, address: int) -> tuple[str, int | None]:
         space = section_window(address)
         if space is None:
             return super()._explain(active, address)
-        return f"is in {space} memory; vector atomics access global memory only"
+        return f"is in {space} memory; vector atomics access global memory only", None
 
 
 class Atomic(MemoryAction):

@@ -39,7 +39,7 @@ class ClusterAccess(Access):
         fault = super()._fault(active, address, lane, misaligned=misaligned)
         if misaligned or not rank_of(address):
             return fault
-        return DeviceFault(_FAILED, fault.report)
+        return DeviceFault(_FAILED, fault.report, fault.places)
 
 
 class BulkTransfer(AsynchronousAction, BarrierChange):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.machine.report import place
+from cudarun.emulator.machine.report import Report
 from cudarun.emulator.memory import InvalidAddress
 from cudarun.emulator.numerics.arrays import Array
 
@@ -94,8 +93,7 @@ def _row(launch: Launch, box: Box, address: int, site: Site | None, *, to_write:
         except InvalidAddress:
             continue
     what = "written" if to_write else "read"
-    head = f"kernel {launch.kernel.name}: {box.width} bytes at {address:#x} cannot be {what} by a "
-    lines = [f"{head}copy that the kernel has enqueued"]
-    if site is not None:
-        lines += [f"  {line}" for line in place(site)]
-    raise DeviceFault(700, "\n".join(lines))
+    box_bytes = f"{box.width} bytes at {address:#x}"
+    report = Report(launch, f"{box_bytes} cannot be {what} by a copy that the kernel has enqueued")
+    report.at(site)
+    raise report.fault(700)

@@ -16,7 +16,7 @@ from cudarun.emulator.code import BlockCode, FunctionCode, Role, Site
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.child_grids import ChildGrid, ChildQueue, GridFamily
 from cudarun.emulator.machine.printf import PrintBuffer
-from cudarun.emulator.machine.report import place, thread_name
+from cudarun.emulator.machine.report import Report
 from cudarun.emulator.machine.spaces import RESERVED_SHARED
 from cudarun.emulator.memory import UNDEFINED_BYTE
 from cudarun.emulator.numerics.arrays import Array
@@ -359,15 +359,14 @@ class Launch:
         self, threads: Threads, lane: int, function: FunctionCode, site: Site | None
     ) -> DeviceFault:
         """Return the fault of a lane whose stack has no room for another frame."""
-        lines = [
-            f"kernel {self.kernel.name}: stack overflow in a call of {function.name}",
+        report = Report(self, f"stack overflow in a call of {function.name}")
+        report.lines.append(
             f"  the stack of {self.local_stride} bytes per thread is exhausted "
-            f"(CU_LIMIT_STACK_SIZE is {self.config.stack_limit})",
-        ]
-        if site is not None:
-            lines += [f"  {line}" for line in place(site)]
-        lines.append(f"  {thread_name(threads, lane)}")
-        return DeviceFault(700, "\n".join(lines))
+            f"(CU_LIMIT_STACK_SIZE is {self.config.stack_limit})"
+        )
+        report.at(site)
+        report.name(threads, lane)
+        return report.fault(700)
 
 
 def _never(executed: Collection[int]) -> bool:

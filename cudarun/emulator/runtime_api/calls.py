@@ -105,7 +105,7 @@ def of_bindings(name: str) -> None:
 def last_error(*, clear: bool) -> int:
     """Return the last error of the thread's calls; a kernel's fault remains after ``clear``."""
     error = thread.error
-    if clear and not (process.fault is not None and process.fault.known):
+    if clear and not (process.fault is not None and process.fault.is_known):
         thread.error = 0
     return error
 

@@ -115,7 +115,9 @@ class Driver(DriverCalls):
         status, text = self.module.cuGetErrorString(result)
         words = text.decode() if int(status) == 0 else "unknown error"
         cuda = result.name, number
-        return kind(words, hint=hint, cuda=cuda, log=self._last_log or None, operation=name)
+        error = kind(words, hint=hint, cuda=cuda, log=self._last_log or None, operation=name)
+        error.places = self.traits.fault_places()
+        return error
 
     def _read_log(self, name: str) -> str:
         """Return the driver's log entries since the last failed call."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
     import numpy as np
     import numpy.typing as npt
 
+    from cudarun.base.fault_place import FaultPlace
     from cudarun.emulator.detectors.findings import AccessSite as AccessSite
     from cudarun.emulator.detectors.findings import DetectorFinding as DetectorFinding
     from cudarun.emulator.detectors.proof import Variant as Variant
@@ -79,7 +80,9 @@ class DriverTraits:
             do not, and would be counted with the user's.
         on_progress: Sets a function that is called with the completed part of a running kernel.
         detectors: Instruments kernels with detectors; ``None`` unless `has_detectors`.
-        thread_states: Reports the thread states of a running kernel; ``None`` if unsupported.
+        thread_states: Reports the thread states of a running kernel, and their places; ``None`` if
+            unsupported.
+        fault_places: Returns the places of the fault that calls return; empty for a GPU.
         is_compiling: Returns whether a kernel that is to run is being compiled.
         never_written: Marks memory, by address and size, as never written.
         unwritten_bytes: Returns 1 for each byte of marked memory, by address and size, that nothing
@@ -117,7 +120,8 @@ class DriverTraits:
     quick_kernels: bool = True
     on_progress: Callable[[Callable[[float], object]], None] = _nothing
     detectors: KernelDetectors | None = None
-    thread_states: Callable[[], str | None] | None = None
+    thread_states: Callable[[], tuple[str, tuple[FaultPlace, ...]] | None] | None = None
+    fault_places: Callable[[], tuple[FaultPlace, ...]] = tuple
     is_compiling: Callable[[], bool] = bool
     never_written: Callable[[int, int], None] = _nothing
     unwritten_bytes: Callable[[int, int], npt.NDArray[np.uint8]] | None = None

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import CudarunError
+from cudarun.base.fault_place import FaultPlace
 from cudarun.session.driver.calls import is_fault
 from cudarun.session.launch.steps import BoundStep
 
-# The driver reports a fault by a result and its log, a text: all details are in the text.
-_ADDRESS = re.compile(r"^ *(?:global|generic) address 0x(?P<address>[0-9a-f]+) ")
-_ALLOCATION = re.compile(r" at 0x(?P<base>[0-9a-f]+) \(")
 _OF_SHARED = re.compile(r"^ *shared address ", re.MULTILINE)
 _OF_STACK = re.compile(r"^kernel \S+: stack overflow", re.MULTILINE)
 _OF_OBJECT = re.compile(r"is not a (?P<word>texture|surface) object of this context")
@@ -27,7 +25,7 @@ _LAUNCH_FAILED = 719  # CUDA_ERROR_LAUNCH_FAILED: the result of a trap
 def explain_fault(
     error: CudarunError, step: BoundStep, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
 ) -> None:
-    """Add the buffers in question to the error's log, and missing options to its hint.
+    """Add the buffers in question to the error's places and log, and missing options to its hint.
 
     Args:
         error: The error of a launch.
@@ -37,10 +35,11 @@ def explain_fault(
     """
     if not is_fault(error):
         return
-    lines = (error.log or "").splitlines()
-    error.log = (
-        "\n".join(each for line in lines for each in _explained(line, specs, addresses)) or None
-    )
+    for place in error.places:
+        if (found := _buffer_at(place, specs, addresses)) and error.log:
+            head, named, rest = error.log.partition(f" address {place.address:#x} ")
+            line, end, rest = rest.partition("\n")
+            error.log = f"{head}{named}{line}\n{found}{end}{rest}"
     error.hint = error.hint or _missing_option(error, step)
 
 
@@ -74,20 +73,17 @@ def _code_of(image: bytes, kernel: str) -> bytes:
     )
 
 
-def _explained(
-    line: str, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
-) -> Iterator[str]:
-    yield line
-    found = _ADDRESS.match(line)
-    if found is None:
-        return
-    address = int(found["address"], 16)
-    named = _ALLOCATION.search(line)
-    nearest = int(named["base"], 16) if named else None
+def _buffer_at(
+    place: FaultPlace, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
+) -> str | None:
+    """Add the buffer and the element to a place; return a line about them."""
+    address = place.address
+    if address is None:
+        return None
     for spec in specs:
         start = addresses[spec.name]
-        if start == nearest or start <= address < start + spec.nbytes:
-            size = spec.dtype().itemsize
+        if start == place.allocation or start <= address < start + spec.nbytes:
             # Before the start the elements have negative numbers: -1 is adjacent.
-            yield f"  that is element {(address - start) // size} of buffer {spec.name}, {spec}"
-            return
+            place.buffer, place.element = spec.name, (address - start) // spec.dtype().itemsize
+            return f"  that is element {place.element} of buffer {spec.name}, {spec}"
+    return None

@@ -76,7 +76,9 @@ def stopped_when_overdue(driver: Driver, progress: Progress) -> Iterator[None]:
         return
 
     def stop(_number: int, _frame: FrameType | None) -> NoReturn:
-        error = OutOfTime("the time limit has passed", log=thread_states())
+        log, places = thread_states() or (None, ())
+        error = OutOfTime("the time limit has passed", log=log)
+        error.places = places
         if driver.traits.is_compiling():
             error.cause, error.hint = "the kernel was being compiled", _COMPILING
         raise error
@@ -89,7 +91,7 @@ def stopped_when_overdue(driver: Driver, progress: Progress) -> Iterator[None]:
         states = thread_states()
         if states is not None:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-            progress.add_states(states)
+            progress.add_states(states[0])
 
     before = signal.signal(OVERDUE, stop), signal.signal(signal.SIGVTALRM, report)
     signal.setitimer(signal.ITIMER_VIRTUAL, _LOOKING, _LOOKING)

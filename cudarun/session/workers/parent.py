@@ -325,6 +325,7 @@ def interruption(workers: Sequence[AnyWorker]) -> Interrupted | None:
     log = "\n".join(filter(None, (report.log for report in reports)))
     error = Interrupted("interrupted", log=log)
     error.context |= reports[0].context
+    error.places = tuple(place for report in reports for place in report.places)
     error.engines = tuple(engine for report in reports for engine in report.engines)
     if len(reports) > 1:
         devices = (report.context.get("device") for report in reports)

@@ -92,7 +92,7 @@ def interrupted_states(
     reports: list[str] = []
 
     def report(done: float) -> None:
-        reports.append(describe_thread_states(launches[0]))
+        reports.append(describe_thread_states(launches[0]).text)
         if len(reports) >= 3 and (shown in reports[-1] or len(reports) == _MOST_REPORTS):
             raise KeyboardInterrupt
 

@@ -215,7 +215,7 @@ def _unsuitable(launch: Launch) -> str:
             return "statistics and proofs observe the interpreter"
         if launch.config.cooperative or launch.cluster_blocks > 1:
             return "detectors observe blocks that wait for one another in the interpreter"
-        if launch.config.primary is not None:
+        if launch.config.overlap is not None and launch.config.overlap.before is not None:
             return "detectors observe overlapping grids in the interpreter"
         if launch.launches_grids:
             return "detectors observe kernels that launch kernels in the interpreter"

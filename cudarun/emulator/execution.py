@@ -163,7 +163,7 @@ class _Grids:
             block=child.block,
             parameters=child.parameters,
             dynamic_shared=child.dynamic_shared,
-            primary=None,
+            overlap=None,
             cooperative=False,
             cluster=child.kernel.required_cluster,
             grid_id=_FIRST_CHILD * self.children,

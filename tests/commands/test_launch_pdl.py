@@ -73,6 +73,15 @@ def test_a_step_of_triton(run: Run, tmp_path: Path) -> None:
     assert (ran.code, MISSING in ran.out) == (1, True), ran.err
 
 
+def test_schedules(run: Run) -> None:
+    then = *THEN, "--pdl", "--schedules", "3"
+    ran = run(*FIRST, "--then", "-k", "early", *then)
+    assert ran.code == 1
+    assert ran.out.splitlines()[-1].endswith("--schedule late repeats the first one")
+    assert run(*FIRST, "--then", "-k", "waits", *then).code == 0
+    assert run(*FIRST, "--then", "-k", "early", *then[:-3], "--schedules", "3").code == 0
+
+
 def test_keys_and_keywords(run: Run, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(
         '[[launch]]\nimage = "k.ptx"\ndetect = "race"\n'

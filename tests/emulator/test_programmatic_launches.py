@@ -33,43 +33,52 @@ STORE, LOAD = "st.global.u32 [%m], 7;", "ld.global.u32 %v1, [%o];"
 ADD = "red.global.add.u32 [%z], 1;"
 
 
+def call(name: str, *arguments: Any) -> Any:
+    result, *values = getattr(cuda, name)(*arguments)
+    assert result == cuda.CUresult.CUDA_SUCCESS, result.name
+    return values[0] if values else None
+
+
+def launch(*bodies: str, between: str = "", programmatic: bool = True) -> list[int]:
+    """Launch kernels with these bodies one after the other; return the buffer."""
+    call("cuInit", 0)
+    call("cuCtxCreate", None, 0, 0)
+    text = ".version 8.6\n.target sm_90\n.address_size 64\n" + "".join(
+        KERNEL.format(name=f"k{number}", body=body) for number, body in enumerate(bodies)
+    )
+    module = call("cuModuleLoadData", text.encode() + b"\0")
+    buffer = call("cuMemAlloc", 4 * WORDS)
+    call("cuMemsetD32", buffer, 0, WORDS)
+    attribute = cuda.CUlaunchAttribute()
+    names = cuda.CUlaunchAttributeID
+    attribute.id = names.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    attribute.value.programmaticStreamSerializationAllowed = int(programmatic)
+    config = cuda.CUlaunchConfig()
+    config.gridDimX, config.gridDimY, config.gridDimZ = BLOCKS, 1, 1
+    config.blockDimX, config.blockDimY, config.blockDimZ = THREADS, 1, 1
+    config.attrs, config.numAttrs = [attribute], 1
+    for number in range(len(bodies)):
+        kernel = call("cuModuleGetFunction", module, f"k{number}".encode())
+        call("cuLaunchKernelEx", config, kernel, ((int(buffer),), (ctypes.c_uint64,)), 0)
+        if between:
+            call(between)
+    found = (ctypes.c_uint32 * WORDS)()
+    call("cuMemcpyDtoH", ctypes.addressof(found), buffer, 4 * WORDS)
+    return [*found]
+
+
 @pytest.fixture(params=["interpret", "compile"])
 def races(fresh_process: Process, request: Any) -> Iterator[Callable[..., list[DetectorFinding]]]:
-    """Launch kernels with these bodies one after the other; return the races."""
+    """Launch as `launch` does; return the races."""
+    call("cuInit", 0)
+    cuda.select_engine(request.param)
 
-    def call(name: str, *arguments: Any) -> Any:
-        result, *values = getattr(cuda, name)(*arguments)
-        assert result == cuda.CUresult.CUDA_SUCCESS
-        return values[0] if values else None
-
-    def launch(*bodies: str, between: str = "", programmatic: bool = True) -> list[DetectorFinding]:
-        call("cuInit", 0)
-        call("cuCtxCreate", None, 0, 0)
-        cuda.select_engine(request.param)
-        text = ".version 8.6\n.target sm_90\n.address_size 64\n" + "".join(
-            KERNEL.format(name=f"k{number}", body=body) for number, body in enumerate(bodies)
-        )
-        module = call("cuModuleLoadData", text.encode() + b"\0")
-        buffer = call("cuMemAlloc", 4 * WORDS)
-        call("cuMemsetD32", buffer, 0, WORDS)
-        attribute = cuda.CUlaunchAttribute()
-        names = cuda.CUlaunchAttributeID
-        attribute.id = names.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-        attribute.value.programmaticStreamSerializationAllowed = int(programmatic)
-        config = cuda.CUlaunchConfig()
-        config.gridDimX, config.gridDimY, config.gridDimZ = BLOCKS, 1, 1
-        config.blockDimX, config.blockDimY, config.blockDimZ = THREADS, 1, 1
-        config.attrs, config.numAttrs = [attribute], 1
+    def found(*bodies: str, **options: Any) -> list[DetectorFinding]:
         cuda.start_detectors(("race",), count=False)
-        for number in range(len(bodies)):
-            kernel = call("cuModuleGetFunction", module, f"k{number}".encode())
-            call("cuLaunchKernelEx", config, kernel, ((int(buffer),), (ctypes.c_uint64,)), 0)
-            if between:
-                call(between)
-        call("cuCtxSynchronize")
+        launch(*bodies, **options)
         return cuda.stop_detectors()[0]
 
-    yield launch
+    yield found
     cuda.select_engine(None)
 
 
@@ -131,3 +140,68 @@ def test_launches_in_order(races: Callable[..., list[DetectorFinding]]) -> None:
     wrong = TRIGGER + STORE, LOAD
     assert races(*wrong, programmatic=False) == []
     assert races(*wrong, between="cuCtxSynchronize") == []
+
+
+# --- schedules -----------------------------------------------------------------------------------
+
+SCHEDULES = ("late", *range(8))
+COPY = LOAD + "st.global.u32 [%m+512], %v1;"
+
+
+@pytest.fixture
+def scheduled(fresh_process: Process) -> Iterator[Callable[..., list[list[int]]]]:
+    """Launch as `launch` does, with each schedule; return the buffers."""
+
+    def found(*bodies: str, **options: Any) -> list[list[int]]:
+        buffers = []
+        for schedule in SCHEDULES:
+            cuda.select_schedule(schedule)
+            buffers.append(launch(*bodies, **options))
+        return buffers
+
+    yield found
+    cuda.select_schedule(None)
+
+
+RIGHT = {
+    "a wait": (TRIGGER + STORE, WAIT + COPY),
+    "no trigger": (STORE, COPY),
+    "a third grid": (TRIGGER + STORE, TRIGGER + WAIT, WAIT + COPY),
+    "a third grid that begins after the first one": (TRIGGER + STORE, WAIT + TRIGGER, COPY),
+    "a grid that polls": (
+        TRIGGER + STORE,
+        "L: ld.volatile.global.u32 %v1, [%o]; setp.eq.u32 %p1, %v1, 0; @%p1 bra L;" + COPY),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bodies", RIGHT.values(), ids=RIGHT.keys())
+def test_right_grids_in_each_schedule(
+    scheduled: Callable[..., list[list[int]]], bodies: list[str]
+) -> None:
+    assert scheduled(*bodies) == [[7] * WORDS] * len(SCHEDULES)
+
+
+def test_an_early_read_in_each_schedule(scheduled: Callable[..., list[list[int]]]) -> None:
+    late, *others = scheduled(TRIGGER + STORE, COPY)
+    assert late == [7] * (WORDS // 2) + [0] * (WORDS // 2)
+    assert any(found != [7] * WORDS for found in others)
+    ordered = [[7] * WORDS] * len(SCHEDULES)
+    assert scheduled(TRIGGER + STORE, COPY, programmatic=False) == ordered
+    assert scheduled(TRIGGER + STORE, COPY, between="cuCtxSynchronize") == ordered
+
+
+def test_a_third_grid_that_begins_early(scheduled: Callable[..., list[list[int]]]) -> None:
+    late, *_ = scheduled(TRIGGER + STORE, TRIGGER + WAIT, COPY)
+    assert late == [7] * (WORDS // 2) + [0] * (WORDS // 2)
+
+
+def test_a_store_over_what_has_not_been_read(scheduled: Callable[..., list[list[int]]]) -> None:
+    late, *_ = scheduled(STORE, WAIT + TRIGGER + COPY, "st.global.u32 [%m], 8;")
+    assert late == [8] * WORDS
+
+
+def test_a_fault_after_the_trigger(fresh_process: Process) -> None:
+    cuda.select_schedule("late")
+    with pytest.raises(AssertionError, match="LAUNCH_FAILED"):
+        launch(TRIGGER + "trap;", STORE)
+    cuda.select_schedule(None)

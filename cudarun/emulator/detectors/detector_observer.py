@@ -120,13 +120,13 @@ class DetectorObserver(Observer):
 
     def _between_grids(self, launch: Launch, races: RaceDetector) -> Iterator[Detector]:
         """Return the detector of races with other grids, if there can be any."""
-        order = self._history.order
+        order, overlap = self._history.order, launch.config.overlap
         is_needed = launch.launches_grids or any(
             map(releases_dependents, launch.functions.values())
         )
         if launch.origin is not None:
             order.begin(launch.origin)
-        elif launch.config.primary is not None and order.host.incomplete():
+        elif overlap is not None and overlap.before is not None and order.host.incomplete():
             order.follow()
             is_needed = True
         else:

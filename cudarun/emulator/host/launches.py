@@ -37,8 +37,10 @@ from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.register_limits import register_note
 from cudarun.emulator.machine.launch import LaunchConfig
-from cudarun.emulator.machine.schedules.primary_grids import PrimaryGrid
+from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
 from cudarun.emulator.machine.schedules.schedule import Schedule
+from cudarun.emulator.machine.transfers import releases_dependents
 from cudarun.emulator.program import KernelCode
 
 Extent = tuple[int, int, int]
@@ -210,25 +212,33 @@ def kernel_operation(
         with process.lock:
             function.loaded = True
             context.called |= function.module.compiled.system_calls
-            primary, process.in_flight = process.in_flight, PrimaryGrid()
+            before, process.in_flight = process.in_flight, OverlappingGrid()
+            overlap = process.in_flight
             config = _configuration(function, geometry, parameters, process.schedule)
-            if geometry.programmatic:
-                config = replace(config, primary=primary)
+            config = replace(config, overlap=overlap)
             memories = process.reachable(context)
+        execute = partial(
+            process.execute,
+            function.module.program,
+            function.code,
+            config,
+            memories=memories,
+            symbols=function.module.symbols,
+            printf=process.printed,
+            device=context.device.traits,
+            begun=process.begun,
+            on_progress=process.on_progress,
+            observer=process.observer,
+            engines=process.engines,
+        )
+        if geometry.programmatic:
+            overlap.before = before
+        elif before is not None:
+            before.complete()
+        functions = function.module.program.code.values()
+        pauses = process.schedule is not None and process.observer is NOBODY
         try:
-            process.execute(
-                function.module.program,
-                function.code,
-                config,
-                memories=memories,
-                symbols=function.module.symbols,
-                printf=process.printed,
-                device=context.device.traits,
-                begun=process.begun,
-                on_progress=process.on_progress,
-                observer=process.observer,
-                engines=process.engines,
-            )
+            overlap.run(execute, pauses=pauses and any(map(releases_dependents, functions)))
         except NotCompiled as problem:
             raise Refusal("NOT_SUPPORTED", str(problem)) from None
 

@@ -35,7 +35,7 @@ from cudarun.emulator.memory import Memory
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch
-    from cudarun.emulator.machine.schedules.primary_grids import PrimaryGrid
+    from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
 
 _STDOUT = 1
 
@@ -81,7 +81,7 @@ class Process:
         self.engines = Engines()
         self.schedule: Schedule | None = None
         self.launch: Launch | None = None
-        self.in_flight: PrimaryGrid | None = None
+        self.in_flight: OverlappingGrid | None = None
         self.compiles_on_demand = False
 
     # --- devices and contexts --------------------------------------------------------------------
@@ -213,8 +213,13 @@ class Process:
     def ready(self, device: EmulatedDevice) -> bool:
         """Wait until a device is idle; return whether it can run work: no fault occurred."""
         self.lock.wait_for(lambda: not device.busy)
-        self.in_flight = None
+        self._complete_in_flight(device)
         return self.fault is None
+
+    def _complete_in_flight(self, device: EmulatedDevice) -> None:
+        grid, self.in_flight = self.in_flight, None
+        if grid is not None:
+            self.run(device, grid.complete)
 
     def submit(self, stream: Stream, *operations: Operation) -> None:
         """Execute operations in the order of a stream, or capture them if it is capturing.
@@ -245,7 +250,7 @@ class Process:
                     if operation.device is not None:
                         self.run(operation.device, operation.work)
                     elif self.fault is None:
-                        self.in_flight = None
+                        self._complete_in_flight(device)
                         operation.work()
 
         self.run(device, work)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.child_grids import DeviceServices
     from cudarun.emulator.machine.observer import Observer
-    from cudarun.emulator.machine.schedules.primary_grids import PrimaryGrid
+    from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
     from cudarun.emulator.machine.schedules.schedule import Schedule
     from cudarun.emulator.machine.textures.texels import Surface
     from cudarun.emulator.machine.textures.texture import Texture
@@ -74,8 +74,8 @@ class LaunchConfig:
     objects by handle, ``grid_id`` is ``%gridid``, ``services`` serve the functions of the device
     runtime, ``resident_blocks`` returns how many blocks fit on the device at once, of a kernel,
     their threads and the dynamic shared memory; without it only their threads count, ``schedule``
-    makes the choices that the interpreter otherwise makes in the same way, ``primary`` is the grid
-    that may be incomplete when this one begins.
+    makes the choices that the interpreter otherwise makes in the same way, ``overlap`` is the
+    grid as others can overlap with it.
     """
 
     grid: tuple[int, int, int]
@@ -93,7 +93,7 @@ class LaunchConfig:
     services: DeviceServices | None = None
     resident_blocks: Callable[[KernelCode, int, int], int] | None = None
     schedule: Schedule | None = None
-    primary: PrimaryGrid | None = None
+    overlap: OverlappingGrid | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from cudarun.emulator.machine.access import MemoryAction
 from cudarun.emulator.machine.asynchronous import AsynchronousAction
 from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, Wait
 from cudarun.emulator.machine.spaces import RANK_SHIFT
-from cudarun.emulator.machine.transfers import NoEffect
+from cudarun.emulator.machine.transfers import GridDependency, NoEffect
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.lanes import Indices
+    from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
     from cudarun.emulator.machine.schedules.schedule import Schedule
     from cudarun.emulator.words import Words
 
@@ -104,6 +105,10 @@ class PendingOperations:
                 return partial(self._issue, action)
             case Wait():
                 return partial(self._test, action)
+            case GridDependency(waits=waits):
+                overlap = self._batch.launch.config.overlap
+                if overlap is not None:
+                    return partial(self._depend, overlap, waits)
             case NoEffect(words=words):
                 if "commit_group" in words:
                     return partial(self._commit, _queue(words))
@@ -116,7 +121,10 @@ class PendingOperations:
         return action
 
     def complete_all(self) -> None:
-        """Complete all operations."""
+        """Complete all operations, and the grid before."""
+        overlap = self._batch.launch.config.overlap
+        if overlap is not None:
+            overlap.complete_before()
         self._commits.clear()
         for operation in list(self._operations):
             self._finish(operation)
@@ -150,6 +158,23 @@ class PendingOperations:
         self._accesses += 1
         self._continue()
         action(active, sources, destinations)
+
+    def _depend(
+        self,
+        overlap: OverlappingGrid,
+        waits: bool,
+        active: Active,
+        sources: Arrays,
+        destinations: Arrays,
+    ) -> None:
+        if waits:
+            overlap.complete_before()
+            return
+        batch, living = self._batch, None
+        blocks = batch.first_block + batch.threads.block_of
+        if batch.is_last and batch.first_block + batch.blocks == batch.launch.blocks:
+            living = set(blocks[batch.alive].tolist())
+        overlap.trigger(set(blocks[active.lanes].tolist()), living, self._schedule)
 
     def _commit(self, queue: str, active: Active, sources: Arrays, destinations: Arrays) -> None:
         self._committed(queue)[active.lanes] += 1

@@ -54,6 +54,10 @@ class Schedule:
         power = self.draw(_LONGEST_DELAY + 1) if self.interleaves else _LONGEST_DELAY
         return None if power == _LONGEST_DELAY else (1 << power) - 1
 
+    def overlaps(self) -> bool:
+        """Return whether a grid pauses when the next one may begin."""
+        return not self.interleaves or self.draw(2) == 1
+
     def clusters(self, most: int) -> int:
         """Return how many of at most ``most`` clusters begin together."""
         return 1 + self.draw(most) if self.interleaves and self.draw(2) else most

@@ -297,6 +297,16 @@ def scalars_of(element: Type) -> tuple[ScalarType, ...]:
     return (inner,) if isinstance(inner, ScalarType) else ()
 
 
+def least_exact(*types: ScalarType | None) -> ScalarType | None:
+    """Return the floating type with the shortest mantissa."""
+    return min(filter(None, types), key=lambda each: each.mantissa_bits, default=None)
+
+
+def most_exact(*types: ScalarType | None) -> ScalarType | None:
+    """Return the floating type with the longest mantissa, in which C++ computes."""
+    return max(filter(None, types), key=lambda each: each.mantissa_bits, default=None)
+
+
 # --- names ---------------------------------------------------------------------------------------
 
 

@@ -302,7 +302,8 @@ def _node(*, allow_python: bool) -> int:
 
 
 def _cases(spec: str, names: Sequence[str], values: Values, where: Target) -> list[Case]:
-    from cudarun.commands.spec_file import SpecOptions, read_spec
+    from cudarun.commands.spec_file import read_spec
+    from cudarun.commands.spec_options import SpecOptions
 
     given = {name: values[name] for name in ("seed", "timeout") if values[name] is not None}
     options = SpecOptions(

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,23 +17,21 @@ from click.core import ParameterSource
 
 from cudarun.base.errors import ArgumentSyntaxError, CudarunError, ImageRefused, RequestError
 from cudarun.base.files import OutputFile, check_outputs
-from cudarun.base.records import dataclass
 from cudarun.base.toml_text import escaped_references
-from cudarun.commands.confinement import Confinement
 from cudarun.commands.declaration import Values, filled
 from cudarun.commands.files import image_files, input_files, output_files, relocated_path
-from cudarun.commands.inputs import DASH, read_input, read_text
+from cudarun.commands.inputs import read_input, read_text
 from cudarun.commands.keywords import keyword_context
 from cudarun.commands.launch_request import baseline_values, program_request
 from cudarun.commands.options import reading
 from cudarun.commands.spec_keys import (
-    OPTIONS,
     OWN_KEYS,
     case_command,
     check_own,
     checked_value,
     dashed,
     is_key,
+    step_tables,
     texts,
     unknown_key,
 )
@@ -46,13 +43,8 @@ from cudarun.commands.spec_matrix import (
     substituted,
     typed,
 )
-from cudarun.commands.spec_steps import Table, normalized, step_tables
-from cudarun.commands.spec_text import (
-    DEFAULTS,
-    STEPS,
-    Entries,
-    SpecText,
-)
+from cudarun.commands.spec_options import SpecOptions
+from cudarun.commands.spec_text import DEFAULTS, Entry, SpecTable, SpecText, is_stream, spec_folder
 from cudarun.session.driver.contexts import ContextOptions, Target
 from cudarun.session.image.image import CompileOptions, Image
 from cudarun.session.launch.detection import check_detection
@@ -65,26 +57,6 @@ MAX_CASES = 10_000
 
 _TEXTS = frozenset({"name", "image"})
 """Keys whose values remain texts if a number of the matrix replaces them."""
-
-
-@dataclass(frozen=True, slots=True)
-class SpecOptions:
-    """Options of the command line that apply to every case.
-
-    Attributes:
-        allows_python: The permission to run functions of ``expect``: ``--allow-python``.
-        overrides: The values that all cases have, by the name of the parameter: of options of the
-            run, and of those that replace the keys of cases.
-        confinement: The folder that no case leaves: ``--confine``.
-        words: These options on a command line, except the seed and the devices.
-        candidates: The images that replace that of each case, one after the other.
-    """
-
-    allows_python: bool = False
-    overrides: Values = field(default_factory=dict)
-    confinement: Confinement | None = None
-    words: tuple[str, ...] = ()
-    candidates: tuple[str, ...] = ()
 
 
 _NO_OPTIONS = SpecOptions()
@@ -160,10 +132,9 @@ class _CaseReader:
         self.directory = spec_folder(text.path)
         self.rerun = _rerun(text.path, options)
         self._images: dict[tuple[str, CompileOptions, int | None], Image] = {}
-        self._defaults = normalized(text.defaults)
-        for normal, (key, _) in self._defaults.items():
+        for normal, entry in text.defaults.entries.items():
             if normal == DEFAULTS or not is_key(normal):
-                raise unknown_key(key).of(place=f"{text.path}:{text.line_of_default(key)}")
+                raise unknown_key(entry.key).of(place=entry.place)
 
     def cases(self) -> list[Case]:
         """Return all cases of the spec.
@@ -172,12 +143,12 @@ class _CaseReader:
             RequestError: One is invalid, or there is none.
         """
         cases: list[Case] = []
-        for index in range(len(self.text.tables)):
+        for index, own in enumerate(self.text.tables):
             with reading(self.where):
-                entries = self.entries(index)
-            for instance in self.instances(index, entries, len(cases)):
+                table = self.complete(own)
+            for instance in self.instances(table, len(cases)):
                 with reading(self.where):  # of which each case has the limit
-                    cases.append(self.case(index, entries, instance))
+                    cases.append(self.case(index, table, instance))
         if not cases:
             raise RequestError(
                 f"{self.text.path}: the spec has no cases",
@@ -186,105 +157,80 @@ class _CaseReader:
         self.refuse_same_names(cases)
         return cases
 
-    def entries(self, index: int) -> Table:
-        """Return the entries of one table and those of the defaults that it does not replace.
+    def complete(self, table: SpecTable) -> SpecTable:
+        """Return a table with the entries of the defaults that it does not replace.
 
         Raises:
             RequestError: ``defaults`` is no boolean.
         """
-        own = normalized(self.text.tables[index])
-        key, wanted = own.pop(DEFAULTS, (DEFAULTS, True))
-        if not isinstance(wanted, bool):
-            place = f"{self.text.path}:{self.text.line_of_case(index, key)}"
-            raise RequestError(f"{key} must be true or false").of(place=place)
+        own = dict(table.entries)
+        switch = own.pop(DEFAULTS, Entry(DEFAULTS, True, table.place))
+        if not isinstance(switch.value, bool):
+            raise RequestError(f"{switch.key} must be true or false").of(place=switch.place)
         if self.candidate is not None:
             path = relocated_path(self.candidate, folder=self.directory)
-            own["image"] = "image", escaped_references(path)
-        return self._defaults | own if wanted else own
+            own["image"] = Entry("image", escaped_references(path), table.place_of("image"))
+        defaults = self.text.defaults.entries if switch.value else {}
+        return SpecTable(table.place, defaults | own)
 
-    def instances(self, index: int, entries: Table, count: int) -> Iterator[Instance]:
+    def instances(self, table: SpecTable, count: int) -> Iterator[Instance]:
         """Yield the values of each instance of a table.
 
         Args:
-            index: The number of the table.
-            entries: Its entries.
+            table: The table.
             count: The number of cases before it.
 
         Raises:
             RequestError: The matrix is invalid, or there are too many cases.
         """
         try:
-            matrix = Matrix(entries.get(MATRIX, (MATRIX, {}))[1])
+            matrix = Matrix(table.entries[MATRIX].value if MATRIX in table.entries else {})
             _refuse_too_many(count + matrix.count)
         except RequestError as error:
-            raise error.of(place=self._place(index, MATRIX, entries)) from error.__cause__
+            raise error.of(place=table.place_of(MATRIX)) from error.__cause__
         yield from matrix
 
-    def case(self, index: int, entries: Table, instance: Instance) -> Case:
+    def case(self, index: int, table: SpecTable, instance: Instance) -> Case:
         """Convert one table, with values of its matrix, to a case.
 
         Raises:
             RequestError: The table is invalid.
         """
-        values: list[Values] = []
+        name = table.entries["name"].value if "name" in table.entries else None
         own: dict[str, Any] = {}
-        name = entries["name"][1] if "name" in entries else None
-        try:
-            tables = step_tables(entries, OPTIONS, partial(self._place_in_step, index))
-        except RequestError as error:
-            if not error.subject("place"):
-                error.of(place=self._place(index, STEPS, entries))
-            raise
-        for number, table in enumerate(tables):
-            replaced: Table = {}
+        steps: list[Values] = []
+        for step in step_tables(table):
+            entries: dict[str, Entry] = {}
             normal: str | None = None
             try:
-                for normal, (key, value) in table.items():
+                for normal, entry in step.entries.items():
                     if normal != MATRIX:
-                        replaced[normal] = key, _replaced(normal, value, instance)
+                        entries[normal] = entry._replace(
+                            value=_replaced(normal, entry.value, instance)
+                        )
                     if normal in OWN_KEYS:
-                        own[normal] = replaced[normal][1]
+                        own[normal] = entries[normal].value
                         check_own(normal, own[normal])
-                given: Values = {}
-                for normal, (key, value) in replaced.items():
+                keywords: Values = {}
+                for normal, entry in entries.items():
                     if normal not in OWN_KEYS:
-                        given[normal] = checked_value(key, value)
+                        keywords[normal] = checked_value(entry.key, entry.value)
                 normal = None
                 if "image" not in own:
                     raise RequestError("the case has no image")
-                given |= {"image": own["image"], "arguments": tuple(own.pop("args", ()))}
-                values.append(self.parsed(given))
-                if number == len(tables) - 1:
-                    text = None if name is None else str(name)
-                    return self.build(index, own, values, text, instance)
+                keywords |= {"image": own["image"], "arguments": tuple(own.pop("args", ()))}
+                steps.append(self.parsed(keywords))
             except RequestError as error:
-                wrong = normal or _key_of_error(error, replaced)
-                if isinstance(name, str):
-                    error.of(case=name, shown=f"case '{name}'")
-                place = self._place(index, wrong, table, number if STEPS in entries else None)
-                raise error.of(place=place) from error.__cause__
-        raise AssertionError("a case has at least one step")
+                raise _located(error, name, step, normal, entries) from error.__cause__
+        try:
+            return self.build(index, own, steps, None if name is None else str(name), instance)
+        except RequestError as error:
+            raise _located(error, name, step, None, entries) from error.__cause__
 
-    def _place(
-        self, index: int, normal: str | None, entries: Table, step: int | None = None
-    ) -> str:
-        """Return the place of a key, which may be in the defaults or in a step."""
-        entry = entries.get(normal) if normal is not None else None
-        key = None if entry is None else entry[0]
-        line = self.text.line_of_case(index, key)
-        if step is not None:
-            line = self.text.line_of_step(index, step, key)
-        if key is not None and entry is self._defaults.get(normal or ""):
-            line = self.text.line_of_default(key)
-        return f"{self.text.path}:{line}"
-
-    def _place_in_step(self, index: int, step: int, key: str) -> str:
-        return f"{self.text.path}:{self.text.line_of_step(index, step, key)}"
-
-    def parsed(self, given: Values) -> Values:
+    def parsed(self, keywords: Values) -> Values:
         """Convert the keys of a launch as the command line would."""
         try:
-            context = keyword_context(case_command, given)
+            context = keyword_context(case_command, keywords)
         except click.UsageError as error:
             message = error.format_message()
             refused = RequestError(message[:1].lower() + message[1:].rstrip("."))
@@ -297,7 +243,7 @@ class _CaseReader:
     def build(
         self,
         index: int,
-        own: Entries,
+        own: Mapping[str, Any],
         steps: Sequence[Values],
         name: str | None,
         instance: Instance,
@@ -338,13 +284,13 @@ class _CaseReader:
             check_outputs(outputs, inputs)
         else:
             outputs = []
-        wanted = texts(own.get("requires", []))
+        requires = texts(own.get("requires", []))
         expected = own.get("expect_error")
         timeout = whole["timeout"]
-        given = name or f"{Path(whole['image']).stem}-{index + 1}"
-        request = self.request(steps, images, wanted) if is_complete else None
+        title = name or f"{Path(whole['image']).stem}-{index + 1}"
+        request = self.request(steps, images, requires) if is_complete else None
         return Case(
-            name=instance_name(given, instance),
+            name=instance_name(title, instance),
             line=self.text.line_of_case(index),
             image=whole["image"],
             request=request,
@@ -353,11 +299,11 @@ class _CaseReader:
             outputs=tuple(outputs),
             context=filled(ContextOptions, whole),
             timeout=self.where.timeout if timeout is None else timeout or None,
-            requires=tuple(map(parse_requirement, wanted)),
+            requires=tuple(map(parse_requirement, requires)),
             expected=None if expected is None else parse_expected(str(expected)),
             skip=reason,
             refused=refused,
-            base=substituted(given, instance),
+            base=substituted(title, instance),
             kernel=_kernel_name(whole["kernel"], request),
             arguments=tuple(whole["arguments"]),
             matrix=instance,
@@ -449,19 +395,9 @@ def _replaced(normal: str, value: object, instance: Instance) -> object:
     return value
 
 
-def spec_folder(path: str) -> Path:
-    """Return the base of relative paths in a spec."""
-    return Path() if _is_stream(path) else Path(path).parent
-
-
-def _is_stream(path: str) -> bool:
-    """Return whether a path is stdin, or a pipe of the shell: ``/dev/fd/63``."""
-    return path == DASH or path.startswith(("/dev/", "/proc/"))
-
-
 def _rerun(path: str, options: SpecOptions) -> tuple[str, ...] | None:
     """Return the command that runs the spec again; ``None`` if it can be read only once."""
-    if _is_stream(path) or not os.path.isfile(path):
+    if is_stream(path) or not os.path.isfile(path):
         return None
     return "cudarun", "launch", "--spec", path, *options.words
 
@@ -475,13 +411,32 @@ def _kernel_name(given: str | None, request: Program | None) -> str | None:
     return kernels[0].name if len(kernels) == 1 else None
 
 
-def _key_of_error(error: RequestError, table: Table) -> str | None:
-    """Return the key that an error is about: by its text, its option or its file."""
-    text = error.text if isinstance(error, ArgumentSyntaxError) else None
-    options = {dashed(option).removeprefix("--") for option in error.subject("option")}
-    for normal, (_, value) in table.items():
-        if text is not None and text in map(str, texts(value)):
-            return normal
-        if dashed(normal) in options:
-            return normal
-    return "image" if "image" in table and error.subject("origin") else None
+def _located(
+    error: RequestError,
+    name: object,
+    table: SpecTable,
+    normal: str | None,
+    entries: Mapping[str, Entry],
+) -> RequestError:
+    """Add to an error its case and the place of the key that it is about.
+
+    Args:
+        error: The error.
+        name: The name of the case.
+        table: The table of the case or of a step.
+        normal: The key, if it is known; else it follows from the error's text, option or file.
+        entries: The entries of the table, with values of the matrix.
+    """
+    if normal is None:
+        text = error.text if isinstance(error, ArgumentSyntaxError) else None
+        options = {dashed(option).removeprefix("--") for option in error.subject("option")}
+        found = (
+            key
+            for key, entry in entries.items()
+            if dashed(key) in options or (text is not None and text in map(str, texts(entry.value)))
+        )
+        default = "image" if error.subject("origin") else None
+        normal = next(found, default)
+    if isinstance(name, str):
+        error.of(case=name, shown=f"case '{name}'")
+    return error.of(place=table.place_of(normal))

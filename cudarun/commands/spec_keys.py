@@ -1,4 +1,4 @@
-"""The keys of a case: the options of the command line that a spec has, and keys of its own."""
+"""The keys of a case and of its steps: options of the command line, and keys of its own."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from cudarun.commands.image_options import compile_options
 from cudarun.commands.launch_options import engine_options, launch_options
 from cudarun.commands.options import target_options
 from cudarun.commands.spec_matrix import MATRIX
-from cudarun.commands.spec_text import STEPS
+from cudarun.commands.spec_text import DEFAULTS, STEPS, SpecTable
 
 OWN_KEYS = ("name", "image", "args", "expect_error", "requires", "skip")
 """The keys that are not options. ``-`` and ``_`` are equivalent in all keys."""
+_OF_STEP = ("image", "args")
+"""Those of them that a step can have."""
+_AFTER_LAST = ("check", "expect", "print", "show", "save", "let")
+"""Keys of a case that are those of its last step."""
 
 
 @click.command("launch")
@@ -110,3 +114,45 @@ def is_key(normal: str) -> bool:
 def dashed(key: str) -> str:
     """Return a key as an option is written, without the dashes before it."""
     return key.replace("_", "-")
+
+
+def step_tables(case: SpecTable) -> list[SpecTable]:
+    """Return a table for each step of a case, with the keys of the case that concern it.
+
+    A key of the case is that of every step that does not have it, the keys of results that of the
+    last one; a step without an image has that of the step before it.
+
+    Returns:
+        The case itself if it has no steps.
+
+    Raises:
+        RequestError: The steps are no tables, or have a key of the whole case.
+    """
+    if STEPS not in case.entries:
+        return [case]
+    _, steps, place = case.entries[STEPS]
+    if not isinstance(steps, list) or not steps or not isinstance(steps[0], SpecTable):
+        raise RequestError(f"the steps of a case are [[launch.{STEPS}]] tables").of(place=place)
+    if "args" in case.entries:
+        what = f"args belongs to a step: the case has [[launch.{STEPS}]] tables"
+        raise RequestError(what).of(place=place)
+    tables: list[SpecTable] = []
+    for step in steps:
+        for normal, entry in step.entries.items():
+            if _is_of_whole(normal):
+                what = f"{entry.key} is a key of the whole case, not of a step"
+                raise RequestError(what).of(place=entry.place)
+        skipped = (STEPS,) if step is steps[-1] else (STEPS, *_AFTER_LAST)
+        inherited = {key: entry for key, entry in case.entries.items() if key not in skipped}
+        if tables and "image" in tables[-1].entries:
+            inherited["image"] = tables[-1].entries["image"]
+        tables.append(SpecTable(step.place, inherited | step.entries))
+    return tables
+
+
+def _is_of_whole(normal: str) -> bool:
+    """Return whether a key is known and is not one of a step."""
+    option = OPTIONS.get(dashed(normal))
+    if option is not None:
+        return not option.of_step
+    return normal in (*OWN_KEYS, MATRIX, DEFAULTS) and normal not in _OF_STEP

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import field
 from pathlib import Path
 
 import click
@@ -11,14 +12,35 @@ from click.core import ParameterSource
 
 from cudarun.base.errors import RequestError
 from cudarun.base.options import CaseForm, OptionScope
+from cudarun.base.records import dataclass
 from cudarun.commands.confinement import Confinement
 from cudarun.commands.declaration import Option, Values
 from cudarun.commands.keywords import as_words
-from cudarun.commands.spec_file import SpecOptions, spec_folder
+from cudarun.commands.spec_text import spec_folder
 from cudarun.commands.spec_writer import toml_value
 
 _ADDED = ("devices", "seed")
 """Options that the command line of a case has anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecOptions:
+    """Options of the command line that apply to every case.
+
+    Attributes:
+        allows_python: The permission to run functions of ``expect``: ``--allow-python``.
+        overrides: The values that all cases have, by the name of the parameter: of options of the
+            run, and of those that replace the keys of cases.
+        confinement: The folder that no case leaves: ``--confine``.
+        words: These options on a command line, except the seed and the devices.
+        candidates: The images that replace that of each case, one after the other.
+    """
+
+    allows_python: bool = False
+    overrides: Values = field(default_factory=dict)
+    confinement: Confinement | None = None
+    words: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
 
 
 def spec_options(context: click.Context) -> SpecOptions:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from cudarun.base.errors import RequestError
+from cudarun.commands.inputs import DASH
 
 CASES = "launch"
 """The key of the array of cases."""
@@ -24,9 +26,6 @@ MAX_NESTING = 16
 MAX_NUMBER = 100
 """The most characters of a number: 64 bits have 20."""
 
-Entries: TypeAlias = Mapping[str, Any]
-"""A table as ``tomllib`` returns it."""
-
 _FORM = "a spec consists of [[launch]] tables and a [defaults] table"
 _TOKEN = re.compile(r'"""|\'\'\'|"|\'|#[^\n]*|[A-Za-z0-9_-]+|[\[\]{}=.,\n]')
 _ENDS = {
@@ -38,6 +37,26 @@ _ENDS = {
 """By the start of a string, its end, or an escape sequence in it."""
 
 
+class Entry(NamedTuple):
+    """A key as written, its value, and its file and line."""
+
+    key: str
+    value: Any
+    place: str
+
+
+class SpecTable(NamedTuple):
+    """A table: its file and line, and its entries by the normal form of their keys, with ``_``."""
+
+    place: str
+    entries: dict[str, Entry]
+
+    def place_of(self, normal: str | None) -> str:
+        """Return the place of a key, or that of the table."""
+        entry = self.entries.get(normal or "")
+        return self.place if entry is None else entry.place
+
+
 class SpecText:
     """A parsed spec.
 
@@ -47,7 +66,7 @@ class SpecText:
 
     Attributes:
         path: As given.
-        tables: The tables of the cases, in order.
+        tables: The tables of the cases, in order; the value of the steps is a list of tables.
         defaults: The table of defaults.
         is_extensible: False if the cases are one value, ``launch = […]``, which TOML cannot extend.
 
@@ -65,33 +84,45 @@ class SpecText:
         except tomllib.TOMLDecodeError as error:
             hint = "a spec is a TOML file"
             raise RequestError(str(error), hint=hint).of(place=path) from error
-        tables, self.defaults = document.pop(CASES, []), document.pop(DEFAULTS, {})
+        tables, defaults = document.pop(CASES, []), document.pop(DEFAULTS, {})
         for key in document:
             place = f"{path}:{self._line(None, key)}"
             raise RequestError(f"unknown key '{key}': {_FORM}").of(place=place)
-        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        if not _are_tables(tables):
             raise RequestError(_FORM).of(place=f"{path}:{self._line(None, CASES)}")
-        if not isinstance(self.defaults, dict):
+        if not isinstance(defaults, dict):
             raise RequestError(_FORM).of(place=f"{path}:{self._line(None, DEFAULTS)}")
-        self.tables: list[Entries] = tables
+        self.defaults = self._table(None, (DEFAULTS,), defaults)
+        self.tables = [self._case(index, table) for index, table in enumerate(tables)]
 
-    def line_of_case(self, index: int, key: str | None = None) -> int:
-        """Return the line of the ``index``-th case, or of a key in it, from 1."""
-        start = self._line(index, CASES)
-        return start if key is None else self._lines.get((index, (CASES, key)), start)
+    def line_of_case(self, index: int) -> int:
+        """Return the line of the ``index``-th case, from 1."""
+        return self._line(index, CASES)
 
-    def line_of_step(self, index: int, step: int, key: str | None = None) -> int:
-        """Return the line of a step of the ``index``-th case, or of a key in it, from 1."""
-        place = (CASES, STEPS, str(step))
-        start = self._lines.get((index, place), self.line_of_case(index, STEPS))
-        return start if key is None else self._lines.get((index, (*place, key)), start)
+    def _line(self, case: int | None, *path: str, default: int = 1) -> int:
+        return self._lines.get((case, path), default)
 
-    def line_of_default(self, key: str) -> int:
-        """Return the line of a key of the defaults, from 1."""
-        return self._lines.get((None, (DEFAULTS, key)), self._line(None, DEFAULTS))
+    def _case(self, index: int, raw: Mapping[str, Any]) -> SpecTable:
+        if not _are_tables(raw.get(STEPS)):
+            return self._table(index, (CASES,), raw)
+        steps = [
+            self._table(index, (CASES, STEPS, str(number)), step, self._line(index, CASES, STEPS))
+            for number, step in enumerate(raw[STEPS])
+        ]
+        return self._table(index, (CASES,), {**raw, STEPS: steps})
 
-    def _line(self, case: int | None, key: str) -> int:
-        return self._lines.get((case, (key,)), 1)
+    def _table(
+        self, case: int | None, path: tuple[str, ...], raw: Mapping[str, Any], default: int = 1
+    ) -> SpecTable:
+        """Return a table of ``tomllib`` with the places of its keys."""
+        start = self._line(case, *path, default=default)
+        entries = {
+            key.replace("-", "_"): Entry(
+                key, value, f"{self.path}:{self._line(case, *path, key, default=start)}"
+            )
+            for key, value in raw.items()
+        }
+        return SpecTable(f"{self.path}:{start}", entries)
 
     def _scan(self, text: str) -> None:
         """Note the line of each header and key, and enforce the limits."""
@@ -155,6 +186,10 @@ class SpecText:
         return RequestError(f"{self.path}:{line}: {what}")
 
 
+def _are_tables(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+
+
 _SEPARATORS = frozenset("=[]{},\n")
 
 
@@ -188,3 +223,13 @@ def _key(token: str) -> str:
         return key
     except tomllib.TOMLDecodeError:
         return token
+
+
+def spec_folder(path: str) -> Path:
+    """Return the base of relative paths in a spec."""
+    return Path() if is_stream(path) else Path(path).parent
+
+
+def is_stream(path: str) -> bool:
+    """Return whether a path is stdin, or a pipe of the shell: ``/dev/fd/63``."""
+    return path == DASH or path.startswith(("/dev/", "/proc/"))

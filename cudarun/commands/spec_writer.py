@@ -18,9 +18,7 @@ from cudarun.base.toml_text import spec_lines
 from cudarun.commands.declaration import Option
 from cudarun.commands.files import moved_argument, relocated_path, with_paths
 from cudarun.commands.inputs import read_text
-from cudarun.commands.spec_keys import (
-    OPTIONS,
-)
+from cudarun.commands.spec_keys import OPTIONS
 from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText
 from cudarun.commands.spec_text import STEPS as SPEC_STEPS
 from cudarun.commands.steps import STEPS
@@ -48,13 +46,14 @@ def append_case(path: str, context: click.Context, request: Program) -> str:
         )
     before = _text(path)
     spec = _spec(path, before)
-    taken = {table["name"] for table in spec.tables if isinstance(table.get("name"), str)}
+    names = (table.entries["name"].value for table in spec.tables if "name" in table.entries)
+    taken = {name for name in names if isinstance(name, str)}
     name = _free_name(context.params["kernel"] or Path(image).stem, taken)
     entries: list[tuple[str, object]] = [
         ("name", name),
         ("image", relocated_path(image, folder=folder)),
     ]
-    if spec.defaults:
+    if spec.defaults.entries:
         entries.append((DEFAULTS, False))
     if not later:  # one launch: all keys in the order of the options
         entries += _options(context, folder, OPTIONS)

@@ -17,6 +17,7 @@ from cudarun.commands.spec_text import (
     MAX_KEY_PARTS,
     MAX_NESTING,
     MAX_NUMBER,
+    SpecTable,
     SpecText,
 )
 from cudarun.session.driver.contexts import Target
@@ -40,6 +41,10 @@ def refusal(text: str) -> str:
 
 
 # --- forms of the same ---------------------------------------------------------------------------
+
+
+def place(table: SpecTable, key: str) -> int:
+    return int(table.place_of(key).rpartition(":")[2])
 
 
 @pytest.mark.parametrize(
@@ -92,10 +97,11 @@ grid = 2
 def test_lines() -> None:
     text = SpecText("x", LINES)
     assert [text.line_of_case(index) for index in range(2)] == [3, 14]
-    assert [text.line_of_case(0, key) for key in ("name", "args", "matrix")] == [4, 8, 11]
-    assert [text.line_of_case(1, key) for key in ("image", "block", "grid")] == [15, 16, 18]
-    assert text.line_of_case(0, "grid") == 3  # which it does not have
-    assert text.line_of_default("timeout") == 2
+    first, second = text.tables
+    assert [place(first, key) for key in ("name", "args", "matrix")] == [4, 8, 11]
+    assert [place(second, key) for key in ("image", "block", "grid")] == [15, 16, 18]
+    assert place(first, "grid") == 3  # which it does not have
+    assert place(text.defaults, "timeout") == 2
 
 
 def test_lines_of_inline_tables() -> None:
@@ -103,7 +109,7 @@ def test_lines_of_inline_tables() -> None:
         "x", 'launch = [{name = "a"}, # {\n  {name = "b", args = ["{"]},\n\n{name="c"}]'
     )
     assert [text.line_of_case(index) for index in range(3)] == [1, 2, 4]
-    assert [table["name"] for table in text.tables] == ["a", "b", "c"]
+    assert [table.entries["name"].value for table in text.tables] == ["a", "b", "c"]
 
 
 # --- limits --------------------------------------------------------------------------------------
@@ -198,7 +204,7 @@ def test_lines_are_found_in_one_parse(monkeypatch: pytest.MonkeyPatch) -> None:
     loads = tomllib.loads
     monkeypatch.setattr(tomllib, "loads", lambda text: (parsed.append(len(text)), loads(text))[1])
     text = '[[launch]]\nname = """\n' + "[[launch]]\nname = 1\n" * 500 + '"""\n'
-    assert SpecText("cases.toml", text).line_of_case(0, "name") == 2
+    assert place(SpecText("cases.toml", text).tables[0], "name") == 2
     assert parsed == [len(text)]
 
 

@@ -31,9 +31,7 @@ from cudarun.arguments.expressions.evaluation import (
     Evaluator,
     Unwritten,
     errors_naming,
-    least_exact,
     nothing_unwritten,
-    presented,
 )
 from cudarun.arguments.expressions.long_sums import long_sum
 from cudarun.arguments.expressions.mismatches import MismatchLocation
@@ -45,9 +43,10 @@ from cudarun.arguments.expressions.operators import (
     truth,
     wide,
 )
+from cudarun.arguments.expressions.presentation import presented
 from cudarun.arguments.expressions.syntax import Expression, walk
 from cudarun.arguments.expressions.tolerance import Tolerance
-from cudarun.arguments.types import ScalarType
+from cudarun.arguments.types import ScalarType, least_exact
 from cudarun.base.records import dataclass
 from cudarun.model.checks import CheckResult, Mismatch
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from cudarun.arguments.array_files import load_npy
 from cudarun.arguments.dtypes import Array, Values, convert, scalar_type
+from cudarun.arguments.expressions import functions
 from cudarun.arguments.expressions import syntax as tree
 from cudarun.arguments.expressions.deferral import (
     Data,
@@ -35,21 +36,6 @@ from cudarun.arguments.expressions.deferral import (
     numpy_errors,
     plain,
 )
-from cudarun.arguments.expressions.functions import (
-    REDUCTIONS,
-    accumulator,
-    arange,
-    bincount,
-    close,
-    einsum,
-    filled,
-    linspace,
-    matrix_product,
-    native,
-    reduce,
-    repeated,
-    same_type,
-)
 from cudarun.arguments.expressions.operators import (
     ELEMENTWISE,
     binary,
@@ -58,9 +44,10 @@ from cudarun.arguments.expressions.operators import (
     unary,
     wide,
 )
+from cudarun.arguments.expressions.presentation import presented
 from cudarun.arguments.expressions.syntax import CASTS, CONSTANTS, Expression
 from cudarun.arguments.files import locate
-from cudarun.arguments.types import SCALARS, ScalarType
+from cudarun.arguments.types import ScalarType, least_exact, most_exact
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
 
 Unwritten: TypeAlias = Callable[[str], "Array | None"]
@@ -76,16 +63,6 @@ _EXACT = _CLAIMS | {
 _SELECTING = frozenset({"and", "or", "&", "|", "@"})
 _OF_ONE = {*CASTS, *ELEMENTWISE} - {"where", "clip", "maximum", "minimum", "fmax", "fmin"}
 """Functions whose values are those of the elements of their first argument."""
-
-
-def least_exact(*types: ScalarType | None) -> ScalarType | None:
-    """Return the floating type with the shortest mantissa."""
-    return min(filter(None, types), key=lambda each: each.mantissa_bits, default=None)
-
-
-def most_exact(*types: ScalarType | None) -> ScalarType | None:
-    """Return the floating type with the longest mantissa, in which C++ computes."""
-    return max(filter(None, types), key=lambda each: each.mantissa_bits, default=None)
 
 
 def nothing_unwritten(name: str) -> None:
@@ -127,10 +104,9 @@ class Evaluator:
 
         A float64 result of operands no more precise than ``f32`` is returned as ``f32``.
         """
+        node = self.expression.node
         with np.errstate(all="ignore"), errors_naming(self.expression):
-            found = materialize(self.value(self.expression.node))
-            precision = self.precision(self.expression.node)
-            return presented(found, precision)
+            return presented(materialize(self.value(node)), self.precision(node))
 
     @property
     def _given(self) -> list[Array]:
@@ -158,7 +134,8 @@ class Evaluator:
             case tree.Unary(operator, operand):
                 return elementwise(lambda v: unary(operator, v), self.value(operand))
             case tree.Binary("@", left, right):
-                return cast(Data, plain(matrix_product(self.array(left), self.array(right))))
+                product = functions.matrix_product(self.array(left), self.array(right))
+                return cast(Data, plain(product))
             case tree.Binary(operator, left, right):
                 sides = self.value(left), self.value(right)
                 return elementwise(lambda a, b: binary(operator, a, b), *sides)
@@ -182,12 +159,7 @@ class Evaluator:
 
     def _name(self, node: tree.Name) -> Data:
         if node.name in self.values:
-            array = np.asarray(self.values[node.name])
-            if not array.dtype.names and scalar_type(array.dtype) is None:
-                raise RequestError(
-                    f"{node.name} contains {array.dtype}, which expressions do not support"
-                )
-            return cast(Data, plain(array))
+            return cast(Data, plain(_supported(node.name, np.asarray(self.values[node.name]))))
         if node.name in tree.CONSTANTS:
             constant = CONSTANTS[node.name]
             return np.bool_(constant) if isinstance(constant, bool) else np.float64(constant)
@@ -199,18 +171,13 @@ class Evaluator:
         raise tree.unknown_name(self.expression, node, self.values)
 
     def _sequence(self, items: Sequence[tree.Node]) -> Array:
-        parts = same_type([self._operand("[…]", item) for item in items])
+        parts = functions.same_type([self._operand("[…]", item) for item in items])
         with numpy_errors("[…]"):
             return np.stack(parts)
 
     def _load(self, path: str) -> Array:
         if path not in self._loaded:
-            array = load_npy(locate(path, self.directory))
-            if not array.dtype.names and scalar_type(array.dtype) is None:
-                raise RequestError(
-                    f"{path} contains {array.dtype}, which expressions do not support"
-                )
-            self._loaded[path] = array
+            self._loaded[path] = _supported(path, load_npy(locate(path, self.directory)))
         return self._loaded[path]
 
     def _member(self, base: tree.Node, member: str) -> Data:
@@ -312,7 +279,7 @@ class Evaluator:
         if name in ("concatenate", "stack"):
             if not isinstance(arguments[0], tree.SequenceLiteral):
                 raise RequestError(f"{name} takes a list of arrays: {name}([x, y])")
-            parts = same_type([self._operand(name, item) for item in arguments[0].items])
+            parts = functions.same_type([self._operand(name, item) for item in arguments[0].items])
             with numpy_errors(name):
                 return cast(Data, plain(getattr(np, name)(parts, **options)))
         first = self._operand(name, arguments[0])
@@ -321,7 +288,7 @@ class Evaluator:
         with numpy_errors(name):
             if name == "einsum":
                 operands = [first, *(self._operand(name, each) for each in arguments[1:])]
-                return cast(Data, plain(einsum(node.text, operands)))
+                return cast(Data, plain(functions.einsum(node.text, operands)))
             return cast(Data, plain(self._whole(name, first, arguments, options)))
 
     def _cast(self, scalar: ScalarType, node: tree.Node) -> Data:
@@ -353,52 +320,56 @@ class Evaluator:
     ) -> Any:
         """Call a function that needs whole arrays."""
         rest = arguments[1:]
-        if name in REDUCTIONS:
-            return reduce(name, first, **options)
+        if name in functions.REDUCTIONS:
+            return functions.reduce(name, first, **options)
         match name:
             case "arange":
-                return arange([first, *map(self.array, rest)], *self._given)
+                return functions.arange([first, *map(self.array, rest)], *self._given)
             case "linspace":
-                return linspace(first, self.array(rest[0]), self._integer(rest[1]), *self._given)
+                return functions.linspace(
+                    first, self.array(rest[0]), self._integer(rest[1]), *self._given
+                )
             case "zeros" | "ones":
-                return filled(self._integers(arguments), float(name == "ones"), *self._given)
+                return functions.filled(
+                    self._integers(arguments), float(name == "ones"), *self._given
+                )
             case "full":
                 value = self._operand(name, rest[0])
-                return filled(self._integers(arguments[:1]), value, *self._given)
+                return functions.filled(self._integers(arguments[:1]), value, *self._given)
             case "eye":
                 size = self._integer(arguments[0])
                 guard_size(size * size, *self._given)
                 return np.eye(size)
             case "cumsum" | "cumprod":
-                return getattr(np, name)(first, dtype=accumulator(first.dtype), **options)
-            case "sort" | "argsort" | "flip" | "squeeze":
-                return getattr(np, name)(native(first), **options)
+                return getattr(np, name)(first, dtype=functions.accumulator(first.dtype), **options)
+            case "sort" | "argsort" | "flip" | "squeeze" | "ravel" | "unique":
+                return getattr(np, name)(functions.native(first), **options)
             case "diff":
                 return np.diff(wide(first) if is_floating(first) else first, **options)
-            case "ravel" | "unique":
-                return getattr(np, name)(native(first))
             case "roll":
-                return np.roll(native(first), self._integers(rest), **options)
+                return np.roll(functions.native(first), self._integers(rest), **options)
             case "repeat" | "tile":
-                return repeated(name, native(first), self._integers(rest), **options)
+                return functions.repeated(
+                    name, functions.native(first), self._integers(rest), **options
+                )
             case "tril" | "triu" | "diag":
                 guard_size(first.size**2 if first.ndim == 1 else 0, first)
-                return getattr(np, name)(native(first), *self._integers(rest))
+                return getattr(np, name)(functions.native(first), *self._integers(rest))
             case "trace":
                 diagonal = np.diagonal(first, *self._integers(rest))
-                return np.sum(diagonal, axis=-1, dtype=accumulator(first.dtype))
+                return np.sum(diagonal, axis=-1, dtype=functions.accumulator(first.dtype))
             case "bincount":
-                return bincount(first, **options)
+                return functions.bincount(first, **options)
             case "dot":
                 return self._dot(first, self._operand(name, rest[0]))
             case "outer":
                 row, column = np.ravel(self._operand(name, rest[0])), np.ravel(first)[:, None]
                 return materialize(elementwise(lambda a, b: binary("*", a, b), column, row))
             case "isclose" | "allclose":
-                found = close(first, self._operand(name, rest[0]), **options)
-                return found if name == "isclose" else np.all(found)
+                is_close = functions.close(first, self._operand(name, rest[0]), **options)
+                return is_close if name == "isclose" else np.all(is_close)
             case "array_equal":
-                return np.array_equal(*same_type([first, self._operand(name, rest[0])]))
+                return np.array_equal(*functions.same_type([first, self._operand(name, rest[0])]))
             case "transpose":
                 return np.transpose(first, self._integers(rest) or None)
             case "reshape":
@@ -411,7 +382,7 @@ class Evaluator:
         if left.ndim > 2 or right.ndim > 2:
             raise RequestError("dot requires vectors or matrices; use '@' for stacks of matrices")
         if left.ndim and right.ndim:
-            return matrix_product(left, right)
+            return functions.matrix_product(left, right)
         return materialize(elementwise(lambda a, b: binary("*", a, b), left, right))
 
     # --- precision ---
@@ -457,11 +428,11 @@ class Evaluator:
         return found if found and found.is_float else None
 
 
-def presented(value: Any, precision: ScalarType | None) -> Any:
-    """Round a computed value to ``precision``, the precision of its operands."""
-    if value.dtype == np.float64 and precision and precision != SCALARS["f64"]:
-        return value.astype(np.float32)
-    return value
+def _supported(source: str, array: Array) -> Array:
+    """Refuse an array whose elements have no type in expressions."""
+    if not array.dtype.names and scalar_type(array.dtype) is None:
+        raise RequestError(f"{source} contains {array.dtype}, which expressions do not support")
+    return array
 
 
 @contextmanager

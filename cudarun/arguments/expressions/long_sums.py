@@ -14,10 +14,10 @@ import numpy as np
 
 from cudarun.arguments.expressions import syntax as tree
 from cudarun.arguments.expressions.deferral import chunks, materialize
-from cudarun.arguments.expressions.evaluation import Evaluator, least_exact
+from cudarun.arguments.expressions.evaluation import Evaluator
 from cudarun.arguments.expressions.operators import wide
 from cudarun.arguments.expressions.syntax import CASTS, Node
-from cudarun.arguments.types import SCALARS
+from cudarun.arguments.types import SCALARS, least_exact
 
 _SUMS = frozenset({"sum", "mean", "cumsum", "trace", "dot", "einsum"})
 _REARRANGED = frozenset({"transpose", "reshape", "ravel", "squeeze", "flip", "roll", "diag"})

@@ -1,4 +1,4 @@
-"""The text and the plain value of an expression's value."""
+"""An expression's value as it is shown: rounded, as text, and as Python numbers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ from typing import Any
 import numpy as np
 
 from cudarun.arguments.dtypes import Array
+from cudarun.arguments.types import SCALARS, ScalarType
 
 NEVER_WRITTEN = "(never written)"
+
+
+def presented(value: Any, precision: ScalarType | None) -> Any:
+    """Round a computed value to ``precision``, the precision of its operands."""
+    if value.dtype == np.float64 and precision and precision != SCALARS["f64"]:
+        return value.astype(np.float32)
+    return value
 
 
 def without_unwritten(value: Any, unwritten: Array | None) -> tuple[str, object]:

@@ -25,17 +25,14 @@ from cudarun.base.records import document_fields
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.model.compare import ComparisonReport
 from cudarun.model.contexts import ContextsReport, ScriptReport, VerifyReport
-from cudarun.model.detectors import DetectorReport, LaunchFinding, LaunchStatistics
-from cudarun.model.devices import DeviceInfo, DevicesReport
-from cudarun.model.doctor import DoctorReport
+from cudarun.model.detectors import DetectorReport, LaunchFinding, LaunchStatistics, SanitizerReport
+from cudarun.model.devices import DeviceInfo, DevicesReport, DoctorReport
 from cudarun.model.errors import DescribedError
-from cudarun.model.figures import Figure
 from cudarun.model.fleet import FleetReport, NodeReport
 from cudarun.model.images import LinkReport, LoadReport, OfflineReport
-from cudarun.model.launch import KernelEngine, LaunchPlan, LaunchReport
+from cudarun.model.launch import Figure, KernelEngine, LaunchPlan, LaunchReport
 from cudarun.model.managed import ManagedReport
 from cudarun.model.record import LaunchListing, RecordReport
-from cudarun.model.sanitizer import SanitizerReport
 from cudarun.model.spec import CandidateReport, CaseReport, SpecListing, SpecReport
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas"

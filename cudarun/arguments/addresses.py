@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import TypeVar
 
+from cudarun.arguments.buffer_resolution import ObjectLocator
 from cudarun.arguments.dimensions import evaluate_index
-from cudarun.arguments.object_resolution import ObjectLocator
 from cudarun.arguments.packing import (
     ArraySpec,
     BufferElement,

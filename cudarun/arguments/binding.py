@@ -36,18 +36,12 @@ from cudarun.arguments.packing import (
     pack,
     write_addresses,
 )
-from cudarun.arguments.parameter_match import (
-    Agreement,
-)
+from cudarun.arguments.parameter_match import Agreement
 from cudarun.arguments.parameter_order import argument_names, in_order, order_remarks
 from cudarun.arguments.parameter_table import Suggest, fit_all
 from cudarun.arguments.scalars import CompiledConstant, Scalar, constant_remarks, integer_constants
 from cudarun.arguments.scope import Scope
-from cudarun.arguments.types import (
-    TENSOR_MAP,
-    Type,
-    lay_out,
-)
+from cudarun.arguments.types import TENSOR_MAP, Type, lay_out
 from cudarun.arguments.values import (
     Argument,
     Buffer,

@@ -11,18 +11,8 @@ from cudarun.arguments.files import is_npy, is_png, locate
 from cudarun.arguments.initial_values import FileInitial, FileOrder
 from cudarun.arguments.members import pointer_at
 from cudarun.arguments.packing import BufferElement, BufferSpec, ParameterSlot
-from cudarun.arguments.parameter_match import (
-    Agreement,
-    agreement,
-    pointee_type,
-)
-from cudarun.arguments.types import (
-    NAMELESS,
-    ScalarType,
-    StructType,
-    Type,
-    innermost,
-)
+from cudarun.arguments.parameter_match import Agreement, agreement, pointee_type
+from cudarun.arguments.types import NAMELESS, ScalarType, StructType, Type, innermost
 from cudarun.arguments.values import AddressOf, Argument, Buffer, FileBuffer
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass

@@ -14,12 +14,7 @@ from cudarun.commands import completion
 from cudarun.commands.command_group import CommandGroup
 from cudarun.commands.declaration import option
 from cudarun.commands.inputs import DASH, read_text
-from cudarun.commands.options import (
-    progress_display,
-    reading,
-    target,
-    target_options,
-)
+from cudarun.commands.options import progress_display, reading, target, target_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
 from cudarun.session.contexts.verbs import CHAPTERS, Verb

@@ -10,11 +10,7 @@ from click.core import ParameterSource
 
 from cudarun.base.errors import NoDevice, RequestError
 from cudarun.commands.help import Command
-from cudarun.commands.options import (
-    progress_display,
-    target,
-    target_options,
-)
+from cudarun.commands.options import progress_display, target, target_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.model.devices import DevicesReport
 from cudarun.report.renderer import Renderer, finish

@@ -8,7 +8,7 @@ from functools import partial
 import click
 
 from cudarun.commands.nvcc_options import own_words
-from cudarun.report.folding import fold_command, folded
+from cudarun.report.terminal import fold_command, folded
 
 _NO_REWRAP = "\b"  # click's mark of a paragraph that keeps its lines
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"

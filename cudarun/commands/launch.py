@@ -19,12 +19,7 @@ from cudarun.commands.command_group import is_image_name
 from cudarun.commands.declaration import Option, Values, conflict, filled, given_on_line, option
 from cudarun.commands.image_options import compile_options
 from cudarun.commands.launch_options import engine_options, launch_options
-from cudarun.commands.options import (
-    progress_display,
-    reading,
-    target,
-    target_options,
-)
+from cudarun.commands.options import progress_display, reading, target, target_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.commands.steps import STEPS, LaunchCommand, step_values
 from cudarun.report.renderer import Renderer, finish

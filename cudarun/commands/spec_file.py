@@ -35,14 +35,7 @@ from cudarun.commands.spec_keys import (
     texts,
     unknown_key,
 )
-from cudarun.commands.spec_matrix import (
-    MATRIX,
-    Instance,
-    Matrix,
-    instance_name,
-    substituted,
-    typed,
-)
+from cudarun.commands.spec_matrix import MATRIX, Instance, Matrix, instance_name, substituted, typed
 from cudarun.commands.spec_options import SpecOptions
 from cudarun.commands.spec_text import DEFAULTS, Entry, SpecTable, SpecText, is_stream, spec_folder
 from cudarun.session.driver.contexts import ContextOptions, Target

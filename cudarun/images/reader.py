@@ -216,7 +216,7 @@ def kernels_of(entry: Entry, origin: str) -> tuple[str, ...]:
     kind = identify(content)
     if kind is not ImageKind.PTX:
         raise _not_readable(kind, origin)
-    from cudarun.images.ptx_names import kernel_names as names_in_ptx
+    from cudarun.images.ptx_search import kernel_names as names_in_ptx
 
     return names_in_ptx(content)
 

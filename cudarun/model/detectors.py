@@ -1,4 +1,4 @@
-"""The findings of detectors, and the statistics of a launch."""
+"""The findings of detectors and of ``--sanitize``, and the statistics of a launch."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import Literal
 
 from cudarun.base.records import beside, dataclass
+from cudarun.diagnostics.findings import SanitizerFinding
 
 Coordinates = tuple[int, int, int]
 
@@ -221,3 +222,18 @@ class DetectorReport:
     findings: tuple[LaunchFinding, ...]
     statistics: LaunchStatistics | None
     proof: Proof | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SanitizerReport:
+    """The findings of a tool of compute-sanitizer.
+
+    Attributes:
+        tool: memcheck, racecheck, initcheck or synccheck.
+        findings: The findings that it printed.
+        total: The number of errors that it counted.
+    """
+
+    tool: str
+    findings: tuple[SanitizerFinding, ...]
+    total: int

@@ -1,4 +1,4 @@
-"""The report of ``devices``, and the device of other reports."""
+"""The reports of ``devices`` and ``devices --doctor``, and the device of other reports."""
 
 from __future__ import annotations
 
@@ -65,3 +65,42 @@ class DevicesReport:
     def exit_code(self) -> ExitCode:
         """Zero: a failure is an error, and then there is no report."""
         return ExitCode.OK
+
+
+State = Literal["well", "note", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorFinding:
+    """A part of the machine that was examined.
+
+    Attributes:
+        subject: The part.
+        state: well; note, which keeps no GPU from working; or wrong, which does.
+        says: What was found.
+        remedy: What to do about it; empty where all is well.
+    """
+
+    subject: str
+    state: State
+    says: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorReport:
+    """The report of ``devices --doctor``.
+
+    Attributes:
+        findings: All parts that were examined, in order.
+    """
+
+    tag: ClassVar[Literal["devices-doctor"]] = "devices-doctor"
+
+    findings: tuple[DoctorFinding, ...]
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """3 if a finding keeps GPUs from working."""
+        wrong = any(finding.state == "wrong" for finding in self.findings)
+        return ExitCode.NO_DEVICE if wrong else ExitCode.OK

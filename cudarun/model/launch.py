@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from cudarun.base.errors import CudarunError, ExitCode, worst
 from cudarun.base.records import FIRST, LEFT_OUT, Number, dataclass
@@ -17,10 +17,40 @@ if TYPE_CHECKING:
     import numpy as np
 
     from cudarun.diagnostics.entries import Diagnostic
-    from cudarun.model.detectors import DetectorReport, LaunchFinding, LaunchStatistics
+    from cudarun.model.detectors import (
+        DetectorReport,
+        LaunchFinding,
+        LaunchStatistics,
+        SanitizerReport,
+    )
     from cudarun.model.devices import DeviceInfo
-    from cudarun.model.figures import Figure
-    from cudarun.model.sanitizer import SanitizerReport
+
+Counts: TypeAlias = tuple[int, ...]
+Columns: TypeAlias = tuple[tuple[float, float] | None, ...]
+Pixels: TypeAlias = tuple[tuple[tuple[int, int, int], ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A buffer reduced to what a terminal can show.
+
+    Attributes:
+        name: The buffer.
+        kind: The kind of figure.
+        minimum: The smallest finite number.
+        maximum: The largest finite number.
+        not_finite: The number of NaNs and infinities, which are left out.
+        series: Of a histogram, the number of elements in each interval; of a plot, the smallest and
+            the largest number of each column, or ``None``; of an image, rows of red, green and
+            blue.
+    """
+
+    name: str
+    kind: Literal["hist", "plot", "image"]
+    minimum: float
+    maximum: float
+    not_finite: int
+    series: Counts | Columns | Pixels
 
 
 USUAL_SCHEDULE = "as in the usual schedule"

@@ -9,8 +9,7 @@ if TYPE_CHECKING:
 
     from cudarun.model.compare import ComparisonReport
     from cudarun.model.contexts import ContextsReport, ScriptReport, StepReport, VerifyReport
-    from cudarun.model.devices import DevicesReport
-    from cudarun.model.doctor import DoctorReport
+    from cudarun.model.devices import DevicesReport, DoctorReport
     from cudarun.model.fleet import FleetHost, FleetReport, NodeReport
     from cudarun.model.images import LinkReport, LoadReport, OfflineReport
     from cudarun.model.launch import LaunchPlan, LaunchReport

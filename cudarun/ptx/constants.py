@@ -12,9 +12,8 @@ import operator
 import struct
 from collections.abc import Callable
 
-from cudarun.ptx.cursor import Cursor
 from cudarun.ptx.errors import Severity
-from cudarun.ptx.lexer import TokenKind
+from cudarun.ptx.lexer import Cursor, TokenKind
 from cudarun.ptx.tree import Float, Integer
 
 WARP_SIZE = 32

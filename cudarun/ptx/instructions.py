@@ -13,8 +13,7 @@ from typing import TypeVar
 
 from cudarun.ptx import tree
 from cudarun.ptx.constants import constant, integer, starts_constant
-from cudarun.ptx.cursor import Cursor
-from cudarun.ptx.lexer import TokenKind
+from cudarun.ptx.lexer import Cursor, TokenKind
 from cudarun.ptx.tree import Instruction, Negated, Operand, Register, SymbolReference, Vector
 
 # The part of a register that an operand may name: an element of a vector, bytes or halves (video).

@@ -1,12 +1,13 @@
-"""The tables of ``--detect`` and ``--stats``."""
+"""The tables of ``--detect``, ``--stats`` and ``--sanitize``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
 
+from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
 from cudarun.model.detectors import (
     BankConflicts,
     Coordinates,
@@ -16,6 +17,7 @@ from cudarun.model.detectors import (
     MemoryAccess,
     Proof,
     ProvedOperation,
+    SanitizerReport,
 )
 from cudarun.report.console import FAILED, PASSED, FittingTable, print_line
 from cudarun.report.notes import redundant
@@ -212,3 +214,36 @@ def _traffic(statistics: LaunchStatistics) -> Table:
         nbytes = traffic.read_bytes, traffic.written_bytes, traffic.atomic_bytes
         rows.add_row(traffic.space, traffic.requests, *nbytes, traffic.sectors)
     return rows
+
+
+# --- sanitizer -----------------------------------------------------------------------------------
+
+
+def show_sanitizer(report: SanitizerReport, device: str, out: Console) -> None:
+    """Print each finding with its places, and the number of findings."""
+    if not report.findings:
+        print_line(out, PASSED, f"{report.tool}: nothing found on {device}")
+        return
+    for finding in report.findings:
+        mark = FAILED if finding.severity == "error" else "warning "
+        print_line(out, mark, f"{report.tool}: {finding.message}")
+        for line in _below(finding):
+            print_line(out, f"  {line}")
+    left = report.total - len(report.findings)
+    more = f", {left} not shown" if left > 0 else ""
+    count = max(report.total, len(report.findings))
+    noun = "finding" if count == 1 else "findings"
+    print_line(out, f"{report.tool}: {count} {noun} on {device}{more}")
+
+
+def _below(finding: SanitizerFinding) -> Iterator[str]:
+    """Yield the places of a finding as a compiler writes them, then the sanitizer's other lines."""
+    for place in finding.places:
+        if place.file is not None:
+            yield f"{place.file}:{place.line}: {_what(place)}"
+    yield from finding.details
+
+
+def _what(place: FindingLocation) -> str:
+    access = f"{place.access} in " if place.access else ""
+    return f"{access}{place.function or 'an unknown function'}"

@@ -8,8 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cudarun.model.devices import DeviceInfo, DevicesReport
-from cudarun.model.doctor import DoctorReport
+from cudarun.model.devices import DeviceInfo, DevicesReport, DoctorReport
 from cudarun.report.console import NOTE, FittingTable, print_line
 from cudarun.report.renderer import TableStyle
 

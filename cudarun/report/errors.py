@@ -9,8 +9,7 @@ import click
 from cudarun.base.errors import LONGEST_EXCERPT, CudarunError, excerpt, shortened
 from cudarun.base.terminal import one_line
 from cudarun.diagnostics.entries import SERIOUS, Diagnosed, Diagnostic
-from cudarun.report.folding import folded, terminal_width
-from cudarun.report.terminal import shown
+from cudarun.report.terminal import folded, shown, terminal_width
 
 _COLORS = {"fatal": "red", "error": "red", "warning": "magenta", "info": "cyan", "note": "cyan"}
 

@@ -8,7 +8,7 @@ from typing import cast
 from rich.console import Console
 from rich.text import Text
 
-from cudarun.model.figures import Columns, Counts, Figure, Pixels
+from cudarun.model.launch import Columns, Counts, Figure, Pixels
 from cudarun.report.console import print_line, print_unfolded
 
 _BAR = 50

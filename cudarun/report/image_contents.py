@@ -17,7 +17,7 @@ from cudarun.report.console import (
     print_plain,
     print_unfolded,
 )
-from cudarun.report.folding import fold_command
+from cudarun.report.terminal import fold_command
 
 _LABEL_COLUMNS = 12  # as wide as compute_100a
 

@@ -9,13 +9,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cudarun.base.errors import CudarunError
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.model.check_lines import failure_lines, nan_note
-from cudarun.model.checks import CheckResult
+from cudarun.model.checks import CheckResult, failure_lines, nan_note
 from cudarun.model.launch import (
     AFTER_OTHERS,
     USUAL_SCHEDULE,
     BufferResult,
+    KernelEngine,
     KernelLaunch,
     LaunchPlan,
     LaunchReport,
@@ -25,9 +26,14 @@ from cudarun.model.launch import (
     PlannedStep,
 )
 from cudarun.model.runs import ScheduleResult
+from cudarun.model.spec import CaseReport
 from cudarun.report.console import FAILED, NOTE, PASSED, FittingTable, Part, extent_text, print_line
-from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
-from cudarun.report.engine_lines import show_engines, show_engines_of_error
+from cudarun.report.detector_tables import (
+    show_findings,
+    show_sanitizer,
+    show_statistics,
+    show_watched,
+)
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.figures import show_figure
 from cudarun.report.notes import changed_variables, never_written, own_reference, weak_checks
@@ -61,8 +67,6 @@ def show_launch(report: LaunchReport, out: Console, style: TableStyle) -> None:
         for each in (result.errors if result else ()) or ((error,) if error else ()):
             show_error(each)
         if outcome.sanitizer is not None:
-            from cudarun.report.sanitizer_tables import show_sanitizer  # few launches have one
-
             show_sanitizer(outcome.sanitizer, outcome.device, out)
 
 
@@ -276,3 +280,53 @@ def _outside(buffer: BufferResult, damage: int) -> str:
     if not count:
         return where
     return f"{where}: element {damage // (buffer.nbytes // count)} of {count}"
+
+
+# --- engines of an emulated device ---------------------------------------------------------------
+
+
+_LONG = 5000  # milliseconds from which on a user wants to know why a launch takes so long
+
+
+def show_engines(result: LaunchResult, out: Console, *, verbose: bool) -> None:
+    """Print the engines of a launch where the user asked for them, or waited.
+
+    The counts of ``--stats`` are those of the interpreter.
+    """
+    is_long = result.milliseconds > _LONG
+    is_counted = result.watched is not None and result.watched.statistics is not None
+    _show(result.engines, out, interpreted=is_long or is_counted, verbose=verbose)
+
+
+def show_engines_of_error(error: CudarunError, out: Console, *, verbose: bool) -> None:
+    """Print the engines of a launch that failed, likewise; how long it took is not known."""
+    _show(error.engines, out, interpreted=error.statistics is not None, verbose=verbose)
+
+
+def show_engines_of_case(case: CaseReport, out: Console) -> None:
+    """Print the engines of a case of a spec below its line."""
+    found = case.result or case.error
+    for each in found.engines if found is not None else ():
+        print_line(out, "  ", _engine(each))
+
+
+def _show(
+    engines: Sequence[KernelEngine], out: Console, *, interpreted: bool, verbose: bool
+) -> None:
+    """Print engines.
+
+    Args:
+        engines: The engine of each kernel. Those that the user has selected are printed.
+        out: The console.
+        interpreted: Print kernels that are interpreted by default, too.
+        verbose: Print all.
+    """
+    for each in engines:
+        if verbose or (interpreted and each.engine == "interpret") or not each.is_default:
+            print_line(out, _engine(each))
+
+
+def _engine(each: KernelEngine) -> Part:
+    engine = "compiled" if each.engine == "compile" else "interpreted"
+    some = "" if each.reason is None else f": {each.reason}"
+    return f"{each.demangled}: {engine}{some}", "dim"

@@ -51,7 +51,7 @@ class StatusLine:
             return
         label, worker = workers[int(seconds) % len(workers)]
         what, done = worker.read()
-        from cudarun.report.folding import columns  # a worker is started sooner without it
+        from cudarun.report.terminal import columns  # a worker is started sooner without it
 
         width = columns(self._out) - 1
         line = visible(_line(what.partition("\n")[0], done, seconds, label))

@@ -12,11 +12,10 @@ from cudarun.base.terminal import one_line
 from cudarun.model.spec import CandidateReport, CaseReport, SpecListing, SpecReport, case_label
 from cudarun.report.console import FittingTable, print_line, print_unfolded
 from cudarun.report.detector_tables import show_findings, show_proof, show_statistics
-from cudarun.report.engine_lines import show_engines_of_case
-from cudarun.report.folding import fold_command
-from cudarun.report.launch_tables import show_asked, show_failures
+from cudarun.report.launch_tables import show_asked, show_engines_of_case, show_failures
 from cudarun.report.notes import remarks
 from cudarun.report.renderer import TableStyle
+from cudarun.report.terminal import fold_command
 from cudarun.report.timing_tables import duration
 
 _WIDTH = 200  # wide enough that no row of a table is folded

@@ -1,7 +1,14 @@
-"""The choice between showing and passing on control characters, for each stream."""
+"""Text on a terminal: control characters shown or passed on, and lines folded to its width.
+
+Without rich, for errors too.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 import click
@@ -25,3 +32,94 @@ def shows_controls(stream: TextIO) -> bool:
 def shown(text: str, stream: TextIO) -> str:
     """Return a text of others as it is written to a stream."""
     return visible(text) if shows_controls(stream) else text
+
+
+# --- folding between words -----------------------------------------------------------------------
+
+
+_DEFAULT_COLUMNS = 80
+_INDENT = "    "
+_COLUMN = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")  # a term, up to its description
+
+
+def terminal_width(stream: TextIO) -> int | None:
+    """Return the columns of the terminal that a stream writes to; ``None`` if it is no terminal."""
+    return columns(stream) if stream.isatty() else None
+
+
+def columns(stream: TextIO) -> int:
+    """Return the columns of a stream: of ``COLUMNS``, else of its terminal, else 80.
+
+    ``shutil.get_terminal_size`` measures stdout, which may be redirected.
+    """
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _DEFAULT_COLUMNS
+    except OSError:  # no terminal; io.UnsupportedOperation, of a stream without a file, is one
+        return _DEFAULT_COLUMNS
+
+
+def folded(text: str, width: int | None) -> str:
+    """Return a text whose lines are folded between words; a command stays one that can be pasted.
+
+    Words longer than the width stay whole, for a terminal to fold. ``None`` folds nothing.
+    """
+    if width is None:
+        return text
+    return "\n".join(part for line in text.split("\n") for part in _parts(line, width))
+
+
+def fold_command(command: str, width: int, indent: str = "") -> Iterator[str]:
+    r"""Yield the lines of a shell command, with ``\`` where it continues."""
+    words = [shlex.quote(word) for word in shlex.split(command)]
+    line = indent + words[0]
+    for number, word in enumerate(words[1:], start=2):
+        room = width if number == len(words) else width - 2
+        if len(line) + 1 + len(word) > room:
+            yield f"{line} \\"
+            line = f"{indent}{_INDENT}"
+            if len(line) + len(word) > room:  # a struct, in which line breaks are spaces
+                *lines, word = fold_words(word.split(" "), room - len(line))
+                yield from (line + each for each in lines)
+            line += word
+        else:
+            line += f" {word}"
+    yield line
+
+
+def fold_words(words: Sequence[str], width: int) -> Iterator[str]:
+    """Yield lines of words that are joined by single spaces."""
+    line = ""
+    for word in words:
+        if line and len(line) + 1 + len(word) > width:
+            yield line
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    yield line
+
+
+def _parts(line: str, width: int) -> Iterator[str]:
+    indent = line[: len(line) - len(line.lstrip())]
+    if len(line) > width and line.lstrip().startswith("cudarun "):
+        yield from fold_command(line, width, indent)
+        return
+    if len(line) > width:  # what stands in a column stays in it, where there is room
+        column = _COLUMN.match(line)
+        room = width * 3 // 5
+        indent = indent[:room]
+        line = indent + line.lstrip()
+        indent = " " * column.end() if column and column.end() <= room else f"{indent}  "
+    rest = line
+    while len(rest) > width:
+        start = len(rest) - len(rest.lstrip())
+        cut = rest.rfind(" ", start + 1, width + 1)
+        if cut == -1:
+            cut = rest.find(" ", width)
+        if cut == -1 or not rest[cut:].strip():
+            break
+        yield rest[:cut].rstrip()
+        rest = f"{indent}{rest[cut:].lstrip()}"
+    yield rest

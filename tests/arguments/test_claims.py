@@ -9,7 +9,7 @@ from cudarun.arguments.expressions.checks import run_check
 from cudarun.arguments.expressions.statements import claimed_check, parse_check, parse_let
 from cudarun.arguments.expressions.tolerance import Tolerance
 from cudarun.base.errors import ArgumentSyntaxError
-from cudarun.model.check_lines import failure_lines
+from cudarun.model.checks import failure_lines
 from cudarun.session.driver.fill_pattern import fill_pattern
 
 X = np.arange(1, 9, dtype=np.float32)

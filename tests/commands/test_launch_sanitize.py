@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cudarun.diagnostics.sanitizer import parse_sanitizer_log
-from cudarun.model.sanitizer import SanitizerReport
+from cudarun.model.detectors import SanitizerReport
 from cudarun.report.console import console
-from cudarun.report.sanitizer_tables import show_sanitizer
+from cudarun.report.detector_tables import show_sanitizer
 
 if TYPE_CHECKING:
     from conftest import Run

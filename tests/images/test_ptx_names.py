@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cudarun.base.errors import RequestError
-from cudarun.images.ptx_names import kernel_names, possible_names
+from cudarun.images.ptx_search import kernel_names, possible_names
 from cudarun.session.image.kernels import check_text
 
 BODY = b"(.param .u64 p)\n{\n ret;\n}\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cudarun.images.ptx_references import references
+from cudarun.images.ptx_search import references
 
 TEXT = """
 .version 8.0

@@ -10,8 +10,8 @@ import pytest
 
 from cudarun.base.errors import ImageRefused
 from cudarun.images import fatbin
-from cudarun.images.compression import Compression, NotDecompressible, decompress
 from cudarun.images.cubin import read_cubin
+from cudarun.images.fatbin import Compression, NotDecompressible, decompress
 from cudarun.images.kinds import ImageKind
 from cudarun.images.reader import check_structure, image_entries, read_image
 from tests.images.golden_files import archive, golden

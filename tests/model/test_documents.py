@@ -14,11 +14,11 @@ from cudarun.base.errors import CudarunError, DeviceFailed, ExitCode
 from cudarun.base.records import FIRST, LEFT_OUT, beside, dataclass, named
 from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
 from cudarun.model.checks import CheckResult, Mismatch, ReferenceResult
+from cudarun.model.detectors import SanitizerReport
 from cudarun.model.devices import DeviceInfo
 from cudarun.model.documents import document, error_document, plain
 from cudarun.model.launch import DeviceOutcome, LaunchReport, LaunchResult, Printed
 from cudarun.model.runs import TimingResult
-from cudarun.model.sanitizer import SanitizerReport
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.tree import Position
 from cudarun.report.json import error_text

@@ -9,8 +9,8 @@ import struct
 import pytest
 
 from cudarun.ptx.constants import constant
-from cudarun.ptx.cursor import Cursor
 from cudarun.ptx.errors import PtxError
+from cudarun.ptx.lexer import Cursor
 from cudarun.ptx.tree import Float, Integer
 
 AS_PTXAS = {

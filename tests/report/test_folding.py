@@ -12,7 +12,7 @@ import termios
 
 import pytest
 
-from cudarun.report.folding import columns, fold_command, folded, terminal_width
+from cudarun.report.terminal import columns, fold_command, folded, terminal_width
 
 COMMAND = "cudarun launch k.ptx -d cpu --threads n 'x=f32[n]:iota' 'y={f32:1, i32:2, u8*4:0,0,0,0}'"
 

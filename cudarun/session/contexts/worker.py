@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.base.records import derived
-from cudarun.model.check_lines import failure_lines
+from cudarun.model.checks import failure_lines
 from cudarun.model.contexts import StackEntry, StepReport, ThreadStack, Verdict
 from cudarun.session.contexts.answers import CallAnswer, NotRun, NotSupported, ScriptContexts
 from cudarun.session.contexts.script import NameReference, Step, short_name

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from cudarun.base.bindings import Version, toolkit_installation
 from cudarun.base.records import dataclass
-from cudarun.model.doctor import DoctorFinding, DoctorReport
+from cudarun.model.devices import DoctorFinding, DoctorReport
 from cudarun.session.devices.probes import (
     DriverLibrary,
     DriverStart,

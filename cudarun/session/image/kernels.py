@@ -112,7 +112,7 @@ def check_text(text: bytes, wanted: str, origin: str) -> None:
     Raises:
         RequestError: No kernel matches.
     """
-    from cudarun.images.ptx_names import kernel_names, possible_names
+    from cudarun.images.ptx_search import kernel_names, possible_names
 
     candidates = possible_names(text)
     if candidates is None or matching_kernels(candidates, wanted):

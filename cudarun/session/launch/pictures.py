@@ -17,7 +17,7 @@ from cudarun.arguments.dtypes import Array
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.types import StructType, innermost
 from cudarun.base.errors import RequestError
-from cudarun.model.figures import Figure
+from cudarun.model.launch import Figure
 from cudarun.session.launch.step_request import Show
 
 _BINS = 16

@@ -22,8 +22,7 @@ from cudarun.arguments.packing import BufferSpec
 from cudarun.base.errors import CudarunError, RequestError
 from cudarun.base.records import dataclass
 from cudarun.model.checks import CheckResult, Mismatch
-from cudarun.model.figures import Figure
-from cudarun.model.launch import BufferResult, Printed, Saved
+from cudarun.model.launch import BufferResult, Figure, Printed, Saved
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.fill_pattern import fill_pattern
 from cudarun.session.driver.transfers import ChunkSink

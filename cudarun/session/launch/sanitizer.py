@@ -26,8 +26,8 @@ from cudarun.base.errors import (
 from cudarun.base.terminal import visible
 from cudarun.diagnostics.findings import SanitizerFinding
 from cudarun.diagnostics.sanitizer import SanitizerLog, parse_sanitizer_log
+from cudarun.model.detectors import SanitizerReport
 from cudarun.model.launch import DeviceOutcome, LaunchReport, LaunchResult
-from cudarun.model.sanitizer import SanitizerReport
 from cudarun.session.compile.toolkit import find_program
 from cudarun.session.driver.contexts import Target
 from cudarun.session.launch.parent import report

@@ -75,7 +75,7 @@ def _unset_constants(
     if not constants:
         return
     from cudarun.images.ptx_facts import ptx_text
-    from cudarun.images.ptx_references import references
+    from cudarun.images.ptx_search import references
 
     used = references(ptx_text(image.code), kernel.name, constants)
     for name, each in constants.items():

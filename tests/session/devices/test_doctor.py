@@ -13,7 +13,7 @@ import pytest
 
 from cudarun.base.errors import RequestError, WorkerDied
 from cudarun.emulator.engines import Compiler
-from cudarun.model.doctor import DoctorFinding, State
+from cudarun.model.devices import DoctorFinding, State
 from cudarun.session.devices import doctor
 from cudarun.session.devices.doctor import DevicePaths
 from cudarun.session.devices.probes import DriverLibrary, load_compiler

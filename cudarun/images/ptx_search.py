@@ -1,15 +1,15 @@
-"""The kernels that a PTX text defines, found without parsing it."""
+"""Kernels of a PTX text, and the variables to which one refers, found without parsing it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 
 _WORD = b".entry"
 _KERNEL = re.compile(rb"\.entry\s+([\w$%]+)")
 _BLOCK_COMMENT = re.compile(rb"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_BODY_OR_END = re.compile(rb"[{;]")
+_END_OF_HEAD = re.compile(rb"[{;]")
 
 
 def kernel_names(text: bytes) -> tuple[str, ...]:
@@ -26,7 +26,7 @@ def kernel_names(text: bytes) -> tuple[str, ...]:
         previous = start
         if not in_comment:
             kernel = _KERNEL.match(text, start)
-        end = _BODY_OR_END.search(text, start, after) if kernel else None
+        end = _END_OF_HEAD.search(text, start, after) if kernel else None
         if kernel is not None and end is not None:
             if end[0] == b"{":
                 names[kernel[1].decode()] = None
@@ -55,3 +55,44 @@ def _occurrences(text: bytes) -> Iterator[int]:
     while start >= 0:
         yield start
         start = text.find(_WORD, start + len(_WORD))
+
+
+_CALL = re.compile(r"\bcall(?:\.uni)?\s+(?:\([^()]*\)\s*,\s*)?([A-Za-z_$][\w$]*)")
+_FUNCTION = re.compile(
+    r"\.(?:entry|func)\b(?:\s+|\.\w+|\((?:[^()]|\([^()]*\))*\)){0,64}+([A-Za-z_$%][\w$]*)"
+)
+_BODY_OR_END = re.compile(r"[{;]")
+_BRACE = re.compile(r"[{}]|//[^\n]*|\"[^\"\n]*\"")
+
+
+def references(text: str, kernel: str, names: Collection[str]) -> set[str]:
+    """Return those of the names that a kernel uses."""
+    if not names:
+        return set()
+    heads: dict[str, list[int]] = {}
+    for function in _FUNCTION.finditer(text):
+        heads.setdefault(function[1], []).append(function.end())
+    mention = re.compile(rf"(?<![\w$%.])(?:{'|'.join(map(re.escape, names))})(?![\w$])")
+    found: set[str] = set()
+    seen, waiting = {kernel}, [kernel]
+    while waiting:
+        body = _body(text, heads.get(waiting.pop(), ()))
+        found |= set(mention.findall(body))
+        called = set(_CALL.findall(body)) - seen
+        seen |= called
+        waiting += called
+    return found
+
+
+def _body(text: str, heads: Iterable[int]) -> str:
+    """Return the text between the braces of a function; a declaration has none."""
+    for head in heads:
+        start = _BODY_OR_END.search(text, head)
+        if start is None or start[0] == ";":
+            continue
+        level = 0
+        for brace in _BRACE.finditer(text, start.start()):
+            level += {"{": 1, "}": -1}.get(brace[0], 0)
+            if level == 0:
+                return text[start.end() : brace.start()]
+    return ""

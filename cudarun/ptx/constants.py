@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 import struct
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from cudarun.ptx.errors import Severity
 from cudarun.ptx.lexer import Cursor, TokenKind
@@ -19,6 +20,7 @@ from cudarun.ptx.tree import Float, Integer
 WARP_SIZE = 32
 """The value of the predefined constant ``WARP_SZ``."""
 
+_N = TypeVar("_N", int, float)
 _BITS = 64
 _MASK = (1 << _BITS) - 1
 _SIGN = 1 << (_BITS - 1)
@@ -37,45 +39,32 @@ _PRECEDENCE = {
     **dict.fromkeys(("*", "/", "%"), 10),
 }
 
-_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+_OPERATORS: dict[str, Callable[..., Any]] = {
     "<": operator.lt,
     ">": operator.gt,
     "<=": operator.le,
     ">=": operator.ge,
     "==": operator.eq,
     "!=": operator.ne,
-}
-_INTEGER_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
     "&": operator.and_,
     "^": operator.xor,
     "|": operator.or_,
+    "%": operator.mod,
+    "&&": lambda a, b: bool(a and b),
+    "||": lambda a, b: bool(a or b),
 }
-_FLOAT_ARITHMETIC: dict[str, Callable[[float, float], float]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-}
+_OF_FLOATS = frozenset({"<", ">", "<=", ">=", "==", "!=", "+", "-", "*"})
 
 
 class _Unusable(Exception):
     """The expression is well-formed but has no value."""
 
-    severity: Severity = "error"
-
-
-class _DivisionByZero(_Unusable):
-    severity: Severity = "fatal"
-
-    def __init__(self) -> None:
-        super().__init__("Constant expression has division by zero")
-
-
-class _Overflow(_Unusable):
-    def __init__(self) -> None:
-        super().__init__("Constant overflow")
+    def __init__(self, problem: str, severity: Severity = "error") -> None:
+        super().__init__(problem)
+        self.severity = severity
 
 
 def _not_integer() -> _Unusable:
@@ -115,7 +104,7 @@ def integer(cursor: Cursor) -> Integer:
     start = cursor.token
     try:
         return _integer(cursor.take(TokenKind.INTEGER))
-    except _Overflow as error:
+    except _Unusable as error:
         raise cursor.refusal(str(error), start, error.severity) from None
 
 
@@ -133,7 +122,7 @@ def _integer(text: str) -> Integer:
         case _:
             base, number = 8 if digits[0] == "0" else 10, digits
     if base != 16 and len(number.lstrip("0")) > _MOST_DIGITS[base]:
-        raise _Overflow
+        raise _Unusable("Constant overflow")
     value = int(number, base)
     return _wrap(value, unsigned=digits != text or value >= _SIGN)
 
@@ -194,22 +183,15 @@ def _parenthesized(cursor: Cursor) -> _Value:
 
 def _apply(sign: str, left: _Value, right: _Value) -> _Value:
     if isinstance(left, float) and isinstance(right, float):
-        return _apply_to_floats(sign, left, right)
+        if sign == "/":
+            return left / _divisor(right)
+        if sign not in _OF_FLOATS:
+            raise _not_integer()
+        value: float = _OPERATORS[sign](left, right)
+        return Integer(int(value)) if isinstance(value, bool) else value
     if isinstance(left, float) or isinstance(right, float):
         raise _Unusable("Constant expression type mismatch")
     return _apply_to_integers(sign, left, right)
-
-
-def _apply_to_floats(sign: str, left: float, right: float) -> _Value:
-    if sign in _COMPARISONS:
-        return Integer(int(_COMPARISONS[sign](left, right)))
-    if sign in _FLOAT_ARITHMETIC:
-        return _FLOAT_ARITHMETIC[sign](left, right)
-    if sign != "/":
-        raise _not_integer()
-    if right == 0:
-        raise _DivisionByZero
-    return left / right
 
 
 def _apply_to_integers(sign: str, left: Integer, right: Integer) -> Integer:
@@ -217,22 +199,19 @@ def _apply_to_integers(sign: str, left: Integer, right: Integer) -> Integer:
         count = right.value % _BITS
         shifted = left.value << count if sign == "<<" else left.value >> count
         return _wrap(shifted, left.unsigned)
-    if sign == "&&":
-        return Integer(int(bool(left.value and right.value)))
-    if sign == "||":
-        return Integer(int(bool(left.value or right.value)))
     unsigned = left.unsigned or right.unsigned or sign == "%"
     a, b = _wrap(left.value, unsigned).value, _wrap(right.value, unsigned).value
-    if sign in _COMPARISONS:
-        return Integer(int(_COMPARISONS[sign](a, b)))
-    if sign in _INTEGER_ARITHMETIC:
-        return _wrap(_INTEGER_ARITHMETIC[sign](a, b), unsigned)
-    if b == 0:
-        raise _DivisionByZero
-    if sign == "%":
-        return _wrap(a % b, unsigned)
-    quotient = abs(a) // abs(b)  # towards zero, as C divides
-    return _wrap(quotient if (a < 0) == (b < 0) else -quotient, unsigned)
+    if sign == "/":
+        quotient = abs(a) // abs(_divisor(b))  # towards zero, as C divides
+        return _wrap(quotient if (a < 0) == (b < 0) else -quotient, unsigned)
+    value: int = _OPERATORS[sign](a, _divisor(b) if sign == "%" else b)
+    return Integer(int(value)) if isinstance(value, bool) else _wrap(value, unsigned)
+
+
+def _divisor(value: _N) -> _N:
+    if value == 0:
+        raise _Unusable("Constant expression has division by zero", "fatal")
+    return value
 
 
 def _as_integer(value: _Value) -> Integer:

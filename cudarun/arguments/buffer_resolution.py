@@ -216,9 +216,8 @@ class ObjectLocator:
         Raises:
             RequestError: No argument has the array, or it cannot be read or written in this way.
         """
-        return spec if spec.owns else self._shared(spec)
-
-    def _shared(self, spec: ObjectSpec) -> ObjectSpec:
+        if spec.owns:
+            return spec
         owner = self._owners.get(spec.source)
         form = spec.form if owner is None else owner.form
         levels = (self._buffer(spec),) if owner is None else owner.levels

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from cudarun.arguments.buffers import BufferRules
 from cudarun.arguments.dimensions import parse_count, read_dimension
@@ -54,10 +54,6 @@ class NumbaArray(Descriptor):
     """An array of numba, several parameters; `numba_parameters` replaces it before binding."""
 
     buffer: Buffer | FileBuffer
-
-    def mapped(self, change: Callable[[Any], Any]) -> NumbaArray:
-        """Return it with another buffer."""
-        return NumbaArray(change(self.buffer))
 
     def __str__(self) -> str:
         return f"numba({self.buffer})"
@@ -115,14 +111,7 @@ class WarpArray(Descriptor):
         StructMember("ndim", _INT32), StructMember("flags", _INT32),
     )), init=False, repr=False, compare=False)  # fmt: skip
 
-    @property
-    def type_name(self) -> str:
-        """The name in Warp."""
-        return "array_t"
-
-    def mapped(self, change: Callable[[Any], Any]) -> WarpArray:
-        """Return it with another buffer."""
-        return WarpArray(change(self.buffer))
+    type_name: ClassVar[str | None] = "array_t"
 
     def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
         """Return the structure; the buffer in it has its name."""
@@ -157,16 +146,12 @@ class LaunchBounds(Descriptor):
 
     dimensions: tuple[Expression, ...]
     size: int = 32
+    type_name: ClassVar[str | None] = "launch_bounds_t"
 
     @property
     def type(self) -> Type:
         """The size, aligned to 8 bytes."""
         return StructType((StructMember("shape", ArrayType(SCALARS["u64"], self.size // 8)),))
-
-    @property
-    def type_name(self) -> str:
-        """The name in Warp."""
-        return "launch_bounds_t"
 
     def fitted(self, size: int) -> LaunchBounds:
         """Return the layout for a parameter of this size; the parser has the first that fits."""
@@ -205,10 +190,6 @@ class FilledArray(Descriptor):
 
     type: ArrayType
     buffer: Buffer
-
-    def mapped(self, change: Callable[[Any], Any]) -> FilledArray:
-        """Return it with another file."""
-        return FilledArray(self.type, change(self.buffer))
 
     def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
         """Return the elements, read from the file."""

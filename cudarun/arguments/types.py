@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from cudarun.base.records import dataclass
 
@@ -133,21 +133,13 @@ class PointerType(_Named):
     """A device address; ``pointee`` is informative only, and empty for ``ptr`` of the grammar."""
 
     pointee: str = "void"
+    size: ClassVar[int] = POINTER_SIZE
+    alignment: ClassVar[int] = POINTER_SIZE
 
     @property
     def name(self) -> str:
         """The type as in C, or ``ptr``."""
         return f"{self.pointee}*" if self.pointee else "ptr"
-
-    @property
-    def size(self) -> int:
-        """The size in bytes."""
-        return POINTER_SIZE
-
-    @property
-    def alignment(self) -> int:
-        """The alignment in bytes."""
-        return POINTER_SIZE
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from cudarun.arguments.expressions.syntax import Expression
 from cudarun.arguments.initial_values import Constant, FileInitial, FileOrder, Generated
@@ -196,14 +196,13 @@ class Descriptor(ABC):
         def type(self) -> Type:
             """The type in the parameter list."""
 
-    @property
-    def type_name(self) -> str | None:
-        """The type's name, if it has one."""
-        return None
+    type_name: ClassVar[str | None] = None
+    """The type's name in the framework, if it has one."""
 
     def mapped(self, change: Callable[[Any], Any]) -> Descriptor:
         """Return the value with the buffer in it changed."""
-        return self
+        buffer = getattr(self, "buffer", None)
+        return self if buffer is None else replace(self, buffer=change(buffer))  # type: ignore[type-var]
 
     def fitted(self, size: int) -> Descriptor:
         """Return the value for a parameter of this size in bytes."""

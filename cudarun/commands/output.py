@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from cudarun.commands.declaration import conflict
@@ -17,14 +19,15 @@ def chosen_renderer() -> Renderer:
     if isinstance(context.obj, Renderer):
         return context.obj
     renderer = _renderer(context)
-    if context.params.get("junit") is None:
-        return renderer
-    from cudarun.commands.files import output_files
-    from cudarun.report.junit import JUnitRenderer
+    if context.params.get("junit") is not None:
+        from cudarun.commands.files import output_files
+        from cudarun.report.junit import write_junit
 
-    junit = (each for each in context.command.params if each.name == "junit")
-    [report] = output_files(junit, context.params)
-    return JUnitRenderer(report, beside=renderer)
+        junit = (each for each in context.command.params if each.name == "junit")
+        [output] = output_files(junit, context.params)
+        renderer.files = (partial(write_junit, output=output),)
+        renderer.streams = False
+    return renderer
 
 
 def _renderer(context: click.Context) -> Renderer:
@@ -56,9 +59,8 @@ def _renderer(context: click.Context) -> Renderer:
         seed=options.get("seed") == "random",  # the user knows any other
         times=options.get("times", False),
     )
-    renderer = TableRenderer(style)
     if chosen != "github":
-        return renderer
+        return TableRenderer(style)
     from cudarun.report.github import GithubRenderer
 
-    return GithubRenderer(beside=renderer)
+    return GithubRenderer(style)

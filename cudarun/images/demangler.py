@@ -190,12 +190,7 @@ def _cxx_runtime() -> ctypes.CDLL | None:
         except OSError:
             continue
         library.__cxa_demangle.restype = ctypes.c_void_p
-        library.__cxa_demangle.argtypes = (
-            ctypes.c_char_p,
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        )
+        library.__cxa_demangle.argtypes = (ctypes.c_char_p, *[ctypes.c_void_p] * 3)
         library.free.argtypes = (ctypes.c_void_p,)
         library.free.restype = None
         return library

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
-from cudarun.base.records import beside, dataclass
+from cudarun.base.records import beside, dataclass, derived
 from cudarun.diagnostics.entries import Diagnosed
 
 if TYPE_CHECKING:
@@ -95,23 +95,17 @@ class DescribedError:
 
 def described(error: CudarunError) -> DescribedError:
     """Return the fields of an error."""
-    return DescribedError(
-        kind=error.kind,
-        exit_code=error.exit_code,
-        message=error.message,
+    places = ("file", "kernel", "argument", "device", "step")
+    return derived(
+        DescribedError,
+        error,
+        **{place: error.context.get(place) for place in places},
         cuda=None if error.cuda is None else CudaResult(*error.cuda),
-        hint=error.hint,
         log=error.log or None,
         places=error.places or None,
         warnings=error.warnings or None,
         findings=error.findings or None,
-        statistics=error.statistics,
         engines=error.engines or None,
-        file=error.context.get("file"),
-        kernel=error.context.get("kernel"),
-        argument=error.context.get("argument"),
-        device=error.context.get("device"),
-        step=error.context.get("step"),
         diagnostics=_diagnostics(error),
         explanation=(error.explanation or None) if isinstance(error, Diagnosed) else None,
     )

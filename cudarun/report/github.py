@@ -21,7 +21,7 @@ from cudarun.base.records import dataclass
 from cudarun.base.terminal import visible
 from cudarun.diagnostics.entries import Diagnosed
 from cudarun.report.markdown import table_lines
-from cudarun.report.renderer import BesideRenderer
+from cudarun.report.table import TableRenderer
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -66,16 +66,17 @@ class Annotation:
         return f"::{self.level} {properties}::{_data(self.message)}"
 
 
-class GithubRenderer(BesideRenderer):
-    """Annotations after another output."""
+class GithubRenderer(TableRenderer):
+    """Annotations after the tables."""
 
     owns_stdout = True
+    streams = False
 
     def progress(self, text: str) -> None:
         """Show nothing: a log is no terminal."""
 
     def end(self, report: Report) -> None:
-        """Write the other output, the annotations, and the summary.
+        """Write the tables, the annotations, and the summary.
 
         Raises:
             RequestError: The summary cannot be written.
@@ -84,7 +85,7 @@ class GithubRenderer(BesideRenderer):
             for outcome in report.outcomes:
                 for line in (outcome.output or "").splitlines():
                     click.echo(f"| {visible(line)}")
-        self.beside.end(report)
+        super().end(report)
         match report.tag:
             case "launch":
                 found, summary = _of_launch(report), _launch_summary(report)

@@ -19,12 +19,10 @@ from cudarun.base.files import whole_file
 from cudarun.model.fleet import FleetGpu, FleetReport
 from cudarun.model.spec import CaseReport, SpecReport
 from cudarun.report.notes import remarks
-from cudarun.report.renderer import BesideRenderer
 
 if TYPE_CHECKING:
     from cudarun.base.files import OutputFile
     from cudarun.model.report import Report
-    from cudarun.report.renderer import Renderer
 
 # XML 1.0, section 2.2: the characters that a document can hold.
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -33,28 +31,18 @@ CONSENSUS = "consensus"
 """The name of the test case that fails where outputs differ from those of other GPUs."""
 
 
-class JUnitRenderer(BesideRenderer):
-    """A JUnit XML file beside another output, which is written last."""
+def write_junit(report: Report, output: OutputFile) -> None:
+    """Write the JUnit XML of a spec or a fleet.
 
-    def __init__(self, output: OutputFile, beside: Renderer) -> None:
-        super().__init__(beside)
-        self.owns_stdout = beside.owns_stdout
-        self._output = output
-
-    def end(self, report: Report) -> None:
-        """Write the file, then the other output.
-
-        Raises:
-            RequestError: The file cannot be written.
-        """
-        if report.tag == "launch-spec":
-            _write(_spec_suites(report), self._output)
-        elif report.tag == "fleet":
-            _write(_fleet_suites(report), self._output)
-        self.beside.end(report)
-
-
-def _write(root: ElementTree.Element, output: OutputFile) -> None:
+    Raises:
+        RequestError: The file cannot be written.
+    """
+    if report.tag == "launch-spec":
+        root = _spec_suites(report)
+    elif report.tag == "fleet":
+        root = _fleet_suites(report)
+    else:
+        return
     ElementTree.indent(root)
     root.tail = "\n"
     with whole_file(output) as file:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from cudarun.base.errors import CudarunError
     from cudarun.model.report import Part, Report
@@ -43,11 +43,13 @@ class Renderer(ABC):
         owns_stdout: Whether stdout is one document: a kernel's ``printf`` is then captured.
         streams: Whether `add` renders what it is given, so that `end` needs only the totals.
         copies: An existing file that a launch is to copy every buffer to, for a program.
+        files: Write files beside the output, from the whole report.
     """
 
     owns_stdout: bool = False
     streams: bool = False
     copies: str | None = None
+    files: tuple[Callable[[Report], None], ...] = ()
 
     def prepare(self) -> None:
         """Do what can be done before there is a result; called while the workers run."""
@@ -69,33 +71,12 @@ class Renderer(ABC):
         """Write the report."""
 
 
-class BesideRenderer(Renderer):
-    """A file or annotations beside another output, made of the whole report."""
-
-    def __init__(self, beside: Renderer) -> None:
-        self.beside = beside
-
-    def prepare(self) -> None:
-        """Prepare the other output."""
-        self.beside.prepare()
-
-    def begin(self, labels: Iterable[str]) -> None:
-        """Begin the other output."""
-        self.beside.begin(labels)
-
-    def progress(self, text: str) -> None:
-        """Show progress in the other output."""
-        self.beside.progress(text)
-
-    def add(self, part: Part) -> None:
-        """Pass a result to the other output."""
-        self.beside.add(part)
-
-
 def finish(report: Report, renderer: Renderer) -> int:
     """Write the report of a command and return its exit code.
 
     It is an `ExitCode`, or that of the program that ``record`` ran.
     """
+    for write in renderer.files:
+        write(report)
     renderer.end(report)
     return report.exit_code

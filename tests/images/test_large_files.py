@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cudarun.base.errors import ImageRefused
-from cudarun.images import compression, fatbin
+from cudarun.images import fatbin
 from cudarun.images.contents import StreamedCode
 from cudarun.images.cubin import check_cubin, kernel_names, read_cubin
 from cudarun.images.fatbin import NotDecompressible, decompressed_chunks, read_entries
@@ -58,7 +58,7 @@ def test_chunks_are_the_content(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = next(e for e in read_entries(golden("tiny_zstd.fatbin"), "x") if e.compression)
     assert entry.compression == "zstd"
     content = entry.content("x")
-    monkeypatch.setattr(compression, "_CHUNK", 100)
+    monkeypatch.setattr(fatbin, "_CHUNK", 100)
     chunks = list(decompressed_chunks("zstd", entry.stored, entry.size))
     assert len(chunks) > 1
     assert b"".join(chunks) == content

@@ -12,8 +12,7 @@ from cudarun.base.errors import DeviceFailed, ExitCode
 from cudarun.base.files import OutputFile
 from cudarun.base.machine import DeviceIdentity
 from cudarun.model.spec import CaseReport, SpecReport
-from cudarun.report.junit import JUnitRenderer
-from cudarun.report.renderer import Renderer
+from cudarun.report.junit import write_junit
 
 CASES = (
     CaseReport("a <&> b", 1, "0", "passed", seconds=0.25, output="\x1b[31m\0 ünder \ud800"),
@@ -26,16 +25,6 @@ CASES = (
 )  # fmt: skip
 
 
-class Beside(Renderer):
-    """The output beside the file."""
-
-    def __init__(self) -> None:
-        self.ended: list[object] = []
-
-    def end(self, report: object) -> None:
-        self.ended.append(report)
-
-
 IDENTITY = DeviceIdentity("0", 0, "GPU-5af1", "0000:01:00.0", "H200", None, (13, 0))
 
 
@@ -45,9 +34,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ElementTree.Element
     monkeypatch.setattr(machine, "host", lambda: "gpu07")
     machine.add([IDENTITY])
     report = SpecReport("dir/cases.toml", 2, 1, 1, 2.0, CASES)
-    beside = Beside()
-    JUnitRenderer(OutputFile("--junit", str(tmp_path / "out.xml")), beside).end(report)
-    assert beside.ended == [report]
+    write_junit(report, OutputFile("--junit", str(tmp_path / "out.xml")))
     assert (tmp_path / "out.xml").read_text().endswith("</testsuites>\n")
     return ElementTree.parse(tmp_path / "out.xml").getroot()
 

@@ -92,18 +92,20 @@ def run_check(
         for name, mask in seeming.items()
         if mask.any() and not (only_floats and np.asarray(values[name]).dtype.kind in "biu")
     }
-    found = _evaluated(
-        _ClaimEvaluator(expression, values, old, directory, tolerance, sure.get), seeming.get
-    )
+
+    def evaluate(values: Values, *, is_true_of_unwritten: bool = False) -> CheckResult:
+        evaluator = _ClaimEvaluator(
+            expression, values, old, directory, tolerance=tolerance, unwritten_of=sure.get
+        )
+        evaluator.is_true_of_unwritten = is_true_of_unwritten
+        return _evaluated(evaluator, seeming.get)
+
+    result = evaluate(values)
     for other in ("0", "largest", "smallest") if sure else ():
-        if found.passed:
+        if result.passed:
             replaced = {name: with_other_contents(values[name], sure[name], other) for name in sure}
-            evaluator = _ClaimEvaluator(
-                expression, {**values, **replaced}, old, directory, tolerance, sure.get
-            )
-            evaluator.is_true_of_unwritten = other == "largest"
-            found = _evaluated(evaluator, seeming.get)
-    return found
+            result = evaluate({**values, **replaced}, is_true_of_unwritten=other == "largest")
+    return result
 
 
 def _evaluated(evaluator: _ClaimEvaluator, unwritten: Unwritten) -> CheckResult:
@@ -162,10 +164,7 @@ class _ClaimEvaluator(Evaluator):
     A comparison of an element that was never written is false.
 
     Args:
-        expression: The check.
-        values: Arrays and numpy scalars by name, after the launch.
-        old: The same before the launch.
-        directory: The base of relative paths in ``load(…)``.
+        evaluated: The arguments of `Evaluator`.
         tolerance: The tolerance.
         unwritten_of: Returns which elements of a buffer were never written.
 
@@ -174,16 +173,8 @@ class _ClaimEvaluator(Evaluator):
         is_true_of_unwritten: Comparisons of such elements are true instead.
     """
 
-    def __init__(
-        self,
-        expression: Expression,
-        values: Values,
-        old: Values,
-        directory: Path,
-        tolerance: Tolerance,
-        unwritten_of: Unwritten,
-    ) -> None:
-        super().__init__(expression, values, old, directory)
+    def __init__(self, *evaluated: Any, tolerance: Tolerance, unwritten_of: Unwritten) -> None:
+        super().__init__(*evaluated)
         self.used_tolerance = (0.0, 0.0)
         self.is_true_of_unwritten = False
         self.tolerance = tolerance

@@ -81,15 +81,9 @@ class NumbaField(Descriptor):
     def packed(self, name: str, resolve: Resolve) -> tuple[bytes, Pointers, str]:
         """Return the integer."""
         spec = resolve(self.buffer, name)
-        match self.name:
-            case "nitems":
-                number = math.prod(spec.shape)
-            case "itemsize":
-                number = spec.type.size
-            case "shape":
-                number = spec.shape[self.axis]
-            case _:
-                number = _strides(spec)[self.axis]
+        totals = {"nitems": math.prod(spec.shape), "itemsize": spec.type.size}
+        by_axis = spec.shape if self.name == "shape" else _strides(spec)
+        number = totals[self.name] if self.name in totals else by_axis[self.axis]
         return number.to_bytes(8, "little"), (), str(number)
 
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,9 @@ def _devices(text: str) -> str:
     return text
 
 
+_with_default = partial(click.option, show_default=True)
+
+
 @click.command("fleet", cls=Command)
 @click.argument("spec", required=False, shell_complete=completion.files)
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
@@ -75,48 +79,43 @@ def _devices(text: str) -> str:
     metavar="LIST",
     help="The machines: gpu[01-64],login2, or @FILE with a machine per line.",
 )
-@click.option(
+@_with_default(
     "--via",
     type=_words,
     metavar="COMMAND",
     default=SSH,
-    show_default=True,
     help="The command that runs another one on {host}: srun, kubectl exec, docker exec, …. It is "
     "split into words without a shell.",
 )
-@click.option(
+@_with_default(
     "--program",
     type=_words,
     metavar="COMMAND",
     default="cudarun",
-    show_default=True,
     help="The command of cudarun on the nodes.",
 )
-@click.option(
+@_with_default(
     "-d",
     "--device",
     "devices",
     type=_devices,
     metavar="LIST",
     default="all",
-    show_default=True,
     help="The devices of each node, as for launch.",
 )
-@click.option(
+@_with_default(
     "-j",
     "--jobs",
     type=whole(1, 10_000),
     metavar="N",
     default=AT_ONCE,
-    show_default=True,
     help="Number of nodes at the same time.",
 )
-@click.option(
+@_with_default(
     "--host-timeout",
     type=seconds,
     metavar="SECONDS",
     default=HOST_TIMEOUT,
-    show_default=True,
     help="Time limit of a node in seconds, --soak not counted.",
 )
 @click.option(
@@ -126,12 +125,11 @@ def _devices(text: str) -> str:
     help="Time limit of each phase of a case in seconds, as for launch.  [default: that of the "
     f"case, or {CASE_TIMEOUT:g}]",
 )
-@click.option(
+@_with_default(
     "--runs",
     type=whole(1, 10_000),
     metavar="N",
     default=RUNS,
-    show_default=True,
     help="Runs of each case on each GPU, whose outputs are compared.",
 )
 @click.option(
@@ -220,17 +218,9 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
     _refuse_outputs(cases)
     keep = next((each for each in outputs if each.option == "--keep"), None)
     seed = _seed(cases, values["seed"])
-    node = NodeRequest(
-        version=__version__,
-        devices=values["devices"],
-        names=values["cases"],
-        filter_text=values["filter_text"],
-        seed=seed,
-        timeout=values["timeout"],
-        runs=values["runs"],
-        soak=values["soak"],
-        limit=values["host_timeout"] + values["soak"],
-    )
+    options = {name: values[name] for name in ("devices", "filter_text", "timeout", "runs", "soak")}
+    own = {"names": values["cases"], "seed": seed, "limit": transport.host_timeout}
+    node = NodeRequest(version=__version__, **options, **own)
     archive = pack(spec, (path for case in everything for path in case.inputs), node)
     hosts = transport.hosts
     renderer.begin(hosts)

@@ -7,7 +7,7 @@ from cudarun.commands.declaration import Values
 from cudarun.commands.inputs import read_input
 from cudarun.session.driver.contexts import Target
 from cudarun.session.launch.request import Program
-from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
+from cudarun.session.launch.step_request import LaunchStep
 from cudarun.session.recording.manifest import Manifest
 
 
@@ -17,24 +17,15 @@ def recorded_launch(path: str) -> Program:
     Raises:
         RequestError: The file is not a recording, or is damaged.
     """
-    from cudarun.arguments.dimensions import parse_extent, parse_size
+    from cudarun.commands.launch_request import geometry_request
 
     image = read_input(path)
     if image.recording is None:
         raise RequestError("not a recording of cudarun", origin=path)
     manifest = image.recording.manifest
-    cluster = manifest.cluster
-    step = LaunchStep(
-        image=image,
-        kernel=manifest.kernel,
-        geometry=GeometryRequest(
-            block=parse_extent(_text(manifest.block)),
-            grid=parse_extent(_text(manifest.grid)),
-            shared_bytes=parse_size(str(manifest.shared_bytes)),
-            cooperative=manifest.cooperative,
-            cluster=None if cluster is None else parse_extent(_text(cluster)),
-        ),
-    )
+    none: Values = {**dict.fromkeys(("grid", "threads", "block", "smem", "cluster"))}
+    values = {**none, "cooperative": False, **recorded_options(none, manifest)}
+    step = LaunchStep(image=image, kernel=manifest.kernel, geometry=geometry_request(values))
     return Program((step,))
 
 

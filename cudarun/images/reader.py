@@ -82,12 +82,9 @@ def image_entries(data: Data, origin: str, limit: int | None = None) -> tuple[En
 def file_parts(data: Data, origin: str) -> tuple[Entry, ...]:
     """Return the entries, and raise the errors, of `image_entries`; no size is checked."""
     parts: list[Entry] = []
-    fatbin = 0
-    for place, fatbins in _fatbin_data(data, origin):
-        for container in split_containers(fatbins, place):
-            fatbin += 1
-            for entry in read_entries(container, place):
-                parts.append(replace(entry, number=len(parts) + 1, fatbin=fatbin))
+    for fatbin, (place, container) in enumerate(_containers(data, origin), start=1):
+        for entry in read_entries(container, place):
+            parts.append(replace(entry, number=len(parts) + 1, fatbin=fatbin))
     return tuple(parts)
 
 
@@ -159,11 +156,14 @@ def fatbins_in(data: Data, origin: str) -> tuple[memoryview, ...]:
     Raises:
         ImageRefused: It has another kind, or is damaged.
     """
-    return tuple(
-        container
-        for place, fatbins in _fatbin_data(data, origin)
-        for container in split_containers(fatbins, place)
-    )
+    return tuple(container for _, container in _containers(data, origin))
+
+
+def _containers(data: Data, origin: str) -> Iterator[tuple[str, memoryview]]:
+    """Yield each container of a file, after the name of its place in messages."""
+    for place, fatbins in _fatbin_data(data, origin):
+        for container in split_containers(fatbins, place):
+            yield place, container
 
 
 def _fatbin_data(data: Buffer, origin: str) -> Iterator[tuple[str, memoryview]]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from cudarun.arguments.dimensions import integer_operation
 from cudarun.arguments.dtypes import Array, DType, is_float
+from cudarun.arguments.expressions import syntax as tree
 from cudarun.base.errors import RequestError
 
 Operand: TypeAlias = "int | np.generic | Array"
@@ -263,15 +264,8 @@ ELEMENTWISE: dict[str, Callable[..., Operand]] = {
     "round": _round,
     "erf": _of_wide(_by_element(math.erf)),
     "erfc": _of_wide(_by_element(math.erfc)),
-    **{
-        name: _of_wide(getattr(np, name))
-        for name in (
-            *("sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p"),
-            *("sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan"),
-            *("arcsinh", "arccosh", "arctanh", "isnan", "isinf", "isfinite"),
-        )
-    },
-    **{name: _of_two_wide(getattr(np, name)) for name in ("arctan2", "hypot", "fmod", "copysign")},
-    **{name: _extreme(getattr(np, name)) for name in ("maximum", "minimum", "fmax", "fmin")},
-    **{name: _whole(getattr(np, name)) for name in ("floor", "ceil", "trunc", "rint")},
+    **{name: _of_wide(getattr(np, name)) for name in tree.OF_FLOAT},
+    **{name: _of_two_wide(getattr(np, name)) for name in tree.OF_TWO_FLOATS},
+    **{name: _extreme(getattr(np, name)) for name in tree.EXTREMES},
+    **{name: _whole(getattr(np, name)) for name in tree.ROUNDING},
 }

@@ -30,17 +30,21 @@ _AXIS = Signature(1, 1, frozenset({"axis"}))
 MANY = 32
 """The maximum number of arguments of a variadic function."""
 
+OF_FLOAT = (
+    *("sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p"),
+    *("sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan"),
+    *("arcsinh", "arccosh", "arctanh", "isnan", "isinf", "isfinite"),
+)
+OF_TWO_FLOATS = ("arctan2", "hypot", "fmod", "copysign")
+EXTREMES = ("maximum", "minimum", "fmax", "fmin")
+ROUNDING = ("floor", "ceil", "trunc", "rint")
+"""Elementwise functions of numpy: of a float64, of two, the larger or smaller one, rounded."""
+
 FUNCTIONS: dict[str, Signature] = {
-    **dict.fromkeys(("abs", "sign", "square", "sqrt", "rsqrt", "cbrt"), ELEMENTWISE),
-    **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p"), ELEMENTWISE),
-    **dict.fromkeys(("sin", "cos", "tan", "sinh", "cosh", "tanh"), ELEMENTWISE),
-    **dict.fromkeys(("arcsin", "arccos", "arctan"), ELEMENTWISE),
-    **dict.fromkeys(("arcsinh", "arccosh", "arctanh"), ELEMENTWISE),
-    **dict.fromkeys(("erf", "erfc", "floor", "ceil", "trunc", "rint"), ELEMENTWISE),
-    **dict.fromkeys(("isnan", "isinf", "isfinite"), ELEMENTWISE),
+    **dict.fromkeys((*OF_FLOAT, *ROUNDING), ELEMENTWISE),
+    **dict.fromkeys(("abs", "sign", "square", "rsqrt", "erf", "erfc"), ELEMENTWISE),
     "round": Signature(1, 2),
-    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), Signature(2, 2)),
-    **dict.fromkeys(("pow", "arctan2", "hypot", "fmod", "copysign"), Signature(2, 2)),
+    **dict.fromkeys(("pow", *OF_TWO_FLOATS, *EXTREMES), Signature(2, 2)),
     **dict.fromkeys(("clip", "where"), Signature(3, 3)),
     **dict.fromkeys(("sum", "prod", "min", "max", "mean", "median"), _REDUCTION),
     **dict.fromkeys(("all", "any", "argmin", "argmax", "count_nonzero"), _REDUCTION),

@@ -66,19 +66,8 @@ class CaseForm(Enum):
 
 JOINED = frozenset({CaseForm.EXTENT, CaseForm.WORDS})
 """Forms whose lists are joined by commas to one value."""
-REPEATED = frozenset(
-    {
-        CaseForm.TEXTS,
-        CaseForm.PAIRS,
-        CaseForm.EXPRESSIONS,
-        CaseForm.NAMED_EXPRESSIONS,
-        CaseForm.PATHS,
-        CaseForm.NAMED_PATHS,
-        CaseForm.EXPECTATIONS,
-        CaseForm.SETTINGS,
-        CaseForm.NAMED_SIZES,
-    }
-)
+_SINGLE = {CaseForm.FLAG, CaseForm.VALUE, CaseForm.COUNT, CaseForm.KERNEL}
+REPEATED = frozenset(CaseForm) - JOINED - _SINGLE
 """Forms whose lists repeat the option for each item."""
 
 

@@ -321,22 +321,26 @@ class LaunchResult(KernelLaunch):
         guards = (f"guard zone of {b.name}" for b in self.buffers if b.guard_damage is not None)
         checks = (check.expression for check in self.checks if check.evaluated and not check.passed)
         weak = ("weak checks",) if self.weaknesses and self.weak_is_failure else ()
-        return (*found, *guards, *checks, *weak, *self._unequal(), *self._failed_runs())
+        unequal = (
+            f"{each.expression} {claim}"
+            for each, claim in self.comparisons
+            if not each.passed and claim != USUAL_SCHEDULE  # which is that of a failed run
+        )
+        return (*found, *guards, *checks, *weak, *unequal, *self._failed_runs())
 
-    def _unequal(self) -> Iterator[str]:
-        """Yield the buffers that differ from those of other launches."""
-        if self.baseline is not None:
-            for each in self.baseline.comparisons:
-                if not each.passed:
-                    yield f"{each.expression} as by {self.baseline.kernel}"
+    @property
+    def comparisons(self) -> list[tuple[CheckResult, str]]:
+        """The comparisons with other launches, each with a text after its expression."""
+        found: list[tuple[tuple[CheckResult, ...], str]] = []
         if self.reference is not None:
-            for each in self.reference.comparisons:
-                if not each.passed:
-                    yield f"{each.expression} as on {self.reference.device}"
+            found.append((self.reference.comparisons, f"as on {self.reference.device}"))
+        if self.baseline is not None:
+            found.append((self.baseline.comparisons, f"as by {self.baseline.kernel}"))
+        if self.schedules is not None:
+            found.append((self.schedules.comparisons, USUAL_SCHEDULE))
         if self.state is not None:
-            for each in self.state.comparisons:
-                if not each.passed:
-                    yield f"{each.expression} {AFTER_OTHERS}"
+            found.append((self.state.comparisons, AFTER_OTHERS))
+        return [(each, claim) for comparisons, claim in found for each in comparisons]
 
     def _failed_runs(self) -> Iterator[str]:
         """Yield the number of failed runs of several, if there are any."""

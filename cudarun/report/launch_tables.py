@@ -13,8 +13,6 @@ from cudarun.base.errors import CudarunError
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.model.checks import CheckResult, failure_lines, nan_note
 from cudarun.model.launch import (
-    AFTER_OTHERS,
-    USUAL_SCHEDULE,
     BufferResult,
     KernelEngine,
     KernelLaunch,
@@ -191,7 +189,7 @@ def show_failures(result: LaunchResult, out: Console) -> None:
         _show_runs(result, out)
     weak = weak_checks(result)
     if weak is not None and result.weak_is_failure:
-        print_line(out, FAILED if result.weak_is_failure else NOTE, weak)
+        print_line(out, FAILED, weak)
 
 
 def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
@@ -199,23 +197,12 @@ def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
     runs = (*result.runs, *result.input_sets)
     wrong = next((run for run in runs if run.failures), None)
     of_run = "" if wrong is None else f" with seed {wrong.seed}"
-    schedules = result.schedules
-    if schedules is not None and schedules.failed:
-        of_run = f" with --schedule {schedules.failed[0].schedule}"
+    if result.schedules is not None and result.schedules.failed:
+        of_run = f" with --schedule {result.schedules.failed[0].schedule}"
     for check in result.checks:
         yield check, ("" if check.step is None else f" after step {check.step}") + of_run
-    if result.reference is not None:
-        for comparison in result.reference.comparisons:
-            yield comparison, f" as on {result.reference.device}"
-    if result.baseline is not None:
-        for comparison in result.baseline.comparisons:
-            yield comparison, f" as by {result.baseline.kernel}"
-    if schedules is not None:
-        for comparison in schedules.comparisons:
-            yield comparison, f" {USUAL_SCHEDULE}"
-    if result.state is not None:
-        for comparison in result.state.comparisons:
-            yield comparison, f" {AFTER_OTHERS}"
+    for comparison, claim in result.comparisons:
+        yield comparison, f" {claim}"
 
 
 def _show_check(check: CheckResult, out: Console, claim: str = "") -> None:

@@ -66,8 +66,9 @@ def test_variables_with_their_addresses(run: Run) -> None:
     assert [v["size"] for v in found.values()] == [4, 4]
 
 
-def test_lazily(run: Run) -> None:
-    [outcome] = loads(run, SAXPY, *CPU, "--lazy")
+@pytest.mark.parametrize("via", ["library", "module"])
+def test_lazily(run: Run, via: str) -> None:
+    [outcome] = loads(run, SAXPY, *CPU, "--lazy", "--via", via)
     assert outcome["results"][0]["kernels"][0]["is_loaded"] is False
 
 

@@ -246,6 +246,9 @@ class _ImageLoad:
 
     def _kernel(self, attempt: _Attempt, found: LoadedKernel, device: Device) -> KernelReport:
         loader = attempt.loader
+        is_loaded = self._is_loaded(found)
+        if is_loaded is False and found.kernel is None:
+            self.driver.cuFuncLoad(found.function)  # else it has no attributes (913)
 
         def attribute(name: str) -> int:
             return loader.attribute(name, found, device)
@@ -267,7 +270,7 @@ class _ImageLoad:
             required_cluster=facts.required_cluster if facts else None,
             binary_version=attribute("BINARY_VERSION"),
             ptx_version=attribute("PTX_VERSION"),
-            is_loaded=self._is_loaded(found),
+            is_loaded=is_loaded,
             occupancy=self._occupancy(found, device),
             is_estimated=self.driver.traits.estimates_resources,
             launch=self._command(found.name, debug.parameters, attempt.found, device),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from cudarun.base.errors import RequestError
-from cudarun.commands.declaration import Values
+from cudarun.commands.declaration import Values, filled
 from cudarun.commands.inputs import read_input
 from cudarun.session.driver.contexts import Target
 from cudarun.session.launch.request import Program
-from cudarun.session.launch.step_request import LaunchStep
+from cudarun.session.launch.step_request import GeometryRequest, LaunchStep
 from cudarun.session.recording.manifest import Manifest
 
 
@@ -17,15 +17,13 @@ def recorded_launch(path: str) -> Program:
     Raises:
         RequestError: The file is not a recording, or is damaged.
     """
-    from cudarun.commands.launch_request import geometry_request
-
     image = read_input(path)
     if image.recording is None:
         raise RequestError("not a recording of cudarun", origin=path)
     manifest = image.recording.manifest
     none: Values = {**dict.fromkeys(("grid", "threads", "block", "smem", "cluster"))}
     values = {**none, "cooperative": False, **recorded_options(none, manifest)}
-    step = LaunchStep(image=image, kernel=manifest.kernel, geometry=geometry_request(values))
+    step = LaunchStep(image=image, kernel=manifest.kernel, geometry=filled(GeometryRequest, values))
     return Program((step,))
 
 

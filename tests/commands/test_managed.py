@@ -224,23 +224,23 @@ def test_names_choose(run: Run, variables: str) -> None:
         ),
         (
             ("counter=u8:1",),
-            "error: counter=u8:1: u8 is 1 bytes, not 4\n",
+            "error: counter: u8 is 1 bytes, not 4\n",
         ),
         (
             ("counter=i32[2]:ones",),
-            "error: counter has 4 bytes, which i32[2]:ones does not match\n",
+            "error: counter has 4 bytes; counter=i32[2]:ones has 8\n",
         ),
         (
             ("counter=i32[1]",),
-            "error: i32[1] has no initializer\nhint: example: i32[1]:zeros\n",
+            "error: i32[1] has no initializer\nhint: example: counter=i32[1]:zeros\n",
         ),
         (
             ("counter=bytes:00",),
-            "error: counter has 4 bytes, but bytes:00 has 1\n",
+            "error: counter has 4 bytes; counter=bytes:00 has 1\n",
         ),
         (
             ("counter=1.5",),
-            "error: counter=1.5: ",
+            "error: counter: ",
         ),
         (
             ("--launch", "bum k=i32:5"),

@@ -211,6 +211,85 @@ def unknown_variable(
     return RequestError(f"{shown}: {origin} does not contain this variable", hint=hint)
 
 
+def variable_with_value(
+    name: str, facts: VariableFacts, setting: Argument, buffers: BufferResolver
+) -> ImageVariable:
+    """Return a variable with the value of an argument.
+
+    Args:
+        name: The variable as it is written.
+        facts: The variable.
+        setting: The argument.
+        buffers: Resolves dimensions and files in it.
+
+    Raises:
+        RequestError: The value does not match the variable.
+    """
+    value = with_integers(setting.value, buffers.integers)
+    value = value.buffer if isinstance(value, FilledArray) else value
+    if isinstance(value, Descriptor):
+        raise RequestError(f"{value} cannot be written to a variable")
+    shape: tuple[int, ...] = ()
+    element: Type
+    initial: Initial
+    pointers: Pointers = ()
+    match value:
+        case Buffer() | FileBuffer():
+            spec = buffers.buffer(setting, value, name)
+            if spec.initial is None:
+                example = f"{name}={value}:zeros"
+                raise RequestError(f"{value} has no initializer", hint=f"example: {example}")
+            element, shape = spec.type, spec.shape
+            initial, pointers = spec.initial, spec.pointers
+        case Bytes(data):
+            scalar = variable_type(facts) or BYTE
+            if len(data) % scalar.size:
+                scalar = BYTE
+            element, shape = scalar, (len(data) // scalar.size,)
+            initial = ListInitial(tuple(_scalars(data, scalar)))
+        case _:
+            typed = _typed(value, facts)
+            element, initial = value_type(typed), ListInitial((typed,))
+            pointers = pack(typed, name, partial(buffers.buffer, setting)).pointers
+    variable = ImageVariable(
+        name, element, shape, initial, pointers, symbol=facts.name, space=facts.space
+    )
+    if variable.nbytes != facts.size:
+        raise RequestError(
+            f"{facts.demangled} has {facts.size} bytes; {setting.text} has {variable.nbytes}"
+        )
+    return variable
+
+
+def _typed(value: Value, facts: VariableFacts) -> Leaf:
+    """Return a value passed as itself; a number gets the type of the variable.
+
+    Raises:
+        RequestError: It does not match the variable.
+    """
+    element = variable_type(facts)
+    if isinstance(value, UntypedNumber) and element is None:
+        raise RequestError(
+            f"the image does not contain the type of {facts.demangled}",
+            hint=f"write the value with its type, such as {_typed_example(value, facts)}",
+        )
+    is_one = isinstance(value, UntypedNumber | Scalar)
+    if element is not None and is_one and facts.size > element.size:
+        count = facts.size // element.size
+        raise RequestError(
+            f"{facts.demangled} has {count} elements; {value} is one value",
+            hint=f"for all elements: '{facts.demangled}={element}[{count}]:{value}'"
+            if isinstance(value, UntypedNumber)
+            else None,
+        )
+    try:
+        typed = fit(value, Parameter(0, 0, facts.size, None, facts.type if element else None))
+    except ParameterMismatch as mismatch:
+        raise RequestError(f"{facts.demangled}: {mismatch}") from None
+    assert isinstance(typed, Leaf), "a number has received its type"
+    return typed
+
+
 class _VariableResolver:
     """A converter of names and values to variables of the image."""
 
@@ -228,71 +307,7 @@ class _VariableResolver:
             facts = find_variable(name, self._known)
             if facts is None:
                 raise unknown_variable(name, setting.text, self._known, self._origin)
-            return self._written(name, facts, setting)
-
-    def _written(self, name: str, facts: VariableFacts, setting: Argument) -> ImageVariable:
-        value = with_integers(setting.value, self._buffers.integers)
-        value = value.buffer if isinstance(value, FilledArray) else value
-        if isinstance(value, Descriptor):
-            raise RequestError(f"{value} cannot be written to a variable")
-        shape: tuple[int, ...] = ()
-        element: Type
-        initial: Initial
-        pointers: Pointers = ()
-        match value:
-            case Buffer() | FileBuffer():
-                spec = self._buffers.buffer(setting, value, name)
-                if spec.initial is None:
-                    example = f"{name}={value}:zeros"
-                    raise RequestError(f"{value} has no initializer", hint=f"example: {example}")
-                element, shape = spec.type, spec.shape
-                initial, pointers = spec.initial, spec.pointers
-            case Bytes(data):
-                scalar = variable_type(facts) or BYTE
-                if len(data) % scalar.size:
-                    scalar = BYTE
-                element, shape = scalar, (len(data) // scalar.size,)
-                initial = ListInitial(tuple(_scalars(data, scalar)))
-            case _:
-                typed = self._typed(value, facts)
-                element, initial = value_type(typed), ListInitial((typed,))
-                pointers = pack(typed, name, partial(self._buffers.buffer, setting)).pointers
-        variable = ImageVariable(
-            name, element, shape, initial, pointers, symbol=facts.name, space=facts.space
-        )
-        if variable.nbytes != facts.size:
-            raise RequestError(
-                f"{facts.demangled} has {facts.size} bytes; {setting.text} has {variable.nbytes}"
-            )
-        return variable
-
-    def _typed(self, value: Value, facts: VariableFacts) -> Leaf:
-        """Return a value passed as itself; a number gets the type of the variable.
-
-        Raises:
-            RequestError: It does not match the variable.
-        """
-        element = variable_type(facts)
-        if isinstance(value, UntypedNumber) and element is None:
-            raise RequestError(
-                f"the image does not contain the type of {facts.demangled}",
-                hint=f"write the value with its type, such as {_typed_example(value, facts)}",
-            )
-        is_one = isinstance(value, UntypedNumber | Scalar)
-        if element is not None and is_one and facts.size > element.size:
-            count = facts.size // element.size
-            raise RequestError(
-                f"{facts.demangled} has {count} elements; {value} is one value",
-                hint=f"for all elements: '{facts.demangled}={element}[{count}]:{value}'"
-                if isinstance(value, UntypedNumber)
-                else None,
-            )
-        try:
-            typed = fit(value, Parameter(0, 0, facts.size, None, facts.type if element else None))
-        except ParameterMismatch as mismatch:
-            raise RequestError(f"{facts.demangled}: {mismatch}") from None
-        assert isinstance(typed, Leaf), "a number has received its type"
-        return typed
+            return variable_with_value(name, facts, setting, self._buffers)
 
     def refuse_written_twice(self, written: Sequence[ImageVariable]) -> None:
         """Refuse two values of one variable.

@@ -7,28 +7,23 @@ A ``__managed__`` variable has one address, for the host and in all contexts
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.arguments.array_files import load_npy
-from cudarun.arguments.dimensions import evaluate_dimension
+from cudarun.arguments.buffer_resolution import BufferResolver
 from cudarun.arguments.dtypes import element_dtype
 from cudarun.arguments.initializers import fill, seeded
-from cudarun.arguments.packing import element_bytes
-from cudarun.arguments.parameter_match import ParameterMismatch, fit
-from cudarun.arguments.scalars import UntypedNumber
 from cudarun.arguments.types import Type, inner_shape
-from cudarun.arguments.values import Buffer, Bytes, Element, FileBuffer, Value
+from cudarun.arguments.values import Argument, Bytes, has_type
 from cudarun.base.bindings import context_arguments
 from cudarun.base.errors import CudarunError, ImageRefused, OutOfTime, RequestError
 from cudarun.base.records import dataclass
 from cudarun.images.demangler import demangle
 from cudarun.images.facts import VariableFacts
-from cudarun.images.parameters import Parameter
 from cudarun.model.managed import (
     ManagedReport,
     ManagedVariable,
@@ -39,7 +34,12 @@ from cudarun.model.managed import (
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.image.image import Image
-from cudarun.session.launch.variables import find_variable, unknown_variable, variable_type
+from cudarun.session.launch.variables import (
+    find_variable,
+    unknown_variable,
+    variable_type,
+    variable_with_value,
+)
 from cudarun.session.launch.worker import run_on
 from cudarun.session.load.library import Library
 from cudarun.session.managed.request import ManagedRequest, VariableView
@@ -206,15 +206,17 @@ class _Variable:
             found.append(_resolve(driver, library, facts, context))
         self.addresses = tuple(address for address, _ in found)
         self.size = found[0][1]
-        self.type = _type_of(facts, view)
+        self.data: bytes | None = None
+        chosen = None if view is None else view.type
+        if view is not None and view.value is not None:
+            chosen, self.data = _encoded(view, replace(facts, size=self.size))
+        self.type: Type | None = chosen or variable_type(facts)
         self.observations: list[Observation] = []
         if self.type is not None and self.size % self.type.size:
             raise RequestError(
                 f"{facts.demangled} has {self.size} bytes, not a multiple of {self.type} "
                 f"({self.type.size} bytes)"
             )
-        given = view.value if view else None
-        self.data = None if given is None else self._encoded(given)
 
     def decoded(self, data: bytes) -> ObservedValue:
         """Decode its value from bytes."""
@@ -249,57 +251,22 @@ class _Variable:
         count = self.size // self.type.size
         return str(self.type) if count == 1 else f"{self.type}[{count}]"
 
-    def _encoded(self, value: Value) -> bytes:
-        """Return the bytes of the value to write.
 
-        Raises:
-            RequestError: The sizes of the value and the variable differ, or the value has no type.
-        """
-        data = _bytes_of(value, self.facts, self.type, self.size)
-        if len(data) != self.size:
-            raise RequestError(
-                f"{self.facts.demangled} has {self.size} bytes, but {value} has {len(data)}"
-            )
-        return data
+def _encoded(view: VariableView, facts: VariableFacts) -> tuple[Type | None, bytes]:
+    """Return the type of a variable with a value to write, and its bytes.
 
-
-def _type_of(facts: VariableFacts, view: VariableView | None) -> Type | None:
-    """Return the type of a variable: the user's, else the value's, else the image's."""
-    if view is not None and view.type is not None:
-        return view.type
-    match view.value if view else None:
-        case Buffer(type=element):
-            return element
-        case None | UntypedNumber() | Bytes() | FileBuffer():
-            pass
-        case written if isinstance(written, Element):
-            return written.type
-    return variable_type(facts)
-
-
-def _bytes_of(value: Value, facts: VariableFacts, type_: Type | None, size: int) -> bytes:
-    match value:
-        case Bytes(data=data):
-            return data
-        case FileBuffer(path=path):
-            return load_npy(Path(path)).tobytes()
-        case Buffer(type=element, dimensions=dimensions, initial=initial):
-            if initial is None:
-                raise RequestError(f"{value} has no initializer", hint=f"example: {value}:zeros")
-            shape = tuple(evaluate_dimension(each, {}) for each in dimensions)
-            if math.prod(shape) * element.size != size:
-                raise RequestError(
-                    f"{facts.demangled} has {size} bytes, which {value} does not match"
-                )
-            return fill(initial, element, shape, seeded(_SEED, facts.name)).tobytes()
-    try:
-        type_name = facts.type if type_ is None else str(type_)
-        typed = fit(value, Parameter(0, 0, size, None, type_name))
-    except ParameterMismatch as misfit:
-        raise RequestError(f"{facts.demangled}={value}: {misfit}") from None
-    if not isinstance(typed, Element):
-        raise RequestError(f"{facts.demangled}={value}: this value cannot be written")
-    return element_bytes(typed)
+    Raises:
+        RequestError: The value does not match the variable.
+    """
+    assert view.value is not None, "the view has a value"
+    if has_type(view.value):  # it can be another one than the variable's
+        facts = replace(facts, type=None)
+    argument = Argument(view.name, view.value, view.text)
+    variable = variable_with_value(view.name, facts, argument, BufferResolver({}, Path()))
+    assert variable.initial is not None, "it has been resolved"
+    chance = seeded(_SEED, facts.name)
+    data = fill(variable.initial, variable.type, variable.shape, chance).tobytes()
+    return None if isinstance(view.value, Bytes) else variable.type, data
 
 
 def _resolve(

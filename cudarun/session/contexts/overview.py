@@ -17,6 +17,7 @@ from cudarun.session.driver.contexts import (
     enter_context,
     flag_words,
 )
+from cudarun.session.driver.devices import name_of
 from cudarun.session.workers.devices import label_of, one_by_one
 from cudarun.session.workers.job import Devices
 from cudarun.session.workers.pool import WorkerPool
@@ -67,12 +68,11 @@ def _inspect(options: ContextOptions, session: BareSession) -> ContextInfo:
     before = int(driver.cuCtxGetCurrent())
     session.progress.report(f"creating a context on device {device.label}")
     _, milliseconds = _timed(lambda: enter_context(driver, device, options))
-    name = driver.cuDeviceGetName(256, device.handle).split(b"\0", 1)[0]
     another_milliseconds, another_bytes = _cost(driver, device.handle)
     least, greatest = driver.cuCtxGetStreamPriorityRange()
     return ContextInfo(
         device=device.label,
-        name=name.decode(errors="replace"),
+        name=name_of(driver, device.handle),
         primary_active=bool(active),
         primary_flags=flag_words(driver, flags),
         current_before=before != 0,

@@ -57,6 +57,7 @@ def load_driver(_: None) -> DriverLibrary | str:
 def start_driver(_: None) -> DriverStart:
     """Initialize the driver and create a context on each device."""
     from cudarun.session.driver.calls import Driver
+    from cudarun.session.driver.devices import name_of
     from cudarun.session.driver.drivers import choose_driver
 
     driver = Driver(choose_driver("cuda"))
@@ -66,9 +67,8 @@ def start_driver(_: None) -> DriverStart:
     devices = []
     for index in range(driver.cuDeviceGetCount()):
         device = driver.cuDeviceGet(index)
-        name = driver.cuDeviceGetName(256, device).split(b"\0", 1)[0].decode(errors="replace")
         made, *_rest = driver.attempt("cuDevicePrimaryCtxRetain", device)
-        devices.append((name, _named(made)))
+        devices.append((name_of(driver, device), _named(made)))
     return DriverStart(_named(result), tuple(devices))
 
 

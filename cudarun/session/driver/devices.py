@@ -84,22 +84,15 @@ def describe(driver: Driver, device: Device) -> DeviceInfo:
     """Describe a device; ``memory_free`` is known only with a current context on it."""
     from cudarun.model.devices import DeviceInfo
 
-    names = ("COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR", "MULTIPROCESSOR_COUNT")
-    major, minor, processors = (
-        driver.cuDeviceGetAttribute(
-            getattr(driver.CUdevice_attribute, _PREFIX + name), device.handle
-        )
-        for name in names
-    )
     status, *memory = driver.attempt("cuMemGetInfo")
     return DeviceInfo(
         label=device.label,
         index=device.index,
-        name=_text(driver.cuDeviceGetName(256, device.handle)),
+        name=name_of(driver, device.handle),
         uuid=uuid_of(driver, device.handle),
         pci_bus_id=_pci(driver, device.handle),
-        compute_capability=(major, minor),
-        multiprocessors=processors,
+        compute_capability=divmod(architecture_of(driver, device.handle), 10),
+        multiprocessors=attribute_of(driver, device.handle, "MULTIPROCESSOR_COUNT"),
         memory_free=memory[0] if status == 0 else None,
         memory_total=driver.cuDeviceTotalMem(device.handle),
         driver_version=cuda_of(driver),
@@ -117,10 +110,29 @@ def identify(driver: Driver, device: Device) -> DeviceIdentity:
         index=device.index,
         uuid=uuid,
         pci_bus_id=_pci(driver, device.handle),
-        name=_text(driver.cuDeviceGetName(256, device.handle)),
+        name=name_of(driver, device.handle),
         serial=serial_of(uuid) if driver.traits.measures_device else None,
         driver_version=cuda_of(driver),
     )
+
+
+def name_of(driver: Driver, handle: cuda.CUdevice) -> str:
+    """Return the name of a device."""
+    return _text(driver.cuDeviceGetName(256, handle))
+
+
+def attribute_of(driver: Driver, handle: cuda.CUdevice, name: str) -> int:
+    """Return a ``CUdevice_attribute`` of a device."""
+    attribute = getattr(driver.CUdevice_attribute, _PREFIX + name)
+    return int(driver.cuDeviceGetAttribute(attribute, handle))
+
+
+def architecture_of(driver: Driver, handle: cuda.CUdevice) -> int:
+    """Return 90 for compute capability 9.0."""
+    major, minor = (
+        attribute_of(driver, handle, f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR")
+    )
+    return 10 * major + minor
 
 
 def newest_ptx_of(driver: Driver) -> Version | None:

@@ -15,6 +15,7 @@ from cudarun.images.reader import check_structure as check
 from cudarun.images.summary import FileSummary, summarize
 from cudarun.images.versions import Architecture
 from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.devices import architecture_of, cuda_of, name_of
 from cudarun.session.image.image import Image
 
 _TEXTS = (ImageKind.PTX, ImageKind.CUDA_SOURCE)
@@ -89,17 +90,10 @@ def device_target(driver: Driver) -> LoadTarget:
     """Return the device of the current context, or the first one."""
     result, *found = driver.attempt("cuCtxGetDevice")
     device = found[0] if result == 0 else driver.cuDeviceGet(0)
-    attribute = driver.CUdevice_attribute
-    major, minor = (
-        driver.cuDeviceGetAttribute(
-            getattr(attribute, f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}"), device
-        )
-        for part in ("MAJOR", "MINOR")
-    )
     return LoadTarget(
-        name=driver.cuDeviceGetName(256, device).split(b"\0", 1)[0].decode(errors="replace"),
-        architecture=10 * major + minor,
-        cuda=(driver.version // 1000, driver.version % 1000 // 10),
+        name=name_of(driver, device),
+        architecture=architecture_of(driver, device),
+        cuda=cuda_of(driver),
         runs_machine_code=driver.traits.runs_machine_code,
     )
 

@@ -15,6 +15,7 @@ from cudarun.arguments.sampling import ADDRESS_MODES, FACES, Sampling, texel
 from cudarun.arguments.types import Type
 from cudarun.base.errors import DeviceFailed
 from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.devices import attribute_of
 from cudarun.session.driver.memory import DeviceBuffer
 from cudarun.session.launch.recorded.memory import RecordedArrayBuffer
 from cudarun.session.workers.session import Session
@@ -296,9 +297,7 @@ class LaunchArrays:
         return f"the limit of this device is {sizes}"
 
     def _attribute(self, name: str) -> int:
-        driver = self._driver
-        attribute = getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
-        return int(driver.cuDeviceGetAttribute(attribute, driver.cuCtxGetDevice()))
+        return attribute_of(self._driver, self._driver.cuCtxGetDevice(), name)
 
 
 def _extent(spec: ArraySpec) -> tuple[int, int, int]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cudarun.base.errors import DeviceFailed, RequestError
 from cudarun.session.driver.calls import Driver
-from cudarun.session.driver.devices import Device
+from cudarun.session.driver.devices import Device, attribute_of
 from cudarun.session.launch.step_request import Geometry, LaunchStep, Preferences
 from cudarun.session.load.library import Kernel
 from cudarun.session.load.request import Extent
@@ -297,8 +297,7 @@ class _Explanation:
 
     def device_limit(self, name: str) -> int:
         """Return a ``CUdevice_attribute``."""
-        attribute = getattr(self.driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
-        return int(self.driver.cuDeviceGetAttribute(attribute, self.device.handle))
+        return attribute_of(self.driver, self.device.handle, name)
 
     def kernel_fact(self, name: str) -> int:
         """Return a ``CUfunction_attribute``."""

@@ -115,9 +115,9 @@ class ArchitectureJob(Job["Architecture"]):
     def on(self, device: Device) -> Architecture:
         """Query the driver."""
         from cudarun.images.versions import Architecture
-        from cudarun.session.load.preparation import architecture_of
+        from cudarun.session.driver.devices import architecture_of
 
-        return Architecture(False, architecture_of(self.session.driver, device))
+        return Architecture(False, architecture_of(self.session.driver, device.handle))
 
 
 def _on_one_device(

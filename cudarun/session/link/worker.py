@@ -19,13 +19,13 @@ from cudarun.images.symbols import link_symbols
 from cudarun.images.versions import Architecture
 from cudarun.session.compile.source import compile_source
 from cudarun.session.driver.calls import Driver
-from cudarun.session.driver.devices import Device, newest_ptx_of
+from cudarun.session.driver.devices import Device, architecture_of, newest_ptx_of
 from cudarun.session.image.diagnosis import check_structure, device_target, diagnose, diagnostics_of
 from cudarun.session.image.image import STDIN, Image
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.link.symbols import SymbolTable
 from cudarun.session.load.jit import Logs, driver_options, option_refusals, with_whole_logs
-from cudarun.session.load.preparation import architecture_of, prepare_all
+from cudarun.session.load.preparation import prepare_all
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers.session import Session
 
@@ -66,7 +66,7 @@ def link_on_device(request: LinkRequest, session: Session, device: Device) -> Li
     driver = session.driver
     _check_options(request, driver, device)
     session.enter(device)
-    target = request.architecture or Architecture(False, architecture_of(driver, device))
+    target = request.architecture or Architecture(False, architecture_of(driver, device.handle))
     inputs = _inputs(request, driver, device, target)
     symbols = SymbolTable(inputs, target.number)
     symbols.check_duplicates()
@@ -137,7 +137,7 @@ def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None
     if request.architecture and options.target not in (None, request.architecture):
         differ = f"--arch {request.architecture} conflicts with --target {options.target}"
         raise RequestError(differ).naming("--arch", "--target")
-    own = architecture_of(driver, device)
+    own = architecture_of(driver, device.handle)
     wanted = request.architecture or options.target
     if not driver.traits.runs_machine_code and wanted is not None and wanted.number != own:
         raise RequestError(

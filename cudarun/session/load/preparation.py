@@ -20,7 +20,7 @@ from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import read_image
 from cudarun.images.versions import Architecture
 from cudarun.session.driver.calls import Driver
-from cudarun.session.driver.devices import Device, newest_ptx_of
+from cudarun.session.driver.devices import Device, architecture_of, newest_ptx_of
 from cudarun.session.image.diagnosis import check_structure, device_target, diagnose
 from cudarun.session.image.image import Image
 from cudarun.session.load.fatbins import (
@@ -141,7 +141,7 @@ def _whole(driver: Driver, image: Image, devices: Iterable[Device]) -> Image | N
 def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
     from cudarun.session.compile.source import compile_source  # most commands compile nothing
 
-    architectures = sorted({architecture_of(driver, device) for device in devices})
+    architectures = sorted({architecture_of(driver, device.handle) for device in devices})
     if len(architectures) > 1:
         raise RequestError(
             f"{image.origin} is compiled for one architecture, but the devices have "
@@ -153,18 +153,6 @@ def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
         return compile_source(image, Architecture(False, number), "CUBIN")
     newest = newest_ptx_of(driver)
     return compile_source(image, Architecture(True, number), "PTX", newest_ptx=newest)
-
-
-def architecture_of(driver: Driver, device: Device) -> int:
-    """Return 90 for compute capability 9.0."""
-    major, minor = (
-        driver.cuDeviceGetAttribute(
-            getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}"),
-            device.handle,
-        )
-        for part in ("MAJOR", "MINOR")
-    )
-    return 10 * int(major) + int(minor)
 
 
 def _ptx_of(fatbin: Image, device: LoadTarget) -> Image:

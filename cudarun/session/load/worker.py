@@ -25,7 +25,7 @@ from cudarun.model.images import (
     VariableReport,
 )
 from cudarun.session.driver.calls import Driver
-from cudarun.session.driver.devices import Device, describe
+from cudarun.session.driver.devices import Device, attribute_of, describe
 from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.diagnosis import diagnostics_of
 from cudarun.session.image.image import Image
@@ -297,8 +297,7 @@ class _ImageLoad:
         block = self.request.block
         if block is None:
             return None
-        limit = self.driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
-        most = self.driver.cuDeviceGetAttribute(limit, device.handle)
+        most = attribute_of(self.driver, device.handle, "MAX_THREADS_PER_MULTIPROCESSOR")
         threads = prod(block)
         call = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
         result, *resident = self.driver.attempt(

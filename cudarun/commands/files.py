@@ -87,8 +87,8 @@ def input_files(
 def image_files(image: Image | None) -> list[str]:
     """Return the files of an image: its own, Triton's beside it, and headers of CUDA source."""
     from cudarun.images.kinds import ImageKind, identify
-    from cudarun.session.compile.includes import find_includes
     from cudarun.session.compile.landlock import call_confined
+    from cudarun.session.compile.source_texts import find_includes
 
     if image is None:
         return []

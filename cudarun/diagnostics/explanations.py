@@ -6,7 +6,7 @@ refusal explains it. The rules of this module are about the file: damaged, not a
 
 from __future__ import annotations
 
-from cudarun.diagnostics import code_rules, header_rules, target_rules
+from cudarun.diagnostics import code_rules, target_rules
 from cudarun.diagnostics.refusals import Explanation, RefusalFacts, Rule, listed, rule_of
 from cudarun.images.kinds import ImageKind
 
@@ -89,7 +89,7 @@ def explain(case: RefusalFacts) -> Explanation | None:
 
 
 _RULES: tuple[Rule, ...] = (
-    header_rules.missing_header,
+    code_rules.missing_header,
     code_rules.HOST_CODE,
     LTO_OFF,
     lto_ir,

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from cudarun.base.records import dataclass
-from cudarun.diagnostics.findings import Extent, FindingLocation, SanitizerFinding
+from cudarun.diagnostics.entries import Extent, FindingLocation, SanitizerFinding
 
 _PREFIX = re.compile(r"^=+ ?", re.MULTILINE)
 _SUMMARY = re.compile(r"^(?:(?:ERROR|RACECHECK) SUMMARY: (\d+)|\w+ SUMMARY:)")

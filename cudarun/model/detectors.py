@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Literal
 
 from cudarun.base.records import beside, dataclass
-from cudarun.diagnostics.findings import SanitizerFinding
+from cudarun.diagnostics.entries import SanitizerFinding
 
 Coordinates = tuple[int, int, int]
 

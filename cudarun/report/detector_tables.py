@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
+from cudarun.diagnostics.entries import FindingLocation, SanitizerFinding
 from cudarun.model.detectors import (
     BankConflicts,
     Coordinates,

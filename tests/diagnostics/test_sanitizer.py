@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
+from cudarun.diagnostics.entries import FindingLocation, SanitizerFinding
 from cudarun.diagnostics.sanitizer import parse_sanitizer_log
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sanitizer"

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from cudarun.base.decoding import InvalidDocument, decode
 from cudarun.base.errors import CudarunError, DeviceFailed, ExitCode
 from cudarun.base.records import FIRST, LEFT_OUT, beside, dataclass, named
-from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
+from cudarun.diagnostics.entries import FindingLocation, SanitizerFinding
 from cudarun.model.checks import CheckResult, Mismatch, ReferenceResult
 from cudarun.model.detectors import SanitizerReport
 from cudarun.model.devices import DeviceInfo

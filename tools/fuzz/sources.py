@@ -9,10 +9,10 @@ from pathlib import Path
 
 from cudarun.base.errors import CudarunError
 from cudarun.images.versions import Architecture
-from cudarun.session.compile.includes import find_includes
 from cudarun.session.compile.landlock import call_confined
 from cudarun.session.compile.nvrtc import is_installed
 from cudarun.session.compile.source import compile_source
+from cudarun.session.compile.source_texts import find_includes
 from cudarun.session.image.image import CompileOptions, Image
 from tools.fuzz.fuzzer import Fuzzer, Unexpected
 

@@ -16,9 +16,8 @@ from functools import partial
 from typing import TypeAlias
 
 from cudarun.base.errors import CudarunError, RequestError
-from cudarun.diagnostics.code_rules import HOST_FUNCTION
+from cudarun.diagnostics.code_rules import HOST_FUNCTION, header_source, missing_host_header
 from cudarun.diagnostics.entries import Diagnosed, notes
-from cudarun.diagnostics.header_rules import header_source, missing_host_header
 from cudarun.images.versions import Architecture, Version, parse_target
 from cudarun.session.compile.nvcc import NVCC_INSTALLATION, NvccCompiler
 from cudarun.session.compile.nvrtc import (

@@ -24,7 +24,7 @@ from cudarun.base.errors import (
     worst,
 )
 from cudarun.base.terminal import visible
-from cudarun.diagnostics.findings import SanitizerFinding
+from cudarun.diagnostics.entries import SanitizerFinding
 from cudarun.diagnostics.sanitizer import SanitizerLog, parse_sanitizer_log
 from cudarun.model.detectors import SanitizerReport
 from cudarun.model.launch import DeviceOutcome, LaunchReport, LaunchResult

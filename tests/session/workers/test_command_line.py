@@ -17,8 +17,8 @@ from cudarun.base.options import EarlyEffect
 from cudarun.commands import launch
 from cudarun.commands.declaration import Option
 from cudarun.commands.steps import LaunchCommand
-from cudarun.session.workers.command_line import read
 from cudarun.session.workers.early_options import DEVICE_VARIABLE
+from cudarun.session.workers.prefork import read
 from tests.support import command_tree
 from tools import generate_early_options
 

@@ -122,10 +122,7 @@ class KernelFixture:
         self._directory = directory
 
     def launch(
-        self,
-        image: ImageSource,
-        kernel: str | None = None,
-        **options: Unpack[_FixtureKeywords],
+        self, image: ImageSource, kernel: str | None = None, **options: Unpack[_FixtureKeywords]
     ) -> LaunchOutputs:
         """Launch a kernel; see `cudarun.launch`. Its ``printf`` goes to the output of the test."""
         from cudarun.api.failures import Failure

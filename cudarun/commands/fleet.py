@@ -166,16 +166,10 @@ _with_default = partial(click.option, show_default=True)
     "FILE' runs it again.",
 )
 @click.option(
-    "--junit",
-    cls=Option,
-    file=FileUse.JUNIT,
-    metavar="FILE",
-    help="Write a JUnit XML report.",
+    "--junit", cls=Option, file=FileUse.JUNIT, metavar="FILE", help="Write a JUnit XML report."
 )
 @click.option(
-    "--node",
-    is_flag=True,
-    help="Run the archive on stdin on this machine; --via starts it so.",
+    "--node", is_flag=True, help="Run the archive on stdin on this machine; --via starts it so."
 )
 @output_options
 def command(spec: str | None, **values: Any) -> int:

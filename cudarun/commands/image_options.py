@@ -46,8 +46,7 @@ def jit(values: Values, *, verbose: bool) -> JitOptions:
     """
     if values["target"] is not None and values["threads_per_block"] is not None:
         raise RequestError(
-            "the driver does not accept it together with --threads-per-block",
-            option="--target",
+            "the driver does not accept it together with --threads-per-block", option="--target"
         )
     return filled(JitOptions, values, verbose=verbose)
 

@@ -146,9 +146,7 @@ def _facts(data: Data, origin: str, kernel: str | None) -> ImageFacts | None:
         raise ImageRefused("the file is empty", origin=origin)
     if kind is ImageKind.UNKNOWN:
         raise ImageRefused(
-            "not an image",
-            hint="pass PTX text, a cubin, a fatbin or CUDA source",
-            origin=origin,
+            "not an image", hint="pass PTX text, a cubin, a fatbin or CUDA source", origin=origin
         )
     if kind not in (ImageKind.PTX, ImageKind.CUBIN):
         return None

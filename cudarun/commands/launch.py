@@ -48,10 +48,7 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
 @click.command("launch", cls=LaunchCommand)
 @click.argument("image", required=False, shell_complete=completion.image_or_case)
 @click.argument(
-    "arguments",
-    nargs=-1,
-    metavar="[ARG]...",
-    shell_complete=completion.argument_or_case,
+    "arguments", nargs=-1, metavar="[ARG]...", shell_complete=completion.argument_or_case
 )
 @option(
     "--then",
@@ -112,11 +109,7 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     is_flag=True,
     help="List the selected cases of --spec and stop; requires no GPU.",
 )
-@_of_spec(
-    "--fail-fast",
-    is_flag=True,
-    help="Stop after the first failing case of --spec.",
-)
+@_of_spec("--fail-fast", is_flag=True, help="Stop after the first failing case of --spec.")
 @_of_spec(
     "--candidate",
     "candidates",
@@ -131,10 +124,7 @@ _of_spec = partial(option, group=OptionGroup.SPECS, scope=OptionScope.RUN, of_sp
     help="Report the fastest passing case of --spec with repeat, by its shortest or median time.",
 )
 @_of_spec(
-    "--junit",
-    file=FileUse.JUNIT,
-    metavar="FILE",
-    help="Write the results of --spec as JUnit XML.",
+    "--junit", file=FileUse.JUNIT, metavar="FILE", help="Write the results of --spec as JUnit XML."
 )
 @option(
     "--format",

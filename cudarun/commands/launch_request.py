@@ -94,10 +94,7 @@ def program_request(
 
 
 def _baseline(
-    steps: Sequence[Values],
-    where: Target,
-    read_image: Callable[[Values], Image],
-    directory: Path,
+    steps: Sequence[Values], where: Target, read_image: Callable[[Values], Image], directory: Path
 ) -> BaselineLaunch | None:
     """Return the launch of ``--baseline``, if there is one.
 
@@ -341,10 +338,7 @@ def _timing(values: Values) -> Timing | None:
     if values["profile"]:
         raise conflict("--profile", "--repeat", "--profile makes a single launch")
     return filled(
-        Timing,
-        values,
-        warmup=WARMUP if warmup is None else warmup,
-        input_sets=_input_sets(values),
+        Timing, values, warmup=WARMUP if warmup is None else warmup, input_sets=_input_sets(values)
     )
 
 

@@ -121,24 +121,9 @@ def output_options(function: F) -> F:
     """Add ``--json``, ``-v``, ``-q``, ``--raw-output`` and ``--color``."""
     of_run = partial(option, group=OptionGroup.OUTPUT, scope=OptionScope.RUN)
     return stack(
-        of_run(
-            "--json",
-            "as_json",
-            is_flag=True,
-            help="Print one JSON document on stdout.",
-        ),
-        of_run(
-            "-v",
-            "--verbose",
-            is_flag=True,
-            help="Log each step with a timestamp to stderr.",
-        ),
-        of_run(
-            "-q",
-            "--quiet",
-            is_flag=True,
-            help="Print only requested output and failures.",
-        ),
+        of_run("--json", "as_json", is_flag=True, help="Print one JSON document on stdout."),
+        of_run("-v", "--verbose", is_flag=True, help="Log each step with a timestamp to stderr."),
+        of_run("-q", "--quiet", is_flag=True, help="Print only requested output and failures."),
         of_run(
             "--raw-output",
             is_flag=True,

@@ -44,8 +44,7 @@ def check_recorded(values: Values, where: Target, origin: str) -> None:
         raise RequestError("a recording is of one kernel", origin=origin, option="--kernel")
     if where.together and len(where.devices) > 1:
         raise RequestError(
-            "the memory of a recording has the same addresses on each device",
-            option="--together",
+            "the memory of a recording has the same addresses on each device", option="--together"
         )
 
 

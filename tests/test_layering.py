@@ -76,11 +76,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
             *("code", "decode", "engine_run", "faults", "isa", "machine", "memory", "numerics"),
             "program",
         },
-        "known_kernels": {"code"},
-        "costs": set(),
-        "tiers": {
-            *("code", "compiled", "costs", "engine_run", "known_kernels", "machine", "memory"),
-        },
+        "tiers": {"code", "compiled", "engine_run", "machine", "memory"},
         "engines": {"compiled", "engine_run", "machine", "tiers"},
         "execution": {"engines", "faults", "machine", "memory", "program"},
         "detectors": {

@@ -1,24 +1,22 @@
-"""The decision to compile a kernel: as soon as interpreting it is expected to take longer.
+"""The decision to compile a kernel, by the work of the interpreter and not by its time.
 
-The interpreter starts at once. Another process compiles, and compiled code runs the blocks that the
-interpreter has not run. Nothing of the compiler is imported for launches that end before.
+The interpreter starts at once. As soon as interpreting is expected to take longer than compiling,
+another process compiles, and compiled code runs the blocks that have not run when it is ready.
+Nothing of the compiler is imported for launches that end before.
 
 Results of some kernels can show the order of the warps, which is another one in compiled code. The
-work of the interpreter decides about these, not its time, so that they are the same in every run.
+interpreter runs these up to an amount of work, so that they are the same in every run.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cudarun.base.processors import available_cores
+from cudarun.base.records import dataclass
 from cudarun.emulator.code import FunctionCode
-from cudarun.emulator.costs import Clock, Costs
 from cudarun.emulator.engine_run import COMPILE, INTERPRET, SUSPECTED, EngineRun
-from cudarun.emulator.known_kernels import is_known, remember
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.memory import snapshot
 
@@ -47,32 +45,48 @@ _CHANGED = "its last blocks were running, and had changed memory, before it was 
 _UNFINISHED = "the launch ended before the kernel was compiled"
 
 
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Amounts of `Launch.work`, of which the interpreter does about 2^29 in a second.
+
+    Attributes:
+        least: From which on a kernel without instructions is compiled: importing the compiler is a
+            small part of the time of such a launch.
+        per_operation: What every instruction adds.
+        interval: Between two decisions.
+        batch: Of a batch that has to end before compiled code takes over.
+        detectors: How many times as long work takes with detectors.
+    """
+
+    least: float = 3 << 26
+    per_operation: float = 1 << 18
+    interval: float = 1 << 20
+    batch: float = 1 << 27
+    detectors: float = 4
+
+
 class KernelTier:
-    """The engine of a kernel's launches in this process, by the time that they take.
+    """The engine of a kernel's launches in this process.
 
     Args:
         tiers: The tiers of this process.
         function: The kernel.
-        detect: The names of the detectors that observe it.
         shows_order: Whether its results may show the order of the warps.
 
     Attributes:
         reason: Why it cannot be compiled; empty if this is not known.
+        thresholds: The amounts of work that decide.
     """
 
-    def __init__(
-        self, tiers: Tiers, function: FunctionCode, detect: frozenset[str], *, shows_order: bool
-    ) -> None:
+    def __init__(self, tiers: Tiers, function: FunctionCode, *, shows_order: bool) -> None:
         self.reason = ""
-        self.costs = tiers.costs
-        self._tiers = tiers
+        self.thresholds = tiers.thresholds
+        self._waits = tiers.waits
         self._shows_order = shows_order
         self._function = function
-        self._key = function, detect
-        self._seconds = 0.0  # of interpreted launches
+        self._work = 0.0  # of interpreted launches
         self._launches = 0  # of them
-        self._due = 0.0  # when all of them have taken so long, the kernel has been compiled
-        self._is_remembered = False
+        self._due = 0.0  # the work after which the interpreter waits for the compiler
         self._compilation: KernelCompilation | None = None
 
     def is_of(self, function: FunctionCode) -> bool:
@@ -86,57 +100,43 @@ class KernelTier:
             DeviceFault: The kernel did something that ends a kernel on hardware.
         """
         launch, first = run.launch, 0
-        if launch.observer.detectors:
-            self._run_observed(run)
-            return
-        if self.reason or not self.hands_over(launch, 0, 0):
+        if self.reason or not self.takes_over(launch):
             first = self._interpret(run)
-        if first < launch.blocks:
-            assert self._compilation is not None
-            some = f"the first {first} of {launch.blocks} blocks were interpreted" if first else ""
-            order = order_reason(self._compilation.visible_order) if self._shows_order else ""
-            run.note(COMPILE, "; ".join(filter(None, [some, order])))
-            self._compilation.run(run, first)
+        if first == launch.blocks:
+            return
+        assert self._compilation is not None
+        if launch.observer.detectors:
+            if not self._compilation.run_observed(run):
+                self.reason = SUSPECTED
+            return
+        some = f"the first {first} of {launch.blocks} blocks were interpreted" if first else ""
+        order = order_reason(self._compilation.visible_order) if self._shows_order else ""
+        run.note(COMPILE, "; ".join(filter(None, [some, order])))
+        self._compilation.run(run, first)
 
     def _interpret(self, run: EngineRun) -> int:
         """Interpret a launch until compiled code can take over; return the first block for it."""
         launch = run.launch
-        clock = self._clock(launch)
-        started = clock()
-        decision = _Decision(self, launch, clock, self._saved(launch))
-        launch.hands_over = decision
-        if not launch.observer.detectors:
-            launch.batch_size = decision.batch_size
+        handover = _Handover(self, launch)
+        launch.hands_over, launch.batch_size = handover, handover.batch_size
         has_ended = False
         try:
             first = run.interpret()
             has_ended = True
         finally:
-            elapsed = clock() - started
-            self._seconds += elapsed
+            work = self.work_of(launch)
+            self._work += work
             self._launches += 1
-            run.note(INTERPRET, self.reason or self._why_interpreted(launch, elapsed, has_ended))
-        if not decision.begins_again:
-            return first
-        decision.restore()
-        launch.begin_again()
-        return 0
+            run.note(INTERPRET, self.reason or self._why_interpreted(launch, work, has_ended))
+        return 0 if handover.begins_again() else first
 
-    def _saved(self, launch: Launch) -> Callable[[], None] | None:
-        """Copy the memory of a launch that may take long, if compiled code needs it to begin again.
-
-        Returns:
-            What restores the memory; ``None`` if it is not needed, or copying it takes long.
-        """
-        if launch.observer.detectors or launch.launches_grids or not self.holds_back():
-            return None
-        if not is_copied(launch, _SAVED_AT_FIRST):
-            return None
-        return snapshot(launch.memories, launch.config.heap)
+    def work_of(self, launch: Launch) -> float:
+        """Return the work of a launch so far, in that of launches without detectors."""
+        return launch.work * (self.thresholds.detectors if launch.observer.detectors else 1)
 
     def holds_back(self) -> bool:
         """Return whether a running batch of a launch that may take long cannot begin again."""
-        are_short = self._seconds < self.costs.loading * self._launches
+        are_short = self._work < self.thresholds.least * self._launches
         return not (self.reason or are_short) and self._changes_memory_early
 
     @cached_property
@@ -145,93 +145,46 @@ class KernelTier:
 
         return changes_memory_early(self._function)
 
-    def _why_interpreted(self, launch: Launch, elapsed: float, has_ended: bool) -> str:
+    def _why_interpreted(self, launch: Launch, work: float, has_ended: bool) -> str:
         """Return why no compiled code has taken over a launch."""
         compilation = self._compilation
         if compilation is not None and compilation.kernel is not None:
             return _FOUND if launch.observer.detectors else _CHANGED
         if not has_ended:
             return _UNFINISHED
-        is_late = compilation is None and self._pays(elapsed)
-        return _RUNNING if is_late else SHORT
+        return _RUNNING if compilation is None and work >= self._pays_from else SHORT
 
-    def _run_observed(self, run: EngineRun) -> None:
-        """Run a launch with detectors: compiled code begins with its first block."""
-        if self.reason:
-            run.interpret_whole(self.reason)
-            return
-        launch = run.launch
-        restore = snapshot(launch.memories, launch.config.heap)
-        if not self.hands_over(launch, 0, 0):
-            if self._interpret(run) == launch.blocks:
-                return
-            restore()
-            launch.begin_again()
-            launch.observer.ended(launch)
-            launch.observer.launched(launch)
-        assert self._compilation is not None
-        if not self._compilation.run_observed(run, restore):
-            self.reason = SUSPECTED
+    @cached_property
+    def _pays_from(self) -> float:
+        operations = len(self._function.operations)
+        return self.thresholds.least + self.thresholds.per_operation * operations
 
-    def _clock(self, launch: Launch) -> Clock:
-        """Return what measures the seconds of an interpreted launch."""
-        if self._shows_order:
-            return lambda: self.costs.per_work * launch.work
-        return self._tiers.clock
-
-    def hands_over(
-        self,
-        launch: Launch,
-        rest: float,
-        elapsed: float,
-        can_leave: Callable[[], bool] = lambda: True,
+    def takes_over(
+        self, launch: Launch, rest: float = 0, can_leave: Callable[[], bool] = lambda: True
     ) -> bool:
         """Return whether compiled code can run the rest of a launch; begin to compile if it pays.
 
         Args:
             launch: The launch.
-            rest: The seconds that interpreting the rest is expected to take.
-            elapsed: The seconds since the launch began.
+            rest: The expected work of the rest.
             can_leave: Returns whether the interpreter can leave its running batch.
         """
-        expected = max(rest, self._seconds + elapsed if self._seconds else 0)
+        work = self._work + self.work_of(launch)
         if self._compilation is None:
-            if not self._pays(expected):
+            if max(rest, work if self._work else 0) < self._pays_from:
                 return False
             self._begin(launch)
-            self._due = self._seconds + elapsed + self._compile_seconds
+            self._due = work + self._pays_from
         compilation = self._compilation
-        if compilation is None:
+        if compilation is None or (self._shows_order and (work < self._due or not can_leave())):
             return False
-        if self._shows_order and (self._seconds + elapsed < self._due or not can_leave()):
-            return False
-        if self._shows_order or self._tiers.waits:
+        if self._shows_order or self._waits:
             with launch.compiling():
                 compilation.wait()
         if not compilation.is_loaded():
             self.reason = compilation.reason
             return False
-        if not self._is_remembered:
-            self._is_remembered = True  # an entry is written once, not with each launch
-            if not compilation.was_stored:
-                remember(*self._key)
         return can_leave()
-
-    def _pays(self, seconds: float) -> bool:
-        """Return whether compiling pays if interpreting takes so long."""
-        return seconds >= self.costs.loading and seconds >= self._pays_from
-
-    @cached_property
-    def _pays_from(self) -> float:
-        times = 1 + (self._shows_order or available_cores() == 1)
-        if not self._shows_order and is_known(*self._key):
-            times = 0
-        return self.costs.loading + times * self._compile_seconds
-
-    @cached_property
-    def _compile_seconds(self) -> float:
-        """The seconds that compiling is expected to take."""
-        return self.costs.of_operations(len(self._function.operations))
 
     def _begin(self, launch: Launch) -> None:
         """Begin to compile."""
@@ -261,66 +214,64 @@ def is_copied(launch: Launch, most: int = _SAVED_BYTES) -> bool:
     return used <= max(most, _SAVED_PER_THREAD * launch.blocks * launch.block_threads)
 
 
-def has_changed_memory(launch: Launch, executed: Collection[int]) -> bool:
-    """Return whether a batch can have changed what is not its own in some basic blocks."""
-    from cudarun.emulator.machine.effects import changes_memory  # few launches need it
-
-    return any(changes_memory(launch.locate(number)[1]) for number in executed)
-
-
-class _Decision:
+class _Handover:
     """The question of the interpreter whether compiled code takes over, in one launch.
 
     Args:
         tier: The tier of its kernel.
-        launch: The launch.
-        clock: Measures its seconds.
-        restore: Restores the memory before the launch; ``None`` if it has not been saved.
-
-    Attributes:
-        begins_again: Whether compiled code begins again with the first block.
+        launch: The launch, before it runs. Its memory is copied if compiled code can have to begin
+            again, which it always has to with detectors.
     """
 
-    def __init__(
-        self,
-        tier: KernelTier,
-        launch: Launch,
-        clock: Clock,
-        restore: Callable[[], None] | None,
-    ) -> None:
-        self.begins_again = False
+    def __init__(self, tier: KernelTier, launch: Launch) -> None:
         self._tier = tier
         self._launch = launch
-        self._clock = clock
-        self._restore = restore
-        self._started = self._ended_at = clock()
-        self._next = self._started + tier.costs.interval
-        self._ended = 0
+        self._is_observed = bool(launch.observer.detectors)
+        self._next = tier.thresholds.interval
+        self._ended, self._ended_at = 0, 0.0  # blocks, and the work until then
+        self._begins_again = False
+        self._restore: Callable[[], None] | None = None
+        is_held = not launch.launches_grids and tier.holds_back()
+        if not tier.reason and (
+            self._is_observed or (is_held and is_copied(launch, _SAVED_AT_FIRST))
+        ):
+            self._restore = snapshot(launch.memories, launch.config.heap)
 
     def __call__(self, executed: Collection[int]) -> bool:
-        now = self._clock()
-        if (now < self._next and executed) or self._tier.reason:
+        work = self._tier.work_of(self._launch)
+        if (work < self._next and executed) or self._tier.reason:
             return False  # asked too often, but between two batches, when most can take over
-        rest, elapsed = self._rest(now), now - self._started
+        self._next = work + self._tier.thresholds.interval
+        rest = self._rest(work)
 
         def can_leave() -> bool:
-            if self._launch.observer.detectors:  # compiled code begins again
-                return not self._launch.observer.has_findings  # otherwise in vain
-            if not has_changed_memory(self._launch, executed):
-                return True
-            pays = _TIMES_AS_FAST * rest > rest + elapsed
-            self.begins_again = pays and self._restore is not None
-            return self.begins_again
+            if self._is_observed:
+                self._begins_again = not self._launch.observer.has_findings  # otherwise in vain
+                return self._begins_again
+            changed = self._has_changed_memory(executed)
+            pays = _TIMES_AS_FAST * rest > rest + work
+            self._begins_again = changed and pays and self._restore is not None
+            return self._begins_again or not changed
 
-        answer = self._tier.hands_over(self._launch, rest, elapsed, can_leave)
-        self.begins_again = self.begins_again and answer
-        self._next = self._clock() + self._tier.costs.interval
-        return answer
+        return self._tier.takes_over(self._launch, rest, can_leave)
 
-    def restore(self) -> None:
-        """Restore the memory before the launch."""
-        assert self._restore is not None
-        self._restore()
+    def _has_changed_memory(self, executed: Collection[int]) -> bool:
+        """Return whether a batch can have changed what is not its own in some basic blocks."""
+        from cudarun.emulator.machine.effects import changes_memory  # few launches need it
+
+        return any(changes_memory(self._launch.locate(number)[1]) for number in executed)
+
+    def begins_again(self) -> bool:
+        """Restore the state before the launch if compiled code begins with the first block."""
+        launch = self._launch
+        if self._begins_again:
+            assert self._restore is not None
+            self._restore()
+            launch.begin_again()
+            if self._is_observed:
+                launch.observer.ended(launch)
+                launch.observer.launched(launch)
+        return self._begins_again
 
     def batch_size(self, most: int) -> int:
         """Return the number of blocks of the next batch: few if it is long, and has to end first.
@@ -332,51 +283,45 @@ class _Decision:
         is_whole = launch.config.cooperative or self._restore is not None
         if is_whole or not self._tier.holds_back():
             return most
-        least = max(most // _BATCHES, _LEAST_LANES // launch.block_threads)
-        wanted = 0
+        blocks = max(most // _BATCHES, _LEAST_LANES // launch.block_threads)
         if launch.ended:
-            self._rest(self._clock())
-            seconds = max(self._ended_at - self._started, 1e-9)
-            wanted = int(self._tier.costs.batch * self._ended / seconds)
-        blocks = min(max(wanted, least), most) // launch.cluster_blocks * launch.cluster_blocks
-        return max(blocks, launch.cluster_blocks)
+            self._rest(launch.work)
+            wanted = self._tier.thresholds.batch * self._ended / max(self._ended_at, 1)
+            blocks = max(int(wanted), blocks)
+        return launch.whole_clusters(min(blocks, most)) or launch.cluster_blocks
 
-    def _rest(self, now: float) -> float:
-        """Return the seconds that the blocks that have not ended are expected to take."""
+    def _rest(self, work: float) -> float:
+        """Return the expected work of the blocks that have not ended."""
         launch = self._launch
         if launch.ended > self._ended:
-            self._ended, self._ended_at = launch.ended, now
-        since = now - self._ended_at
+            self._ended, self._ended_at = launch.ended, work
+        since = work - self._ended_at
         if not self._ended:
             return since  # nothing is known: as long again
         left = launch.blocks - self._ended
-        return abs((self._ended_at - self._started) * left / self._ended - since)
+        return abs(self._ended_at * left / self._ended - since)
 
 
 def may_show_order(launch: Launch) -> bool:
     """Return whether results of a kernel, or of a function that it may call, can show an order."""
     from cudarun.emulator.machine.effects import can_show_order  # imports what kernels import
 
-    program = launch.program
-    called = (each for name, each in program.code.items() if name not in program.kernels)
+    kernels = launch.program.kernels
+    called = (function for name, function in launch.functions.items() if name not in kernels)
     return any(map(can_show_order, (launch.kernel_function, *called)))
 
 
 class Tiers:
-    """The tiers of kernels in a process, and how they measure and expect times.
+    """The tiers of kernels in a process.
 
     Args:
-        costs: The expected times.
-        clock: Measures the times of launches.
+        thresholds: The amounts of work that decide.
         waits: Whether the interpreter waits for the compiler once it pays to compile, so that
             the moment at which compiled code takes over does not depend on the machine.
     """
 
-    def __init__(
-        self, costs: Costs | None = None, clock: Clock = time.perf_counter, *, waits: bool = False
-    ) -> None:
-        self.costs = costs or Costs()
-        self.clock = clock
+    def __init__(self, thresholds: Thresholds | None = None, *, waits: bool = False) -> None:
+        self.thresholds = thresholds or Thresholds()
         self.waits = waits
         self._tiers: dict[tuple[object, ...], KernelTier] = {}  # the last one used is the last
 
@@ -388,7 +333,7 @@ class Tiers:
         tier = self._tiers.pop(key, None)
         if tier is None or not tier.is_of(function):
             shows_order = not (detect or launch.is_serial) and may_show_order(launch)
-            tier = KernelTier(self, function, detect, shows_order=shows_order)
+            tier = KernelTier(self, function, shows_order=shows_order)
         self._tiers[key] = tier
         if len(self._tiers) > _MOST_TIERS:
             del self._tiers[next(iter(self._tiers))]

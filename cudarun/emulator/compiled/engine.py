@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import FunctionCode
@@ -40,7 +39,6 @@ class KernelCompilation:
         is_unobservable: Whether only the detectors are the reason.
         visible_order: What can see the order of the warps, if it is compiled nevertheless.
         kernel: The compiled kernel; ``None`` until it has been loaded.
-        was_stored: Whether the cache of earlier processes had its machine code.
     """
 
     def __init__(
@@ -55,7 +53,6 @@ class KernelCompilation:
         self.is_unobservable = False
         self.visible_order = ""
         self.kernel: CompiledKernel | None = None
-        self.was_stored = False
         self._process: CompilerProcess | None = None
         try:
             self._module = KernelModule(function, program, in_order=in_order, detect=detect)
@@ -75,7 +72,6 @@ class KernelCompilation:
         text = self._module.text.text()
         data = stored_object(text)
         if data is not None:
-            self.was_stored = True
             self.kernel = CompiledKernel(self._module, data)
             return
         try:
@@ -99,12 +95,8 @@ class KernelCompilation:
                 self.kernel = CompiledKernel(self._module, data)
         return self.kernel is not None
 
-    def run_observed(self, run: EngineRun, restore: Callable[[], None] | None = None) -> bool:
+    def run_observed(self, run: EngineRun) -> bool:
         """Run a launch with detectors; interpret it if they may have findings, or after a fault.
-
-        Args:
-            run: The launch.
-            restore: Restores the memory before the launch; by default it is saved.
 
         Returns:
             Whether compiled code has run it, and there are no findings.
@@ -112,7 +104,7 @@ class KernelCompilation:
         assert self.kernel is not None
         launch = run.launch
         run.note(COMPILE, "")
-        restore = restore or snapshot(launch.memories, launch.config.heap)
+        restore = snapshot(launch.memories, launch.config.heap)
         observer, launch.observer = launch.observer, NOBODY
         try:
             run_blocks(self.kernel, launch, run.on_progress, 0, 1)

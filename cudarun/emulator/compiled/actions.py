@@ -8,12 +8,10 @@ from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.accesses import AccessCode
 from cudarun.emulator.compiled.access.atomics import AtomicRules
 from cudarun.emulator.compiled.access.barrier_objects import BarrierObjects
-from cudarun.emulator.compiled.access.bulk_copies import BulkCopies
 from cudarun.emulator.compiled.access.clusters import ClusterOperations
 from cudarun.emulator.compiled.access.copies import CopyCode
 from cudarun.emulator.compiled.access.fragment_transfers import FragmentTransfers
 from cudarun.emulator.compiled.access.tensor_copies import TensorCopies
-from cudarun.emulator.compiled.clocks import ClockReads
 from cudarun.emulator.compiled.lanes.lowering import LaneFunctions
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder
 from cudarun.emulator.compiled.products.matrices import MatrixCode
@@ -172,7 +170,7 @@ def action_rules(
         Reduce: warps.reduce,
         ActiveMask: warps.active_mask,
         Elect: warps.elect,
-        ReadMoment: ClockReads(code, registers).read,
+        ReadMoment: warps.read_clock,
         LoadMatrix: copies.load_matrix,
         StoreMatrix: copies.store_matrix,
         Multiply: matrices.multiply,
@@ -185,7 +183,7 @@ def action_rules(
         Arrive: objects.change,
         ArriveAfterCopies: objects.change,
         Transactions: objects.change,
-        BulkCopy: BulkCopies(code, registers, accesses).copy,
+        BulkCopy: copies.copy_bulk,
         TensorLoad: tensors.load,
         TensorStore: tensors.store,
         MultiplyAsync: products.multiply,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.code import FunctionCode
@@ -11,7 +12,6 @@ from cudarun.emulator.compiled.jit import interruptible_object_file, stored_obje
 from cudarun.emulator.compiled.kernels import CompiledKernel, KernelModule
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.observation import Suspicion, Unobservable
-from cudarun.emulator.compiled.repetition import Repetition
 from cudarun.emulator.engine_run import COMPILE, SUSPECTED, EngineRun
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.launch import Launch
@@ -23,6 +23,59 @@ if TYPE_CHECKING:
     from cudarun.emulator.program import ModuleCode
 
 _MOST_KERNELS = 64  # of which the machine code is kept
+_MOST_BYTES = 1 << 18  # copied in some microseconds
+_MOST_BYTES_OF_ASSERTIONS = 64 << 20
+_MOST_WORK = 1 << 30  # of the interpreter
+
+
+class Repetition:
+    """A launch that can be repeated by the interpreter, so that the report is the interpreter's.
+
+    Compiled code runs warp after warp and reports the first fault of the first warp that has one.
+    The interpreter runs an instruction for many blocks before the next one: the fault that comes
+    first there may be that of another warp. Where memory is small, it is copied before a launch and
+    restored after a fault. The interpreter's work is limited, since other blocks may never end.
+
+    Args:
+        launch: The launch, before it runs.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._restore = snapshot(launch.memories, launch.config.heap)
+        self._withheld = ""
+
+    @classmethod
+    def of(cls, launch: Launch, *, has_assertions: bool) -> Repetition | None:
+        """Return the repetition of a launch; ``None`` if copying its memory takes long.
+
+        Args:
+            launch: The launch, before it runs.
+            has_assertions: Whether its kernel has assertions.
+        """
+        most = _MOST_BYTES_OF_ASSERTIONS if has_assertions else _MOST_BYTES
+        used = sum(memory.used for memory in launch.memories)
+        return cls(launch) if used <= most else None
+
+    def withhold(self, text: str) -> None:
+        """Keep what the launch would print on stderr before its fault."""
+        self._withheld += text
+
+    def run(self, interpret: Callable[[], object]) -> str:
+        """Restore the memory, and interpret the launch.
+
+        Returns:
+            What the launch has to print, if the interpreter did not get as far as the fault.
+
+        Raises:
+            DeviceFault: As the interpreter reports it.
+        """
+        launch = self._launch
+        self._restore()
+        launch.begin_again()
+        launch.hands_over = lambda _: launch.work > _MOST_WORK
+        interpret()
+        return self._withheld
 
 
 class KernelCompilation:

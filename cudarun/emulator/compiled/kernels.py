@@ -9,19 +9,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.code import FunctionCode
+from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.atomics import concurrent_function
 from cudarun.emulator.compiled.control.inlining import BlockOrigin, without_calls
 from cudarun.emulator.compiled.control.warp_code import WarpCode
-from cudarun.emulator.compiled.independence import are_blocks_independent, global_reductions
 from cudarun.emulator.compiled.jit import MachineCode, missing_feature
 from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import ModuleText
 from cudarun.emulator.compiled.observation import AccessObservation, Unobservable
-from cudarun.emulator.compiled.repetition import has_assertions
-from cudarun.emulator.compiled.visible_order import check_order
+from cudarun.emulator.compiled.visible_order import (
+    are_blocks_independent,
+    check_order,
+    global_reductions,
+)
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.system import assertfail
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch
@@ -134,7 +137,7 @@ class CompiledKernel:
         self.code = module.code
         self.is_parallel = module.is_parallel
         self.has_reductions = module.has_reductions
-        self.has_assertions = has_assertions(module.code.function)
+        self.has_assertions = _has_assertions(module.code.function)
         self.origins = module.origins
         self.operations = len(module.code.function.operations)
         self.observation = module.observation
@@ -159,6 +162,14 @@ def resident_blocks(kernel: CompiledKernel, launch: Launch) -> int:
         return launch.cluster_blocks
     in_memory = launch.whole_clusters(launch.blocks_in_memory) or launch.cluster_blocks
     return min(launch.resident_blocks, in_memory, launch.blocks)
+
+
+def _has_assertions(function: FunctionCode) -> bool:
+    """Return whether threads can report that an assertion failed."""
+    return any(
+        isinstance(operation, Action) and operation.action is assertfail
+        for operation in function.operations
+    )
 
 
 def _entries_of_shared_memory(accesses: Sequence[Access]) -> list[list[int]]:

@@ -1,7 +1,8 @@
-"""The code of operations between the lanes of a warp: shuffle, vote, match, reduction."""
+"""The code of operations of a warp: shuffle, vote, match, reduction, reads of the clock."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -19,18 +20,22 @@ from cudarun.emulator.compiled.lanes.vectors import (
     vector_type,
 )
 from cudarun.emulator.compiled.native.functions import call
+from cudarun.emulator.compiled.state import layout
+from cudarun.emulator.compiled.state.memory import field
 from cudarun.emulator.compiled.state.registers import LoweringRules
 from cudarun.emulator.compiled.state.sites import pass_sources, take_results
+from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.machine.warps import Match, Reduce, Shuffle, Vote
 
 LANES = constant(np.arange(WIDTH, dtype=np.uint32))
 """The lanes of a warp."""
 
 _ALL = splat("i32", 0xFFFFFFFF)
+_SECOND = 1_000_000_000  # nanoseconds
 
 
 class WarpOperations(LoweringRules):
-    """The code of operations between lanes."""
+    """The code of operations between lanes, and of reads of the clock."""
 
     # --- shuffle ---------------------------------------------------------------------------------
 
@@ -143,6 +148,28 @@ class WarpOperations(LoweringRules):
         pass_sources(code, [value, members])
         call(code, "void", name, f"ptr %ctx, i32 {mask}")
         self._finish(operation, take_results(code, 2, [lane_type(operation.destinations[0])]))
+
+    # --- clocks ----------------------------------------------------------------------------------
+
+    def read_clock(self, operation: Action, mask: str) -> None:
+        """Compile a read of ``%clock`` or ``%globaltimer``, of the clock of the interpreter."""
+        code, action = self._code, operation.action
+        assert isinstance(action, ReadMoment)
+        code.module.declare("declare i32 @clock_gettime(i32, ptr)")
+        clock = time.CLOCK_REALTIME if action.is_global else time.CLOCK_MONOTONIC
+        moment = field(code, "%ctx", layout.SCRATCH, "ptr")  # struct timespec
+        code.scalar(f"call i32 @clock_gettime(i32 {clock}, ptr {moment})")
+        seconds = field(code, moment, 0, "i64")
+        rest = field(code, moment, 8, "i64")
+        now = code.scalar(f"mul i64 {seconds}, {_SECOND}")
+        now = code.scalar(f"add i64 {now}, {rest}")
+        if action.is_high:
+            now = code.scalar(f"lshr i64 {now}, 32")
+        (use,) = operation.destinations
+        kind = lane_type(use).element
+        if kind != "i64":
+            now = code.scalar(f"trunc i64 {now} to {kind}")
+        self._registers.write(use, code.broadcast(kind, now))
 
 
 def shuffle_pattern(

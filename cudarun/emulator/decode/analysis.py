@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import field, replace
 
 import numpy as np
@@ -38,7 +37,7 @@ from cudarun.emulator.code import (
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait
 from cudarun.emulator.machine.control import FunctionCall
-from cudarun.emulator.machine.frame import each
+from cudarun.emulator.machine.frame import each, mask_of
 from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.stack import StackAllocate
@@ -203,8 +202,8 @@ def find_liveness(code: FunctionCode) -> None:
         _reads_and_writes(block, wide)
     for block in reversed(code.blocks):
         terminator = block.terminator
-        reads = _mask(slots_of(terminator.reads)) & wide
-        kept = ~(_mask(_terminator_writes(block)) & wide)
+        reads = mask_of(slots_of(terminator.reads)) & wide
+        kept = ~(mask_of(_terminator_writes(block)) & wide)
         ends.append((block, reads, kept, terminator.successors))
     blocks = code.blocks
     changed = True
@@ -255,13 +254,6 @@ def _fill_unwritten(code: FunctionCode) -> None:
     first.live_in &= ~filled
 
 
-def _mask(slots: Iterable[int]) -> int:
-    mask = 0
-    for slot in slots:
-        mask |= 1 << slot
-    return mask
-
-
 def _reads_and_writes(block: BlockCode, wide: int) -> None:
     reads: set[int] = set()
     writes: set[int] = set()
@@ -279,7 +271,7 @@ def _reads_and_writes(block: BlockCode, wide: int) -> None:
                     reads.add(use.slot)
                 writes.add(use.slot)
     reads.update(slot for slot in slots_of(block.terminator.reads) if slot not in writes)
-    block.reads, block.writes = _mask(reads) & wide, _mask(writes) & wide
+    block.reads, block.writes = mask_of(reads) & wide, mask_of(writes) & wide
 
 
 # --- loops ---------------------------------------------------------------------------------------

@@ -37,8 +37,7 @@ _INSTRUCTIONS = {
         "cluster": "getctarank mapa",
         "stack": "alloca stackrestore stacksave",
         "scalar_video": "vabsdiff vadd vmad vmax vmin vset vshl vshr vsub",
-        "texture": "istypep tex tld4 txq",
-        "surface": "suld suq sured sust",
+        "texture": "istypep suld suq sured sust tex tld4 txq",
         "video": "vabsdiff2 vabsdiff4 vadd2 vadd4 vavrg2 vavrg4 vmax2 vmax4 vmin2 vmin4 vset2 "
         "vset4 vsub2 vsub4",
         "hints": "applypriority createpolicy discard griddepcontrol nanosleep pmevent setmaxnreg",

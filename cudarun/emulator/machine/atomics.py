@@ -149,12 +149,6 @@ class Atomic(MemoryAction):
         if len(starts) == len(index):
             old = view[addresses]
             view[addresses] = self._combine(old, given)
-        elif (
-            self.operation == "add"
-            and self.type.kind is not TypeKind.FLOAT
-            and self.type.elements == 1
-        ):
-            old = _added_runs(view, addresses, starts, lengths, given)
         elif self.operation == "exch":
             old = np.concatenate([given[:1], given[:-1]])
             old[starts] = view[addresses]
@@ -277,18 +271,6 @@ def _sorted_runs(index: Array) -> Arrays:
     order = np.argsort(index, kind="stable")
     starts = np.flatnonzero(np.diff(index[order], prepend=-1))
     return order, starts, np.diff(starts, append=len(index)), index[order[starts]]
-
-
-def _added_runs(
-    view: Array, addresses: Array, starts: Array, lengths: Array, given: Array
-) -> Array:
-    """Add runs of integers: sums wrap, so that the sum before a run can be subtracted again."""
-    total = np.cumsum(given, dtype=given.dtype)
-    before = total - given
-    base = before[starts]
-    old: Array = before - np.repeat(base, lengths) + np.repeat(view[addresses], lengths)
-    view[addresses] += total[starts + lengths - 1] - base
-    return old
 
 
 def _swapped_run(held: Any, expected: Array, new: Array) -> tuple[Array, Any]:

@@ -7,7 +7,7 @@ blocks of the batch, executes it again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -389,6 +389,14 @@ def each(slots: int) -> list[int]:
         found.append(low.bit_length() - 1)
         slots ^= low
     return found
+
+
+def mask_of(slots: Iterable[int]) -> int:
+    """Return a number whose bits with these indices are set."""
+    mask = 0
+    for slot in slots:
+        mask |= 1 << slot
+    return mask
 
 
 def _bytes_per_lane(slot: RegisterSlot) -> int:

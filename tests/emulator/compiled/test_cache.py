@@ -13,7 +13,7 @@ import pytest
 from cudarun.base.cache import ResultCache
 from cudarun.emulator.compiled import jit
 from cudarun.emulator.compiled.jit import MachineCode
-from cudarun.emulator.compiled.lanes.tables import gathered
+from cudarun.emulator.compiled.lanes.operators import gathered
 from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, ModuleText
 from cudarun.emulator.engines import TARGETS, Engines
 

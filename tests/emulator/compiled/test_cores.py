@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from cudarun.emulator.compiled import cores, queue
-from cudarun.emulator.compiled.independence import are_blocks_independent
 from cudarun.emulator.compiled.queue import BlockQueue
+from cudarun.emulator.compiled.visible_order import are_blocks_independent
 from cudarun.emulator.engines import COMPILE, INTERPRET, Engines
 from cudarun.emulator.program import ModuleCode
 from tests.emulator.compiled.engines import device, launched

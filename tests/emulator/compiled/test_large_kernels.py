@@ -16,7 +16,7 @@ from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, ModuleText
 from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters
 from cudarun.emulator.decode.module import compile_module
 from cudarun.emulator.engines import COMPILE
-from cudarun.emulator.machine.frame import each
+from cudarun.emulator.machine.frame import each, mask_of
 from cudarun.ptx.parser import parse
 from tests.emulator.compiled.engines import check_equal, check_equal_fault, device
 from tests.emulator.device import HEADER
@@ -162,9 +162,10 @@ def test_registers_that_are_needed_together_have_places_of_their_own() -> None:
     function = program.code["large"]
     registers = WarpRegisters(CodeBuilder(ModuleText()), function, FixedValues())
     used = {slot for block in function.blocks for slot in _slots(block)}
-    places, sizes = place_registers(function, registers, used)
+    placed = place_registers(function, registers, mask_of(used))
+    places = placed.of
     assert places.keys() == used
-    assert len(sizes) < len(used)
+    assert len(placed.sizes) < len(used)
     for block in function.blocks:
         needed = [slot for slot in each(block.live_in | block.live_out) if slot in used]
         for one, other in itertools.combinations(needed, 2):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cudarun.emulator.compiled.repetition import Repetition
+from cudarun.emulator.compiled.engine import Repetition
 from cudarun.emulator.engines import COMPILE, NotCompiled
 from tests.emulator.compiled.engines import (
     check_equal,

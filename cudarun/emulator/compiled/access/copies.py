@@ -1,4 +1,4 @@
-"""The code of ``ldmatrix``, ``stmatrix`` and ``cp.async``."""
+"""The code of ``ldmatrix``, ``stmatrix``, ``cp.async`` and ``cp.async.bulk``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from cudarun.emulator.compiled.access.access_rules import AccessRules
 from cudarun.emulator.compiled.access.accesses import CheckedLanes
 from cudarun.emulator.compiled.lanes.lowering import lane_type
 from cudarun.emulator.compiled.lanes.vectors import WIDTH, LaneVector, constant, splat
+from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state.memory import CheckedPlace
+from cudarun.emulator.compiled.state.sites import pass_sources
+from cudarun.emulator.machine.bulk_copies import CHUNK, BulkCopy
 from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix
 from cudarun.emulator.machine.transfers import AsynchronousCopy
 
@@ -119,4 +122,36 @@ class CopyCode(AccessRules):
             return []
 
         checked = CheckedLanes([every, reads], others)
+        self._accesses.access(operation, action.accesses[:2], sources, mask, fast, checked)
+
+    # --- cp.async.bulk ---------------------------------------------------------------------------
+
+    def copy_bulk(self, operation: Action, mask: str) -> None:
+        """Compile ``cp.async.bulk``.
+
+        Lanes copy one after the other, then complete their bytes on their barrier objects
+        (``native/copies.c``). A copy that reaches beyond a region, or into another block, is left
+        to the caller.
+        """
+        code, action = self._code, operation.action
+        assert isinstance(action, BulkCopy)
+        if action.multicast or action.within_cluster:
+            self._accesses.call(operation, mask)
+            return
+        sources = self._sources(operation)
+        some = code.compare("uge", self._wide(sources[2]), splat("i64", CHUNK))
+        copying = code.binary("and", some, self._registers.mask)
+
+        def fast(places: list[CheckedPlace]) -> list[LaneVector]:
+            to, origin = places
+            given = [self._wide(sources[place]) for place in (2, 0, 3)[: 2 + action.reports]]
+            pass_sources(code, [to.offsets, origin.offsets, *given])
+            memory = f"ptr {to.host}, ptr {to.entry}, ptr {origin.host}, ptr {origin.entry}"
+            offset = action.accesses[-1].offset if action.reports else 0
+            objects = f"i32 {int(action.reports)}, i64 {offset}"
+            arguments = f"ptr %ctx, {memory}, i32 {mask}, {objects}"
+            copied = code.scalar(f"icmp ne i32 {call(code, 'i32', 'copy_bulk', arguments)}, 0")
+            return self._executed_unless(copied, operation, sources, mask, list)
+
+        checked = CheckedLanes([copying, copying], "0")
         self._accesses.access(operation, action.accesses[:2], sources, mask, fast, checked)

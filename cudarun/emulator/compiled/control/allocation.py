@@ -7,13 +7,19 @@ block have places by its instructions.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Sequence
 
-from cudarun.emulator.code import BlockCode, FunctionCode, RegisterUse, Role, Use
+from cudarun.emulator.code import (
+    BlockCode,
+    FunctionCode,
+    Operation,
+    RegisterUse,
+    Role,
+    slots_of,
+)
 from cudarun.emulator.compiled.state.registers import WarpRegisters
-from cudarun.emulator.machine.frame import each
+from cudarun.emulator.machine.frame import each, mask_of
 
 
 def needed_slots(
@@ -37,7 +43,7 @@ def needed_slots(
     return found[::-1]
 
 
-class RegisterPlaces(NamedTuple):
+class RegisterPlaces:
     """The places of registers.
 
     Attributes:
@@ -45,149 +51,96 @@ class RegisterPlaces(NamedTuple):
         sizes: The bytes of each place.
     """
 
-    of: dict[int, int]
-    sizes: dict[int, int]
-
-
-def place_registers(
-    function: FunctionCode, registers: WarpRegisters, slots: Iterable[int]
-) -> RegisterPlaces:
-    """Return places for registers of a function."""
-    used = set(slots)
-    own = _with_own_places(function) & used
-    shared = {slot for slot in used - own if registers.is_shared(slot)}
-    inner = (used - own - shared) & _of_one_block(function.blocks)
-    found = _Places(registers)
-    for slot in sorted(used - shared - inner):
-        found.take(slot)
-    ends = defaultdict(list)
-    for slot, last in _last_blocks(function.blocks, shared).items():
-        ends[last].append(slot)
-    for block, begins in enumerate(_first_slots(function.blocks, shared)):
-        for slot in begins:
-            found.take(slot)
-        for slot in ends[block]:
-            found.release(slot)
-    found.forget()  # registers of one block are written for all lanes, so they share no place
-    for block_code in function.blocks:
-        _place_in_block(block_code, inner, found)
-    return RegisterPlaces(found.of, found.sizes)
-
-
-def own_places(
-    function: FunctionCode, registers: WarpRegisters, slots: Iterable[int]
-) -> RegisterPlaces:
-    """Return a place of its own for each register that lives from one block to another."""
-    shared = [slot for slot in sorted(slots) if registers.is_shared(slot)]
-    sizes = {slot: registers.bytes_of(slot) for slot in shared}
-    return RegisterPlaces({slot: slot for slot in shared}, sizes)
-
-
-class _Places:
     def __init__(self, registers: WarpRegisters) -> None:
         self.of: dict[int, int] = {}
         self.sizes: dict[int, int] = {}
         self._registers = registers
         self._free: defaultdict[int, list[int]] = defaultdict(list)  # by size
 
-    def take(self, slot: int) -> None:
-        size = self._registers.bytes_of(slot)
-        free = self._free[size]
-        if free:
-            self.of[slot] = free.pop()
-        else:
-            self.of[slot] = len(self.sizes)
-            self.sizes[self.of[slot]] = size
+    def add(self, slots: int, *, shares: bool = True) -> None:
+        """Give registers places, which others can have had if they may share them."""
+        for slot in each(slots):
+            size = self._registers.bytes_of(slot)
+            if shares and self._free[size]:
+                self.of[slot] = self._free[size].pop()
+            else:
+                self.of[slot] = len(self.sizes)
+                self.sizes[self.of[slot]] = size
 
-    def release(self, slot: int) -> None:
-        self._free[self._registers.bytes_of(slot)].append(self.of[slot])
+    def add_in_turn(self, steps: Sequence[int]) -> None:
+        """Give registers places from the first to the last of the steps that use them."""
+        later, ends = 0, []
+        for slots in reversed(steps):
+            ends.append(slots & ~later)
+            later |= slots
+        begun = 0
+        for slots, ending in zip(steps, reversed(ends), strict=True):
+            self.add(slots & ~begun)
+            begun |= slots
+            for slot in each(ending):
+                self._free[self._registers.bytes_of(slot)].append(self.of[slot])
 
-    def forget(self) -> None:
+    def keep(self) -> None:
+        """Share none of the places so far any more."""
         self._free.clear()
 
 
-def _with_own_places(function: FunctionCode) -> set[int]:
+def place_registers(function: FunctionCode, registers: WarpRegisters, slots: int) -> RegisterPlaces:
+    """Return places for registers of a function."""
+    places, blocks = RegisterPlaces(registers), function.blocks
+    shared = registers.shared & slots & ~_with_own_places(function)
+    inner = _of_one_block(blocks) & slots & ~registers.shared & ~_with_own_places(function)
+    places.add(slots & ~shared & ~inner, shares=False)
+    places.add_in_turn([_needed(block) & shared for block in blocks])
+    places.keep()  # registers of one block are written for all lanes
+    for block in blocks:
+        places.add_in_turn([_used(operation) & inner for operation in block.operations])
+    return places
+
+
+def own_places(function: FunctionCode, registers: WarpRegisters, slots: int) -> RegisterPlaces:
+    """Return a place of its own for each register that lives from one block to another."""
+    places = RegisterPlaces(registers)
+    places.add(slots & registers.shared, shares=False)
+    return places
+
+
+def _with_own_places(function: FunctionCode) -> int:
     """Return registers that can be read before they are written, whole or in part."""
-    found = set(each(function.blocks[0].live_in))
+    found = function.blocks[0].live_in
     for block in function.blocks:
-        writes = [use for operation in block.operations for use in operation.destinations]
-        for use in writes:
+        found |= mask_of(slots_of(block.terminator.reads))
+        for use in (use for operation in block.operations for use in operation.destinations):
             if isinstance(use, RegisterUse) and use.type.bits < function.slots[use.slot].type.bits:
-                found.add(use.slot)
-        for use in block.terminator.reads:
-            if isinstance(use, RegisterUse):
-                found.add(use.slot)
+                found |= 1 << use.slot
     return found
 
 
-def _of_one_block(blocks: Sequence[BlockCode]) -> set[int]:
+def _of_one_block(blocks: Sequence[BlockCode]) -> int:
     """Return the registers that only one block uses."""
     once = several = 0
     for block in blocks:
         now = block.reads | block.writes
         several |= once & now
         once |= now
-    return set(each(once & ~several))
-
-
-def _first_slots(blocks: Sequence[BlockCode], slots: set[int]) -> list[list[int]]:
-    """Return of each block the slots that no block before it needs."""
-    seen, found = 0, []
-    for block in blocks:
-        now = _needed(block)
-        found.append([slot for slot in each(now & ~seen) if slot in slots])
-        seen |= now
-    return found
-
-
-def _last_blocks(blocks: Sequence[BlockCode], slots: set[int]) -> dict[int, int]:
-    """Return of each slot the last block that needs it."""
-    seen = 0
-    found: dict[int, int] = {}
-    for block in reversed(blocks):
-        now = _needed(block)
-        found.update((slot, block.index) for slot in each(now & ~seen) if slot in slots)
-        seen |= now
-    return found
+    return once & ~several
 
 
 def _needed(block: BlockCode) -> int:
     return block.live_in | block.live_out | block.reads | block.writes
 
 
-def _place_in_block(block: BlockCode, slots: set[int], places: _Places) -> None:
-    """Place registers that only one block uses, which need a place up to their last use."""
-    uses = [
-        [use.slot for use in (*operation.destinations, *operation.sources)
-         if isinstance(use, RegisterUse) and use.slot in slots]
-        for operation in block.operations
-    ]  # fmt: skip
-    left = Counter(slot for each_ in uses for slot in each_)
-    current: set[int] = set()
-    for each_ in uses:
-        for slot in each_:
-            if slot not in current:
-                places.take(slot)
-                current.add(slot)
-        for slot in each_:
-            left[slot] -= 1
-        for slot in set(each_):
-            if not left[slot]:
-                places.release(slot)
+def _used(operation: Operation) -> int:
+    return mask_of(slots_of((*operation.sources, *operation.destinations)))
 
 
-def _uses(function: FunctionCode) -> Iterator[Use]:
-    """Yield the operands of a function."""
-    for block in function.blocks:
-        yield from block.terminator.reads
-        if block.sync_mask is not None:
-            yield block.sync_mask
-        for operation in block.operations:
-            yield from operation.sources
-            yield from operation.destinations
-
-
-def slots_used(function: FunctionCode) -> set[int]:
+def slots_used(function: FunctionCode) -> int:
     """Return the slots of registers that the function's blocks read or write."""
-    used = {use.slot for use in _uses(function) if isinstance(use, RegisterUse)}
-    return {slot for slot in used if function.slots[slot].role is Role.REGISTER}
+    used = 0
+    for block in function.blocks:
+        used |= mask_of(slots_of(block.terminator.reads))
+        used |= mask_of(slots_of(filter(None, [block.sync_mask])))
+        for operation in block.operations:
+            used |= _used(operation)
+    roles = {slot for slot in each(used) if function.slots[slot].role is Role.REGISTER}
+    return mask_of(roles)

@@ -66,7 +66,7 @@ from cudarun.emulator.compiled.sync_checks import SyncChecks
 from cudarun.emulator.decode.loops import starts_of_loops
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
 from cudarun.emulator.machine.control import Exit
-from cudarun.emulator.machine.frame import each
+from cudarun.emulator.machine.frame import each, mask_of
 from cudarun.emulator.machine.matrices import MatrixTransfer, WarpMatrixTransfer
 from cudarun.emulator.machine.warps import WarpAction
 
@@ -132,7 +132,7 @@ class WarpCode:
         self.waits_for_blocks = polling.waits_for_blocks
         self._loops = polling.costs(depths)
         self._used = slots_used(function)
-        blocks, registers = len(function.blocks), len(self._used)
+        blocks, registers = len(function.blocks), self._used.bit_count()
         operations = len(function.operations)
         self.frames = frame_layout(function, self._registers)
         first_called = blocks if self.frames is None else self.frames.first
@@ -152,10 +152,11 @@ class WarpCode:
         places: dict[int, int] = {}
         if self._in_state:
             place = place_registers if self.is_large else own_places
-            places, kept = place(function, self._registers, self._used)
+            found = place(function, self._registers, self._used)
+            places, kept = found.of, found.sizes
         else:
-            slots = each(every if is_partial else waiting)
-            kept = {slot: self._registers.bytes_of(slot) for slot in slots if slot in self._used}
+            slots = each((every if is_partial else waiting) & self._used)
+            kept = {slot: self._registers.bytes_of(slot) for slot in slots}
         groups = group_blocks(function.blocks)
         self.groups = WarpgroupCode(self._code, groups, blocks)
         self.counted = CountedBarriers(
@@ -286,7 +287,7 @@ class WarpCode:
         if self._releases:
             code.line("%ANSWER = alloca i32")
             code.line(f"store i32 {WAITS}, ptr %ANSWER")
-        self._registers.declare(sorted(self._used - self._registers.in_state.keys()))
+        self._registers.declare(each(self._used & ~mask_of(self._registers.in_state)))
         waiting = [b.index for b in self.function.blocks if self._may_wait(b)]
         self._schedule.enter(waiting + self.groups.entries + self.counted.entries)
         if not state.registers:

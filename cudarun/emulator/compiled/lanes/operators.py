@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cudarun.emulator.compiled.lanes.vectors import (
     CodeBuilder,
     LaneVector,
+    ModuleText,
     constant,
     element_of,
     splat,
 )
+from cudarun.emulator.numerics import rounding
 
 Operator = Callable[[CodeBuilder, "np.dtype[Any]", list[LaneVector]], LaneVector]
 """``operator(code, dtype, operands)``: ``dtype`` is the type of the operands."""
@@ -300,3 +304,70 @@ OPERATORS: dict[str, Operator] = {
 
 TRUTH = frozenset({"logical_and", "logical_or", "logical_xor", "logical_not"})
 """The ufuncs whose operands are truth values, whatever their types."""
+
+
+# --- tables, rounding modes ----------------------------------------------------------------------
+
+
+def gathered(code: CodeBuilder, table: npt.NDArray[Any], index: LaneVector) -> LaneVector:
+    """Return items of a table, which outlives the code, by their indices of type ``i64``."""
+    element, module, count = element_of(table.dtype), code.module, index.count
+    # By the contents, so that cached machine code never finds another table under its name.
+    symbol = f"table_{hashlib.sha256(table.tobytes()).hexdigest()[:16]}"
+    module.symbols[symbol] = table.ctypes.data
+    module.declare(f"@{symbol} = external global {element}")
+    letter = {"float": "f32", "double": "f64"}.get(element, element)
+    gather = f"@llvm.masked.gather.v{count}{letter}.v{count}p0"
+    kind, places = f"<{count} x {element}>", f"<{count} x ptr>"
+    module.declare(f"declare {kind} {gather}({places}, i32, <{count} x i1>, {kind})")
+    items = code.scalar(f"getelementptr {element}, ptr @{symbol}, {index.typed}")
+    return code.vector(
+        f"call {kind} {gather}({places} {items}, i32 {table.itemsize}, "
+        f"<{count} x i1> splat (i1 true), {kind} poison)",
+        element,
+        count,
+    )
+
+
+_ROUNDINGS = {rounding.ZERO: 0, rounding.NEAREST: 1, rounding.UP: 2, rounding.DOWN: 3}
+_CONSTRAINED = {"multiply": "fmul", "divide": "fdiv", "sqrt": "sqrt", "multiply_add": "fma"}
+# LLVM's optimizations assume the default mode everywhere else, so nothing may move in or out.
+_STRICT = 'metadata !"round.dynamic", metadata !"fpexcept.strict"'
+
+
+def directed(
+    code: CodeBuilder, operation: str, mode: str, operands: list[LaneVector]
+) -> LaneVector:
+    """Return the result of an operation, rounded in a mode.
+
+    Args:
+        code: The code.
+        operation: ``"multiply"``, ``"divide"``, ``"sqrt"`` or ``"multiply_add"``.
+        mode: ``"rz"``, ``"rm"`` or ``"rp"``.
+        operands: Vectors of f64.
+    """
+    kind, count = operands[0].type, operands[0].count
+    name = f"directed.{operation}.{mode}.v{count}"
+    if not code.module.defines(name):
+        _define_directed(code.module, name, operation, mode, operands)
+    given = ", ".join(operand.typed for operand in operands)
+    return code.vector(f"call {kind} @{name}({given})", "double", count)
+
+
+def _define_directed(
+    module: ModuleText, name: str, operation: str, mode: str, operands: list[LaneVector]
+) -> None:
+    kind, count = operands[0].type, operands[0].count
+    intrinsic = f"@llvm.experimental.constrained.{_CONSTRAINED[operation]}.v{count}f64"
+    types = ", ".join([kind] * len(operands))
+    module.declare(f"declare {kind} {intrinsic}({types}, metadata, metadata)")
+    module.declare("declare void @llvm.set.rounding(i32)")
+    parameters = ", ".join(f"{kind} %a{place}" for place in range(len(operands)))
+    module.define(
+        name,
+        f"define internal {kind} @{name}({parameters}) noinline strictfp #0 {{\n"
+        f"  call void @llvm.set.rounding(i32 {_ROUNDINGS[mode]}) strictfp\n"
+        f"  %r = call {kind} {intrinsic}({parameters}, {_STRICT}) strictfp\n"
+        f"  call void @llvm.set.rounding(i32 {_ROUNDINGS[rounding.NEAREST]}) strictfp\n"
+        f"  ret {kind} %r\n}}",
+    )

@@ -15,9 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from cudarun.emulator.compiled.lanes.directed import directed
-from cudarun.emulator.compiled.lanes.operators import OPERATORS, TRUTH, Untraceable, cast
-from cudarun.emulator.compiled.lanes.tables import gathered
+from cudarun.emulator.compiled.lanes.operators import (
+    OPERATORS,
+    TRUTH,
+    Untraceable,
+    cast,
+    directed,
+    gathered,
+)
 from cudarun.emulator.compiled.lanes.vectors import (
     CodeBuilder,
     LaneVector,

@@ -8,6 +8,7 @@ import os
 import random
 import tempfile
 import traceback
+import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from typing import Generic, TypeVar
 from cudarun.base.errors import CudarunError
 
 C = TypeVar("C", str, bytes, tuple[str, ...])
+
+METHODS = (*(zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED) * 25, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+"""How the members of archives are compressed."""
 
 TRIES = 300
 """The number of runs that a minimal reproducer may take."""

@@ -27,7 +27,7 @@ from cudarun.session.fleet.parent import host_report
 from cudarun.session.fleet.request import NodeRequest
 from cudarun.session.workers.programs import ProgramResult
 from tools.fuzz import text
-from tools.fuzz.fuzzer import Fuzzer
+from tools.fuzz.fuzzer import METHODS, Fuzzer
 
 _HONEST = json.dumps(
     document(
@@ -111,9 +111,9 @@ def _archive(chance: random.Random) -> bytes:
         fields[chance.choice([*fields])] = chance.choice(_VALUES)
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
-        archive.writestr("fleet.json", json.dumps(fields))
+        archive.writestr("fleet.json", json.dumps(fields), chance.choice(METHODS))
         for path in dict.fromkeys(chance.choice(_PATHS) for _ in range(chance.randint(0, 2))):
-            archive.writestr(path, "x")
+            archive.writestr(path, "x", chance.choice(METHODS))
     damaged = bytearray(data.getvalue())
     for _ in range(chance.randint(0, 3)):
         damaged[chance.randrange(2, len(damaged))] = chance.randrange(256)

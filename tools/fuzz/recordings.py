@@ -29,7 +29,7 @@ from cudarun.session.recording.manifest import (
 )
 from tests.support.processes import ROOT
 from tools.fuzz import text
-from tools.fuzz.fuzzer import Fuzzer, Unexpected, command, file
+from tools.fuzz.fuzzer import METHODS, Fuzzer, Unexpected, command, file
 
 _PART = 1 << 16  # bytes that are read at each end of a range
 _BASE = 0x7F0000000000
@@ -91,9 +91,9 @@ class Recordings(Fuzzer[bytes]):
         for _ in range(chance.choice((0,) * 12 + (1, 2))):
             members[chance.choice(_NAMES)] = chance.choice([*members.values(), b"", b"x" * 100])
         data = io.BytesIO()
-        with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(data, "w") as archive:
             for name, content in members.items():
-                archive.writestr(name, content)
+                archive.writestr(name, content, chance.choice(METHODS))
         damaged = bytearray(data.getvalue())
         for _ in range(chance.choice((0,) * 8 + (1, 3))):
             damaged[chance.randrange(2, len(damaged))] = chance.randrange(256)

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from cudarun.base.decoding import InvalidDocument, decode, parse
 from cudarun.base.errors import RequestError
-from cudarun.base.files import OutputFile, whole_file
+from cudarun.base.files import OutputFile, foreign_archive, whole_file
 from cudarun.session.fleet.request import NodeRequest
 
 _REQUEST = "fleet.json"
@@ -66,7 +66,7 @@ def unpack(data: bytes, folder: Path) -> NodeRequest:
         RequestError: The data is not an archive of this version of cudarun.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with foreign_archive(io.BytesIO(data)) as archive:
             if archive.getinfo(_REQUEST).file_size > _MAX_REQUEST:
                 raise ValueError("its request is too large")
             request = _request(parse(archive.read(_REQUEST)))

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.base.errors import RequestError
+from cudarun.base.files import foreign_archive
 from cudarun.base.records import dataclass
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.session.recording.manifest import (
@@ -233,7 +234,7 @@ def _check_members(names: Sequence[str], path: str) -> None:
 
 def _opened(path: str) -> zipfile.ZipFile:
     try:
-        return zipfile.ZipFile(path)
+        return foreign_archive(path)
     except OSError as error:
         raise RequestError(error.strerror or str(error), origin=path) from error
     except _MEMBER_ERRORS as error:

@@ -90,6 +90,15 @@ def test_a_request_of_other_types(folder: Path, field: str, value: object) -> No
         unpack(data.getvalue(), folder)
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_compressions_are_refused(folder: Path, method: int) -> None:
+    data = pack("cases.toml", [], REQUEST)
+    at = data.index(b"PK\1\2") + 10
+    damaged = data[:at] + method.to_bytes(2, "little") + data[at + 2 :]
+    with pytest.raises(RequestError, match=r"not an archive of .* neither stored nor deflated"):
+        unpack(damaged, folder)
+
+
 def test_no_archive(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="stdin is not an archive"):
         unpack(b"hello", tmp_path)

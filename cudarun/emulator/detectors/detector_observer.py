@@ -11,6 +11,7 @@ import numpy as np
 from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FindingTable
 from cudarun.emulator.detectors.grid_races import GridHistory, GridRaceDetector
 from cudarun.emulator.detectors.instrumentation import Detector, InvalidAccesses, instrumented
+from cudarun.emulator.detectors.product_registers import ProductRegisterDetector
 from cudarun.emulator.detectors.races import RaceDetector
 from cudarun.emulator.detectors.statistics import Statistics, StatisticsCounter
 from cudarun.emulator.detectors.sync_errors import SyncDetector
@@ -20,6 +21,7 @@ from cudarun.emulator.detectors.undefined_values import UndefinedValueDetector
 from cudarun.emulator.detectors.uninitialized_reads import UninitializedReadDetector
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.observer import Observer
+from cudarun.emulator.machine.schedules.pending_products import multiplies_in_warpgroups
 from cudarun.emulator.machine.transfers import releases_dependents
 
 if TYPE_CHECKING:
@@ -108,7 +110,7 @@ class DetectorObserver(Observer):
         self._detectors = [DETECTORS[name](launch, self._findings) for name in self._detect]
         for detector in self._detectors:
             if isinstance(detector, RaceDetector):
-                self._detectors = [*self._detectors, *self._between_grids(launch, detector)]
+                self._detectors = [*self._detectors, *self._beside_races(launch, detector)]
         if not {"uninit", "sync"}.isdisjoint(self._detect):
             self._detectors.append(UndefinedValueDetector(launch, self._findings, self._detect))
         if self.statistics is not None:
@@ -118,12 +120,13 @@ class DetectorObserver(Observer):
         self._replacements = {}
         self._invalid = InvalidAccesses(goes_on=bool(self._detect))
 
-    def _between_grids(self, launch: Launch, races: RaceDetector) -> Iterator[Detector]:
-        """Return the detector of races with other grids, if there can be any."""
+    def _beside_races(self, launch: Launch, races: RaceDetector) -> Iterator[Detector]:
+        """Return the detectors of races with other grids, and of registers, if there can be any."""
+        functions = launch.functions.values()
+        if any(map(multiplies_in_warpgroups, functions)):
+            yield ProductRegisterDetector(launch, self._findings, races)
         order, overlap = self._history.order, launch.config.overlap
-        is_needed = launch.launches_grids or any(
-            map(releases_dependents, launch.functions.values())
-        )
+        is_needed = launch.launches_grids or any(map(releases_dependents, functions))
         if launch.origin is not None:
             order.begin(launch.origin)
         elif overlap is not None and overlap.before is not None and order.host.incomplete():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cudarun.emulator.code import RegisterUse
 from cudarun.emulator.detectors.vector_clocks import VISIBLE
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
@@ -21,7 +22,7 @@ from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, ActionFunction, Site
+    from cudarun.emulator.code import Action, ActionFunction, Operation, Site
     from cudarun.emulator.machine.active import Active
 
 _MORE_WORK = 1 << 26  # after an invalid access, of short launches: about a second
@@ -162,6 +163,12 @@ def instrumented(
     if isinstance(action, WarpAction) and action.waits_for:
         run = _synchronizing(run, to, action, operation.site)
     return run
+
+
+def entries_of(operation: Operation) -> int:
+    """Return the number of entries of an operation in bound code."""
+    negated = (isinstance(use, RegisterUse) and use.negated for use in operation.sources)
+    return 1 + sum(negated)
 
 
 def _instrumented_accesses(

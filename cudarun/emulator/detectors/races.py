@@ -198,6 +198,18 @@ class RaceDetector(Detector):
         """See `Detector`."""
         self._orders[active.batch].make_visible(active.lanes, spaces)
 
+    def words_of_products(self, active: Active) -> Array:
+        """Return the current time and the agent of the warpgroup of each active lane."""
+        threads = self._orders[active.batch].thread[active.lanes]
+        words = self._agents.of_warpgroups(active, threads)
+        return words | self._logical_clock.now << THREAD_BITS
+
+    def unordered(self, active: Active, words: Array) -> Indices:
+        """Return the active lanes whose access, if any, does not happen before their next one."""
+        lanes = lane_sets.indices(active.lanes)
+        found: Indices = self._orders[active.batch].unordered(lanes, words).nonzero()[0]
+        return found
+
     # --- accesses --------------------------------------------------------------------------------
 
     def accessed(

@@ -23,7 +23,7 @@ from cudarun.emulator.detectors.findings import (
     DetectorFinding,
     FindingTable,
 )
-from cudarun.emulator.detectors.instrumentation import Detector
+from cudarun.emulator.detectors.instrumentation import Detector, entries_of
 from cudarun.emulator.detectors.sync_errors import all_take_part
 from cudarun.emulator.detectors.undefined_flow import UndefinedFlow
 from cudarun.emulator.faults import DeviceFault
@@ -134,7 +134,7 @@ class UndefinedValueDetector(Detector):
         registers = self._registers.get(frame)
         if registers is None:
             registers = self._registers[frame] = _Registers(frame, flow)
-        counts = [1 + sum(map(_is_negated, each.sources)) for each in block.operations]
+        counts = [*map(entries_of, block.operations)]
         given = iter(code.entries)
         entries = [*islice(given, len(code.entries) - sum(counts))]  # those of other detectors
         for operation, count in zip(block.operations, counts, strict=True):
@@ -380,7 +380,3 @@ def _ones(bits: Array) -> Any:
 def _has_bit(masks: Array, lanes: Array) -> Mask:
     bits: Mask = (masks >> (lanes & WARP - 1).astype(np.uint32) & 1).astype(np.bool_)
     return bits
-
-
-def _is_negated(use: Use) -> bool:
-    return isinstance(use, RegisterUse) and use.negated

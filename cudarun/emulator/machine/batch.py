@@ -128,7 +128,7 @@ class Batch:
     def instead_of(self, operation: Action) -> ActionFunction:
         """Return the action to execute instead of the operation's."""
         if self.operations is not None and self.observer is NOBODY:
-            return self.operations.instead_of(operation.action)
+            return self.operations.instead_of(operation)
         return self.observer.instead_of(operation)
 
     def _complete_operations(self) -> None:

@@ -145,9 +145,13 @@ class Frame:
         """Return the values of an operand in the register file."""
         return _RegisterView(self, self.registers, 0, self.batch.lanes).values(use)[lanes]
 
+    def register_file(self, use: RegisterUse) -> Array:
+        """Return a register of all lanes in the register file."""
+        return _RegisterView(self, self.registers, 0, self.batch.lanes).stored(use)
+
     def write_registers(self, use: RegisterUse, lanes: Lanes, values: Array) -> None:
         """Write a register in the register file."""
-        _RegisterView(self, self.registers, 0, self.batch.lanes).stored(use)[lanes] = values
+        self.register_file(use)[lanes] = values
 
     # --- compacted registers ---------------------------------------------------------------------
 

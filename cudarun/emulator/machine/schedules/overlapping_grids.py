@@ -60,7 +60,7 @@ class OverlappingGrid:
         """
         before, self._triggered = self._triggered, self._triggered | blocks
         is_last = living is not None and living <= self._triggered and not blocks <= before
-        if self._may_pause and is_last and schedule.overlaps():
+        if self._may_pause and is_last and schedule.is_late():
             self._is_paused = True
             self._stops.release()
             self._goes_on.acquire()

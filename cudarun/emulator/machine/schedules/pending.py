@@ -18,12 +18,13 @@ from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import MemoryAction
 from cudarun.emulator.machine.asynchronous import AsynchronousAction
 from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, Wait
+from cudarun.emulator.machine.schedules.late_products import LateProducts
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.transfers import GridDependency, NoEffect
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import ActionFunction
+    from cudarun.emulator.code import Action, ActionFunction
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.lanes import Indices
@@ -94,12 +95,17 @@ class PendingOperations:
         self._operations: list[_Operation] = []  # in the order of their issue
         self._commits: dict[str, Array] = {}  # by queue, the groups that each lane has committed
         self._accesses = 0
+        self._products = LateProducts(batch, schedule)
 
-    def instead_of(self, action: ActionFunction) -> ActionFunction:
+    def instead_of(self, operation: Action) -> ActionFunction:
         """Return the action to execute instead of one that issues, awaits or may meet operations.
 
         Those that a detector observes complete at once: it finds what does not wait for them.
         """
+        action = operation.action
+        product = self._products.instead_of(operation)
+        if product is not None:
+            return product
         match action:
             case AsynchronousAction():
                 return partial(self._issue, action)
@@ -126,6 +132,8 @@ class PendingOperations:
         if overlap is not None:
             overlap.complete_before()
         self._commits.clear()
+        if not self._batch.living:
+            self._products.clear()
         for operation in list(self._operations):
             self._finish(operation)
 

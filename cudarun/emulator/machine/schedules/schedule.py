@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import ActionFunction
+    from cudarun.emulator.code import Action, ActionFunction
 
 _INCREMENT = 0x9E3779B97F4A7C15
 _FACTORS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -16,7 +16,7 @@ _LONGEST_DELAY = 10  # as a power of two, of accesses to memory
 class IssuedOperations(Protocol):
     """The asynchronous operations of a batch that are not complete."""
 
-    def instead_of(self, action: ActionFunction) -> ActionFunction:
+    def instead_of(self, operation: Action) -> ActionFunction:
         """Return the action to execute instead of one that issues, awaits or meets operations."""
 
     def complete_all(self) -> None:
@@ -54,8 +54,8 @@ class Schedule:
         power = self.draw(_LONGEST_DELAY + 1) if self.interleaves else _LONGEST_DELAY
         return None if power == _LONGEST_DELAY else (1 << power) - 1
 
-    def overlaps(self) -> bool:
-        """Return whether a grid pauses when the next one may begin."""
+    def is_late(self) -> bool:
+        """Return whether an operation completes at the last permitted time, or at the first."""
         return not self.interleaves or self.draw(2) == 1
 
     def clusters(self, most: int) -> int:

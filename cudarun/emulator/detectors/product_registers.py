@@ -1,0 +1,89 @@
+"""Accesses to the registers of ``wgmma`` products that are not complete."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cudarun.emulator.detectors.findings import (
+    AccessedBytes,
+    AccessSite,
+    DetectorFinding,
+    FindingTable,
+)
+from cudarun.emulator.detectors.instrumentation import Detector, entries_of
+from cudarun.emulator.detectors.vector_clocks import THREAD_MASK
+from cudarun.emulator.machine.schedules.pending_products import EarlyUse, PendingProducts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cudarun.emulator.code import BlockCode, Site
+    from cudarun.emulator.detectors.races import RaceDetector
+    from cudarun.emulator.machine.access import Access, Footprint
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.frame import Code, Entry, Frame
+    from cudarun.emulator.machine.launch import Launch
+
+
+class ProductRegisterDetector(Detector):
+    """A detector of accesses to registers before the wait for their products.
+
+    Args:
+        launch: The launch.
+        findings: The findings.
+        races: The detector of races, which is notified first.
+    """
+
+    def __init__(self, launch: Launch, findings: FindingTable, races: RaceDetector) -> None:
+        self._launch = launch
+        self._findings = findings
+        self._races = races
+        self._pending: dict[str, PendingProducts] = {}
+        self._issued: dict[tuple[Site, int], int] = {}  # the last access of each agent
+
+    def bound(self, frame: Frame, block: BlockCode, code: Code) -> Code:
+        """Return code that also checks accesses to registers that may be pending."""
+        function = frame.function
+        if function.name not in self._pending:
+            self._pending[function.name] = PendingProducts.of(function)
+        entries, place = [*code.entries], len(code.entries)
+        for operation in reversed(block.operations):
+            place -= entries_of(operation)
+            for use in self._pending[function.name].uses.get(block.index, ()):
+                if use.operation is operation:
+                    entries[place] = self._checked, (frame, use, entries[place])
+        return replace(code, entries=entries)
+
+    def accessed(
+        self, access: Access, site: Site, active: Active, parts: Sequence[Footprint]
+    ) -> None:
+        """See `Detector`."""
+        if access.agent == "wgmma":
+            words = self._races.words_of_products(active)
+            self._issued |= {(site, word & THREAD_MASK): word for word in words.tolist()}
+
+    def _checked(self, frame: Frame, use: EarlyUse, entry: Entry) -> None:
+        active = frame.batch.active
+        assert active is not None
+        agents = (self._races.words_of_products(active) & THREAD_MASK).tolist()
+        for site in use.products:
+            words = np.array([self._issued.get((site, agent), 0) for agent in agents])
+            wrong = self._races.unordered(active, words)
+            if len(wrong):
+                slot = frame.function.slots[use.slot]
+                memory = AccessedBytes("register", 0, slot.type.bytes, f"register {slot.name}", 0)
+                thread = active.batch.threads.coordinates(active.lane(int(wrong[0])))
+                places = (
+                    AccessSite("asynchronous use", site, *thread),
+                    AccessSite("use", use.operation.site, *thread),
+                )
+                problem = f"no wgmma.wait_group before the {use.verb}"
+                name = self._launch.kernel.name
+                self._findings.add(
+                    DetectorFinding("race", name, memory, places, len(wrong), problem)
+                )
+        function, arguments = entry
+        function(*arguments)

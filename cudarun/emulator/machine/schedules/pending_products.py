@@ -1,0 +1,135 @@
+"""Registers of ``wgmma`` between the issue of a product and the wait for it, in a function's code.
+
+Until ``wgmma.wait_group`` nothing may access the accumulators, except products of the same ones,
+and nothing may write to A (PTX manual 9.7.15.7). Compilers copy registers, which ptxas undoes: a
+copy of a pending register is pending, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import field
+from typing import TypeVar
+
+from cudarun.base.records import dataclass
+from cudarun.emulator.code import Action, BlockCode, FunctionCode, Operation, Site, slots_of
+from cudarun.emulator.machine.warpgroups import MultiplyAsync, NothingPending, WaitGroup
+
+A = TypeVar("A")
+Register = tuple[int, bool]
+"""The slot of a register, and whether products read it as A; otherwise they write it."""
+
+State = dict[Register, dict[Site, int]]
+"""By register, the products that are pending, and the groups that were committed since each."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyUse:
+    """An access to a register that may be pending.
+
+    Attributes:
+        operation: The operation.
+        slot: The first such register.
+        verb: ``"read"`` or ``"write"``.
+        products: The products.
+    """
+
+    operation: Operation
+    slot: int
+    verb: str
+    products: tuple[Site, ...]
+
+
+@dataclass(slots=True)
+class PendingProducts:
+    """The pending products of a function.
+
+    Attributes:
+        uses: By the number of a basic block, the accesses to registers that may be pending.
+        has_copies: Whether pending registers are copied.
+    """
+
+    uses: dict[int, list[EarlyUse]] = field(default_factory=dict)
+    has_copies: bool = False
+
+    @classmethod
+    def of(cls, function: FunctionCode) -> PendingProducts:
+        """Return those of a function."""
+        found = cls()
+        if not multiplies_in_warpgroups(function):
+            return found
+        starts: dict[int, State] = {0: {}}
+        waiting = [0]
+        while waiting:
+            block = function.blocks[waiting.pop()]
+            end = {each: dict(sites) for each, sites in starts[block.index].items()}
+            found.uses[block.index] = [*found._through(block, end)]
+            for following in block.terminator.successors:
+                if _join(starts.setdefault(following, {}), end) or following not in found.uses:
+                    waiting.append(following)
+        found.uses = {number: uses for number, uses in found.uses.items() if uses}
+        return found
+
+    def _through(self, block: BlockCode, state: State) -> Iterator[EarlyUse]:
+        """Follow the operations of a block; yield its accesses to pending registers."""
+        for operation in block.operations:
+            product = _action(operation, MultiplyAsync)
+            rest = operation.sources[product.accumulators :] if product else operation.sources
+            written = slots_of(operation.destinations)
+            copied: dict[Site, int] = {}
+            is_copy = operation.site.name.startswith("mov.")
+            reads = [(slot, False) for slot in sorted(slots_of(rest))]
+            writes = [(slot, left) for slot in sorted(written) for left in (False, True)]
+            for verb, registers in (("read", reads), ("write", [] if product else writes)):
+                used = [each for each in registers if each in state]
+                if used and verb == "read" and is_copy:
+                    copied = state[used[0]]
+                elif used:
+                    products = dict.fromkeys(site for each in used for site in state[each])
+                    yield EarlyUse(operation, used[0][0], verb, tuple(products))
+            self.has_copies |= bool(copied)
+            for slot in written:
+                state.pop((slot, True), None)
+                state.pop((slot, False), None)
+                if product or copied:
+                    state[slot, False] = {operation.site: 0} if product else copied
+            if product:
+                left = rest[: product.left_registers]
+                state |= {(slot, True): {operation.site: 0} for slot in slots_of(left)}
+            _count_groups(operation, state)
+
+
+def multiplies_in_warpgroups(function: FunctionCode) -> bool:
+    """Return whether a function has ``wgmma`` products."""
+    return any(_action(each, MultiplyAsync) for each in function.operations)
+
+
+def _count_groups(operation: Operation, state: State) -> None:
+    """Follow the end of a group, or a wait for groups."""
+    wait, other = _action(operation, WaitGroup), _action(operation, NothingPending)
+    for register, sites in [*state.items()]:
+        if wait is not None:
+            left = next(iter(wait.words.constants.values()))
+            state[register] = {site: age for site, age in sites.items() if age <= left}
+        elif other is not None and "commit_group" in other.words:
+            state[register] = {site: age + 1 for site, age in sites.items()}
+        if not state[register]:
+            del state[register]
+
+
+def _join(state: State, other: State) -> bool:
+    """Join a state with that at the end of another block; return whether it changes."""
+    changes = False
+    for register, sites in other.items():
+        known = state.setdefault(register, {})
+        for site, age in sites.items():
+            if known.get(site, age + 1) > age:
+                known[site] = age
+                changes = True
+    return changes
+
+
+def _action(operation: Operation, kind: type[A]) -> A | None:
+    """Return the action of an operation, if it is of a kind."""
+    action = operation.action if isinstance(operation, Action) else None
+    return action if isinstance(action, kind) else None

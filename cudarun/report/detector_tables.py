@@ -46,6 +46,7 @@ _VERBS = {
     "use": "used",
     "asynchronous load": "read asynchronously",
     "asynchronous store": "written asynchronously",
+    "asynchronous use": "used asynchronously",
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from cudarun.emulator.detectors.findings import DetectorFinding
 from cudarun.emulator.machine.spaces import RESERVED_SHARED
+from cudarun.emulator.machine.tensor_maps import TensorMap
 from tests.emulator.test_detectors_races import KERNEL, watched
 
 BARRIER = "bar.sync 0;\n"
@@ -282,3 +283,87 @@ def test_a_slot_is_given_back_after_it_has_been_read(early: bool) -> None:
     races_ = found(SLOTS.format(one=turn(1, 3, -128), two=turn(2, 4, 0)))
     accesses = [tuple(place.access for place in each.places) for each in races_]
     assert accesses == ([("load", "store")] if early else [])
+
+
+# --- barriers of clusters, tensor maps, equal loads ----------------------------------------------
+
+RELAXED = "barrier.cluster.arrive.relaxed; barrier.cluster.wait;\n"
+STORED = "st.shared.u32 [%s], %t;\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "is_race"),
+    [
+        (STORED + MEETING, False),
+        (STORED + RELAXED, True),
+        (STORED + "fence.acq_rel.cluster;" + RELAXED, False),
+        ("fence.acq_rel.cluster;" + STORED + RELAXED, True),
+        (STORED + BARRIER + "@%p0 fence.acq_rel.cluster;" + RELAXED, False),
+        (STORED + MEETING + RELAXED, False),
+        (RELAXED + STORED + MEETING, False),
+    ],
+)
+def test_relaxed_arrivals(first: str, is_race: bool) -> None:
+    races_ = found(ELSEWHERE.format(first=first), grid=2, cluster=(2, 1, 1))
+    assert bool(races_) == is_race
+    assert all(len(each.places) == 2 for each in races_)  # both blocks have begun
+
+
+def test_the_barrier_of_a_block_counts_after_a_relaxed_one() -> None:
+    body = STORED + BARRIER + RELAXED + "ld.shared.u32 %v1, [%o];"
+    assert found(body, grid=2, cluster=(2, 1, 1)) == []
+
+
+def test_an_initialized_object_and_a_relaxed_arrival() -> None:
+    body = """
+    @!%p0 bra L; mbarrier.init.shared.b64 [part+4096], 1; {} L:
+    barrier.cluster.arrive.relaxed; barrier.cluster.wait;
+    xor.b32 %v2, %b, 1; mov.u32 %v3, part; mapa.shared::cluster.u32 %v3, %v3, %v2;
+    @%p0 mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%v3+4096];
+    barrier.cluster.arrive; barrier.cluster.wait;
+    """
+    fence = "fence.mbarrier_init.release.cluster;"
+    assert found(body.format(fence), grid=2, cluster=(2, 1, 1)) == []
+    assert found(body.format(""), grid=2, cluster=(2, 1, 1))
+
+
+MAP = """
+cvta.global.u64 %w1, other; add.u64 %w2, %w1, 1024; @!%p0 bra NEXT;
+{}
+cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%w1, {{%t, %t}}], [part];
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+NEXT:
+"""
+REPLACED = "tensormap.replace.tile.global_address.global.b1024.b64 [%w1], %w2;"
+ACQUIRED = "fence.proxy.tensormap::generic.acquire.gpu [%w1], 128;"
+RELEASED = "fence.proxy.tensormap::generic.release.gpu;"
+
+
+@pytest.mark.parametrize(
+    ("before", "is_race"),
+    [
+        ("", False),
+        (REPLACED, True),
+        (REPLACED + RELEASED + ACQUIRED, False),
+        (ACQUIRED + REPLACED, True),
+        (REPLACED + RELEASED, True),
+    ],
+)
+def test_tensor_maps_that_a_kernel_writes(before: str, is_race: bool) -> None:
+    encoded = TensorMap(2, 0x7F00_0000_0000, (8, 8), (32,), (1, 1), (8, 8)).encode()
+    words = ", ".join(map(str, encoded))
+    head = HEAD.replace("other[4096]", f"other[4096] = {{{words}}}")
+    races_ = watched(MAP.format(before), ["race"], before=head, kernel=KERNEL, block=32)
+    wanted = ["no fence.proxy.tensormap between them"] if is_race else []
+    assert [each.problem for each in races_ if "tensormap" in each.problem] == wanted
+
+
+def test_equal_loads_of_lanes_at_one_object() -> None:
+    several = OBJECT.format(BARRIER).replace(
+        "@!%p0 bra NEXT;", "setp.gt.u32 %p3, %t, 1; @%p3 bra NEXT;"
+    )
+    several = several.replace("[part+4096], 1;", "[part+4096], 2;")
+    assert found(several + PHASE + USE) == []
+    assert found(several + PHASE + USE, "race=strict")
+    own = "mul.wide.u32 %w2, %t, 16; add.u64 %w2, %w2, %z;" + several.replace("[%z]", "[%w2]")
+    assert found(own + PHASE + USE)

@@ -173,7 +173,7 @@ def _barrier(
             return operands.before, lambda _: BarrierWait(uses[0], count, after, site)
         case ["cluster", "arrive", *rest] if set(rest) <= {"release", "relaxed"}:
             _operands(instruction, operands, 0)
-            return [], lambda _: ClusterArrive(after, site)
+            return [], lambda _: ClusterArrive(after, site, relaxed="relaxed" in rest)
         case ["cluster", "wait", *rest] if set(rest) <= {"acquire"}:
             _operands(instruction, operands, 0)
             return [], lambda _: ClusterWait(after, site)

@@ -69,7 +69,7 @@ class Agents:
         self._keys: list[tuple[int, ...]] = []
         self._issuers: dict[int, int] = {}  # of agents with a number, the last one
         self._operands: tuple[Active, Arrays] | None = None  # of the action
-        self._copies: dict[int, int] | None = None  # a number for its threads of equal operands
+        self._copies: dict[int, int | None] | None = None  # a number for agents of equal operands
         self._of_lanes: dict[int, int] = {}  # of the action
         self._ends: dict[tuple[Batch, str], Array] = {}  # the times of each lane's last commits
 
@@ -96,16 +96,33 @@ class Agents:
     def are_one_copy(self, agents: Array, others: Array) -> Array:
         """Return which pairs of the action's agents make one copy: of lanes with equal operands.
 
-        Those with a number complete at different objects: these are operands.
+        Those of one with a number have equal operands, too, unless these differ.
         """
         assert self._operands is not None, "an agent accesses memory after the issue"
         if self._copies is None:
-            self._copies = _copies_of(*self._operands)
+            self._copies = self._copies_of(*self._operands)
         copies = self._copies
-        pairs = zip((agents & _INDEX).tolist(), (others & _INDEX).tolist(), strict=True)
-        found = [a != b and a in copies and copies[a] == copies.get(b) for a, b in pairs]
-        of_threads: Array = np.maximum(agents, others) < NUMBERED
-        return of_threads & np.array(found, dtype=np.bool_)
+        pairs = zip(agents.tolist(), others.tolist(), strict=True)
+        return np.array(
+            [
+                copies.get(a) is not None
+                and copies.get(a) == copies.get(b)
+                and (a != b or a >= NUMBERED)
+                for a, b in pairs
+            ],
+            dtype=np.bool_,
+        )
+
+    def _copies_of(self, active: Active, sources: Arrays) -> dict[int, int | None]:
+        """Return a number for each agent, the same for equal operands; ``None`` for several."""
+        operands = np.stack([np.asarray(source, dtype=np.int64) for source in sources])
+        numbers = np.unique(operands, axis=1, return_inverse=True)[1].ravel().tolist()
+        first, found = active.batch.threads.number(0), dict[int, int | None]()
+        for lane, number in zip(lane_sets.indices(active.lanes).tolist(), numbers, strict=True):
+            agents = [of_thread(kind, first + lane) for kind in _OF_THREADS.values()]
+            for agent in [self._of_lanes[lane]] if lane in self._of_lanes else map(int, agents):
+                found[agent] = number if found.get(agent, number) == number else None
+        return found
 
     def of(self, access: Access, active: Active, threads: Array) -> Array:
         """Return the agents that make an access of the active lanes.
@@ -115,6 +132,8 @@ class Agents:
             active: The lanes.
             threads: Their threads in the grid.
         """
+        if access.agent == "tensormap":
+            return threads
         kind = _OF_THREADS.get(access.agent)
         if kind is not None:
             return of_thread(kind, threads)
@@ -198,12 +217,3 @@ def agents_of_queue(queue: str, *, reads: bool) -> tuple[int, ...]:
         reads: Whether it only waits until the sources have been read.
     """
     return _QUEUES[queue][:1] if reads else _QUEUES[queue]
-
-
-def _copies_of(active: Active, sources: Arrays) -> dict[int, int]:
-    """Return a number for each thread of the active lanes, the same for equal operands."""
-    operands = np.stack([np.asarray(source, dtype=np.int64) for source in sources])
-    numbers = np.unique(operands, axis=1, return_inverse=True)[1].ravel()
-    first = active.batch.threads.number(0)
-    threads = (first + lane_sets.indices(active.lanes)) & _INDEX
-    return dict(zip(threads.tolist(), numbers.tolist(), strict=True))

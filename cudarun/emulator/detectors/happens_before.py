@@ -93,6 +93,8 @@ class HappensBefore:
         self._fenced = {level: np.zeros(lanes, dtype=np.int64) for level in ("block", "grid")}
         self._last_fences: dict[str, tuple[Array, Array, Array]] = {}
         self._arrived = np.zeros(lanes, dtype=np.int64)
+        self._relaxed = np.zeros(lanes, dtype=np.bool_)  # the arrival
+        self._begun = 0
         self._in_block = np.arange(lanes) % self.threads
 
     def begin(self, first_block: int) -> None:
@@ -101,6 +103,8 @@ class HappensBefore:
         self.numbers[:] = self.thread & THREAD_MASK
         for array in (self.of_block, self._of_warp, self._arrived, *self._fenced.values()):
             array[:] = 0
+        self._begun = self.logical_clock.now
+        self._relaxed[:] = False
         self._last_fences.clear()
         self.has_block_fences = False
         self._of_lanes = self._of_warps = None
@@ -207,10 +211,12 @@ class HappensBefore:
         self._of_warp[lanes[whole]] = now
         self._share_clocks(lanes, group)
 
-    def clusters_arrive(self, lanes: Lanes) -> None:
+    def clusters_arrive(self, lanes: Lanes, relaxed: bool) -> None:
         """Record the arrival of lanes at the barrier of their cluster."""
-        self._arrived[lanes] = self.logical_clock.now
-        self.completions.arrive(lanes)
+        self._relaxed[lanes] = relaxed
+        self._arrived[lanes] = self._begun if relaxed else self.logical_clock.now
+        if not relaxed:
+            self.completions.arrive(lanes)
 
     def clusters_synchronize(self, lanes: Lanes) -> None:
         """Order lanes after the arrivals of all lanes of their cluster."""
@@ -225,11 +231,16 @@ class HappensBefore:
             blocks = np.unique(threads.block_of[members])
             numbers = self.thread[blocks * self.threads] // self.threads
             known = VectorClock.latest(BLOCK + numbers, timestamps[blocks])
-            known = known.joined(self._joined(members)).joined(
+            relaxed = members[self._relaxed[members]]
+            known = known.joined(self._joined(members[~self._relaxed[members]])).joined(
                 self.completions.arrived_clock(living)
             )
-            self.of_block[here] = timestamps[threads.block_of[here]]
-            self._clock[here] = self._number(known)
+            fenced = relaxed[self._fenced["block"][relaxed] > 0]
+            if len(fenced):
+                known = known.joined(self.released_clock(fenced, "block"))
+            here_times = timestamps[threads.block_of[here]]
+            self.of_block[here] = np.maximum(self.of_block[here], here_times)
+            self.acquire(here, known)
 
     # --- release and acquire ---------------------------------------------------------------------
 

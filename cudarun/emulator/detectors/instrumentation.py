@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.code import RegisterUse
-from cudarun.emulator.detectors.vector_clocks import VISIBLE
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, Footprint, MemoryAction, Piece
 from cudarun.emulator.machine.observer import Observer
+from cudarun.emulator.machine.tensor_map_actions import AcquireMap
 from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import NothingPending
 from cudarun.emulator.machine.warps import WarpAction
@@ -233,9 +233,11 @@ def _fence(action: Fence | ProxyFence | GridDependency, to: Sequence[Detector]) 
         for detector in to:
             if isinstance(action, Fence):
                 detector.fence(active, action.scope)
+                if isinstance(action, AcquireMap):
+                    detector.made_visible(active, ("tensormap",))
             elif isinstance(action, GridDependency):
                 detector.depends(active, waits=action.waits)
             else:
-                detector.made_visible(active, (action.space,) if action.space else tuple(VISIBLE))
+                detector.made_visible(active, (action.space or "shared", action.space or "global"))
 
     return run

@@ -313,9 +313,13 @@ class RaceDetector(Detector):
             if is_generic(self._logical_clock.site(number)[1]):
                 those = np.setdiff1d(those[recorded[those] != 0], known)
                 lanes = lane_sets.pick(step.lanes, those)
-                those = those[order.invisible(lanes, recorded[those], step.space)]
+                proxy, space = "async", step.space
+                if step.access.agent == "tensormap":
+                    proxy = space = "tensormap"
+                those = those[order.invisible(lanes, recorded[those], space)]
                 if len(those):
-                    self._report(step, those, recorded[those], "no fence.proxy.async between them")
+                    problem = f"no fence.proxy.{proxy} between them"
+                    self._report(step, those, recorded[those], problem)
 
     def _check_pairs(
         self, step: _UnitAccess, order: HappensBefore, pair: tuple[Array, Array]

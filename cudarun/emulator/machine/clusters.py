@@ -48,10 +48,10 @@ class ClusterBarrier:
         self._arrived[:] = 0
         self._waited[:] = 0
 
-    def arrive(self, lanes: Lanes) -> None:
+    def arrive(self, lanes: Lanes, *, relaxed: bool) -> None:
         """Count the arrival of lanes, which do not wait."""
         self._arrived[lanes] += 1
-        self.batch.observer.clusters_arrive(self.batch, lanes)
+        self.batch.observer.clusters_arrive(self.batch, lanes, relaxed)
         self.recheck()
 
     def wait(self, path: Path, lanes: Lanes, site: Site) -> None:
@@ -84,15 +84,16 @@ class ClusterBarrier:
 
 
 class ClusterArrive(Terminator):
-    """``barrier.cluster.arrive``."""
+    """``barrier.cluster.arrive``; ``relaxed`` orders no accesses to memory."""
 
-    def __init__(self, after: int, site: Site) -> None:
+    def __init__(self, after: int, site: Site, *, relaxed: bool) -> None:
         super().__init__((after,), site=site)
         self.after = after
+        self.relaxed = relaxed
 
     def finish(self, batch: Batch, active: Active) -> None:
         """Arrive and continue."""
-        batch.clusters.arrive(active.lanes)
+        batch.clusters.arrive(active.lanes, relaxed=self.relaxed)
         batch.proceed(active, self.after)
 
 

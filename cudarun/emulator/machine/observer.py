@@ -88,8 +88,8 @@ class Observer:
     def warps_synchronize(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
         """Handle the synchronization of lanes by member masks, or of whole warps."""
 
-    def clusters_arrive(self, batch: Batch, lanes: Lanes) -> None:
-        """Handle the arrival of lanes at the barrier of their cluster."""
+    def clusters_arrive(self, batch: Batch, lanes: Lanes, relaxed: bool) -> None:
+        """Handle the arrival of lanes at the barrier of their cluster, ``.relaxed`` or not."""
 
     def clusters_synchronize(self, batch: Batch, lanes: Lanes) -> None:
         """Handle the end of a wait of lanes for the barrier of their cluster."""

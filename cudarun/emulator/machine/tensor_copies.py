@@ -51,7 +51,7 @@ class _OfTensor(MemoryAction):
         self.rank = int(words["dim"][0])
         self.im2col = words["mode"].startswith("im2col")
         half = Access("", _WORD, _HALF_MAP // _WORD.itemsize, AccessKind.READ, 0)
-        self.accesses = (half, *accesses)
+        self.accesses = (half.by("tensormap"), *accesses)
 
     def boxes(
         self, active: Active, maps: Array, coordinates: Arrays, offsets: Arrays = ()

@@ -119,7 +119,7 @@ def options_of(kind: Any, **more: Mapping[str, Any]) -> dict[str, Callable[[F], 
         attributes["multiple"] = attributes.get("form") in REPEATED
         default = attributes.pop("without", None if field.default is MISSING else field.default)
         if default is not None and default is not False and default != ():
-            attributes |= {"default": default, "show_default": True}
+            attributes = {"default": default, "show_default": True} | attributes
         found[dest] = option(*names, *() if dest in names else (dest,), **attributes)
     return found
 

@@ -17,7 +17,7 @@ from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse, check_outputs
 from cudarun.base.terminal import one_line
 from cudarun.commands import completion
-from cudarun.commands.declaration import Option, Values, given_on_line
+from cudarun.commands.declaration import Option, Values, filled, given_on_line, options_of
 from cudarun.commands.help import Command
 from cudarun.commands.numbers import seconds, whole
 from cudarun.commands.options import output_options
@@ -26,7 +26,7 @@ from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import pass_on, shown
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import parse_devices
-from cudarun.session.fleet.request import RUNS, NodeRequest
+from cudarun.session.fleet.request import CASE_TIMEOUT, NodeRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from cudarun.session.spec.case import Case
 
 SSH = "ssh -o BatchMode=yes {host}"
-CASE_TIMEOUT = 60.0
-"""The default of ``--timeout`` in seconds, as of ``launch --spec``."""
 AT_ONCE = 32
 HOST_TIMEOUT = 600.0
 
@@ -69,6 +67,12 @@ def _devices(text: str) -> str:
 
 
 _with_default = partial(click.option, show_default=True)
+_OPTIONS = options_of(
+    NodeRequest,
+    devices={"type": _devices},
+    timeout={"type": seconds},
+    soak={"type": _duration, "show_default": False},
+)
 
 
 @click.command("fleet", cls=Command)
@@ -94,15 +98,7 @@ _with_default = partial(click.option, show_default=True)
     default="cudarun",
     help="The command of cudarun on the nodes.",
 )
-@_with_default(
-    "-d",
-    "--device",
-    "devices",
-    type=_devices,
-    metavar="LIST",
-    default="all",
-    help="The devices of each node, as for launch.",
-)
+@_OPTIONS["devices"]
 @_with_default(
     "-j",
     "--jobs",
@@ -118,39 +114,11 @@ _with_default = partial(click.option, show_default=True)
     default=HOST_TIMEOUT,
     help="Time limit of a node in seconds, --soak not counted.",
 )
-@click.option(
-    "--timeout",
-    type=seconds,
-    metavar="SECONDS",
-    help="Time limit of each phase of a case in seconds, as for launch.  [default: that of the "
-    f"case, or {CASE_TIMEOUT:g}]",
-)
-@_with_default(
-    "--runs",
-    type=whole(1, 10_000),
-    metavar="N",
-    default=RUNS,
-    help="Runs of each case on each GPU, whose outputs are compared.",
-)
-@click.option(
-    "--soak",
-    type=_duration,
-    metavar="TIME",
-    default=0.0,
-    help="Repeat the runs for this time: 90s, 30m, 1h.",
-)
-@click.option(
-    "--seed",
-    type=whole(0, (1 << 63) - 1),
-    metavar="N",
-    help="Seed of random inputs on all GPUs.  [default: that of each case]",
-)
-@click.option(
-    "--filter",
-    "filter_text",
-    metavar="EXPR",
-    help="Run the cases that match an expression, as for launch.",
-)
+@_OPTIONS["timeout"]
+@_OPTIONS["runs"]
+@_OPTIONS["soak"]
+@_OPTIONS["seed"]
+@_OPTIONS["filter_text"]
 @click.option(
     "--allow-python",
     is_flag=True,
@@ -212,9 +180,9 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
     _refuse_outputs(cases)
     keep = next((each for each in outputs if each.option == "--keep"), None)
     seed = _seed(cases, values["seed"])
-    options = {name: values[name] for name in ("devices", "filter_text", "timeout", "runs", "soak")}
-    own = {"names": values["cases"], "seed": seed, "limit": transport.host_timeout}
-    node = NodeRequest(version=__version__, **options, **own)
+    limit = transport.host_timeout
+    own = {"names": values["cases"], "seed": seed, "limit": limit, "spec": ""}
+    node = filled(NodeRequest, values, version=__version__, **own)
     archive = pack(spec, (path for case in everything for path in case.inputs), node)
     hosts = transport.hosts
     renderer.begin(hosts)

@@ -8,7 +8,15 @@ import click
 
 from cudarun.base.errors import RequestError
 from cudarun.commands import completion
-from cudarun.commands.declaration import Option, Values, conflict, filled, given_on_line, option
+from cudarun.commands.declaration import (
+    Option,
+    Values,
+    conflict,
+    filled,
+    given_on_line,
+    option,
+    options_of,
+)
 from cudarun.commands.help import Command
 from cudarun.commands.image_options import compile_options, jit, jit_options
 from cudarun.commands.inputs import open_input
@@ -20,43 +28,25 @@ from cudarun.report.renderer import Renderer, finish
 from cudarun.session.driver.contexts import Target
 from cudarun.session.image.image import CompileOptions
 from cudarun.session.load.parent import load, prefetch
-from cudarun.session.load.request import LoadRequest, OfflineScope, Via
+from cudarun.session.load.request import LoadRequest, OfflineScope
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.pool import worker_pool
 
-_WAYS: dict[str, tuple[Via, ...]] = {
-    "library": ("library",),
-    "module": ("module",),
-    "both": ("library", "module"),
-}
+_OPTIONS = options_of(
+    LoadRequest,
+    kernel={"shell_complete": completion.kernels},
+    block={"type": extent},
+    smem={"type": size(0, UINT_MAX), "show_default": False},
+)
 
 
 @click.command("load", cls=Command)
 @click.argument(
     "images", nargs=-1, required=True, metavar="IMAGE...", shell_complete=completion.files
 )
-@option(
-    "--via",
-    of_device=True,
-    type=click.Choice([*_WAYS]),
-    default="library",
-    show_default=True,
-    help="Load once for all contexts (cuLibrary), once per context (cuModule), or both.",
-)
-@option(
-    "--lazy",
-    of_device=True,
-    is_flag=True,
-    help="Do not force kernels to load; invalid code can remain undetected.",
-)
-@option(
-    "-k",
-    "--kernel",
-    shell_complete=completion.kernels,
-    metavar="NAME",
-    is_keyword=True,
-    help="Load or inspect only this kernel, and only the parts of a file that contain it.",
-)
+@_OPTIONS["via"]
+@_OPTIONS["lazy"]
+@_OPTIONS["kernel"]
 @click.option("--offline", is_flag=True, help="Inspect the files without a driver.")
 @option(
     "--arch",
@@ -64,21 +54,8 @@ _WAYS: dict[str, tuple[Via, ...]] = {
     help="With --offline: inspect only code for this target, such as sm_90 or compute_90. A .cu is "
     "compiled for it.",
 )
-@option(
-    "--block",
-    of_device=True,
-    type=extent,
-    metavar="X[,Y[,Z]]",
-    help="Show the occupancy for this block size.",
-)
-@option(
-    "--smem",
-    of_device=True,
-    type=size(0, UINT_MAX),
-    metavar="BYTES",
-    default=0,
-    help="Dynamic shared memory per block in bytes, for the occupancy.",
-)
+@_OPTIONS["block"]
+@_OPTIONS["smem"]
 @jit_options
 @compile_options
 @target_options(default="0")
@@ -135,17 +112,9 @@ def _refuse_offline() -> None:
 
 
 def _request(values: Values, *, verbose: bool) -> LoadRequest:
-    sources = filled(CompileOptions, values)
-    limit = values.pop("max_image")
-    names = values.pop("images")
+    names, limit = values["images"], values["max_image"]
     if names.count("-") > 1:
         raise RequestError("stdin (-) can be read only once")
-    return LoadRequest(
-        images=tuple(open_input(name, sources, limit) for name in names),
-        loaders=_WAYS[values.pop("via")],
-        lazy=values.pop("lazy"),
-        block=values.pop("block"),
-        shared_bytes=values.pop("smem"),
-        options=jit(values, verbose=verbose),
-        kernel=values.pop("kernel"),
-    )
+    sources = filled(CompileOptions, values)
+    images = tuple(open_input(name, sources, limit) for name in names)
+    return filled(LoadRequest, values, images=images, options=jit(values, verbose=verbose))

@@ -150,7 +150,7 @@ def archive(folder: Path, case: str, soak: float = 0.0, limit: float = 1e12) -> 
     """The archive of a spec, as somebody else could make it."""
     (folder / "cases.toml").write_text(case)
     (folder / "ref.py").write_text(PYTHON.replace('"RAN"', repr(str(folder / "RAN"))))
-    request = NodeRequest(__version__, "cpu", (), None, None, 60.0, 1, soak, limit)
+    request = NodeRequest(__version__, (), limit, devices="cpu", timeout=60.0, runs=1, soak=soak)
     paths = [os.path.relpath(folder / name) for name in ("cases.toml", "saxpy.ptx", "ref.py")]
     return pack(paths[0], paths[1:], request)
 

@@ -50,7 +50,7 @@ _HONEST = json.dumps(
         )
     )
 )  # fmt: skip
-_REQUEST = NodeRequest(__version__, "cpu", ("a",), None, 7, 60.0, 3, 0.0, 600.0)
+_REQUEST = NodeRequest(__version__, ("a",), 600.0, devices="cpu", seed=7, timeout=60.0)
 _STRINGS = tuple(json.dumps(each) for each in (*text.STRANGE, "0\n3 ok\nkubectl cordon good", ""))
 _VALUES: tuple[Any, ...] = (
     *(None, [], {}, True, -1, 0, 0.0, 0.5, 2**63, 10**400, 1e308, float("nan"), "x", [1, 2], 130),

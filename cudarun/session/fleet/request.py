@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from cudarun.base.options import option_field
 from cudarun.base.records import dataclass
 
-RUNS = 3
-"""The default number of runs of each case: enough to tell a changing output from a wrong one."""
+CASE_TIMEOUT = 60.0
+"""The default of ``--timeout`` in seconds, as of ``launch --spec``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,24 +15,48 @@ class NodeRequest:
 
     Attributes:
         version: The version of cudarun that made it; a node of another version refuses it.
-        devices: The devices of the node, as for ``--device``.
         names: The names of the cases; all by default.
-        filter_text: The expression of ``--filter``.
-        seed: The seed of all cases; ``None`` for their own, none of which is random.
-        timeout: The time limit of each case in seconds; ``None`` for their own.
-        runs: The runs of each case on each GPU.
-        soak: Repeat the runs for this number of seconds; 0 for one pass.
         limit: The seconds after which the node ends itself.
         spec: The spec, relative to the folder of the files.
     """
 
     version: str
-    devices: str
     names: tuple[str, ...]
-    filter_text: str | None
-    seed: int | None
-    timeout: float | None
-    runs: int
-    soak: float
     limit: float
     spec: str = ""
+    devices: str = option_field(
+        "-d",
+        "--device",
+        "devices",
+        default="all",
+        metavar="LIST",
+        help="The devices of each node, as for launch.",
+    )
+    timeout: float | None = option_field(
+        "--timeout",
+        metavar="SECONDS",
+        help="Time limit of each phase of a case in seconds, as for launch.  [default: that of the "
+        f"case, or {CASE_TIMEOUT:g}]",
+    )
+    runs: int = option_field(
+        "--runs",
+        default=3,  # enough to tell a changing output from a wrong one
+        bounds=(1, 10_000),
+        metavar="N",
+        help="Runs of each case on each GPU, whose outputs are compared.",
+    )
+    soak: float = option_field(
+        "--soak", default=0.0, metavar="TIME", help="Repeat the runs for this time: 90s, 30m, 1h."
+    )
+    seed: int | None = option_field(
+        "--seed",
+        bounds=(0, (1 << 63) - 1),
+        metavar="N",
+        help="Seed of random inputs on all GPUs.  [default: that of each case]",
+    )
+    filter_text: str | None = option_field(
+        "--filter",
+        "filter_text",
+        metavar="EXPR",
+        help="Run the cases that match an expression, as for launch.",
+    )

@@ -107,22 +107,46 @@ class FatbinSelection:
 
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
-    """The request of a load.
-
-    Attributes:
-        images: The images, in order.
-        loaders: The interfaces to load through, one after the other.
-        lazy: Leave kernels unloaded until they are used, the driver's default.
-        block: The block size for the occupancy; ``None`` to omit it.
-        shared_bytes: The dynamic shared memory of that block.
-        options: The JIT compiler's options.
-        kernel: Load only this kernel, in any of its spellings.
-    """
+    """The request of a load: images, in order, and the JIT compiler's options."""
 
     images: tuple[Image, ...]
-    loaders: tuple[Via, ...] = ("library",)
-    lazy: bool = False
-    block: Extent | None = None
-    shared_bytes: int = 0
     options: JitOptions = JitOptions()
-    kernel: str | None = None
+    via: Literal["library", "module", "both"] = option_field(
+        "--via",
+        default="library",
+        choices=("library", "module", "both"),
+        of_device=True,
+        help="Load once for all contexts (cuLibrary), once per context (cuModule), or both.",
+    )
+    lazy: bool = option_field(
+        "--lazy",
+        default=False,
+        of_device=True,
+        help="Do not force kernels to load; invalid code can remain undetected.",
+    )
+    kernel: str | None = option_field(
+        "-k",
+        "--kernel",
+        metavar="NAME",
+        is_keyword=True,
+        help="Load or inspect only this kernel, and only the parts of a file that contain it.",
+    )
+    block: Extent | None = option_field(
+        "--block",
+        of_device=True,
+        metavar="X[,Y[,Z]]",
+        help="Show the occupancy for this block size.",
+    )
+    shared_bytes: int = option_field(
+        "--smem",
+        "smem",
+        default=0,
+        of_device=True,
+        metavar="BYTES",
+        help="Dynamic shared memory per block in bytes, for the occupancy.",
+    )
+
+    @property
+    def loaders(self) -> tuple[Via, ...]:
+        """The interfaces to load through, one after the other."""
+        return ("library", "module") if self.via == "both" else (self.via,)

@@ -15,7 +15,7 @@ from cudarun.base.errors import RequestError
 from cudarun.session.fleet.archive import pack, unpack
 from cudarun.session.fleet.request import NodeRequest
 
-REQUEST = NodeRequest("1", "all", ("a",), None, 7, 60.0, 3, 0.0, 600.0)
+REQUEST = NodeRequest("1", ("a",), 600.0, seed=7, timeout=60.0)
 
 
 @pytest.fixture

@@ -197,42 +197,6 @@ def test_levels_of_an_anisotropic_texture():
     assert fetched("level_2d", texture, np.zeros((2, 2), np.float32)) == [0.0] * 2
 
 
-def of_levels(count):
-    descriptor = driver.CUDA_ARRAY3D_DESCRIPTOR()
-    descriptor.Format, descriptor.NumChannels = FLOAT, 1
-    descriptor.Width, descriptor.Height = 16, 16
-    resource = driver.CUDA_RESOURCE_DESC()
-    resource.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
-    resource.res.mipmap.hMipmappedArray = value(driver.cuMipmappedArrayCreate(descriptor, count))
-    return resource
-
-
-@pytest.mark.parametrize(
-    ("made", "fields", "reason"),
-    [
-        (None, {"flags": 0}, "without normalized coordinates"),
-        (None, {"mipmapLevelBias": 0.5}, "with a bias or a least level of detail"),
-        (None, {"minMipmapLevelClamp": 1.5}, "with a bias or a least level of detail"),
-        (None, {"addressMode": [driver.CUaddress_mode(2)] * 3}, "with mirrored coordinates"),
-        ({"format_": BYTE}, {"flags": NORMALIZED | SRGB}, "of sRGB colors"),
-        ({"format_": driver.CUarray_format(0x08)}, {}, "of signed bytes"),
-        ({"format_": BYTE}, {}, "of the nearest integers"),
-        ("levels", {"mipmapFilterMode": LINEAR}, "between levels"),
-        (
-            "levels",
-            {"maxAnisotropy": 7},
-            "of several levels with a limit that is not a power of two",
-        ),
-    ],
-)
-def test_gradients_of_an_anisotropic_texture_that_are_refused(made, fields, reason):
-    fields = {"flags": NORMALIZED, "maxAnisotropy": 2, **fields}
-    resource = of_levels(2) if made == "levels" else of_array(created_array(16, 4, **(made or {})))
-    texture = created(resource, **fields)
-    assert fetched("grad_2d", texture, np.zeros((2, 2), np.float32)) == "NOT_SUPPORTED"
-    assert f"tex.grad with an anisotropic filter {reason} is not implemented" in log()
-
-
 # --- faults --------------------------------------------------------------------------------------
 
 

@@ -30,7 +30,7 @@ def runner() -> Iterator[Runner]:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.parametrize("subject", [each for each in store.SUBJECTS if each != "footprints"])
+@pytest.mark.parametrize("subject", store.SUBJECTS)
 def test_as_on_hardware(
     golden: dict[str, tuple[str, Array]], runner: Runner, subject: str, part: int
 ) -> None:

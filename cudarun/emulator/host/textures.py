@@ -285,6 +285,7 @@ def _sampler(description: CUDA_TEXTURE_DESC, texel: TexelFormat, *, cube: bool) 
         least=sampler_steps(description.minMipmapLevelClamp),
         most=sampler_steps(description.maxMipmapLevelClamp),
         anisotropy=description.maxAnisotropy,
+        optimized=not flags & CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
         border=_border(description, modes, texel),
     )
 

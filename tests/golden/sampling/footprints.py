@@ -9,6 +9,7 @@ each: their shares are those of single samples.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -381,15 +382,15 @@ def _rounded() -> list[Case]:
             if dtype == "u1":
                 for name, changes in (("", {}), ("_point", {"filter": POINT}),
                                       ("_4", {"anisotropy": 4})):  # fmt: skip
-                    made.append(base.with_sampling(f"rounded_srgb_{count}{name}",
-                                                   flags=_BASE.flags | SRGB, **changes))  # fmt: skip
+                    named = f"rounded_srgb_{count}{name}"
+                    made.append(base.with_sampling(named, flags=_BASE.flags | SRGB, **changes))
             if dtype in ("u1", "i2"):
                 kind = "u32" if dtype[0] == "u" else "s32"
+                whole = Sampling(anisotropy=16, most=15.0, flags=_BASE.flags | INTEGER)
                 for between in (POINT, LINEAR) if count > 1 else ():
+                    sampling = replace(whole, between_levels=between)
                     made.append(Case(f"rounded_{dtype}_integer_{between}",
-                                     f"tex.grad.2d.v4.{kind}.f32", resource, operands,
-                                     Sampling(anisotropy=16, between_levels=between, most=15.0,
-                                              flags=NORMALIZED | INTEGER | FULL_TRILINEAR)))  # fmt: skip
+                                     f"tex.grad.2d.v4.{kind}.f32", resource, operands, sampling))  # fmt: skip
     return made
 
 
@@ -430,10 +431,11 @@ def _extreme() -> list[Case]:
     texels = _any_levels(random, "2d", (1, 64, 64), 7)
     made = [Case("extreme_gradients", _FORM, texels, words_of(*numbers), _BASE)]
     made.append(made[0].with_sampling("extreme_gradients_one", between_levels=POINT))
-    made.append(Case("extreme_directions", "tex.grad.cube.v4.f32.f32",
-                     _any_levels(random, "cube", (6, 64, 64), 7),
-                     words_of(*np.full((2, 1024), 0.3, np.float32), np.ones(1024, np.float32),
-                              *special[random.integers(0, len(special), (6, 1024))]), _BASE))  # fmt: skip
+    cube = _any_levels(random, "cube", (6, 64, 64), 7)
+    direction = [*np.full((2, 1024), 0.3, np.float32), np.ones(1024, np.float32)]
+    values = special[random.integers(0, len(special), (6, 1024))]
+    made.append(Case("extreme_directions", "tex.grad.cube.v4.f32.f32", cube,
+                     words_of(*direction, *values), _BASE))  # fmt: skip
     pair = [*_vectors(random, 512, -1, 5.5), *_vectors(random, 512, -1, 4)]
     operands = _at(0, 0, *pair)
     operands[:, :2] = words_of(*random.uniform(0, 1, (2, 512)).astype(np.float32))

@@ -73,5 +73,7 @@ def in_range(
         outside = (place < 0) | (place >= size)
     elif mode is AddressMode.WRAP:  # the last texel's neighbor is the first
         place = place % size
+    elif mode is AddressMode.MIRROR:
+        place = np.minimum(place % (2 * size), (-1 - place) % (2 * size))
     place = np.clip(place, 0, size - 1)
     return place if reverse is None else np.where(reverse, size - 1 - place, place), outside

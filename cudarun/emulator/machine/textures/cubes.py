@@ -71,12 +71,13 @@ def face_gradients(
         change[axis, lanes] = np.where(other == face, change[axis, lanes], edge)
         change[:, other == face ^ 1] = np.inf
         leaves |= other != face
-        changes.append([change[_ACROSS[face], lanes], change[_DOWN[face], lanes]])
+        across = change[_ACROSS[face], lanes] * _ACROSS_SIGN[face]
+        changes.append([across, change[_DOWN[face], lanes] * _DOWN_SIGN[face]])
     return changes, leaves
 
 
 def beyond_edge(face: Array, column: Array, row: Array, size: int) -> Places:
-    """Return the texels of the neighboring faces for places one texel beyond one edge."""
+    """Return the texels of the neighboring faces for places beyond one edge."""
     outside_columns = (column < 0) | (column >= size)
     outside = outside_columns | (row < 0) | (row >= size)
     lanes = np.arange(len(face))
@@ -84,7 +85,9 @@ def beyond_edge(face: Array, column: Array, row: Array, size: int) -> Places:
     across = np.clip((2 * column + 1) / size - 1, -1, 1) * _ACROSS_SIGN[face]
     down = np.clip((2 * row + 1) / size - 1, -1, 1) * _DOWN_SIGN[face]
     point = np.zeros((3, len(face)))
-    point[_AXIS[face], lanes] = _SIGN[face]
+    place = np.where(outside_columns, column, row)
+    depth = np.maximum(-place, place + 1 - size)
+    point[_AXIS[face], lanes] = _SIGN[face] * np.where(outside, 1 - (2 * depth - 1) / size, 1)
     point[_ACROSS[face], lanes] = across
     point[_DOWN[face], lanes] = down
     axis = np.where(outside_columns, _ACROSS[face], _DOWN[face])
@@ -102,20 +105,34 @@ def _texel(place: Array, size: int) -> Array:
     return np.clip(np.floor((place + 1) / 2 * size), 0, size - 1).astype(np.int64)
 
 
+def corner_texels(face: Array, column: Array, row: Array, size: int) -> list[Places]:
+    """Return the three texels at a corner of the cube: that of the face itself is the last.
+
+    Args:
+        face: The face of a place.
+        column: The first of two columns around the place.
+        row: The first of two rows.
+        size: The size of a face.
+    """
+    beyond = [np.where(axis < 0, -1, size) for axis in (column, row)]
+    inside = [np.clip(axis, 0, size - 1) for axis in beyond]
+    neighbors = [(beyond[0], inside[1]), (inside[0], beyond[1])]
+    return [*(beyond_edge(face, *each, size) for each in neighbors), (face, inside[0], inside[1])]
+
+
 def without_corner(weights: list[Array], missing: list[Array]) -> list[Array]:
-    """Divide the weight of a texel beyond a corner of the cube among the three that exist.
+    """Divide the weights of texels beyond a corner of the cube among the three at the corner.
 
     Args:
         weights: Of the four texels, with x as the faster axis.
         missing: For each of them where it is beyond a corner; empty if none is.
     """
-    if not missing:
+    if not np.any(missing):
         return weights
-    found = [np.where(gone, 0, weight) for weight, gone in zip(weights, missing, strict=True)]
-    for place, gone in enumerate(missing):
-        third = (2 * weights[place] + 3) // 6
-        for other in range(4):
-            if other != place:
-                rest = weights[place] - 2 * third if other == 3 - place else third
-                found[other] = found[other] + np.where(gone, rest, 0)
-    return found
+    found, corner = [], [np.zeros_like(weights[0])] * 3
+    for weight, gone in zip(weights, missing, strict=True):
+        found.append(np.where(gone, 0, weight))
+        third = (2 * weight + 3) // 6
+        parts = (third, third, weight - 2 * third)
+        corner = [sum_ + np.where(gone, part, 0) for sum_, part in zip(corner, parts, strict=True)]
+    return found + corner

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cudarun.emulator.machine.textures.cubes import face_gradients, without_corner
-from cudarun.emulator.machine.textures.filters import NOTHING, STEPS, weighted
+from cudarun.emulator.machine.textures.filters import STEPS, WHOLE, weighted
 from cudarun.emulator.machine.textures.footprints import AnisotropicFootprint, footprint
 from cudarun.emulator.machine.textures.handles import ILLEGAL_ADDRESS, by_object
 from cudarun.emulator.machine.textures.levels import gradient_steps, lod_steps
@@ -61,9 +61,8 @@ class _OfTexture:
         textures = active.batch.launch.config.textures
         words = np.zeros((len(handles), CHANNELS), dtype=np.uint32)
         for texture, positions, lane in by_object(active, handles, textures, "texture"):
-            gradients = self.mode == "grad"
-            unsuited = texture.unsuited(self.geometry, gradients=gradients, offset=self.shift)
-            if unsuited is not None:
+            if texture.geometry != self.geometry:
+                unsuited = f"a .{self.geometry} fetch from a .{texture.geometry} texture"
                 raise active.unimplemented(unsuited, lane)
             texels = texture.texels()
             if texels is None:
@@ -158,13 +157,14 @@ class Fetch(_OfTexture):
                     [(at + part) - at for at, part in zip(coordinates, vector, strict=True)]
                     for vector in gradients
                 ]
+            sizes: tuple[float, ...] = texture.sizes[0] if texture.sampler.normalized else (1, 1, 1)
+            leaves: Array | bool = False
             if "cube" in self.geometry:
-                changes, leaves = face_gradients(coordinates, gradients)
-                return gradient_steps(changes, (texture.sizes[0][0] / 2,) * 2, leaves)
-            sizes = texture.sizes[0] if texture.sampler.normalized else (1, 1, 1)
+                gradients, leaves = face_gradients(coordinates, gradients)
+                sizes = (texture.sizes[0][0] / 2,) * 2
             if texture.is_anisotropic:
-                return footprint(gradients, sizes, texture.sampler.anisotropy)
-            return gradient_steps(gradients, sizes)
+                return footprint(gradients, sizes, texture.sampler.anisotropy, leaves)
+            return gradient_steps(gradients, sizes, leaves)
         return None
 
 
@@ -206,30 +206,24 @@ def gathered(
     """
     filtering = replace(sampler, linear=True)
     corners, _, missing = texture.around(texels[0], 0, place, filtering)
-    if missing and texels[0].dtype.kind == "f":
-        _replace_missing(corners, missing, texels[0].dtype)
+    if len(corners) > len(_ORDER) and texels[0].dtype.kind == "f":
+        whole = np.full(len(corners[0]), STEPS)
+        shares = np.stack(without_corner([whole], [whole > 0])[1:]) * (WHOLE // STEPS)
+        average = weighted(np.stack(corners[len(_ORDER) :])[None], texels[0].dtype, shares[None])
+        for around, gone in zip(corners, missing, strict=False):
+            around[gone] = average[gone]
     words = np.zeros((len(corners[0]), CHANNELS), dtype=np.uint32)
     for column, corner in enumerate(_ORDER):
         words[:, column] = _words(texture, texels[0], corners[corner])[:, channel]
     return words
 
 
-def _replace_missing(corners: list[Array], missing: list[Array], kind: np.dtype[Any]) -> None:
-    """Replace texels beyond a corner of a cube by the average of the others."""
-    for place, gone in enumerate(missing):
-        some = np.stack(corners)[:, gone]
-        some[place] = NOTHING
-        alone = [np.full(some.shape[1], STEPS * (each == place)) for each in range(len(corners))]
-        shares = without_corner(alone, [weight > 0 for weight in alone])
-        corners[place][gone] = weighted(some, kind, np.stack(shares))
-
-
 def _words(texture: Texture, texels: Texels, values: Array) -> Array:
     """Return texels as words: fractions are those of a filter, which have 16 bits."""
     if not texture.promoted or texture.srgb:
         return texture.words(texels, values)
-    whole = np.full((1, len(values)), STEPS, dtype=np.int64)
-    fractions = weighted(values[None], texels.dtype, whole)
+    whole = np.full((1, 1, len(values)), WHOLE)
+    fractions = weighted(values[None, None], texels.dtype, whole)
     return np.ascontiguousarray(fractions).view(np.uint32)
 
 

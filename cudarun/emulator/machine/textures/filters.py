@@ -28,13 +28,15 @@ from cudarun.emulator.numerics.arrays import Array
 STEPS = 256
 """Steps from the middle of a texel to that of the next: a weight has 8 bits of fraction."""
 
+WHOLE = 4 * STEPS
+"""The sum of all weights: those of many samples have 10 bits of fraction."""
+
 _GUARD = 4
 """Bits of floats that are kept below the last bit of the largest texel."""
 NOTHING = -0.0  # the neutral element of a sum
 _FLOAT = 4  # bytes
 _SMALLEST = float(np.finfo(np.float32).tiny)
 _NAN = {2: 0x7FFFE000, 4: 0x7FFFFFFF}  # words, by the bytes of a channel
-_TOGETHER = 4  # texels with a common unit
 
 
 def divided(weight: Array, steps: Array, *, tie: int = 0) -> tuple[Array, Array]:
@@ -63,45 +65,64 @@ def corner_weights(weight: Array, steps: list[Array]) -> list[Array]:
 
 
 def without_unread(corners: list[Array], steps: list[Array], missing: list[Array]) -> None:
-    """Replace the texels that have no part in a weight, or are missing, by zeros."""
-    for corner, texels in enumerate(corners):
+    """Replace texels that have no part in a weight by zeros.
+
+    Args:
+        corners: The texels around each place, and those at the corner of a cube.
+        steps: From the first to the second texel of each axis.
+        missing: For each texel around a place where it is beyond a corner.
+    """
+    around = 1 << len(steps)
+    beyond = np.zeros(len(corners[0]), dtype=np.bool_)
+    for corner, texels in enumerate(corners[:around]):
+        unread = np.zeros_like(beyond)
         for axis, part in enumerate(steps):
             if corner >> axis & 1:
-                texels[part == 0] = NOTHING
+                unread |= part == 0
         if missing:
-            texels[missing[corner]] = NOTHING
+            beyond |= missing[corner] & ~unread
+            unread |= missing[corner]
+        texels[unread] = NOTHING
+    for texels in corners[around:]:
+        texels[~beyond] = NOTHING
 
 
 def weighted(
-    corners: Array, kind: np.dtype[np.generic], weights: Array, units: Array | None = None
+    slices: Array, kind: np.dtype[np.generic], weights: Array, units: Array | None = None
 ) -> Array:
     """Return weighted sums of texels, as floats.
 
     Args:
-        corners: For each corner a row of channels per lane.
+        slices: Of each slice the texels that are read together, of each the lanes' channels.
         kind: The type of a channel in memory.
-        weights: For each corner the weight per lane, in steps; of signed bytes whole ones.
+        weights: For each texel the weight per lane, a part of `WHOLE`.
         units: The last bits of floats that are kept, if not those of their format.
     """
     if kind.kind == "f":
-        return _sums_of_floats(corners, weights[:, :, None], kind, units)
-    return _sums_of_integers(corners, weights[:, :, None], kind)
+        return _sums_of_floats(slices, weights[..., None], kind, units)
+    return _sums_of_integers(slices, weights[..., None], kind)
+
+
+def averaged(slices: Array, weights: Array) -> Array:
+    """Return weighted sums of integers that stay integers, to nearest, a tie up."""
+    total: Array = (slices.astype(np.int64) * weights[..., None]).sum(axis=(0, 1))
+    return (total + WHOLE // 2) // WHOLE
 
 
 # --- integers ------------------------------------------------------------------------------------
 
 _TO_16_BITS: dict[type[np.generic], Callable[[Array], Array]] = {
-    np.uint16: lambda total: (total + 0x80) // STEPS,
-    np.int16: lambda total: (total + 0x80) // STEPS,
-    np.uint8: lambda total: (total * 0x101 + 0x80) // STEPS,
+    np.uint16: lambda total: (total + WHOLE // 2) // WHOLE,
+    np.int16: lambda total: (total + WHOLE // 2) // WHOLE,
+    np.uint8: lambda total: (total * 0x101 + WHOLE // 2) // WHOLE,
     # 127 becomes 32767 as its bits are repeated below themselves, 3 bits beyond the last
-    np.int8: lambda total: ((total << 3) + (total >> 4) + (total >> 12) + 4) >> 3,
+    np.int8: lambda total: ((total << 1) + (total >> 6) + (total >> 14) + 4) >> 3,
 }
-"""From a sum with 8 bits of fraction to one of 16 bits, to nearest."""
+"""From a sum to one of 16 bits, to nearest."""
 
 
-def _sums_of_integers(corners: Array, weights: Array, kind: np.dtype[np.generic]) -> Array:
-    total = (corners.astype(np.int64) * weights).sum(axis=0)
+def _sums_of_integers(slices: Array, weights: Array, kind: np.dtype[np.generic]) -> Array:
+    total = (slices.astype(np.int64) * weights).sum(axis=(0, 1))
     most = np.iinfo(np.uint16 if kind.kind == "u" else np.int16).max
     fractions: Array = np.maximum(_TO_16_BITS[kind.type](total), -most) / most
     return fractions.astype(np.float32)
@@ -111,26 +132,25 @@ def _sums_of_integers(corners: Array, weights: Array, kind: np.dtype[np.generic]
 
 
 def _sums_of_floats(
-    corners: Array, weights: Array, kind: np.dtype[np.generic], units: Array | None
+    slices: Array, weights: Array, kind: np.dtype[np.generic], units: Array | None
 ) -> Array:
-    texels = corners.astype(np.float64)
+    texels = slices.astype(np.float64)
     normal = _SMALLEST if kind.itemsize == _FLOAT else 0.0
     texels = np.where(np.abs(texels) < normal, np.copysign(0.0, texels), texels)
-    finite = np.isfinite(texels).all(axis=0)
+    finite = np.isfinite(texels).all(axis=(0, 1))
     numbers = np.where(finite & (weights > 0), texels, NOTHING)
-    total = np.full(numbers.shape[1:], NOTHING)
-    for first in range(0, len(numbers), _TOGETHER):
-        some = slice(first, first + _TOGETHER)
+    total = np.full(numbers.shape[2:], NOTHING)
+    for number, (some, shares) in enumerate(zip(numbers, weights, strict=True)):
         if units is None:
-            unit = np.ldexp(_last_bit(np.abs(numbers[some]).max(axis=0), kind), -_GUARD)
+            unit = np.ldexp(_last_bit(np.abs(some).max(axis=0), kind), -_GUARD)
         else:
-            unit = units[some].max(axis=0, where=weights[some] > 0, initial=_SMALLEST)
-        shares = np.trunc(numbers[some] / unit) * weights[some]
-        total += shares.sum(axis=0, initial=NOTHING) * (unit / STEPS)
+            unit = units[number].max(axis=0, where=shares > 0, initial=_SMALLEST)
+        parts = np.trunc(some / unit) * shares
+        total += parts.sum(axis=0, initial=NOTHING) * (unit / WHOLE)
     last = _last_bit(np.abs(total), kind)
     rounded = np.copysign(np.floor(np.abs(total) / last + 0.5) * last, total)
     with np.errstate(invalid="ignore"):  # of opposite infinities
-        special = texels.sum(axis=0)
+        special = texels.sum(axis=(0, 1))
     rounded = np.where(np.abs(rounded) < normal, np.copysign(0.0, rounded), rounded)
     sums = np.where(finite, rounded, special).astype(np.float32)
     words = np.where(np.isnan(sums), _NAN[kind.itemsize], sums.view(np.uint32))

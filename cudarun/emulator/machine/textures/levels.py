@@ -23,6 +23,8 @@ SHARE_OF_BOTH = 11 / 16  # of the sum or difference of both gradients
 _FARTHEST = 1e30
 _CARRY, CARRY_OF_SIZES = 4, 7  # of a product, in units of 2 ** -12
 _PLACE = 15 / 32  # of the logarithm of a number, from its entry in the table to the next one
+_SLOPES = ((8, 2.0), (4, 1.75), (2, 1.5))
+"""How fast the second level gains weight if the filter is optimized, by a limit of anisotropy."""
 _LEAST, _MOST = -1 << 20, 1 << 20  # steps beyond all levels
 
 
@@ -48,6 +50,15 @@ def sampler_steps(number: float) -> int:
     return math.trunc(min(max(limited, _LEAST / STEPS), _MOST / STEPS) * STEPS)
 
 
+def optimized(steps: Array, anisotropy: int) -> Array:
+    """Return levels of detail nearer to a whole level, the more the greater the limit."""
+    slope = next((slope for limit, slope in _SLOPES if anisotropy >= limit), 1)
+    level, fraction = steps // STEPS, steps % STEPS
+    start = int(STEPS / 2 * (1 - 1 / slope))
+    steeper: Array = np.clip(np.floor((fraction - start) * slope), 0, STEPS).astype(np.int64)
+    return level * STEPS + steeper
+
+
 def gradient_steps(
     gradients: list[list[Array]], sizes: tuple[float, ...], apart: Array | bool = False
 ) -> Array:
@@ -59,9 +70,18 @@ def gradient_steps(
         apart: Where the sum and the difference of both have no meaning.
     """
     first, second = in_texels(gradients, sizes)
-    alone = np.maximum(length(first), length(second))
-    both = [length(diagonal, SHARE_OF_BOTH) for diagonal in diagonals(first, second)]
-    return logarithm(np.where(apart, alone, np.maximum(alone, np.maximum(*both))))
+    return logarithm(np.stack(lengths(first, second, apart)).max(axis=0))
+
+
+def lengths(first: list[Array], second: list[Array], apart: Array | bool = False) -> list[Array]:
+    """Return shares of the lengths of two vectors: of one, their sum, the other, their difference.
+
+    Of equal lengths, the first counts as the longest.
+    """
+    both = [
+        np.where(apart, 0.0, length(parts, SHARE_OF_BOTH)) for parts in diagonals(first, second)
+    ]
+    return [length(first), both[0], length(second), both[1]]
 
 
 def in_texels(gradients: list[list[Array]], sizes: tuple[float, ...]) -> list[list[Array]]:

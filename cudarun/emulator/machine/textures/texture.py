@@ -13,7 +13,7 @@ before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -27,16 +27,25 @@ from cudarun.emulator.machine.textures.addressing import (
     scaled,
     steps_from_middle,
 )
-from cudarun.emulator.machine.textures.cubes import beyond_edge, faced, without_corner
+from cudarun.emulator.machine.textures.cubes import (
+    Places,
+    beyond_edge,
+    corner_texels,
+    faced,
+    without_corner,
+)
 from cudarun.emulator.machine.textures.filters import (
     NOTHING,
     STEPS,
+    WHOLE,
+    averaged,
     corner_weights,
     divided,
     weighted,
     without_unread,
 )
-from cudarun.emulator.machine.textures.footprints import AnisotropicFootprint, limit_steps
+from cudarun.emulator.machine.textures.footprints import AnisotropicFootprint
+from cudarun.emulator.machine.textures.levels import optimized
 from cudarun.emulator.machine.textures.texels import (
     COLORS,
     BeyondMemory,
@@ -69,6 +78,7 @@ class Sampler:
         least: The least level of detail, in steps.
         most: The greatest one.
         anisotropy: The most samples that gradients of different lengths average; 1 for none.
+        optimized: Most levels of detail between two levels are nearer to one of them.
         border: The texel beyond the border: its channels as 32-bit words.
     """
 
@@ -81,6 +91,7 @@ class Sampler:
     least: int = 0
     most: int = 0
     anisotropy: int = 1
+    optimized: bool = False
     border: tuple[int, int, int, int] = (0, 0, 0, 0)
 
 
@@ -103,6 +114,17 @@ class Place:
     steps: Array | None = None
     whole: bool = False
     footprint: AnisotropicFootprint | None = None
+
+    def samples(
+        self, share: Array, fraction: Array, *, second: bool
+    ) -> Iterator[tuple[Array, Array | int, Place]]:
+        """Yield the weights, of which sum, and the places that are read in a level."""
+        if self.footprint is None:
+            yield share, STEPS, self
+            return
+        for weight, whole, moves in self.footprint.samples(share, fraction, second=second):
+            offsets = moves if self.offsets is None else _shifted(self.offsets, moves)
+            yield weight, whole, replace(self, offsets=offsets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,31 +152,6 @@ class Texture:
     promoted: bool = False
     srgb: bool = False
     linear: bool = False
-
-    def unsuited(self, geometry: str, *, gradients: bool, offset: bool) -> str | None:
-        """Return the reason why a fetch of a geometry is not implemented for this texture."""
-        if geometry != self.geometry:
-            return f"a .{geometry} fetch from a .{self.geometry} texture"
-        if not gradients or self.sampler.anisotropy <= 1:
-            return None
-        sampler, several, texels = self.sampler, len(self.sizes) > 1, self.texels()
-        kind = np.dtype(np.float32) if texels is None else texels[0].dtype
-        reasons = {
-            f"of a .{geometry} texture": "cube" in geometry
-            or (several and not self.is_anisotropic),
-            "between levels": several and sampler.between,
-            "of several levels with a limit that is not a power of two": several
-            and limit_steps(sampler.anisotropy) % STEPS != 0,
-            "with a bias or a least level of detail": sampler.bias != 0 or sampler.least != 0,
-            "with mirrored coordinates": AddressMode.MIRROR in sampler.modes,
-            "without normalized coordinates": not sampler.normalized,
-            "of sRGB colors": self.srgb,
-            "of signed bytes": kind == np.int8,
-            "of the nearest integers": kind.kind != "f" and not sampler.linear,
-            "with an offset": offset,
-        }
-        reason = next((reason for reason, applies in reasons.items() if applies), None)
-        return f"tex.grad with an anisotropic filter {reason}" if reason else None
 
     @property
     def is_anisotropic(self) -> bool:
@@ -189,44 +186,50 @@ class Texture:
             BeyondMemory: A texel is beyond the memory of the texture.
         """
         first, second = self.levels(place, sampler)
-        count = len(place.coordinates[0])
-        filtered = not place.whole and (sampler.linear or bool(second.any()))
-        corners = (4 if AXES[self.geometry] < 3 else 8) if sampler.linear else 1
+        shares = divided(np.full_like(second, STEPS), second)
         kind = texels[0].dtype
-        dtype = np.dtype(REGISTERS[kind.kind])
-        samples = [(np.full(count, STEPS, dtype=np.int64), place)]
-        if place.footprint is not None:
-            filtered = True
-            samples = [
-                (weight, replace(place, offsets=offsets))
-                for weight, offsets in place.footprint.samples()
-            ]
-        values = np.full((len(samples) * 2 * corners, count, CHANNELS), dtype.type(NOTHING))
-        weights = np.zeros(values.shape[:2], dtype=np.int64)
-        for number, (share, sample) in enumerate(samples):
-            parts = zip((first, first + 1), divided(share, second), strict=True)
-            for part, (levels, weight) in enumerate(parts):
-                row = (2 * number + part) * corners
+        rows, row_weights = [], []
+        for part, (levels, share) in enumerate(zip((first, first + 1), shares, strict=True)):
+            if not share.any():
+                continue
+            for weight, whole, sample in place.samples(share, second, second=part > 0):
+                values = np.full(
+                    (self._texels_of(sampler), len(second), CHANNELS), NOTHING,
+                    dtype=REGISTERS[kind.kind],
+                )  # fmt: skip
+                weights = np.zeros(values.shape[:2], dtype=np.int64)
                 for level in np.unique(levels[weight > 0]):
                     lanes = np.flatnonzero((levels == level) & (weight > 0))
                     some = _of_lanes(sample, lanes)
                     with _mapped(lanes):
                         found, steps, missing = self.around(texels[level], level, some, sampler)
                     without_unread(found, steps, missing)
-                    shares = without_corner(corner_weights(weight[lanes], steps), missing)
-                    values[row : row + len(found), lanes] = found
-                    weights[row : row + len(found), lanes] = shares
-        if not filtered:
-            return self.words(texels[0], values[0])
-        if place.footprint is not None:
-            weights = weights * STEPS / weights.sum(axis=0)  # a power of two
-        sums = weighted(values, kind, weights)
+                    values[: len(found), lanes] = found
+                    corners = without_corner(corner_weights(weight[lanes], steps), missing)
+                    weights[: len(found), lanes] = corners
+                rows.append(values)
+                row_weights.append(weights * (WHOLE // whole))
+        if not (place.footprint or second.any() or (sampler.linear and not place.whole)):
+            return self.words(texels[0], rows[0][0])
+        slices, weights = np.stack(rows), np.stack(row_weights)
+        if self.geometry == "3d" and sampler.linear:
+            slices, weights = (each.reshape(-1, 4, *each.shape[2:]) for each in (slices, weights))
+        if not self.promoted and kind.kind != "f":
+            return averaged(slices, weights).astype(kind).astype(slices.dtype).view(np.uint32)
+        sums = weighted(slices, kind, weights)
         if self.srgb:
-            colors = COLORS[texels[0].channels]
-            light = linear_light(values[:, :, :colors]).astype(np.float16)
-            units = last_bits(values[:, :, :colors])
-            sums[:, :colors] = weighted(light, light.dtype, weights, units)
+            colors = slices[..., : COLORS[texels[0].channels]]
+            light = linear_light(colors).astype(np.float16)
+            sums[:, : colors.shape[-1]] = weighted(light, light.dtype, weights, last_bits(colors))
         return np.ascontiguousarray(sums).view(np.uint32)
+
+    def _texels_of(self, sampler: Sampler) -> int:
+        """Return the number of texels around a place, those at the corner of a cube included."""
+        if not sampler.linear:
+            return 1
+        if AXES[self.geometry] > 2:
+            return 8
+        return 7 if sampler.seamless and "cube" in self.geometry else 4
 
     def levels(self, place: Place, sampler: Sampler) -> tuple[Array, Array]:
         """Return the first level of each lane, and the weight of the next one."""
@@ -235,6 +238,8 @@ class Texture:
         if place.whole:
             return none if place.steps is None else np.clip(place.steps, 0, last), none
         steps = none if place.steps is None else place.steps + sampler.bias
+        if sampler.between and sampler.optimized:
+            steps = optimized(steps, sampler.anisotropy)
         steps = np.clip(steps, sampler.least, max(sampler.most, sampler.least))
         steps = np.clip(steps, 0, last * STEPS)
         if not sampler.between:
@@ -301,7 +306,7 @@ class Texture:
         if not sampler.linear:
             column, row = (np.clip(np.floor(axis), 0, size - 1).astype(np.int64) for axis in places)
             return [self._stored(texels, column, row, slices + face)], [], []
-        steps = [steps_from_middle(axis) for axis in places]
+        steps = _shifted([steps_from_middle(axis) for axis in places], place.offsets)
         low = [axis // STEPS for axis in steps]
         if not sampler.seamless:
             on_face = Place(place.coordinates, slices + face)
@@ -315,14 +320,23 @@ class Texture:
             return found, fractions, []
         found = []
         missing: list[Array] = []
+        at_corner = np.logical_and(*((axis < 0) | (axis >= size - 1) for axis in low))
+        steps = [np.where(at_corner, np.clip(axis, -STEPS, size * STEPS), axis) for axis in steps]
+        low = [axis // STEPS for axis in steps]
         for corner in range(4):
             column, row = _corner(low, corner)
             outside = [(axis < 0) | (axis >= size) for axis in (column, row)]
             missing.append(outside[0] & outside[1])
-            where, column, row = beyond_edge(face, column, row, size)
-            column, row = (np.clip(axis, 0, size - 1) for axis in (column, row))
-            found.append(self._stored(texels, column, row, slices + where))
+            found.append(self._of_cube(texels, beyond_edge(face, column, row, size), slices, size))
+        if np.any(missing):
+            for where in corner_texels(face, low[0], low[1], size):
+                found.append(self._of_cube(texels, where, slices, size))
         return found, [axis % STEPS for axis in steps], missing
+
+    def _of_cube(self, texels: Texels, where: Places, slices: Array, size: int) -> Array:
+        face, *axes = where
+        column, row = (np.clip(axis, 0, size - 1) for axis in axes)
+        return self._stored(texels, column, row, slices + face)
 
     # --- texels ----------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from cudarun.emulator.detectors.vector_clocks import (
     WARP,
     LogicalClock,
     VectorClock,
+    known_times,
     without_covered,
 )
 from cudarun.emulator.machine import lanes as lane_sets
@@ -333,10 +334,9 @@ class HappensBefore:
 
     def is_after_grids(self, lanes: Indices) -> npt.NDArray[np.bool_]:
         """Return which lanes know that the grids before are complete."""
-        found = np.zeros(len(lanes), dtype=np.bool_)
-        for index, members in groups(self._clock[lanes]):
-            found[members] = self._clocks[index].get(np.array([AFTER_GRIDS])) > 0
-        return found
+        keys = np.full(len(lanes), AFTER_GRIDS)
+        known: npt.NDArray[np.bool_] = known_times(self._clocks, self._clock[lanes], keys) > 0
+        return known
 
     def has_heard_of(self, lanes: Indices, blocks: Array) -> npt.NDArray[np.bool_]:
         """Return per lane whether anything in another block happens before its next access."""
@@ -450,11 +450,9 @@ class HappensBefore:
 
     def _known_by_clock(self, lanes: Indices, others: Array, of: int = 0) -> Array:
         """Return the timestamps for threads or agents in the lanes' vector clocks."""
-        known = np.zeros(len(lanes), dtype=np.int64)
         kinds = kinds_of(others)
         blocks, place = np.divmod(others - kinds, self.threads)
         warps = blocks * self.warps + place // WARP_SIZE
         keys = np.stack([THREAD + others, WARP + kinds + warps, BLOCK + kinds + blocks]) + of
-        for number, members in groups(self._clock[lanes]):
-            known[members] = self._clocks[number].get(keys[:, members]).max(axis=0)
+        known: Array = known_times(self._clocks, self._clock[lanes], keys).max(axis=0)
         return known

@@ -13,6 +13,7 @@ from cudarun.emulator.detectors.findings import (
     DetectorFinding,
     FindingTable,
 )
+from cudarun.emulator.detectors.groups import distinct
 from cudarun.emulator.detectors.instrumentation import Detector, entries_of
 from cudarun.emulator.detectors.vector_clocks import THREAD_MASK
 from cudarun.emulator.machine.schedules.pending_products import EarlyUse, PendingProducts
@@ -42,7 +43,7 @@ class ProductRegisterDetector(Detector):
         self._findings = findings
         self._races = races
         self._pending: dict[str, PendingProducts] = {}
-        self._issued: dict[tuple[Site, int], int] = {}  # the last access of each agent
+        self._issued: dict[Site, dict[int, int]] = {}  # by agent, its last access
 
     def bound(self, frame: Frame, block: BlockCode, code: Code) -> Code:
         """Return code that also checks accesses to registers that may be pending."""
@@ -62,15 +63,17 @@ class ProductRegisterDetector(Detector):
     ) -> None:
         """See `Detector`."""
         if access.agent == "wgmma":
-            words = self._races.words_of_products(active)
-            self._issued |= {(site, word & THREAD_MASK): word for word in words.tolist()}
+            issued = self._issued.setdefault(site, {})
+            for word in distinct(self._races.words_of_products(active)):
+                issued[word & THREAD_MASK] = word
 
     def _checked(self, frame: Frame, use: EarlyUse, entry: Entry) -> None:
         active = frame.batch.active
         assert active is not None
         agents = (self._races.words_of_products(active) & THREAD_MASK).tolist()
         for site in use.products:
-            words = np.array([self._issued.get((site, agent), 0) for agent in agents])
+            issued = self._issued.get(site, {})
+            words = np.array([issued.get(agent, 0) for agent in agents])
             wrong = self._races.unordered(active, words)
             if len(wrong):
                 slot = frame.function.slots[use.slot]

@@ -123,7 +123,8 @@ class RaceDetector(Detector):
         self._reporter = RaceReporter(launch, findings, self._logical_clock, self._agents)
         self._lifetimes: dict[Batch, SharedLifetimes] = {}
         self._conflicts = Conflicts(launch.functions)
-        self._checks_strong = findings.baseline is not None  # atomic accesses among each other
+        self._finds_mixed = findings.baseline is not None
+        self._checks_strong = self._finds_mixed  # atomic accesses among each other
         self._lost: list[tuple[_UnitAccess, Indices]] = []
 
     # --- synchronization -------------------------------------------------------------------------
@@ -218,7 +219,9 @@ class RaceDetector(Detector):
         """See `Detector`."""
         order, lanes = self._orders[active.batch], active.lanes
         number = self._logical_clock.site_number(site, access)
-        self._checks_strong |= access.scope in NARROW or access.order == "volatile"
+        is_object = access.kind is AccessKind.MBARRIER or self._agents.asked is not None
+        if not is_object:
+            self._checks_strong |= access.scope in NARROW or access.order == "volatile"
         numbers = order.numbers[lanes]
         if access.agent:
             numbers = self._agents.of(access, active, numbers)
@@ -248,7 +251,7 @@ class RaceDetector(Detector):
                 step = _UnitAccess(
                     access, site, part.region, shadow, rows, here, theirs, units, place
                 )
-                self._check(step, order)
+                self._check(step, order, has_pairs=self._finds_mixed or not is_object)
             asked = self._agents.asked
             if asked is not None:  # the object has to be ready before the wait
                 asked = asked if rows is None else asked[rows]
@@ -265,7 +268,7 @@ class RaceDetector(Detector):
             self._shadows[region] = shadow
         return shadow
 
-    def _check(self, step: _UnitAccess, order: HappensBefore) -> None:
+    def _check(self, step: _UnitAccess, order: HappensBefore, *, has_pairs: bool) -> None:
         shadow, units, access = step.shadow, step.units, step.access
         plain_write = access.writes and not access.strong
         recorded = shadow.writes[units]
@@ -286,9 +289,9 @@ class RaceDetector(Detector):
             chosen = chosen[~self._are_one_copy(step, chosen, recorded[chosen])]
         if len(chosen):
             self._report(step, chosen, recorded[chosen])
-        if access.writes:
+        if access.writes and has_pairs:
             self._check_pairs(step, order, shadow.reads)
-        if shadow.strong is not None and (self._checks_strong or not access.strong):
+        if shadow.strong is not None and has_pairs and (self._checks_strong or not access.strong):
             self._check_pairs(step, order, shadow.strong)
         if plain_write:
             shadow.writes[units] = step.words

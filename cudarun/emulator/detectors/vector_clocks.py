@@ -9,7 +9,7 @@ synchronize with most others.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +32,7 @@ AFTER_GRIDS = 1 << 44
 """The key that a clock has after a wait for the grids before."""
 
 
+_KEY_BITS = 47
 THREAD_BITS = 32
 """An access is recorded as a word: the timestamp above these bits, the thread in them."""
 
@@ -133,6 +134,25 @@ class VectorClock:
             np.concatenate([self._keys, other._keys]),
             np.concatenate([self._timestamps, other._timestamps]),
         )
+
+
+def known_times(clocks: Sequence[VectorClock], which: Array, keys: Array) -> Array:
+    """Return the timestamps of keys in several clocks; 0 if a clock has none.
+
+    Args:
+        clocks: The clocks.
+        which: The number of a clock for each column of keys.
+        keys: The keys.
+    """
+    used, place = np.unique(which, return_inverse=True)
+    those: list[VectorClock] = [clocks[number] for number in used.tolist()]
+    if len(those) < 2:
+        return (those[0] if those else NOTHING).get(keys)
+    lengths = [len(clock) for clock in those]
+    numbers = np.arange(len(those)) << _KEY_BITS
+    table = np.concatenate([clock._keys for clock in those]) + np.repeat(numbers, lengths)
+    times = np.concatenate([clock._timestamps for clock in those])
+    return VectorClock(table, times).get(keys + numbers[place])
 
 
 NOTHING = VectorClock(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))

@@ -97,14 +97,7 @@ def _with_extents(slot: ParameterSlot, slots: Sequence[ParameterSlot]) -> Parame
 
 
 class Locator:
-    """A resolver of addresses.
-
-    Args:
-        buffers: All buffers.
-        integers: The integer arguments by name, for indices.
-        symbols: Returns the names of the image's variables; only called for addresses.
-        objects: All texture and surface objects.
-    """
+    """A resolver of addresses in all buffers and objects; the rest is as for `located`."""
 
     def __init__(
         self,

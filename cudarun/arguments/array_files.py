@@ -118,8 +118,7 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
     if initial.order is FileOrder.STORED and not initial.cast:
         if array.nbytes != spec.nbytes:
             raise RequestError(
-                f"{path} has {array.nbytes} bytes of data; {spec} has {spec.nbytes}",
-                file=str(path),
+                f"{path} has {array.nbytes} bytes of data; {spec} has {spec.nbytes}", file=str(path)
             )
         return
     if initial.cast and not _is_numeric(array.dtype):

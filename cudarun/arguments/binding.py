@@ -146,21 +146,9 @@ class Binding:
         return max((s.parameter.offset + s.parameter.size for s in self.slots), default=0)
 
     def pack(
-        self,
-        addresses: Mapping[str, int],
-        handles: Handles,
-        encode: EncodeTensorMap | None = None,
+        self, addresses: Mapping[str, int], handles: Handles, encode: EncodeTensorMap | None = None
     ) -> bytes:
-        """Return the whole parameter buffer.
-
-        Args:
-            addresses: Device addresses by buffer name; an empty buffer without one is null.
-            handles: Device addresses in variables of the image, and handles of objects.
-            encode: The driver's encoder of tensor maps.
-
-        Raises:
-            KeyError: An address is missing.
-        """
+        """Return the whole parameter buffer; arguments and errors as of `write_addresses`."""
         data = bytearray(self.size)
         pointers: list[tuple[int, Pointee]] = []
         for slot in self.slots:
@@ -298,8 +286,7 @@ def _tensor_facts(spec: TensorMapSpec) -> str:
     """Return the text of a tensor map: its buffer, and the layout in numbers."""
     tensor, facts = spec.tensor, str(spec.layout)
     if isinstance(tensor, BufferSpec):
-        initial = "" if tensor.initial is None else f":{tensor.initial}"
-        return f"{tensor}{initial}, {facts.removeprefix(f'{tensor}, ')}"
+        return f"{tensor.text}, {facts.removeprefix(f'{tensor}, ')}"
     assert isinstance(tensor, BufferElement), "binding resolves the names of buffers"
     return f"{tensor.name}{f' + {tensor.offset} B' if tensor.offset else ''}, {facts}"
 

@@ -104,7 +104,7 @@ class BufferRules(ValueRules):
                 self.refuse(scalars, Kind.BOOL, "iota requires a numeric type", start)
                 return Generated(word, self.parameters(word, element, (0, 1, 2)))
             case "rand" | "randn":
-                hint = f"randint(lo,hi) for {_plural(scalars)}"
+                hint = f"randint(lo,hi) for {' and '.join(map(str, scalars))}"
                 for kind in (Kind.SIGNED, Kind.UNSIGNED, Kind.BOOL):
                     self.refuse(scalars, kind, f"{word} produces fractions", start, hint=hint)
                 return self.rand(element, start) if word == "rand" else Generated(word)
@@ -202,7 +202,3 @@ class BufferRules(ValueRules):
         if self.scanner.peek("["):
             raise self.scanner.error("a list is nested deeper than the axes of the buffer")
         return self.scalar(inner)
-
-
-def _plural(scalars: tuple[ScalarType, ...]) -> str:
-    return " and ".join(map(str, scalars))

@@ -36,9 +36,7 @@ class ElementMismatch:
 
 
 def element_mismatches(
-    arguments: Sequence[Argument],
-    slots: Sequence[ParameterSlot],
-    earlier: Mapping[str, BufferSpec],
+    arguments: Sequence[Argument], slots: Sequence[ParameterSlot], earlier: Mapping[str, BufferSpec]
 ) -> Iterator[ElementMismatch]:
     """Yield the buffers whose elements do not match, those of earlier steps included."""
     for argument, slot in zip(arguments, slots, strict=True):
@@ -72,11 +70,8 @@ def _matching(mismatch: ElementMismatch, directory: Path) -> str | None:
     """Return the argument with the kernel's element type; ``None`` if no text gives that."""
     from cudarun.arguments.grammar import parse_argument
 
-    expected, spec, value = (
-        pointee_type(mismatch.parameter),
-        mismatch.spec,
-        mismatch.slot.value,
-    )
+    expected = pointee_type(mismatch.parameter)
+    spec, value = mismatch.spec, mismatch.slot.value
     if not isinstance(value, Buffer | FileBuffer):  # of a struct the rest would be missing
         return None
     if expected is None or isinstance(innermost(spec.type), StructType):

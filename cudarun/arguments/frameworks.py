@@ -119,7 +119,7 @@ class WarpArray(Descriptor):
         if max(numbers) > _INT32.maximum:
             raise RequestError(f"{self}: the extents and strides of Warp are 32-bit integers")
         data = b"".join(each.to_bytes(4, "little") for each in (*numbers, dimensions, 0))
-        return bytes(16) + data, ((0, spec),), f"warp({_described(spec)})"
+        return bytes(16) + data, ((0, spec),), f"warp({spec.text})"
 
     def __str__(self) -> str:
         return f"warp({self.buffer})"
@@ -206,10 +206,6 @@ class FilledArray(Descriptor):
 def _strides(spec: BufferSpec) -> list[int]:
     """Return the distance of neighbors along each axis, in bytes."""
     return [math.prod(spec.shape[axis + 1 :]) * spec.type.size for axis in range(len(spec.shape))]
-
-
-def _described(spec: BufferSpec) -> str:
-    return str(spec) if spec.initial is None else f"{spec}:{spec.initial}"
 
 
 def numba_parameters(arguments: Sequence[Argument], directory: Path) -> list[Argument]:

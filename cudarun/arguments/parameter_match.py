@@ -212,7 +212,7 @@ def _fit_scalar(given: ScalarType, expected: Expected) -> None:
         case ScalarType() if not has_same_bits(given, expected):
             raise ParameterMismatch(f"it is {expected}, not {given}")
         case PtxType(letter) if letter != "b" and (letter == "f") != given.is_float:
-            raise ParameterMismatch(f"it is {_ptx_name(expected)}, not {given}")
+            raise ParameterMismatch(f"it is .{letter}{8 * expected.size}, not {given}")
 
 
 def _fit_vector(given: VectorType, expected: VectorType) -> None:
@@ -258,7 +258,3 @@ def _with_type(number: UntypedNumber, size: int) -> str:
     form = read(number.text).form
     likely = {Form.INTEGER: f"i{8 * size}", Form.TRUTH: "bool"}.get(form, f"f{8 * size}")
     return f"add a type to {number}, such as {likely}:{number}"
-
-
-def _ptx_name(expected: PtxType) -> str:
-    return f".{expected.letter}{8 * expected.size}"

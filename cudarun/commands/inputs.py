@@ -9,12 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from cudarun.base.errors import ImageRefused, RequestError
-from cudarun.session.image.image import IN_MEMORY, MAX_IMAGE, STDIN, Image
+from cudarun.commands.declaration import Values, filled
+from cudarun.session.image.image import IN_MEMORY, MAX_IMAGE, STDIN, CompileOptions, Image
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cudarun.images.facts import ImageFacts
     from cudarun.images.mapping import Data
-    from cudarun.session.image.image import CompileOptions
 
 DASH = "-"
 """The name of stdin on the command line."""
@@ -89,6 +91,18 @@ def open_input(
         recording = read_recording(name, most)
         return Image(origin, recording.image, limit=most, recording=recording)
     return Image(origin, data, limit=most, compilation=compilation)
+
+
+def open_inputs(names: Sequence[str], values: Values) -> tuple[Image, ...]:
+    """Read several files with the compile options and the limit of a command.
+
+    Raises:
+        RequestError: As `open_input`, or stdin is named twice.
+    """
+    if names.count("-") > 1:
+        raise RequestError("stdin (-) can be read only once")
+    compilation = filled(CompileOptions, values)
+    return tuple(open_input(name, compilation, values["max_image"]) for name in names)
 
 
 def _read(name: str, most: int, origin: str) -> Data:

@@ -13,11 +13,10 @@ from cudarun.commands.declaration import Values, filled, option, options_of
 from cudarun.commands.files import image_files, output_files
 from cudarun.commands.help import Command
 from cudarun.commands.image_options import architecture, compile_options, jit, jit_options
-from cudarun.commands.inputs import open_input
+from cudarun.commands.inputs import open_inputs
 from cudarun.commands.options import progress_display, reading, stack, target, target_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
-from cudarun.session.image.image import CompileOptions
 from cudarun.session.link.request import LinkRequest
 
 if TYPE_CHECKING:
@@ -64,14 +63,9 @@ def command(quiet: bool, **values: Any) -> int:
 
 
 def _request(values: Values, where: Target) -> LinkRequest:
-    sources = filled(CompileOptions, values)
-    limit = values.pop("max_image")
-    names = values.pop("inputs")
-    if names.count("-") > 1:
-        raise RequestError("stdin (-) can be read only once")
     if values["output"] == "-":
         raise RequestError("the linked image cannot be written to stdout (-)", option="--output")
-    inputs = tuple(open_input(name, sources, limit) for name in names)
+    inputs = open_inputs(values["inputs"], values)
     [output] = outputs = output_files(click.get_current_context().command.params, values)
     check_outputs(outputs, [path for image in inputs for path in image_files(image)])
     options = jit(values, verbose=where.verbose)

@@ -19,14 +19,13 @@ from cudarun.commands.declaration import (
 )
 from cudarun.commands.help import Command
 from cudarun.commands.image_options import compile_options, jit, jit_options
-from cudarun.commands.inputs import open_input
+from cudarun.commands.inputs import open_inputs
 from cudarun.commands.numbers import UINT_MAX, extent, size
 from cudarun.commands.options import progress_display, reading, target, target_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.report.renderer import Renderer, finish
 from cudarun.session.driver.contexts import Target
-from cudarun.session.image.image import CompileOptions
 from cudarun.session.load.parent import load, prefetch
 from cudarun.session.load.request import LoadRequest, OfflineScope
 from cudarun.session.workers.devices import DeviceWorkers
@@ -96,9 +95,7 @@ def _offline(values: Values, renderer: Renderer, where: Target, *, quiet: bool) 
     _refuse_offline()
     from cudarun.session.load.offline import load_offline
 
-    limit = values["max_image"]
-    sources = filled(CompileOptions, values)
-    images = tuple(open_input(name, sources, limit) for name in values["images"])
+    images = open_inputs(values["images"], values)
     details = where.verbose or renderer.owns_stdout
     scope = OfflineScope(values["kernel"], values["arch"], details, where.timeout)
     return finish(load_offline(images, scope, progress_display(where, quiet=quiet)), renderer)
@@ -112,9 +109,5 @@ def _refuse_offline() -> None:
 
 
 def _request(values: Values, *, verbose: bool) -> LoadRequest:
-    names, limit = values["images"], values["max_image"]
-    if names.count("-") > 1:
-        raise RequestError("stdin (-) can be read only once")
-    sources = filled(CompileOptions, values)
-    images = tuple(open_input(name, sources, limit) for name in names)
+    images = open_inputs(values["images"], values)
     return filled(LoadRequest, values, images=images, options=jit(values, verbose=verbose))

@@ -188,14 +188,13 @@ def _properties(info: ContextInfo) -> dict[str, str]:
         "made current": made,
         "flags": ", ".join(info.flags),
         "API version": str(info.api_version),
-        **{f"limit {name}": _amount(value) for name, value in info.limits.items()},
+        **{
+            f"limit {name}": "not supported" if value is None else str(value)
+            for name, value in info.limits.items()
+        },
         "cache preference": info.cache_config,
         "stream priorities": f"{least} to {greatest}",
         "creation time": f"{info.milliseconds:.2f} ms",
         "another context": f"{info.another_milliseconds:.2f} ms, "
         f"{info.another_bytes / 2**20:.1f} MiB",
     }
-
-
-def _amount(value: int | None) -> str:
-    return "not supported" if value is None else str(value)

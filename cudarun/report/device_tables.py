@@ -34,16 +34,10 @@ def _attributes(attributes: dict[str, dict[str, int | None]]) -> Table:
 def _show_devices(report: DevicesReport, out: Console) -> None:
     rows = FittingTable("device", "name", "cc", "SMs", "free/total GiB", "PCI", "driver", "PTX")
     for device in report.devices:
-        rows.add_row(
-            device.label,
-            device.name,
-            _version(device.compute_capability),
-            device.multiprocessors,
-            _memory(device),
-            device.pci_bus_id,
-            _version(device.driver_version),
-            _version(device.ptx_version) if device.ptx_version else "?",
-        )
+        capability, driver = map(_version, (device.compute_capability, device.driver_version))
+        hardware = device.multiprocessors, _memory(device), device.pci_bus_id
+        ptx = _version(device.ptx_version) if device.ptx_version else "?"
+        rows.add_row(device.label, device.name, capability, *hardware, driver, ptx)
     out.print(rows)
     for device in report.devices:
         print_line(out, f"{device.label}: {device.uuid}")

@@ -40,10 +40,10 @@ def show_load(report: LoadReport, out: Console, style: TableStyle) -> None:
 def show_offline(report: OfflineReport, out: Console, style: TableStyle) -> None:
     """Print the contents of each file."""
     for file in report.files:
-        if file.error is not None:
-            _show_failure(file.error, out)
-            continue
         out.file.flush()
+        if file.error is not None:
+            show_error(file.error)
+            continue
         for diagnostic in file.diagnostics:
             show_diagnostic(diagnostic)
         print_line(out, (file.image, "bold"), f"  {_describe(file)}")
@@ -89,7 +89,8 @@ def _show_outcome(outcome: LoadOutcome, out: Console, *, quiet: bool, details: b
             print_line(out, (result.image, "bold"))
         _show_result(result, out, quiet=quiet or is_summary)
     if outcome.error is not None:
-        _show_failure(outcome.error, out)
+        out.file.flush()
+        show_error(outcome.error)
 
 
 def _show_fatbins(outcome: LoadOutcome, out: Console) -> None:
@@ -98,14 +99,9 @@ def _show_fatbins(outcome: LoadOutcome, out: Console) -> None:
     for result in outcome.results:
         times = [each.load_milliseconds + each.context_milliseconds for each in result.loaders]
         memory = [each.memory_bytes for each in result.loaders if each.memory_bytes is not None]
-        rows.add_row(
-            result.fatbin,
-            result.target or "",
-            Text(result.verdict or "", _GOOD if result.verdict == "loaded" else _BAD),
-            len(result.kernels),
-            f"{sum(times):.1f}" if times else "",
-            size_text(sum(memory)) if memory else "",
-        )
+        loaded = Text(result.verdict or "", _GOOD if result.verdict == "loaded" else _BAD)
+        cost = f"{sum(times):.1f}" if times else "", size_text(sum(memory)) if memory else ""
+        rows.add_row(result.fatbin, result.target or "", loaded, len(result.kernels), *cost)
     out.print(rows)
     failed: dict[tuple[str, str], list[int]] = {}
     for result in outcome.results:
@@ -195,27 +191,17 @@ def _show_loaders(loaders: Sequence[LoaderReport], out: Console) -> None:
     rows = FittingTable("API", "loaded", "calls", "ms", "kernels", "calls", "ms", "memory")
     for loader in loaders:
         when = "before any context" if loader.before_contexts else "in a context"
-        rows.add_row(
-            _API[loader.via],
-            when if loader.error is None else "refused",
-            loader.load_calls,
-            f"{loader.load_milliseconds:.2f}",
-            len(loader.handles),
-            loader.context_calls,
-            f"{loader.context_milliseconds:.2f}",
-            "?" if loader.memory_bytes is None else size_text(loader.memory_bytes),
-        )
+        when = when if loader.error is None else "refused"
+        load = loader.load_calls, f"{loader.load_milliseconds:.2f}"
+        kernels = len(loader.handles), loader.context_calls, f"{loader.context_milliseconds:.2f}"
+        memory = "?" if loader.memory_bytes is None else size_text(loader.memory_bytes)
+        rows.add_row(_API[loader.via], when, *load, *kernels, memory)
     out.print(rows)
     errors = {loader.via: loader.error for loader in loaders if loader.error is not None}
     shown = next(iter(errors.values()), None)
     for via, error in errors.items():
         if shown is not None and error.cuda != shown.cuda:
             print_line(out, f"{_API[via]}: {error}")
-
-
-def _show_failure(error: CudarunError, out: Console) -> None:
-    out.file.flush()
-    show_error(error)
 
 
 def _describe(file: FileReport) -> str:

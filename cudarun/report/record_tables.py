@@ -25,14 +25,8 @@ def show_listing(report: LaunchListing, out: Console, _: TableStyle) -> None:
     for each in report.launches:
         is_unknown = each.in_graph and not each.measured
         milliseconds = "graph" if is_unknown else f"{each.milliseconds:.3f}"
-        rows.add_row(
-            each.launches,
-            milliseconds,
-            _extent(each.grid),
-            _extent(each.block),
-            each.shared_bytes,
-            each.name,
-        )
+        geometry = _extent(each.grid), _extent(each.block), each.shared_bytes
+        rows.add_row(each.launches, milliseconds, *geometry, each.name)
     out.print(rows)
 
 

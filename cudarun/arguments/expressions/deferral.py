@@ -34,10 +34,7 @@ class Deferred:
     __slots__ = ("function", "operands", "shape")
 
     def __init__(
-        self,
-        function: Callable[..., Operand],
-        operands: Sequence[Data],
-        shape: tuple[int, ...],
+        self, function: Callable[..., Operand], operands: Sequence[Data], shape: tuple[int, ...]
     ) -> None:
         self.function = function
         self.operands = operands

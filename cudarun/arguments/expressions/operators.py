@@ -92,8 +92,7 @@ def _integer_binary(operator: str, left: Operand, right: Operand) -> Operand:
         right = np.minimum(right, np.asarray(64).astype(np.asarray(right).dtype))
     _check_right(operator, right)
     return cast(
-        Operand,
-        _INTEGER_OPERATORS[operator](_as_integers(left, dtype), _as_integers(right, dtype)),
+        Operand, _INTEGER_OPERATORS[operator](_as_integers(left, dtype), _as_integers(right, dtype))
     )
 
 

@@ -48,9 +48,7 @@ class Tolerance:
         help="Absolute tolerance of --check and --reference.  [default: depends on the dtype]",
     )
     equal_nan: bool = _check(
-        "--equal-nan",
-        default=False,
-        help="Treat NaN as equal to NaN in --check and --reference.",
+        "--equal-nan", default=False, help="Treat NaN as equal to NaN in --check and --reference."
     )
 
     def __post_init__(self) -> None:
@@ -62,9 +60,7 @@ class Tolerance:
     def overridden(self, rtol: float | None, atol: float | None) -> Tolerance:
         """Return the tolerance of a check that has its own."""
         return Tolerance(
-            self.rtol if rtol is None else rtol,
-            self.atol if atol is None else atol,
-            self.equal_nan,
+            self.rtol if rtol is None else rtol, self.atol if atol is None else atol, self.equal_nan
         )
 
     def within(
@@ -93,7 +89,4 @@ class Tolerance:
     def of(self, scalar: ScalarType | None) -> tuple[float, float]:
         """Return ``(rtol, atol)`` for a floating type; that of ``f64`` for ``None``."""
         rtol, atol = DEFAULT_TOLERANCES[scalar.name if scalar else "f64"]
-        return (
-            rtol if self.rtol is None else self.rtol,
-            atol if self.atol is None else self.atol,
-        )
+        return (rtol if self.rtol is None else self.rtol, atol if self.atol is None else self.atol)

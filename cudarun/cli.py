@@ -25,8 +25,7 @@ from cudarun.base.errors import (
     of_system,
 )
 from cudarun.base.process import StdoutError
-from cudarun.commands.command_group import COMPLETION_VARIABLE, CommandGroup, usage_hint
-from cudarun.commands.help import HelpContext
+from cudarun.commands.help import COMPLETION_VARIABLE, CommandGroup, HelpContext, usage_hint
 
 if TYPE_CHECKING:
     from cudarun.report.renderer import Renderer

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.base.processors import available_cores
+from cudarun.base.machine import available_cores
 
 
 @pytest.fixture(autouse=True)

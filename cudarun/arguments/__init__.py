@@ -13,7 +13,7 @@ Parsing, without numpy (the parsers share ``scanner`` and ``literals``)::
 Binding to a kernel, without numpy too (``parameter_match`` compares a value with a parameter)::
 
     binding      arguments + the kernel's parameters  ─▶  Binding: buffers, bytes, layout table;
-                 in parts: parameter_order, parameter_table, buffer_resolution, element_mismatches
+                 in parts: parameter_order, parameter_table, buffer_resolution
     packing      one value  ─▶  its bytes, with the addresses left open
 
 In the worker, with numpy (``dtypes`` are the types' numpy side)::

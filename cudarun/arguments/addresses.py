@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import TypeVar
 
-from cudarun.arguments.buffer_resolution import ObjectLocator
+from cudarun.arguments.buffer_resolution import with_levels
 from cudarun.arguments.dimensions import evaluate_index
 from cudarun.arguments.packing import (
     ArraySpec,
@@ -44,6 +44,22 @@ def buffers_in(pointers: Pointers) -> Iterator[BufferSpec]:
             yield from buffers_in(pointee.pointers)
 
 
+def all_buffers(
+    slots: Sequence[ParameterSlot], others: Iterable[BufferSpec]
+) -> tuple[BufferSpec, ...]:
+    """Return the buffers of arguments in their order, then the others."""
+    own = (each for slot in slots for each in buffers_in(slot.pointers))
+    return (*own, *(each for spec in others for each in (spec, *buffers_in(spec.pointers))))
+
+
+def all_pointees(
+    slots: Iterable[ParameterSlot], buffers: Iterable[BufferSpec]
+) -> Iterator[Pointee]:
+    """Yield what the addresses in arguments and in buffers point to."""
+    everything = (each.pointers for group in (slots, buffers) for each in group)
+    return (pointee for pointers in everything for _, pointee in pointers)
+
+
 def located(
     slots: Sequence[ParameterSlot],
     others: Sequence[BufferSpec],
@@ -63,12 +79,8 @@ def located(
     Raises:
         RequestError: An index is out of bounds, or a name is both a buffer and a variable.
     """
-    buffers = [each for slot in slots for each in buffers_in(slot.pointers)]
-    for spec in others:
-        buffers += [spec, *buffers_in(spec.pointers)]
-    everything = [slot.pointers for slot in slots] + [spec.pointers for spec in buffers]
-    pointees = (each for pointers in everything for _, each in pointers)
-    objects = [each for each in pointees if isinstance(each, ObjectSpec)]
+    buffers = all_buffers(slots, others)
+    objects = [each for each in all_pointees(slots, buffers) if isinstance(each, ObjectSpec)]
     locator = Locator(
         [*earlier.buffers.values(), *buffers], integers, symbols, [*earlier.objects, *objects]
     )
@@ -107,7 +119,7 @@ class Locator:
         objects: Iterable[ObjectSpec] = (),
     ) -> None:
         self._buffers = {spec.name: spec for spec in buffers}
-        self._objects = ObjectLocator([*objects], self._buffers)
+        self._owners = {each.source: each for each in objects if each.owns}
         self._integers = integers
         self._symbols = symbols
 
@@ -126,7 +138,7 @@ class Locator:
             case AddressOf():
                 return self._place(pointee)
             case ObjectSpec():
-                return self._objects.located(pointee)
+                return with_levels(pointee, self._owners, self._buffers)
             case TensorMapSpec():
                 return self._tensor_map(pointee)
             case _:

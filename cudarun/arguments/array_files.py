@@ -52,16 +52,12 @@ def npy_header(
         assert scalar is not None, "it is u8 or u16"
         return scalar, header.shape
     if not is_npy(path):
-        raise RequestError(
-            f"{path} is not a .npy file, so its type is unknown",
-            hint=f"add the type and dimensions: f32[n]:@{path}",
-            file=str(path),
-        )
+        hint = f"add the type and dimensions: f32[n]:@{path}"
+        raise _refused(path, "is not a .npy file, so its type is unknown", hint)
     array = _mapped(path)
     value = value or FileBuffer(str(path))
     if _is_fortran(array) and value.order is FileOrder.PLAIN:
-        ways = (paste(replace(value, order=order)) for order in (FileOrder.C, FileOrder.STORED))
-        raise _in_fortran_order(path, *ways)
+        raise _in_fortran_order(path, lambda order: paste(replace(value, order=order)))
     element = element_type(array.dtype)
     if element is None:
         raise _no_type(path, array)
@@ -79,7 +75,7 @@ def load_npy(path: Path) -> Array:
     if is_png(path):
         return read_png(path)
     if not is_npy(path):
-        raise RequestError(f"{path} is not a .npy file", file=str(path))
+        raise _refused(path, "is not a .npy file")
     return _native(np.asarray(_mapped(path)))
 
 
@@ -100,9 +96,7 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
     if not image and not is_npy(path):
         if initial.cast or initial.order is FileOrder.C:
             word = "cast" if initial.cast else "corder"
-            raise RequestError(
-                f"{path} is not a .npy file: {word} requires its type and shape", file=str(path)
-            )
+            raise _refused(path, f"is not a .npy file: {word} requires its type and shape")
         check_raw_size(path, spec.nbytes, str(spec))
         return
     # The pixels of an image are decoded where they are needed: here is only their shape.
@@ -113,29 +107,21 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
         return paste(f"{spec}:{replace(initial, **changes)}")
 
     if _is_fortran(array) and initial.order is FileOrder.PLAIN:
-        ways = (written(order=order) for order in (FileOrder.C, FileOrder.STORED))
-        raise _in_fortran_order(path, *ways)
+        raise _in_fortran_order(path, lambda order: written(order=order))
     if initial.order is FileOrder.STORED and not initial.cast:
         if array.nbytes != spec.nbytes:
-            raise RequestError(
-                f"{path} has {array.nbytes} bytes of data; {spec} has {spec.nbytes}", file=str(path)
-            )
+            raise _refused(path, f"has {array.nbytes} bytes of data; {spec} has {spec.nbytes}")
         return
     if initial.cast and not _is_numeric(array.dtype):
-        raise RequestError(
-            f"{path} contains {array.dtype}, which cast cannot convert", file=str(path)
-        )
+        raise _refused(path, f"contains {array.dtype}, which cast cannot convert")
     if not initial.cast and not _matches(array.dtype, spec.type):
         is_castable = _is_numeric(array.dtype) and isinstance(innermost(spec.type), ScalarType)
-        raise RequestError(
-            f"{path} contains {array.dtype}; the buffer is {spec}",
-            hint=f"convert it: {written(cast=True)}" if is_castable else None,
-            file=str(path),
-        )
+        hint = f"convert it: {written(cast=True)}" if is_castable else None
+        raise _refused(path, f"contains {array.dtype}; the buffer is {spec}", hint)
     if header is not None and _gets_alpha(array.shape, spec):
         return
     if array.size * _width(array.dtype) != math.prod(spec.array_shape):
-        raise RequestError(f"{path} has shape {array.shape}; the buffer is {spec}", file=str(path))
+        raise _refused(path, f"has shape {array.shape}; the buffer is {spec}")
 
 
 def file_contents(initial: FileInitial, spec: BufferSpec) -> Contents:
@@ -239,27 +225,24 @@ def _as_stored(array: Array, order: FileOrder) -> bool:
     return order is FileOrder.STORED and _is_fortran(array)
 
 
-def _in_fortran_order(path: Path, reordered: str, stored: str) -> RequestError:
-    return RequestError(
-        f"{path} is in Fortran order",
-        hint=f"reorder it: {reordered}\nor pass its bytes as stored: {stored}",
-        file=str(path),
-    )
+def _refused(path: Path, why: str, hint: str | None = None) -> RequestError:
+    return RequestError(f"{path} {why}", hint=hint, file=str(path))
+
+
+def _in_fortran_order(path: Path, written: Callable[[FileOrder], str]) -> RequestError:
+    reordered, stored = map(written, (FileOrder.C, FileOrder.STORED))
+    hint = f"reorder it: {reordered}\nor pass its bytes as stored: {stored}"
+    return _refused(path, "is in Fortran order", hint)
 
 
 def _no_type(path: Path, array: Array) -> RequestError:
     if array.dtype.names is not None:
-        return RequestError(
-            f"{path} contains structs whose layout is not that of C++: {array.dtype}",
-            hint="save it with numpy.dtype(…, align=True), or pass its bytes: "
-            f"u8[{array.nbytes}]:asis(@{path})",
-            file=str(path),
-        )
-    return RequestError(
-        f"{path} contains {array.dtype}, which is not an argument type",
-        hint=f"add the type and dimensions: bf16[n]:@{path}",
-        file=str(path),
-    )
+        what = f"contains structs whose layout is not that of C++: {array.dtype}"
+        own = f"u8[{array.nbytes}]:asis(@{path})"
+        hint = f"save it with numpy.dtype(…, align=True), or pass its bytes: {own}"
+        return _refused(path, what, hint)
+    hint = f"add the type and dimensions: bf16[n]:@{path}"
+    return _refused(path, f"contains {array.dtype}, which is not an argument type", hint)
 
 
 def _mapped(path: Path) -> np.memmap[Any, Any]:
@@ -282,7 +265,7 @@ def _mapped(path: Path) -> np.memmap[Any, Any]:
         says = "its header is malformed" if is_parser or not str(error) else str(error)
         if "Python objects" in says or "allow_pickle" in says:  # the array is mapped, not loaded
             says = "it contains Python objects, which are not unpickled"
-        raise RequestError(f"cannot read {path}: {says}", file=str(path)) from None
+        raise unreadable(path, ValueError(says)) from None
     assert isinstance(array, np.memmap), "what cannot be mapped is refused"
     return array
 
@@ -304,5 +287,4 @@ def _refuse_empty_items(path: Path) -> None:
 
 def _native(array: Array) -> Array:
     """Return an array in native byte order and C order."""
-    native: Array = np.asarray(array, array.dtype.newbyteorder("="), order="C")
-    return native
+    return np.asarray(array, array.dtype.newbyteorder("="), order="C")

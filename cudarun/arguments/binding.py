@@ -12,14 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cudarun.arguments.addresses import buffers_in, located
+from cudarun.arguments.addresses import all_buffers, all_pointees, located
 from cudarun.arguments.buffer_resolution import BufferResolver
 from cudarun.arguments.computed_numbers import with_members, with_numbers
-from cudarun.arguments.element_mismatches import (
-    ElementMismatch,
-    element_mismatches,
-    mismatch_refusal,
-)
 from cudarun.arguments.frameworks import FilledArray, numba_parameters
 from cudarun.arguments.members import member_remarks
 from cudarun.arguments.packing import (
@@ -38,7 +33,13 @@ from cudarun.arguments.packing import (
 )
 from cudarun.arguments.parameter_match import Agreement
 from cudarun.arguments.parameter_order import argument_names, in_order, order_remarks
-from cudarun.arguments.parameter_table import Suggest, fit_all
+from cudarun.arguments.parameter_table import (
+    ElementMismatch,
+    Suggest,
+    element_mismatches,
+    fit_all,
+    mismatch_refusal,
+)
 from cudarun.arguments.scalars import CompiledConstant, Scalar, constant_remarks, integer_constants
 from cudarun.arguments.scope import Scope
 from cudarun.arguments.types import TENSOR_MAP, Type, lay_out
@@ -84,10 +85,7 @@ class Binding:
     @property
     def buffers(self) -> tuple[BufferSpec, ...]:
         """Every buffer to allocate: those of arguments in their order, then the others."""
-        found = [each for slot in self.slots for each in buffers_in(slot.pointers)]
-        for spec in self.others:
-            found += [spec, *buffers_in(spec.pointers)]
-        return tuple(found)
+        return all_buffers(self.slots, self.others)
 
     @property
     def variables(self) -> tuple[VariableElement, ...]:
@@ -102,9 +100,7 @@ class Binding:
 
     @property
     def _pointees(self) -> Iterator[Pointee]:
-        everything = [slot.pointers for slot in self.slots]
-        everything += [spec.pointers for spec in self.buffers]
-        return (pointee for pointers in everything for _, pointee in pointers)
+        return all_pointees(self.slots, self.buffers)
 
     @property
     def integers(self) -> dict[str, int]:
@@ -214,7 +210,7 @@ def bind(
         try:
             packed = pack(value, name, partial(resolver.resolve, argument))
         except RequestError as error:
-            raise error.at(argument=argument.text or str(argument), kernel=kernel) from None
+            raise error.at(argument=argument.shown, kernel=kernel) from None
         slots.append(ParameterSlot(name, parameter, value, packed.data, packed.pointers))
         rows.append(_placed(packed.rows, parameter.offset, parameter.offset - end))
         end = parameter.offset + parameter.size
@@ -323,7 +319,7 @@ def _own_layout(arguments: Sequence[Argument | None], kernel: str) -> tuple[Para
             raise RequestError(
                 f"{kernel}: the parameter types of this kernel are unknown, so {argument} "
                 f"requires a type, such as i32:{argument.value}",
-                argument=argument.text or str(argument),
+                argument=argument.shown,
             )
         types.append(value_type(argument.value))
     offsets = lay_out(types).offsets

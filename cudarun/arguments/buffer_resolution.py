@@ -87,13 +87,10 @@ class BufferResolver:
     ) -> Initial | None:
         """Resolve the file of an initializer and check all that is possible without reading it."""
         if isinstance(initial, ListInitial) and initial.shape != spec.array_shape:
+            values = f", which has {by_times(spec.array_shape)} values"
             raise RequestError(
                 f"a list of shape {by_times(initial.shape)} does not match {spec}"
-                + (
-                    f", which has {by_times(spec.array_shape)} values"
-                    if inner_shape(spec.type)
-                    else ""
-                )
+                f"{values if inner_shape(spec.type) else ''}"
             )
         if isinstance(initial, FileInitial):
             path = locate(initial.path, self.directory)
@@ -111,12 +108,15 @@ class BufferResolver:
 # --- textures and surfaces -----------------------------------------------------------------------
 
 
-ResolveLevel = Callable[[Buffer | FileBuffer, str], BufferSpec]
-"""A function that returns the elements, the shape and the contents of a buffer's text."""
-
-
-def resolve_object(value: ObjectValue, name: str, resolve: ResolveLevel) -> ObjectSpec:
+def resolve_object(
+    value: ObjectValue, name: str, resolve: Callable[[Buffer | FileBuffer, str], BufferSpec]
+) -> ObjectSpec:
     """Return the object to create for a value with this name.
+
+    Args:
+        value: The value.
+        name: The name.
+        resolve: Returns the elements, the shape and the contents of a buffer's text.
 
     Raises:
         RequestError: No array has this form and shape, or it cannot be read in this way.
@@ -198,56 +198,51 @@ def _refused(name: str, spec: BufferSpec, problem: str) -> RequestError:
     return RequestError(f"{name}, {spec}: {problem}")
 
 
-class ObjectLocator:
-    """A converter of objects with the name of another argument's array to those with its levels.
+def with_levels(
+    spec: ObjectSpec, owners: Mapping[str, ObjectSpec], buffers: Mapping[str, BufferSpec]
+) -> ObjectSpec:
+    """Return an object with the levels of its array, which may be that of another argument.
 
     Args:
-        objects: All objects of the launch.
+        spec: The object.
+        owners: The objects that have an array, by its name.
         buffers: The buffers of the launch by name.
+
+    Raises:
+        RequestError: No argument has the array, or it cannot be read or written in this way.
     """
+    if spec.owns:
+        return spec
+    owner = owners.get(spec.source)
+    form = spec.form if owner is None else owner.form
+    levels = (_linear_memory(spec, owners, buffers),) if owner is None else owner.levels
+    if owner is not None and spec.form.linear and not form.linear:
+        raise RequestError(f"{spec.text}: {spec.source} is an array, not linear memory")
+    if spec.sampling is None and form.linear:
+        raise RequestError(f"{spec.text}: a surface requires an array, not linear memory")
+    if spec.sampling is None and len(levels) > 1:
+        raise RequestError(f"{spec.text}: a surface requires an array of one level")
+    if spec.sampling is not None:
+        _check_sampling(spec.name, levels, form, spec.sampling)
+    return replace(spec, levels=levels)
 
-    def __init__(self, objects: Sequence[ObjectSpec], buffers: Mapping[str, BufferSpec]) -> None:
-        self._owners = {each.source: each for each in objects if each.owns}
-        self._buffers = buffers
 
-    def located(self, spec: ObjectSpec) -> ObjectSpec:
-        """Return an object with the levels of its array.
-
-        Raises:
-            RequestError: No argument has the array, or it cannot be read or written in this way.
-        """
-        if spec.owns:
-            return spec
-        owner = self._owners.get(spec.source)
-        form = spec.form if owner is None else owner.form
-        levels = (self._buffer(spec),) if owner is None else owner.levels
-        if owner is not None and spec.form.linear and not form.linear:
-            raise RequestError(f"{spec.text}: {spec.source} is an array, not linear memory")
-        if spec.sampling is None and form.linear:
-            raise RequestError(f"{spec.text}: a surface requires an array, not linear memory")
-        if spec.sampling is None and len(levels) > 1:
-            raise RequestError(f"{spec.text}: a surface requires an array of one level")
-        if spec.sampling is not None:
-            _check_sampling(spec.name, levels, form, spec.sampling)
-        return replace(spec, levels=levels)
-
-    def _buffer(self, spec: ObjectSpec) -> BufferSpec:
-        """Return the buffer that a texture shows as linear memory."""
-        found = self._buffers.get(spec.source)
-        if found is None or isinstance(found, ArraySpec):
-            raise RequestError(
-                f"{spec.text}: no texture, surface or buffer is named '{spec.source}'",
-                hint=did_you_mean(spec.source, [*self._owners, *self._buffers]),
-            )
-        if not spec.form.linear:
-            raise RequestError(
-                f"{spec.text}: {spec.source} is a buffer, not an array",
-                hint=f"read it as linear memory: texture({spec.source}, linear)"
-                if spec.sampling is not None
-                else None,
-            )
-        problem = spec.form.problem(found.type, len(found.shape))
-        problem = problem or spec.form.misshape(found.shape)
-        if problem:
-            raise _refused(spec.source, found, problem)
-        return found
+def _linear_memory(
+    spec: ObjectSpec, owners: Mapping[str, ObjectSpec], buffers: Mapping[str, BufferSpec]
+) -> BufferSpec:
+    """Return the buffer that a texture shows as linear memory."""
+    buffer = buffers.get(spec.source)
+    if buffer is None or isinstance(buffer, ArraySpec):
+        raise RequestError(
+            f"{spec.text}: no texture, surface or buffer is named '{spec.source}'",
+            hint=did_you_mean(spec.source, [*owners, *buffers]),
+        )
+    if not spec.form.linear:
+        way = f"read it as linear memory: texture({spec.source}, linear)"
+        hint = None if spec.sampling is None else way
+        raise RequestError(f"{spec.text}: {spec.source} is a buffer, not an array", hint=hint)
+    problem = spec.form.problem(buffer.type, len(buffer.shape))
+    problem = problem or spec.form.misshape(buffer.shape)
+    if problem:
+        raise _refused(spec.source, buffer, problem)
+    return buffer

@@ -59,7 +59,7 @@ def with_numbers(
             found.append(argument and replace(argument, value=numbers.resolved(argument.value)))
         except RequestError as error:
             assert argument is not None, "nothing is resolved for a missing argument"
-            raise error.at(argument=argument.text or str(argument)) from None
+            raise error.at(argument=argument.shown) from None
     return found
 
 

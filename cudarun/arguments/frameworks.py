@@ -235,7 +235,7 @@ def _parts(argument: Argument, directory: Path) -> Iterator[Argument]:
 
     def part(name: str, value: Value) -> Argument:
         own = argument.name and (f"{argument.name}.{name}" if name else argument.name)
-        whole = argument.text or str(argument)
+        whole = argument.shown
         return Argument(own, value, f"{name} of {whole}", whole)
 
     yield part("meminfo", Null())

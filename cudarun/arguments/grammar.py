@@ -52,8 +52,6 @@ from cudarun.arguments.values import (
 )
 from cudarun.base.errors import RequestError
 
-__all__ = ["Argument", "parse_argument", "parse_arguments", "parse_setting", "parse_type"]
-
 MAX_ARRAY = 1 << 20
 """The longest array member: its values are written individually."""
 
@@ -88,15 +86,15 @@ def parse_argument(text: str | Argument) -> Argument:
         return text
     scanner = Scanner(text)
     start = scanner.skip_space()
-    found = scanner.match(_ARGUMENT_NAME)
-    name = found["name"] if found else None
+    parser = _ArgumentParser(scanner)
+    name = parser.name()
     if name in RESERVED:
         raise scanner.error(
             f"{name!r} is an operator of expressions and cannot name an argument", start
         )
     if scanner.at_end:
         raise scanner.error("expected a value, found the end")
-    return Argument(name, _ArgumentParser(scanner).whole_value(name), text)
+    return Argument(name, parser.whole_value(name), text)
 
 
 def parse_setting(text: str | Argument) -> Argument:
@@ -180,6 +178,11 @@ def parse_type(text: str) -> Type:
 
 class _ArgumentParser(ObjectRules, FrameworkRules, TensorMapRules):
     """The values and types of arguments."""
+
+    def name(self) -> str | None:
+        """Parse the optional ``NAME=``."""
+        found = self.scanner.match(_ARGUMENT_NAME)
+        return found["name"] if found else None
 
     def whole_value(self, name: str | None) -> Value:
         self.refuse_path(f"{name}=" if name else "")
@@ -351,9 +354,8 @@ class _ArgumentParser(ObjectRules, FrameworkRules, TensorMapRules):
 
     def member(self, taken: set[str]) -> tuple[str | None, Type | Value, int]:
         start = self.scanner.skip_space()
-        found = self.scanner.match(_ARGUMENT_NAME)
-        name = found["name"] if found else None
-        if name is not None and name in taken:
+        name = self.name()
+        if name in taken:
             raise self.scanner.error(f"two members are named {name!r}", start)
         taken |= {name} if name else set()
         start = self.scanner.skip_space()

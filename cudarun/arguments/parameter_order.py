@@ -70,13 +70,13 @@ def in_order(
                 f"{kernel}: argument {index} ({argument}) has no name and follows "
                 f"{displaced.name}, which is out of order",
                 hint="name it (NAME=VALUE), or put the arguments without names first",
-                argument=argument.text or str(argument),
+                argument=argument.shown,
             )
         if place in placed:
             raise RequestError(
                 f"{kernel}: two arguments for {noun} {argument.name}: "
                 f"{placed[place]} and {argument}",
-                argument=argument.text or str(argument),
+                argument=argument.shown,
             )
         if place != index:
             displaced = argument
@@ -94,7 +94,7 @@ def _unknown_name(
     return RequestError(
         f"{kernel} has no {noun} '{argument.name}'",
         hint=f"{near} {listed}" if near else listed,
-        argument=argument.text or str(argument),
+        argument=argument.shown,
     )
 
 
@@ -114,7 +114,7 @@ def argument_names(arguments: Sequence[Argument], parameters: Sequence[Parameter
                     f"argument {parameter.index} is named {argument.name}, which is parameter "
                     f"{owners[argument.name]} of the kernel",
                     hint="pass arguments in the order of the parameters",
-                    argument=argument.text or str(argument),
+                    argument=argument.shown,
                 )
             names.append(argument.name)
             continue

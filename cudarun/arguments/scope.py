@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from cudarun.arguments.packing import BufferSpec, ObjectSpec
-from cudarun.arguments.sampling import ArrayForm
 from cudarun.arguments.scalars import Scalar
 from cudarun.arguments.values import AddressOf, Element, ObjectValue, Value
 from cudarun.base.errors import RequestError
@@ -65,9 +64,7 @@ class Scope:
         """
         plain = {name: given for name, given, typed in values if isinstance(typed, Element)}
         plain |= {
-            name: _shown_again(name, typed)
-            for name, _, typed in values
-            if isinstance(typed, ObjectValue)
+            name: typed.again(name) for name, _, typed in values if isinstance(typed, ObjectValue)
         }
         numbers = {
             name: int(typed.value)
@@ -80,9 +77,3 @@ class Scope:
             {name: n for name, n in self.integers.items() if name not in plain} | numbers,
             (*self.objects, *(each for each in objects if each.owns)),
         )
-
-
-def _shown_again(name: str, value: ObjectValue) -> ObjectValue:
-    """Return a texture or surface of the same array or buffer as that of an argument."""
-    source = value.source if isinstance(value.source, str) else name
-    return ObjectValue(source, ArrayForm(linear=value.form.linear), value.sampling)

@@ -164,13 +164,9 @@ class ValueRules:
             case ScalarType():
                 return self.scalar(element)
             case types.VectorType():
-                components = self.run(element, element.count, lambda: self.scalar(element.scalar))
-                return VectorValue(element, components)
+                return VectorValue(element, self.run(element, lambda: self.scalar(element.scalar)))
             case types.ArrayType():
-                inner = element.element
-                return ArrayValue(
-                    element, self.run(element, element.count, lambda: self.element(inner))
-                )
+                return ArrayValue(element, self.run(element, lambda: self.element(element.element)))
             case types.StructType():
                 return self.struct_literal(element)
             case _:
@@ -187,17 +183,16 @@ class ValueRules:
     def scalar(self, scalar: ScalarType) -> Scalar:
         """Parse one number of a type."""
         start = self.scanner.skip_space()
-        found = self.scanner.match(NUMBER)
-        if found is None:
-            raise self.scanner.error(
-                f"expected {_described(scalar)}, found {self.scanner.found()}", start
-            )
+        expected = {Kind.FLOAT: "a number", Kind.BOOL: "true or false"}
+        text = self.required(NUMBER, expected.get(scalar.kind, "an integer"))
         with self.located(start):
-            return UntypedNumber(found.group()).of(scalar)
+            return UntypedNumber(text).of(scalar)
 
-    def run(self, whole: Type, count: int, one: Callable[[], _Kept]) -> tuple[_Kept, ...]:
-        """Parse ``count`` comma-separated values."""
-        scanner = self.scanner
+    def run(
+        self, whole: types.VectorType | types.ArrayType, one: Callable[[], _Kept]
+    ) -> tuple[_Kept, ...]:
+        """Parse the comma-separated values of a vector or an array."""
+        scanner, count = self.scanner, whole.count
         values = [one()]
         while len(values) < count:
             if not (scanner.accept(",") and scanner.looks_at(_LITERAL_AHEAD)):
@@ -237,14 +232,11 @@ class ValueRules:
         if quoted := scanner.match(_QUOTED):
             path = re.sub(r"\\(.)", r"\1", quoted["path"])
         else:
-            path = self.required(self.path_pattern(), "a path").rstrip()
+            pattern = _PATH_WITHIN[self.closing[-1]] if self.closing else _PATH
+            path = self.required(pattern, "a path").rstrip()
         if not path:
             raise scanner.error("expected the path of a file after '@'", start)
         return path
-
-    def path_pattern(self) -> re.Pattern[str]:
-        """Return the pattern of an unquoted path, which ends at the next bracket or comma."""
-        return _PATH_WITHIN[self.closing[-1]] if self.closing else _PATH
 
     def parenthesized(self, word: str, parse: Callable[[], _Kept]) -> _Kept:
         """Parse the file in the parentheses after ``word``."""
@@ -268,7 +260,3 @@ class ValueRules:
         if inner is not FileOrder.PLAIN:
             raise self.scanner.error(f"{order.value} and {inner.value} cannot be combined")
         return path, order
-
-
-def _described(scalar: ScalarType) -> str:
-    return {Kind.FLOAT: "a number", Kind.BOOL: "true or false"}.get(scalar.kind, "an integer")

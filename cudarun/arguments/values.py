@@ -241,6 +241,11 @@ class ObjectValue:
         """The word in the grammar."""
         return object_word(self.sampling)
 
+    def again(self, name: str) -> ObjectValue:
+        """Return a texture or surface of the same array or buffer as this one of an argument."""
+        source = self.source if isinstance(self.source, str) else name
+        return ObjectValue(source, ArrayForm(linear=self.form.linear), self.sampling)
+
     def __str__(self) -> str:
         levels = [self.source] if isinstance(self.source, str) else [*map(str, self.source)]
         return object_text(levels, self.form, self.sampling)
@@ -421,6 +426,11 @@ class Argument:
     value: Value
     text: str = field(default="", compare=False)
     whole: str = field(default="", compare=False)
+
+    @property
+    def shown(self) -> str:
+        """The text in messages: that of the user, if there is one."""
+        return self.text or str(self)
 
     def pasted(self, value: object) -> str:
         """Return the argument with another value, quoted for the shell; a part of one alone."""

@@ -1,4 +1,4 @@
-"""The machine of a run: its host name, and the identity of each device that a worker initialized.
+"""The machine of a run: its host name and cores, and the identity of each initialized device.
 
 Workers describe their devices as soon as the driver is initialized, and `add` keeps what they
 describe, so that the identity of a device is known even if its worker dies later.
@@ -6,11 +6,13 @@ describe, so that the identity of a device is known even if its worker dies late
 
 from __future__ import annotations
 
-from cudarun.base.records import dataclass
+import math
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing takes a while to import
-    from collections.abc import Iterable
+from cudarun.base.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +80,59 @@ def devices() -> tuple[DeviceIdentity, ...]:
 def device(label: str) -> DeviceIdentity | None:
     """Return the device with a label; ``None`` if no worker has initialized it."""
     return _devices.get(label)
+
+
+# --- processor cores -----------------------------------------------------------------------------
+
+
+_GROUPS = Path("/sys/fs/cgroup")
+_MEMBERSHIP = Path("/proc/self/cgroup")
+
+
+def available_cores(groups: Path = _GROUPS, membership: Path = _MEMBERSHIP) -> int:
+    """Return the number of cores, by the affinity and the quotas of the control groups.
+
+    ``docker run --cpus 1.5`` is a quota: two cores.
+
+    Args:
+        groups: The folder of the control groups (cgroups(7)), of version 1 or 2.
+        membership: The file that names those of this process.
+    """
+    quotas = [max(math.ceil(quota), 1) for quota in _quotas(groups, membership)]
+    return min([len(os.sched_getaffinity(0)), *quotas])
+
+
+def _quotas(groups: Path, membership: Path) -> Iterator[float]:
+    """Yield the quotas of the groups of this process, and of those that contain them."""
+    lines = []
+    with suppress(OSError):
+        lines = membership.read_text().splitlines()
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:  # version 2
+            root = groups
+        elif "cpu" in controllers.split(","):
+            root = groups / "cpu"
+        else:
+            continue
+        group = Path(path.lstrip("/"))
+        for folder in (group, *group.parents):  # a container may see its own group as the root
+            with suppress(OSError, ValueError):  # no file, or no limit
+                yield _quota(root / folder)
+
+
+def _quota(folder: Path) -> float:
+    """Return the quota of a control group, in cores.
+
+    Raises:
+        OSError: It has no quota.
+        ValueError: It has no limit.
+    """
+    try:
+        quota, period = (folder / "cpu.max").read_text().split()
+    except FileNotFoundError:
+        names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+        quota, period = ((folder / name).read_text() for name in names)
+    if int(quota) <= 0:
+        raise ValueError(quota)
+    return int(quota) / int(period)

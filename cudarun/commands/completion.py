@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from cudarun.base.errors import CudarunError
-from cudarun.commands.command_group import COMPLETION_VARIABLE
-from cudarun.commands.help import Command
+from cudarun.commands.help import COMPLETION_VARIABLE, Command
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

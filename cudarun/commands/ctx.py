@@ -11,8 +11,8 @@ import click
 from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse
 from cudarun.commands import completion
-from cudarun.commands.command_group import CommandGroup
 from cudarun.commands.declaration import option
+from cudarun.commands.help import CommandGroup
 from cudarun.commands.inputs import DASH, read_text
 from cudarun.commands.options import progress_display, reading, target, target_options
 from cudarun.commands.output import chosen_renderer

@@ -1,13 +1,14 @@
-"""The layout of ``--help``: options in groups, and no line break inside a word."""
+"""Commands of click with ``--help`` in groups, nvcc's options, and hints for unknown commands."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import partial
 
 import click
 
-from cudarun.commands.nvcc_options import own_words
+from cudarun.base.errors import RequestError
 from cudarun.report.terminal import fold_command, folded
 
 _NO_REWRAP = "\b"  # click's mark of a paragraph that keeps its lines
@@ -125,3 +126,104 @@ def _show(ctx: click.Context, _: click.Parameter, wanted: bool, is_short: bool) 
             ctx.meta[_SHORT] = True
         click.echo(ctx.get_help(), color=ctx.color)
         ctx.exit()
+
+
+# --- options of nvcc -----------------------------------------------------------------------------
+
+
+_PASS = "--compile-option"
+_FLAG = re.compile(
+    r"-O[0-3]|-[Ggw]|-m64|-lineinfo|-Wno-[a-z-]+"
+    r"|--?(?:use_fast_math|restrict|extended-lambda|expt-[a-z-]+)"
+)
+_WITH_VALUE = re.compile(
+    r"--?(?:std|arch|gpu-architecture|gencode|generate-code|maxrregcount|ftz|fmad|prec-div|prec-sqrt"
+    r"|rdc|relocatable-device-code|Xptxas|ptxas-options|Xcompiler|compiler-options|Xcudafe"
+    r"|ccbin|compiler-bindir|isystem|system-include|Werror|default-stream"
+    r"|diag-suppress|diag-warn|diag-error)"
+)
+
+
+def own_words(words: Sequence[str], known: Container[str]) -> Iterator[str]:
+    """Yield the words of a command line with nvcc's options in cudarun's spelling.
+
+    Users paste them from their builds. ``-I`` and ``-D`` are the same for both. ``-std`` and, where
+    the command has it, ``-arch`` are options of cudarun, too. The others are for the compiler:
+    ``--compile-option``.
+
+    Args:
+        words: The words.
+        known: The command's own options, which have precedence.
+    """
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            yield word
+            yield from rest
+        elif word == _PASS:
+            yield from (word, *[each for each in [next(rest, None)] if each is not None])
+        elif name in known:
+            yield word
+        elif _WITH_VALUE.fullmatch(name):  # before -d, whose value could follow: -diag-suppress
+            value = value if equals else next(rest, "")
+            own = f"--{name.lstrip('-')}"
+            yield f"{own}={value}" if own in known else f"{_PASS}={name}={value}"
+        elif word[:2] not in known and _FLAG.fullmatch(word):
+            yield f"{_PASS}={word}"
+        else:
+            yield word
+
+
+# --- groups --------------------------------------------------------------------------------------
+
+
+COMPLETION_VARIABLE = "_CUDARUN_COMPLETE"
+"""The environment variable by which a shell asks for completions."""
+
+_IMAGE_SUFFIXES = (".cu", ".ptx", ".cubin", ".fatbin", ".ltoir", ".o", ".a", ".cudarun")
+
+
+def is_image_name(text: object) -> bool:
+    """Return whether a word on the command line is the name of an image file, by its extension."""
+    return (
+        isinstance(text, str)
+        and text.endswith(_IMAGE_SUFFIXES)
+        and not text.startswith(_IMAGE_SUFFIXES)
+    )
+
+
+class CommandGroup(click.Group):
+    """A group whose suggestions include commands that are not imported yet."""
+
+    context_class = HelpContext
+    command_class = Command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the first argument names.
+
+        Raises:
+            RequestError: There is no such command.
+        """
+        name = args[0]
+        is_option = name.startswith("-")
+        if not is_option and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
+            raise RequestError(f"no such command {name!r}", hint=self._hint(ctx, args))
+        return super().resolve_command(ctx, args)
+
+    def _hint(self, ctx: click.Context, args: list[str]) -> str:
+        import difflib
+        import shlex
+
+        known = self.list_commands(ctx)
+        if "launch" in known and is_image_name(args[0]):
+            return f"launch it: {ctx.command_path} launch {shlex.join(args)}"
+        near = difflib.get_close_matches(args[0], known, 1)
+        return f"did you mean '{ctx.command_path} {near[0]}'?" if near else usage_hint(ctx)
+
+
+def usage_hint(ctx: click.Context) -> str:
+    """Return the hint that leads to a command's usage."""
+    return f"see '{ctx.command_path} --help'"

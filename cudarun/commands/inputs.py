@@ -15,8 +15,8 @@ from cudarun.session.image.image import IN_MEMORY, MAX_IMAGE, STDIN, CompileOpti
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cudarun.images.contents import Data
     from cudarun.images.facts import ImageFacts
-    from cudarun.images.mapping import Data
 
 DASH = "-"
 """The name of stdin on the command line."""
@@ -126,7 +126,7 @@ def _mapped(file: BinaryIO) -> Data | None:
     start = os.pread(file.fileno(), SIGNATURE_BYTES, 0)
     if identify_by_signature(start) not in CONTAINERS:
         return None
-    from cudarun.images.mapping import MappedFile
+    from cudarun.images.contents import MappedFile
 
     return MappedFile.of(file)
 

@@ -15,8 +15,8 @@ from cudarun.base.errors import RequestError
 from cudarun.base.files import FileUse, check_outputs
 from cudarun.base.options import EarlyEffect, OptionGroup, OptionScope
 from cudarun.commands import completion
-from cudarun.commands.command_group import is_image_name
 from cudarun.commands.declaration import Option, Values, conflict, filled, given_on_line, option
+from cudarun.commands.help import is_image_name
 from cudarun.commands.image_options import compile_options
 from cudarun.commands.launch_options import engine_options, launch_options
 from cudarun.commands.options import progress_display, reading, target, target_options

@@ -41,8 +41,8 @@ from cudarun.session.launch.step_request import (
 )
 
 if TYPE_CHECKING:
-    from cudarun.arguments.grammar import Argument
     from cudarun.arguments.scalars import CompiledConstant
+    from cudarun.arguments.values import Argument
     from cudarun.session.driver.contexts import Target
 
 T = TypeVar("T")

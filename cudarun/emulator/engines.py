@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib.util import find_spec
 
-from cudarun.base.processors import available_cores
+from cudarun.base.machine import available_cores
 from cudarun.base.records import dataclass
 from cudarun.emulator.engine_run import COMPILE, INTERPRET, EngineRun, Interpreter
 from cudarun.emulator.machine.launch import Launch

@@ -33,16 +33,14 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from cudarun.base.records import dataclass
-from cudarun.images.damage import Damaged, refused_if_damaged
 from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.elf import Elf, ElfSection, ElfSymbol, read_elf
 from cudarun.images.facts import OF_THE_DRIVER, Extent, ImageFacts, KernelFacts, VariableFacts
-from cudarun.images.kinds import ImageKind
+from cudarun.images.kinds import Damaged, ImageKind, refused_if_damaged
 from cudarun.images.parameters import Parameter
 
 if TYPE_CHECKING:
-    from cudarun.images.contents import CodeBytes
-    from cudarun.images.mapping import Buffer
+    from cudarun.images.contents import Buffer, CodeBytes
 
 _TRUNCATED = "a record of .nv.info is truncated"
 _OLD_OS_ABI = 51

@@ -22,7 +22,7 @@ from cudarun.images.parameters import Parameter
 from cudarun.images.reader import image_entries
 
 if TYPE_CHECKING:
-    from cudarun.images.mapping import Data
+    from cudarun.images.contents import Data
 
 _SECTION = ".debug_info"
 _SECTIONS = (

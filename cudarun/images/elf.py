@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cudarun.base.records import dataclass
 from cudarun.images.contents import CodeBytes, as_contents
-from cudarun.images.damage import Damaged, refused_if_damaged
-from cudarun.images.kinds import ImageKind
+from cudarun.images.kinds import Damaged, ImageKind, refused_if_damaged
 
 if TYPE_CHECKING:
-    from cudarun.images.mapping import Buffer
+    from cudarun.images.contents import Buffer
 
 _HEADER_BYTES = 64
 _SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")

@@ -27,12 +27,17 @@ from typing import TYPE_CHECKING, Literal
 from cudarun.base.errors import ImageRefused
 from cudarun.base.records import dataclass
 from cudarun.images.contents import CodeBytes, StreamedCode, WholeCode
-from cudarun.images.damage import Damaged, refused_if_damaged
-from cudarun.images.kinds import FATBIN_MAGIC, FATBIN_WRAPPER_MAGIC, ImageKind
+from cudarun.images.kinds import (
+    FATBIN_MAGIC,
+    FATBIN_WRAPPER_MAGIC,
+    Damaged,
+    ImageKind,
+    refused_if_damaged,
+)
 from cudarun.images.versions import parse_target
 
 if TYPE_CHECKING:
-    from cudarun.images.mapping import Buffer
+    from cudarun.images.contents import Buffer
 
 _CONTAINER = struct.Struct("<4sHHQ")
 _ENTRY = struct.Struct("<H2xIQI8xI8xQ8xQ")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from cudarun.images.mapping import Buffer
+from cudarun.base.errors import ImageRefused
 
+if TYPE_CHECKING:
+    from cudarun.images.contents import Buffer
 
 EM_CUDA = 190
 """The machine number of NVIDIA's GPUs in an ELF header."""
@@ -92,3 +96,31 @@ def _is_cuda_source(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return _CUDA_SOURCE.search(text) is not None
+
+
+# --- damage --------------------------------------------------------------------------------------
+
+
+class Damaged(Exception):
+    """The file is damaged; the message is the reason."""
+
+
+@contextmanager
+def refused_if_damaged(kind: ImageKind, origin: str, truncated: str) -> Iterator[None]:
+    """Refuse a file that is damaged: ``broken.cubin: not a cubin: it has no sections``.
+
+    Args:
+        kind: The kind of file.
+        origin: Its name in messages.
+        truncated: The reason if a structure ends past the end of the data.
+
+    Raises:
+        ImageRefused: It is damaged.
+    """
+    article = "an" if kind is ImageKind.ARCHIVE else "a"
+    try:
+        yield
+    except (Damaged, struct.error) as error:
+        cause = str(error) if isinstance(error, Damaged) else truncated
+        what = f"not {article} {kind.value}"
+        raise ImageRefused(what, cause=cause, origin=origin) from None

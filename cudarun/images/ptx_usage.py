@@ -39,7 +39,7 @@ from cudarun.ptx.tree import (
 )
 
 if TYPE_CHECKING:
-    from cudarun.images.mapping import Data
+    from cudarun.images.contents import Data
 
 Place = tuple[int, int]
 """A value in the parameters: the parameter's index, and the offset in it."""

@@ -13,7 +13,7 @@ from cudarun.images.reader import image_entries, read_image
 from cudarun.images.versions import Architecture, Version, parse_target
 
 if TYPE_CHECKING:
-    from cudarun.images.mapping import Data
+    from cudarun.images.contents import Data
 
 _VERSION = re.compile(rb"^[ \t]*\.version[ \t]+(\d{1,9})\.(\d{1,9})\b", re.MULTILINE)
 _TARGET = re.compile(rb"^[ \t]*\.target[ \t]+(\w+)", re.MULTILINE)

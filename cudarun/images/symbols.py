@@ -18,7 +18,7 @@ from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import Module
 
 if TYPE_CHECKING:
-    from cudarun.images.mapping import Data
+    from cudarun.images.contents import Data
 
 Role = Literal["defined", "weak", "wanted"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cudarun.commands.nvcc_options import own_words
+from cudarun.commands.help import own_words
 from cudarun.images.versions import Architecture
 from cudarun.session.compile.nvrtc import _options
 from cudarun.session.compile.source import _for_named_target

@@ -11,10 +11,9 @@ import pytest
 
 from cudarun.base.errors import ImageRefused
 from cudarun.images import fatbin
-from cudarun.images.contents import StreamedCode
+from cudarun.images.contents import MappedFile, StreamedCode
 from cudarun.images.cubin import check_cubin, kernel_names, read_cubin
 from cudarun.images.fatbin import NotDecompressible, decompressed_chunks, read_entries
-from cudarun.images.mapping import MappedFile
 from cudarun.images.ptx_search import kernel_names as names_in_ptx
 from cudarun.images.reader import check_sizes, file_parts, read_image
 from tests.images.golden_files import archive, golden

@@ -3,10 +3,9 @@
 import pytest
 
 from cudarun.base.errors import ImageRefused
-from cudarun.images.archive import ArchiveMember, read_members
 from cudarun.images.fatbin import read_entries
 from cudarun.images.kinds import ImageKind
-from cudarun.images.reader import image_entries, read_image
+from cudarun.images.reader import ArchiveMember, image_entries, read_image, read_members
 from cudarun.ptx.errors import PtxError
 from tests.images.golden_files import archive, golden
 

@@ -3,8 +3,7 @@
 import pytest
 
 from cudarun.ptx.errors import PtxError
-from cudarun.ptx.lexer import TokenKind, tokenize
-from cudarun.ptx.lines import Lines
+from cudarun.ptx.lexer import Lines, TokenKind, tokenize
 from cudarun.ptx.tree import Position
 
 

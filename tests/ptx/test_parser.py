@@ -2,7 +2,7 @@
 
 import pytest
 
-from cudarun.ptx.lines import SourceLines
+from cudarun.ptx.lexer import SourceLines
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import (
     Address,

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxError
-from cudarun.ptx.lexer import tokenize
-from cudarun.ptx.lines import SourceLines
+from cudarun.ptx.lexer import SourceLines, tokenize
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import TYPE_BYTES
 from tests.ptx.render import NOWHERE, render, without_positions

@@ -33,8 +33,7 @@ from cudarun.arguments.expressions.evaluation import (
     errors_naming,
     nothing_unwritten,
 )
-from cudarun.arguments.expressions.long_sums import long_sum
-from cudarun.arguments.expressions.mismatches import MismatchLocation
+from cudarun.arguments.expressions.mismatches import MismatchLocation, long_sum
 from cudarun.arguments.expressions.operators import (
     Operand,
     binary,

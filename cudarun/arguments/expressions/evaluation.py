@@ -130,7 +130,9 @@ class Evaluator:
             case tree.Name():
                 return self._name(node)
             case tree.SequenceLiteral(items):
-                return self._sequence(items)
+                parts = functions.same_type([self._operand("[…]", item) for item in items])
+                with numpy_errors("[…]"):
+                    return np.stack(parts)
             case tree.Unary(operator, operand):
                 return elementwise(lambda v: unary(operator, v), self.value(operand))
             case tree.Binary("@", left, right):
@@ -169,11 +171,6 @@ class Evaluator:
                 hint=f"add an initializer to {node.name}, such as zeros",
             )
         raise tree.unknown_name(self.expression, node, self.values)
-
-    def _sequence(self, items: Sequence[tree.Node]) -> Array:
-        parts = functions.same_type([self._operand("[…]", item) for item in items])
-        with numpy_errors("[…]"):
-            return np.stack(parts)
 
     def _load(self, path: str) -> Array:
         if path not in self._loaded:

@@ -90,18 +90,14 @@ def _integer_binary(operator: str, left: Operand, right: Operand) -> Operand:
         return sized(exact, dtype)
     if shift:
         right = np.minimum(right, np.asarray(64).astype(np.asarray(right).dtype))
-    _check_right(operator, right)
-    return cast(
-        Operand, _INTEGER_OPERATORS[operator](_as_integers(left, dtype), _as_integers(right, dtype))
-    )
-
-
-def _check_right(operator: str, right: Operand) -> None:
-    """Refuse operands for which numpy would give a warning and an invented number."""
+    # For these operands, numpy would give a warning and an invented number.
     if operator in ("//", "%") and not np.all(right):
         raise RequestError(f"'{operator}': integer division by zero")
     if operator in ("**", "<<", ">>") and np.any(np.less(right, 0)):
         raise RequestError(f"'{operator}': the right side has negative integers")
+    return cast(
+        Operand, _INTEGER_OPERATORS[operator](_as_integers(left, dtype), _as_integers(right, dtype))
+    )
 
 
 def is_bool(value: Operand) -> bool:

@@ -46,7 +46,7 @@ from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.program import VariableCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic
-from cudarun.ptx.lines import SourceLines
+from cudarun.ptx.lexer import SourceLines
 
 _UNIMPLEMENTED = frozenset({"abi_preserve", "abi_preserve_control", "blocksareclusters"})
 _WHOLE_WARP = ConstantUse(np.array([0xFFFFFFFF], dtype=np.uint32))

@@ -19,7 +19,7 @@ from cudarun.emulator.machine.spaces import CODE_WINDOW, RESERVED_SHARED
 from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
-from cudarun.ptx.lines import SourceLines
+from cudarun.ptx.lexer import SourceLines
 
 _CODE_STEP = 16
 _MOST_THREADS = 1024

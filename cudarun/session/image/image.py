@@ -13,8 +13,8 @@ from cudarun.base.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.diagnostics.entries import Diagnostic
+    from cudarun.images.contents import Data
     from cudarun.images.facts import ImageFacts
-    from cudarun.images.mapping import Data
     from cudarun.session.recording.archive import Recording
 
 Compiler = Literal["auto", "nvrtc", "nvcc"]

@@ -228,7 +228,7 @@ def _constant_error(kernel: TritonKernel, argument: Argument, why: str) -> Reque
     return RequestError(
         f"{kernel.name}: {argument.name} is {why}",
         hint="omit it, or compile the kernel for this value",
-        argument=argument.text or str(argument),
+        argument=argument.shown,
     )
 
 
@@ -268,7 +268,7 @@ def _tensor_map(argument: Argument, descriptor: TritonDescriptor) -> TensorMapVa
             f"{argument.name or 'it'} is a tensor descriptor: pass a buffer of "
             f"{descriptor.type}, got {argument.value}",
             hint=f"example: {argument.pasted(f'{descriptor.type}[m,n]:rand')}",
-            argument=argument.text or str(argument),
+            argument=argument.shown,
         )
     if isinstance(value, Buffer):
         scalar = innermost(value.type)
@@ -276,7 +276,7 @@ def _tensor_map(argument: Argument, descriptor: TritonDescriptor) -> TensorMapVa
         if is_other and descriptor.type != "u8":
             raise RequestError(
                 f"{argument.name or 'it'} is a tensor descriptor of {descriptor.type}, got {value}",
-                argument=argument.text or str(argument),
+                argument=argument.shown,
             )
     options = TensorMapOptions(
         box=sizes_of(*descriptor.block), type=descriptor.type, swizzle=descriptor.swizzle, l2="128B"

@@ -10,10 +10,10 @@ from functools import lru_cache
 from cudarun.base.errors import ImageRefused
 from cudarun.base.records import dataclass
 from cudarun.diagnostics.refusals import LoadTarget
+from cudarun.images.contents import MappedFile
 from cudarun.images.facts import ImageFacts
 from cudarun.images.fatbin import Entry, best_entry, read_entries
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
-from cudarun.images.mapping import MappedFile
 from cudarun.images.reader import (
     check_sizes,
     fatbins_in,

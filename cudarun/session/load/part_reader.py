@@ -8,18 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.base.errors import CudarunError, ImageRefused
-from cudarun.base.processors import available_cores
+from cudarun.base.machine import available_cores
 from cudarun.base.records import dataclass
+from cudarun.images.contents import MappedFile
 from cudarun.images.facts import Part
 from cudarun.images.fatbin import Entry
-from cudarun.images.mapping import MappedFile
 from cudarun.images.reader import kernels_of, read_part
 from cudarun.session.workers.pool import Steps, WorkerPool
 from cudarun.session.workers.progress import displayed
 from cudarun.session.workers.worker import WorkerSpec
 
 if TYPE_CHECKING:
-    from cudarun.images.mapping import Data
+    from cudarun.images.contents import Data
     from cudarun.session.workers.progress import ProgressDisplay
 
 T = TypeVar("T")

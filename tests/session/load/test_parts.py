@@ -14,8 +14,8 @@ import pytest
 from cudarun.base.errors import WorkerDied
 from cudarun.commands import inputs
 from cudarun.commands.inputs import open_input
+from cudarun.images.contents import MappedFile
 from cudarun.images.fatbin import Entry
-from cudarun.images.mapping import MappedFile
 from cudarun.images.reader import file_parts, kernels_of
 from cudarun.model.images import LoadReport
 from cudarun.session.driver.contexts import Target

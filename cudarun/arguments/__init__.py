@@ -6,7 +6,7 @@ user's syntax.
 Parsing, without numpy (the parsers share ``scanner`` and ``literals``)::
 
     grammar      "x=f32[n]:iota"  ─▶  values.Argument, made of types; the rules of its parts are in
-                 value_rules, buffers, objects, frameworks and tensor_maps
+                 value_rules, buffers, objects and frameworks
     expressions.parser  "y == a*x + 1"  ─▶  syntax.Expression
     dimensions   "2*n + 1"        ─▶  an expression of integers, and its value
 

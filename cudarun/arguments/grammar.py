@@ -13,10 +13,9 @@ from collections.abc import Iterable
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.expressions.syntax import RESERVED
 from cudarun.arguments.frameworks import FRAMEWORKS, FrameworkRules
-from cudarun.arguments.objects import OBJECTS, ObjectRules
+from cudarun.arguments.objects import OBJECTS, TensorMapRules
 from cudarun.arguments.scalars import UntypedNumber
-from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
-from cudarun.arguments.tensor_maps import TensorMapRules
+from cudarun.arguments.scanner import DOTTED, IDENTIFIER, MEMBER, SYMBOL, Scanner, did_you_mean
 from cudarun.arguments.types import (
     ADDRESS,
     MAX_DEPTH,
@@ -56,14 +55,10 @@ MAX_ARRAY = 1 << 20
 """The longest array member: its values are written individually."""
 
 _ARGUMENT_NAME = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)")
-ARGUMENT_OR_SYMBOL = re.compile(
-    rf"{IDENTIFIER.pattern}(?:\.(?:{IDENTIFIER.pattern}|[0-9]+))+|{SYMBOL.pattern}"
-)
+ARGUMENT_OR_SYMBOL = re.compile(rf"{IDENTIFIER.pattern}{MEMBER}+|{SYMBOL.pattern}")
 """A buffer, also one within a struct or a list (``s.p``, ``ptrs.0``), or a variable."""
 _SETTING = re.compile(rf"(?P<name>{SYMBOL.pattern})\s*=(?!=)")
-_REFERENCE = re.compile(
-    rf"{IDENTIFIER.pattern}(?:\.(?:{IDENTIFIER.pattern}|[0-9]+))*(?=\s*(?:[,}}]|\Z))"
-)
+_REFERENCE = re.compile(rf"{DOTTED}(?=\s*(?:[,}}]|\Z))")
 _CONSTRUCTS = frozenset((*FRAMEWORKS, *ORDERS, *OBJECTS, "tensormap", "bytes"))
 _AFTER_TYPE = re.compile(r"[:\[=]")
 _HEX = re.compile(r"[0-9a-fA-F_]*")
@@ -176,7 +171,7 @@ def parse_type(text: str) -> Type:
     return found
 
 
-class _ArgumentParser(ObjectRules, FrameworkRules, TensorMapRules):
+class _ArgumentParser(TensorMapRules, FrameworkRules):
     """The values and types of arguments."""
 
     def name(self) -> str | None:

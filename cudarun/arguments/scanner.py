@@ -16,6 +16,9 @@ MAX_NESTING = 50
 MAX_TEXT = 100_000
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+MEMBER = rf"(?:\.(?:{IDENTIFIER.pattern}|[0-9]+))"
+DOTTED = rf"{IDENTIFIER.pattern}{MEMBER}*"
+"""A name, also one within a struct or a list: ``s.p``, ``ptrs.0``."""
 _TEMPLATE = r"(?:<[\w\s:,*-]*>)?"
 SYMBOL = re.compile(rf"[A-Za-z_$%][\w$]*{_TEMPLATE}(?:::[A-Za-z_$][\w$]*{_TEMPLATE})*")
 """The name of a variable: that of a symbol, or its C++ name."""

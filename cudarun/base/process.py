@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes a while to import
@@ -191,3 +193,31 @@ def _interrupt_outside_the_hook(frame: FrameType, _event: str, _argument: object
     if frame.f_code is not EndingSignals._report_unraisable.__code__:
         sys.setprofile(None)
         _interrupt(frame)
+
+
+# --- the collector of reference cycles -----------------------------------------------------------
+
+
+keeps_frozen = True
+"""Whether objects can be kept for long: not in a process that goes on to other work."""
+
+
+@contextmanager
+def without_collection(*, freeze: bool = False) -> Iterator[None]:
+    """Suspend the collector in a block that creates many objects and keeps them.
+
+    It would visit all of them again and again: up to half of the time of such a block.
+
+    Args:
+        freeze: Exclude the objects from later collections, too: they are kept for long.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+        if freeze and keeps_frozen:
+            gc.freeze()
+    finally:
+        gc.enable()

@@ -13,12 +13,12 @@ from cudarun.base.files import FileUse
 from cudarun.commands import completion
 from cudarun.commands.declaration import option
 from cudarun.commands.help import CommandGroup
-from cudarun.commands.inputs import DASH, read_text
+from cudarun.commands.inputs import DASH, read_input, read_text
 from cudarun.commands.options import progress_display, reading, target, target_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
 from cudarun.session.contexts.verbs import CHAPTERS, Verb
-from cudarun.session.image.image import STDIN, Image
+from cudarun.session.image.image import STDIN
 
 if TYPE_CHECKING:
     from cudarun.session.contexts.script import Script
@@ -99,7 +99,7 @@ def run(script: str | None, file: str | None, times: bool, quiet: bool, **values
     where = target(values, capture=renderer.owns_stdout)
     with reading(where):
         parsed = _script(script, file)
-        images = _images(parsed)
+        images = {path: read_input(path) for path in parsed.images}
     from cudarun.session.contexts.parent import run_script
 
     renderer.begin(step.text for step in parsed.steps)
@@ -128,12 +128,6 @@ def _script(text: str | None, file: str | None) -> Script:
             )
         return parse_script(str(text))
     return parse_script(read_text(file, "--script"), STDIN if file == DASH else file)
-
-
-def _images(script: Script) -> dict[str, Image]:
-    from cudarun.commands.inputs import read_input
-
-    return {path: read_input(path) for path in script.images}
 
 
 # --- verify --------------------------------------------------------------------------------------

@@ -153,7 +153,11 @@ def command(spec: str | None, **values: Any) -> int:
     cudarun fleet cases.toml --hosts 'gpu[01-64]' --soak 30m --keep differs.zip
     """
     if values["node"]:
-        _refuse_beside_node(spec)
+        given = given_on_line(click.get_current_context())
+        others = [o.opts[-1] for o in given if o.name not in ("node", "as_json", "allow_python")]
+        if spec is not None or others:
+            other = others[0] if spec is None else spec
+            raise RequestError(f"--node and {other} cannot be combined")
         return _node(allow_python=values["allow_python"])
     if values["raw_output"]:
         pass_on()
@@ -280,10 +284,3 @@ def _refuse_outputs(cases: Sequence[Case]) -> None:
                 f"case '{case.name}' writes {case.outputs[0].path}: nodes send no files back",
                 option=case.outputs[0].option,
             )
-
-
-def _refuse_beside_node(spec: str | None) -> None:
-    given = given_on_line(click.get_current_context())
-    others = [o.opts[-1] for o in given if o.name not in ("node", "as_json", "allow_python")]
-    if spec is not None or others:
-        raise RequestError(f"--node and {others[0] if spec is None else spec} cannot be combined")

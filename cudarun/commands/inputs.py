@@ -50,22 +50,13 @@ def read_input(
         RequestError: The file cannot be read, or is long PTX without a kernel of this name.
         ImageRefused: The file is empty, or in no format that a driver loads.
     """
-    image = open_input(name, compilation, limit)
-    if image.recording is not None:
-        return _with_portable(image)
-    return replace(image, facts=_facts(image.data, image.origin, kernel))
-
-
-def _with_portable(image: Image) -> Image:
-    """Return the image of a recording with its facts, and with its PTX for the emulated device."""
-    recording = image.recording
-    assert recording is not None, "only the image of a recording comes here"
-    portable = None
-    if recording.ptx is not None and recording.ptx != recording.image:
-        facts = _facts(recording.ptx, image.origin, recording.manifest.kernel)
-        portable = replace(image, data=recording.ptx, facts=facts)
-    facts = _facts(image.data, image.origin, recording.manifest.kernel)
-    return replace(image, facts=facts, portable=portable)
+    image, portable = open_input(name, compilation, limit), None
+    if (recording := image.recording) is not None:
+        kernel = recording.manifest.kernel
+        if recording.ptx is not None and recording.ptx != recording.image:  # for emulated devices
+            facts = _facts(recording.ptx, image.origin, kernel)
+            portable = replace(image, data=recording.ptx, facts=facts)
+    return replace(image, facts=_facts(image.data, image.origin, kernel), portable=portable)
 
 
 def open_input(

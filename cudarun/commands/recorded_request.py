@@ -50,19 +50,12 @@ def check_recorded(values: Values, where: Target, origin: str) -> None:
 
 def recorded_options(values: Values, manifest: Manifest) -> Values:
     """Return the options of the geometry, with recorded values where none are given."""
-    found: Values = {}
-    if values["grid"] is None and values["threads"] is None:
-        found["grid"] = _text(manifest.grid)
-    if values["block"] is None:
-        found["block"] = _text(manifest.block)
-    if values["smem"] is None:
-        found["smem"] = str(manifest.shared_bytes)
-    if values["cluster"] is None and manifest.cluster is not None:
-        found["cluster"] = _text(manifest.cluster)
-    if manifest.cooperative:
-        found["cooperative"] = True
-    return found
-
-
-def _text(extent: tuple[int, int, int]) -> str:
-    return ",".join(map(str, extent))
+    recorded: dict[str, tuple[int, ...] | None] = {
+        "grid": manifest.grid if values["threads"] is None else None,
+        "block": manifest.block,
+        "smem": (manifest.shared_bytes,),
+        "cluster": manifest.cluster,
+    }
+    missing = {name: each for name, each in recorded.items() if each and values[name] is None}
+    texts = {name: ",".join(map(str, each)) for name, each in missing.items()}
+    return {**texts, **({"cooperative": True} if manifest.cooperative else {})}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
-from cudarun.base.collection import without_collection
+from cudarun.base.process import without_collection
 from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.facts import OF_THE_DRIVER, Extent, ImageFacts, KernelFacts, VariableFacts
 from cudarun.images.kinds import ImageKind

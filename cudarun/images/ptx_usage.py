@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
-from cudarun.base.collection import without_collection
+from cudarun.base.process import without_collection
 from cudarun.base.records import dataclass
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.ptx_facts import ptx_text

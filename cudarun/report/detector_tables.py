@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 
-from cudarun.diagnostics.entries import FindingLocation, SanitizerFinding
+from cudarun.diagnostics.entries import FindingLocation
 from cudarun.model.detectors import (
     BankConflicts,
     Coordinates,
@@ -228,21 +228,16 @@ def show_sanitizer(report: SanitizerReport, device: str, out: Console) -> None:
     for finding in report.findings:
         mark = FAILED if finding.severity == "error" else "warning "
         print_line(out, mark, f"{report.tool}: {finding.message}")
-        for line in _below(finding):
+        for place in finding.places:
+            if place.file is not None:  # as a compiler writes it
+                print_line(out, f"  {place.file}:{place.line}: {_what(place)}")
+        for line in finding.details:
             print_line(out, f"  {line}")
     left = report.total - len(report.findings)
     more = f", {left} not shown" if left > 0 else ""
     count = max(report.total, len(report.findings))
     noun = "finding" if count == 1 else "findings"
     print_line(out, f"{report.tool}: {count} {noun} on {device}{more}")
-
-
-def _below(finding: SanitizerFinding) -> Iterator[str]:
-    """Yield the places of a finding as a compiler writes them, then the sanitizer's other lines."""
-    for place in finding.places:
-        if place.file is not None:
-            yield f"{place.file}:{place.line}: {_what(place)}"
-    yield from finding.details
 
 
 def _what(place: FindingLocation) -> str:

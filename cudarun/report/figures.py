@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import cast
 
 from rich.console import Console
@@ -69,7 +70,7 @@ def _plot(figure: Figure, columns: Columns) -> Iterator[str]:
 
 def _colored(rows: Sequence[Sequence[Pixel]]) -> Iterator[Text]:
     """Yield lines of half blocks: the upper row of pixels in front, the lower as background."""
-    for upper, lower in _pairs(rows):
+    for upper, lower in zip_longest(rows[::2], rows[1::2]):
         line = Text()
         for i, above in enumerate(upper):
             ground = f" on {_hex(lower[i])}" if lower else ""
@@ -79,19 +80,12 @@ def _colored(rows: Sequence[Sequence[Pixel]]) -> Iterator[Text]:
 
 def _shaded(rows: Sequence[Sequence[Pixel]]) -> Iterator[str]:
     """Yield lines of characters by brightness, two rows of pixels to a line."""
-    for upper, lower in _pairs(rows):
+    for upper, lower in zip_longest(rows[::2], rows[1::2]):
         below = lower or upper
         yield "".join(
             _SHADES[(sum(a) + sum(b)) * len(_SHADES) // (6 * 256)]
             for a, b in zip(upper, below, strict=True)
         ).rstrip()
-
-
-def _pairs(
-    rows: Sequence[Sequence[Pixel]],
-) -> Iterator[tuple[Sequence[Pixel], Sequence[Pixel] | None]]:
-    for index in range(0, len(rows), 2):
-        yield rows[index], rows[index + 1] if index + 1 < len(rows) else None
 
 
 def _hex(pixel: Pixel) -> str:

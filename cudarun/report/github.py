@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cudarun.model.detectors import LaunchFinding
     from cudarun.model.launch import LaunchReport, LaunchResult
     from cudarun.model.report import Report
-    from cudarun.model.spec import CaseReport, SpecReport
+    from cudarun.model.spec import SpecReport
 
 # The place of a fault in its report, which the driver passes on as text.
 _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
@@ -55,13 +55,11 @@ class Annotation:
     line: int | None = None
 
     def __str__(self) -> str:
-        fields = {
-            "file": None if self.file is None else _in_repository(self.file),
-            "line": self.line,
-            "title": self.title,
-        }
+        file = None if self.file is None else _in_repository(self.file)
         properties = ",".join(
-            f"{name}={_property(str(value))}" for name, value in fields.items() if value is not None
+            f"{name}={_data(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+            for name, value in (("file", file), ("line", self.line), ("title", self.title))
+            if value is not None
         )
         return f"::{self.level} {properties}::{_data(self.message)}"
 
@@ -143,18 +141,14 @@ def _of_spec(report: SpecReport) -> Iterator[Annotation]:
         if case.verdict == "failed":
             title = f"{case.label} on {case.device}"
             yield Annotation("error", title, failure_text(case), report.spec, case.line)
-            yield from _of_source(case)
+            # In the kernel's source, where that is known.
+            if case.result is not None:
+                yield from _of_result(case.result)
+            if case.error is not None:
+                yield from _of_findings(case.error.findings)
+                yield from (each for each in of_error(case.error) if each.line is not None)
         elif case.result is not None:
             yield from _of_warnings(case.result)
-
-
-def _of_source(case: CaseReport) -> Iterator[Annotation]:
-    """Yield the annotations of a failed case in its kernel's source, where that is known."""
-    if case.result is not None:
-        yield from _of_result(case.result)
-    if case.error is not None:
-        yield from _of_findings(case.error.findings)
-        yield from (each for each in of_error(case.error) if each.line is not None)
 
 
 def _of_result(result: LaunchResult) -> Iterator[Annotation]:
@@ -171,18 +165,13 @@ def _of_warnings(result: LaunchResult) -> Iterator[Annotation]:
 def _of_findings(findings: Iterable[LaunchFinding]) -> Iterator[Annotation]:
     """Yield the findings of detectors at the last of their accesses that has a source line."""
     for finding in findings:
-        accesses = [
-            f"{each.access} at {each.source or f'PTX line {each.ptx_line}'}"
-            for each in finding.places
-        ]
-        summary = f"data {finding.summary}" if finding.kind == "race" else finding.summary
-        message = "\n".join([summary, *accesses])
-        for place in reversed(finding.places):
-            match = _PLACE.fullmatch(place.source or "")
-            if match is not None:
-                file, line = match["file"], int(match["line"])
-                yield Annotation("error", finding.kernel, message, file, line)
-                break
+        lines = [f"data {finding.summary}" if finding.kind == "race" else finding.summary]
+        for each in finding.places:
+            lines.append(f"{each.access} at {each.source or f'PTX line {each.ptx_line}'}")
+        matches = (_PLACE.fullmatch(each.source or "") for each in reversed(finding.places))
+        if match := next(filter(None, matches), None):
+            place = match["file"], int(match["line"])
+            yield Annotation("error", finding.kernel, "\n".join(lines), *place)
 
 
 def _of_diagnostic(diagnostic: Diagnostic) -> Annotation:
@@ -245,7 +234,3 @@ def _in_repository(file: str) -> str:
 
 def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -156,20 +156,13 @@ def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:
         print_line(out, ("differs ", "yellow"), difference)
     for log in dict.fromkeys(loader.info_log for loader in result.loaders if loader.info_log):
         _show_log(log, out)
-    for silence, vias in _silences(result).items():
-        whose = (
-            f"{', '.join(_API[via] for via in vias)}: " if len(vias) < len(result.loaders) else ""
-        )
-        _show_log(f"({whose}{silence})", out)
-
-
-def _silences(result: LoadResult) -> dict[str, list[str]]:
-    """Return the reasons for empty logs, each with its loaders."""
-    found: dict[str, list[str]] = {}
+    silences: dict[str, list[str]] = {}  # the reasons for empty logs, each with its loaders
     for loader in result.loaders:
         if loader.silence is not None:
-            found.setdefault(loader.silence, []).append(loader.via)
-    return found
+            silences.setdefault(loader.silence, []).append(_API[loader.via])
+    for silence, names in silences.items():
+        whose = f"{', '.join(names)}: " if len(names) < len(result.loaders) else ""
+        _show_log(f"({whose}{silence})", out)
 
 
 def _loader_text(loader: LoaderReport) -> str:

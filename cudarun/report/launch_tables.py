@@ -9,7 +9,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cudarun.base.errors import CudarunError
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.model.checks import CheckResult, failure_lines, nan_note
 from cudarun.model.launch import (
@@ -58,7 +57,8 @@ def show_launch(report: LaunchReport, out: Console, style: TableStyle) -> None:
             _show_result(result, out, style)
         elif error is not None:
             if not style.quiet:
-                show_engines_of_error(error, out, verbose=style.verbose)
+                is_counted = error.statistics is not None
+                _show_engines(error.engines, out, interpreted=is_counted, verbose=style.verbose)
             show_findings(error.findings, out)
             show_statistics(error.statistics, out)
         out.file.flush()
@@ -282,12 +282,7 @@ def show_engines(result: LaunchResult, out: Console, *, verbose: bool) -> None:
     """
     is_long = result.milliseconds > _LONG
     is_counted = result.watched is not None and result.watched.statistics is not None
-    _show(result.engines, out, interpreted=is_long or is_counted, verbose=verbose)
-
-
-def show_engines_of_error(error: CudarunError, out: Console, *, verbose: bool) -> None:
-    """Print the engines of a launch that failed, likewise; how long it took is not known."""
-    _show(error.engines, out, interpreted=error.statistics is not None, verbose=verbose)
+    _show_engines(result.engines, out, interpreted=is_long or is_counted, verbose=verbose)
 
 
 def show_engines_of_case(case: CaseReport, out: Console) -> None:
@@ -297,7 +292,7 @@ def show_engines_of_case(case: CaseReport, out: Console) -> None:
         print_line(out, "  ", _engine(each))
 
 
-def _show(
+def _show_engines(
     engines: Sequence[KernelEngine], out: Console, *, interpreted: bool, verbose: bool
 ) -> None:
     """Print engines.

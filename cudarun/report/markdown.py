@@ -24,7 +24,7 @@ class MarkdownRenderer(Renderer):
 
 
 def _lines(report: ComparisonReport) -> Iterator[str]:
-    from cudarun.report.compare_tables import COLUMNS, cells, notes, totals
+    from cudarun.report.timing_tables import COLUMNS, cells, notes, totals
 
     rows = []
     for case in report.cases:

@@ -57,8 +57,12 @@ class SpecTable:
         )
         if self._verbose and not self._quiet:
             show_engines_of_case(case, self._out)
-        if not self._quiet:
-            self._show_asked(case)
+        if not self._quiet and case.result is not None:
+            show_asked(case.result, self._out)
+            if case.result.watched is not None and case.result.watched.proof is not None:
+                show_proof(case.result.watched.proof, self._out)
+        if not self._quiet and (ended := case.result or case.error) is not None:
+            show_statistics(ended.statistics, self._out)
         if case.verdict == "failed":
             show_failure(case, self._out)
 
@@ -87,15 +91,6 @@ class SpecTable:
             about += f"; {candidate.failures[0]}: {_first_line(candidate.reason)}"
         verdict = f"{candidate.verdict:7} ", _STYLES[candidate.verdict]
         print_line(self._out, verdict, (candidate.candidate, "bold"), about)
-
-    def _show_asked(self, case: CaseReport) -> None:
-        if case.result is not None:
-            show_asked(case.result, self._out)
-            if case.result.watched is not None and case.result.watched.proof is not None:
-                show_proof(case.result.watched.proof, self._out)
-            show_statistics(case.result.statistics, self._out)
-        elif case.error is not None:
-            show_statistics(case.error.statistics, self._out)
 
     def _show_remarks(self) -> None:
         for (severity, words), cases in self._remarks.items():

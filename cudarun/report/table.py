@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Show: TypeAlias = Callable[[Any, Console, TableStyle], None]
 
 _TABLES = {
-    "compare": "compare_tables.show_comparison",
+    "compare": "timing_tables.show_comparison",
     "ctx-show": "context_tables.show_contexts",
     "ctx-verify": "context_tables.show_verify",
     "devices": "device_tables.show_devices",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from cuda.bindings.driver import CUjit_option
 
 from cudarun.base.bindings import newer_jit_options
-from cudarun.base.collection import without_collection
+from cudarun.base.process import without_collection
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.addresses import address_of, host_bytes
 from cudarun.emulator.host.devices import attribute_value

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cudarun.base import collection
+from cudarun.base import process
 from cudarun.base.errors import CudarunError, DeviceFailed, OutOfTime
 from cudarun.base.records import dataclass
 from cudarun.session.workers.worker import Answer
@@ -82,7 +82,7 @@ class JobTask(Generic[T]):
 
     def __call__(self, session: Session) -> list[Answer[T]]:
         """Run the job on each device; return one answer without a device if it did not begin."""
-        collection.keeps_frozen = not self.reuse  # with them, all garbage of the job would be kept
+        process.keeps_frozen = not self.reuse  # with them, all garbage of the job would be kept
         try:
             session.enter_only()
             self.job.begin(session)

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from cudarun.base.collection import without_collection
+from cudarun.base.process import without_collection
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.selection import parse_devices

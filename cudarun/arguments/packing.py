@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
-from cudarun.arguments.sampling import ArrayForm, Sampling, object_text, object_word
+from cudarun.arguments.sampling import ArrayForm, Sampling, object_text
 from cudarun.arguments.scalars import Scalar, UntypedNumber
 from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape
 from cudarun.arguments.values import (
@@ -141,11 +141,6 @@ class ObjectSpec:
     owns: bool
     form: ArrayForm
     sampling: Sampling | None
-
-    @property
-    def word(self) -> str:
-        """The word in the grammar."""
-        return object_word(self.sampling)
 
     @property
     def text(self) -> str:

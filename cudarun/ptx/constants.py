@@ -56,6 +56,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "&&": lambda a, b: bool(a and b),
     "||": lambda a, b: bool(a or b),
 }
+NOT_INTEGER = "Integer constant expression expected"
 _OF_FLOATS = frozenset({"<", ">", "<=", ">=", "==", "!=", "+", "-", "*"})
 
 
@@ -65,10 +66,6 @@ class _Unusable(Exception):
     def __init__(self, problem: str, severity: Severity = "error") -> None:
         super().__init__(problem)
         self.severity = severity
-
-
-def _not_integer() -> _Unusable:
-    return _Unusable("Integer constant expression expected")
 
 
 def constant(cursor: Cursor) -> Integer | Float:
@@ -84,7 +81,9 @@ def constant(cursor: Cursor) -> Integer | Float:
         value = _conditional(cursor)
     except _Unusable as error:
         raise cursor.refusal(str(error), start, error.severity) from None
-    return _double(value) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return Float(int.from_bytes(struct.pack("<d", value), "little"), 64)
+    return value
 
 
 def starts_constant(cursor: Cursor) -> bool:
@@ -186,7 +185,7 @@ def _apply(sign: str, left: _Value, right: _Value) -> _Value:
         if sign == "/":
             return left / _divisor(right)
         if sign not in _OF_FLOATS:
-            raise _not_integer()
+            raise _Unusable(NOT_INTEGER)
         value: float = _OPERATORS[sign](left, right)
         return Integer(int(value)) if isinstance(value, bool) else value
     if isinstance(left, float) or isinstance(right, float):
@@ -216,7 +215,7 @@ def _divisor(value: _N) -> _N:
 
 def _as_integer(value: _Value) -> Integer:
     if isinstance(value, float):
-        raise _not_integer()
+        raise _Unusable(NOT_INTEGER)
     return value
 
 
@@ -225,10 +224,6 @@ def _wrap(value: int, unsigned: bool) -> Integer:
     if not unsigned and value & _SIGN:
         value -= 1 << _BITS
     return Integer(value, unsigned)
-
-
-def _double(value: float) -> Float:
-    return Float(int.from_bytes(struct.pack("<d", value), "little"), 64)
 
 
 def float_of_bits(text: str) -> Float:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from cudarun.ptx import tree
-from cudarun.ptx.constants import constant, integer, starts_constant
+from cudarun.ptx.constants import NOT_INTEGER, constant, integer, starts_constant
 from cudarun.ptx.lexer import Cursor, TokenKind
 from cudarun.ptx.tree import Instruction, Negated, Operand, Register, SymbolReference, Vector
 
@@ -290,7 +290,7 @@ class InstructionRules(Cursor):
         start = self.token
         value = constant(self)
         if isinstance(value, tree.Float):
-            raise self.refusal("Integer constant expression expected", start, "error")
+            raise self.refusal(NOT_INTEGER, start, "error")
         return value.value
 
     def _word(self, words: frozenset[str] | dict[str, int]) -> str:

@@ -89,7 +89,10 @@ class VariableRules(InstructionRules):
                 alignment = self._number()
             else:
                 self.advance()
-                attributes += map(_attribute_text, self._function_attributes())
+                for word, numbers in self._function_attributes():
+                    attributes.append(
+                        f"{word}({', '.join(map(str, numbers))})" if numbers else word
+                    )
         vector = int(self.advance().text[2:]) if self.at(".v2", ".v4") else 1
         type_ = self._word(TYPE_BYTES)
         pointer = self._pointer() if self.accept(".ptr") else None
@@ -218,17 +221,11 @@ class VariableRules(InstructionRules):
         return attributes
 
     def _attribute(self) -> tuple[str, tuple[int, ...]]:
-        word = self.take(TokenKind.MODIFIER)[1:]
-        if not self.accept("("):
-            return word, ()
-        numbers = tuple(self._separated(self._number))
-        self.expect(")")
-        return word, numbers
-
-
-def _attribute_text(attribute: tuple[str, tuple[int, ...]]) -> str:
-    word, numbers = attribute
-    return f"{word}({', '.join(map(str, numbers))})" if numbers else word
+        word, numbers = self.take(TokenKind.MODIFIER)[1:], list[int]()
+        if self.accept("("):
+            numbers = self._separated(self._number)
+            self.expect(")")
+        return word, tuple(numbers)
 
 
 def _plain_number(text: str) -> Integer | Float:

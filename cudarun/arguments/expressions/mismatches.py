@@ -1,4 +1,4 @@
-"""What explains mismatches: where they lie when they cluster, and the rounding of long sums."""
+"""The location of mismatches that cluster, and the rounding of long sums that explains others."""
 
 from __future__ import annotations
 

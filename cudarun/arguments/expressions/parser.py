@@ -10,14 +10,14 @@ the text, the worker evaluates it (:mod:`cudarun.arguments.expressions.evaluatio
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TypeVar
 
 from cudarun.arguments.expressions import syntax as tree
 from cudarun.arguments.expressions.syntax import Expression, Node
 from cudarun.arguments.literals import UNSIGNED_NUMBER, LiteralError, as_number
 from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
 from cudarun.base.errors import ArgumentSyntaxError
-
-__all__ = ["Expression", "parse_expression", "read_expression", "unexpected"]
 
 MAX_OPERATIONS = 150
 """Operators, calls and indexings allowed in one expression, which bounds the recursion."""
@@ -50,7 +50,8 @@ _TRANSPOSED = re.compile(r"\.T\b")
 _SIGNS = re.compile(r"[-+~]")
 _NEW_AXIS = re.compile(r"(?:None|newaxis)\b")
 _NOT_WORD = re.compile(r"not\b")
-_STRING = re.compile(r""""(?P<double>[^"\\]*)"|'(?P<single>[^'\\]*)'""")
+_STRING = re.compile(r""""[^"\\]*"|'[^'\\]*'""")
+_Item = TypeVar("_Item")
 _MISTAKES = {
     "&&": "use 'and', or & between parenthesized operands",
     "||": "use 'or', or | between parenthesized operands",
@@ -71,7 +72,11 @@ def parse_expression(text: str) -> Expression:
     Raises:
         ArgumentSyntaxError: With the column where the text goes wrong.
     """
-    scanner = Scanner(text)
+    return whole_expression(Scanner(text))
+
+
+def whole_expression(scanner: Scanner) -> Expression:
+    """Read one expression up to the end of a text."""
     expression = read_expression(scanner)
     if not scanner.at_end:
         raise unexpected(scanner)
@@ -192,21 +197,21 @@ class _ExpressionParser:
 
     def group(self, closing: str, start: int) -> Node:
         """Parse the rest of ``(…)`` or ``[…]``; parentheses around one value only group."""
-        items, comma = self.items(closing)
+        items, comma = self.items(closing, self.expression)
         if closing == ")" and len(items) == 1 and not comma:
             return items[0]
         if not items:
             raise self.scanner.error("empty brackets", start)
         return tree.SequenceLiteral(tuple(items))
 
-    def items(self, closing: str) -> tuple[list[Node], bool]:
+    def items(self, closing: str, parse: Callable[[], _Item]) -> tuple[list[_Item], bool]:
         """Parse comma-separated values up to ``closing``; also return whether a comma came last."""
-        items: list[Node] = []
+        items: list[_Item] = []
         comma = True
         while not self.scanner.accept(closing):
             if not comma:
                 self.scanner.expect(closing, "or ','")
-            items.append(self.expression())
+            items.append(parse())
             comma = self.scanner.accept(",")
         return items, comma and bool(items)
 
@@ -221,7 +226,7 @@ class _ExpressionParser:
             self.count()
             if member := self.scanner.match(_STRING):
                 self.scanner.expect("]", "after a member's name")
-                node = tree.MemberOf(node, _contents(member))
+                node = tree.MemberOf(node, member.group()[1:-1])
             else:
                 outer, self.inside_index = self.inside_index, True
                 node = tree.Index(node, tuple(self.index_items()))
@@ -285,22 +290,24 @@ class _ExpressionParser:
         scanner = self.scanner
         arguments: list[Node] = []
         keywords: dict[str, Node] = {}
-        comma = True
-        while not scanner.accept(")"):
-            if not comma:
-                scanner.expect(")", "or ','")
+
+        def argument() -> None:
             start = scanner.skip_space()
             if keyword := scanner.match(_KEYWORD):
-                if keyword["name"] not in signature.keywords:
-                    raise scanner.error(_wrong_keyword(name, signature, keyword["name"]), start)
-                if keyword["name"] in keywords:
-                    raise scanner.error(f"{keyword['name']}= is given more than once", start)
-                keywords[keyword["name"]] = self.expression()
+                word = keyword["name"]
+                if word not in signature.keywords:
+                    known = ", ".join(f"{each}=" for each in sorted(signature.keywords))
+                    only = f", only {known}" if known else ""
+                    raise scanner.error(f"{name} does not accept {word}={only}", start)
+                if word in keywords:
+                    raise scanner.error(f"{word}= is given more than once", start)
+                keywords[word] = self.expression()
             elif keywords:
                 raise scanner.error("a positional argument follows a keyword argument", start)
             else:
                 arguments.append(self.expression())
-            comma = scanner.accept(",")
+
+        self.items(")", argument)
         return arguments, list(keywords.items())
 
     def load(self) -> Node:
@@ -313,7 +320,7 @@ class _ExpressionParser:
         found = self.scanner.match(_STRING)
         if found is None:
             raise self.scanner.error(otherwise)
-        return _contents(found), found.start()
+        return found.group()[1:-1], found.start()
 
     def symbol(self, start: int) -> Node:
         """Parse the rest of ``symbol("NAME")`` or ``symbol("NAME", TYPE)``."""
@@ -366,24 +373,10 @@ _SUBSCRIPTS = re.compile(r"[A-Za-z]*(?:,[A-Za-z]*)*(?:->[A-Za-z]*)?")
 _KEYWORD = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)")
 
 
-def _contents(string: re.Match[str]) -> str:
-    return string["double"] if string["double"] is not None else string["single"]
-
-
 def _wrong_count(name: str, signature: tree.Signature, given: int) -> str:
     least, most = signature.minimum, signature.maximum
-    wanted = (
-        str(least)
-        if least == most
-        else f"{least} or more"
-        if most == tree.MANY
-        else f"{least} to {most}"
-    )
+    wanted = f"{least} or more" if most == tree.MANY else f"{least} to {most}"
+    wanted = str(least) if least == most else wanted
     keywords = ", ".join(f"{keyword}=" for keyword in sorted(signature.keywords))
     keywords = keywords and f" (and {keywords})"
     return f"{name} takes {wanted} value{'s' * (wanted != '1')}{keywords}, got {given}"
-
-
-def _wrong_keyword(name: str, signature: tree.Signature, keyword: str) -> str:
-    known = ", ".join(f"{each}=" for each in sorted(signature.keywords))
-    return f"{name} does not accept {keyword}=" + (f", only {known}" if known else "")

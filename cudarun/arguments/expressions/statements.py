@@ -14,7 +14,12 @@ from functools import partial
 from typing import Any
 
 from cudarun.arguments.expressions import syntax as tree
-from cudarun.arguments.expressions.parser import MAX_OPERATIONS, read_expression, unexpected
+from cudarun.arguments.expressions.parser import (
+    MAX_OPERATIONS,
+    read_expression,
+    unexpected,
+    whole_expression,
+)
 from cudarun.arguments.expressions.syntax import CONSTANTS, Expression, Node
 from cudarun.arguments.literals import UNSIGNED_NUMBER, as_number
 from cudarun.arguments.scanner import IDENTIFIER, Scanner
@@ -91,7 +96,9 @@ def claimed_check(check: Check, lets: Sequence[Let] = ()) -> Check:
         RequestError: It is too large.
     """
     expression = _claimed(expanded(check.expression, lets))
-    if (check.rtol, check.atol) != (None, None) and not _has_equality(expression):
+    comparisons = (each for each in tree.walk(expression.node) if isinstance(each, tree.Comparison))
+    has_equality = any(each.is_claim and "==" in each.operators for each in comparisons)
+    if (check.rtol, check.atol) != (None, None) and not has_equality:
         where = check.source.index(",", len(check.expression.text)) + 1
         what, hint = "a tolerance requires a check with ==", "example: 'y == 2*x, rtol=1e-3'"
         raise ArgumentSyntaxError(what, check.source, where, hint=hint)
@@ -110,10 +117,7 @@ def parse_let(text: str) -> Let:
         raise scanner.error("expected NAME=EXPR", 0, hint="example: r='y - a*x'")
     if name["name"] in tree.RESERVED:
         raise scanner.error(f"'{name['name']}' is an operator", name.start("name"))
-    expression = read_expression(scanner)
-    if not scanner.at_end:
-        raise unexpected(scanner)
-    return Let(name["name"], expression)
+    return Let(name["name"], whole_expression(scanner))
 
 
 def expanded(expression: Expression, lets: Sequence[Let]) -> Expression:
@@ -230,9 +234,3 @@ def _claim(node: Node) -> Node:
 
 def _is_truth(node: Node) -> bool:
     return isinstance(node, tree.Name) and CONSTANTS.get(node.name) in (True, False)
-
-
-def _has_equality(expression: Expression) -> bool:
-    """Return whether a claim in a check compares with ``==``."""
-    comparisons = (each for each in tree.walk(expression.node) if isinstance(each, tree.Comparison))
-    return any(each.is_claim and "==" in each.operators for each in comparisons)

@@ -18,7 +18,7 @@ from cudarun.base.records import dataclass
 from cudarun.session.image.image import Image
 
 if TYPE_CHECKING:
-    from cudarun.arguments.expressions.parser import Expression
+    from cudarun.arguments.expressions.syntax import Expression
 
 SCRATCH = ("global_scratch", "profile_scratch")
 """The parameters for scratch memory, after all others."""

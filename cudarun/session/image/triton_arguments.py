@@ -36,7 +36,7 @@ from cudarun.images.parameters import Parameter
 from cudarun.session.image.triton import NAME_SUFFIXES, SCRATCH, TritonDescriptor, TritonKernel
 
 if TYPE_CHECKING:
-    from cudarun.arguments.expressions.parser import Expression
+    from cudarun.arguments.expressions.syntax import Expression
     from cudarun.session.image.image import Image
 
 _SHAPE, _STRIDE = SCALARS["i32"], SCALARS["i64"]

@@ -16,7 +16,7 @@ from cudarun.session.launch.step_request import Geometry, GeometryRequest
 from cudarun.session.load.request import Extent
 
 if TYPE_CHECKING:
-    from cudarun.arguments.expressions.parser import Expression
+    from cudarun.arguments.expressions.syntax import Expression
     from cudarun.images.facts import KernelFacts
 
 _MOST_BLOCKS = (1 << 31) - 1  # the largest grid dimension of any device

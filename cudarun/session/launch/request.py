@@ -20,7 +20,7 @@ from cudarun.session.driver.selection import Selector
 from cudarun.session.launch.step_request import LaunchStep
 
 if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar
-    from cudarun.arguments.expressions.parser import Expression
+    from cudarun.arguments.expressions.syntax import Expression
     from cudarun.session.image.image import Image
 
 WARMUP = 10

@@ -22,8 +22,8 @@ from cudarun.session.driver.contexts import CACHE_CONFIGS
 from cudarun.session.load.request import Extent
 
 if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar
-    from cudarun.arguments.expressions.parser import Expression
     from cudarun.arguments.expressions.statements import Check, Let
+    from cudarun.arguments.expressions.syntax import Expression
     from cudarun.arguments.scalars import CompiledConstant
     from cudarun.arguments.values import Argument
     from cudarun.session.image.image import Image

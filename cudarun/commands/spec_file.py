@@ -37,7 +37,14 @@ from cudarun.commands.spec_keys import (
 )
 from cudarun.commands.spec_matrix import MATRIX, Instance, Matrix, instance_name, substituted, typed
 from cudarun.commands.spec_options import SpecOptions
-from cudarun.commands.spec_text import DEFAULTS, Entry, SpecTable, SpecText, is_stream, spec_folder
+from cudarun.commands.spec_text import (
+    DEFAULTS,
+    SpecEntry,
+    SpecText,
+    TomlTable,
+    is_stream,
+    spec_folder,
+)
 from cudarun.session.driver.contexts import ContextOptions, Target
 from cudarun.session.image.image import CompileOptions, Image
 from cudarun.session.launch.detection import check_detection
@@ -150,23 +157,23 @@ class _CaseReader:
         self.refuse_same_names(cases)
         return cases
 
-    def complete(self, table: SpecTable) -> SpecTable:
+    def complete(self, table: TomlTable) -> TomlTable:
         """Return a table with the entries of the defaults that it does not replace.
 
         Raises:
             RequestError: ``defaults`` is no boolean.
         """
         own = dict(table.entries)
-        switch = own.pop(DEFAULTS, Entry(DEFAULTS, True, table.place))
+        switch = own.pop(DEFAULTS, SpecEntry(DEFAULTS, True, table.place))
         if not isinstance(switch.value, bool):
             raise RequestError(f"{switch.key} must be true or false").of(place=switch.place)
         if self.candidate is not None:
             path = relocated_path(self.candidate, folder=self.directory)
-            own["image"] = Entry("image", escaped_references(path), table.place_of("image"))
+            own["image"] = SpecEntry("image", escaped_references(path), table.place_of("image"))
         defaults = self.text.defaults.entries if switch.value else {}
-        return SpecTable(table.place, defaults | own)
+        return TomlTable(table.place, defaults | own)
 
-    def instances(self, table: SpecTable, count: int) -> Iterator[Instance]:
+    def instances(self, table: TomlTable, count: int) -> Iterator[Instance]:
         """Yield the values of each instance of a table.
 
         Args:
@@ -183,7 +190,7 @@ class _CaseReader:
             raise error.of(place=table.place_of(MATRIX)) from error.__cause__
         yield from matrix
 
-    def case(self, index: int, table: SpecTable, instance: Instance) -> Case:
+    def case(self, index: int, table: TomlTable, instance: Instance) -> Case:
         """Convert one table, with values of its matrix, to a case.
 
         Raises:
@@ -193,7 +200,7 @@ class _CaseReader:
         own: dict[str, Any] = {}
         steps: list[Values] = []
         for step in step_tables(table):
-            entries: dict[str, Entry] = {}
+            entries: dict[str, SpecEntry] = {}
             normal: str | None = None
             try:
                 for normal, entry in step.entries.items():
@@ -407,9 +414,9 @@ def _kernel_name(given: str | None, request: Program | None) -> str | None:
 def _located(
     error: RequestError,
     name: object,
-    table: SpecTable,
+    table: TomlTable,
     normal: str | None,
-    entries: Mapping[str, Entry],
+    entries: Mapping[str, SpecEntry],
 ) -> RequestError:
     """Add to an error its case and the place of the key that it is about.
 

@@ -13,7 +13,7 @@ from cudarun.commands.image_options import compile_options
 from cudarun.commands.launch_options import engine_options, launch_options
 from cudarun.commands.options import target_options
 from cudarun.commands.spec_matrix import MATRIX
-from cudarun.commands.spec_text import DEFAULTS, STEPS, SpecTable
+from cudarun.commands.spec_text import DEFAULTS, STEPS, TomlTable
 
 OWN_KEYS = ("name", "image", "args", "expect_error", "requires", "skip")
 """The keys that are not options. ``-`` and ``_`` are equivalent in all keys."""
@@ -116,7 +116,7 @@ def dashed(key: str) -> str:
     return key.replace("_", "-")
 
 
-def step_tables(case: SpecTable) -> list[SpecTable]:
+def step_tables(case: TomlTable) -> list[TomlTable]:
     """Return a table for each step of a case, with the keys of the case that concern it.
 
     A key of the case is that of every step that does not have it, the keys of results that of the
@@ -131,12 +131,12 @@ def step_tables(case: SpecTable) -> list[SpecTable]:
     if STEPS not in case.entries:
         return [case]
     _, steps, place = case.entries[STEPS]
-    if not isinstance(steps, list) or not steps or not isinstance(steps[0], SpecTable):
+    if not isinstance(steps, list) or not steps or not isinstance(steps[0], TomlTable):
         raise RequestError(f"the steps of a case are [[launch.{STEPS}]] tables").of(place=place)
     if "args" in case.entries:
         what = f"args belongs to a step: the case has [[launch.{STEPS}]] tables"
         raise RequestError(what).of(place=place)
-    tables: list[SpecTable] = []
+    tables: list[TomlTable] = []
     for step in steps:
         for normal, entry in step.entries.items():
             if _is_of_whole(normal):
@@ -146,7 +146,7 @@ def step_tables(case: SpecTable) -> list[SpecTable]:
         inherited = {key: entry for key, entry in case.entries.items() if key not in skipped}
         if tables and "image" in tables[-1].entries:
             inherited["image"] = tables[-1].entries["image"]
-        tables.append(SpecTable(step.place, inherited | step.entries))
+        tables.append(TomlTable(step.place, inherited | step.entries))
     return tables
 
 

@@ -37,7 +37,7 @@ _ENDS = {
 """By the start of a string, its end, or an escape sequence in it."""
 
 
-class Entry(NamedTuple):
+class SpecEntry(NamedTuple):
     """A key as written, its value, and its file and line."""
 
     key: str
@@ -45,11 +45,11 @@ class Entry(NamedTuple):
     place: str
 
 
-class SpecTable(NamedTuple):
+class TomlTable(NamedTuple):
     """A table: its file and line, and its entries by the normal form of their keys, with ``_``."""
 
     place: str
-    entries: dict[str, Entry]
+    entries: dict[str, SpecEntry]
 
     def place_of(self, normal: str | None) -> str:
         """Return the place of a key, or that of the table."""
@@ -102,7 +102,7 @@ class SpecText:
     def _line(self, case: int | None, *path: str, default: int = 1) -> int:
         return self._lines.get((case, path), default)
 
-    def _case(self, index: int, raw: Mapping[str, Any]) -> SpecTable:
+    def _case(self, index: int, raw: Mapping[str, Any]) -> TomlTable:
         if not _are_tables(raw.get(STEPS)):
             return self._table(index, (CASES,), raw)
         steps = [
@@ -113,16 +113,16 @@ class SpecText:
 
     def _table(
         self, case: int | None, path: tuple[str, ...], raw: Mapping[str, Any], default: int = 1
-    ) -> SpecTable:
+    ) -> TomlTable:
         """Return a table of ``tomllib`` with the places of its keys."""
         start = self._line(case, *path, default=default)
         entries = {
-            key.replace("-", "_"): Entry(
+            key.replace("-", "_"): SpecEntry(
                 key, value, f"{self.path}:{self._line(case, *path, key, default=start)}"
             )
             for key, value in raw.items()
         }
-        return SpecTable(f"{self.path}:{start}", entries)
+        return TomlTable(f"{self.path}:{start}", entries)
 
     def _scan(self, text: str) -> None:
         """Note the line of each header and key, and enforce the limits."""

@@ -17,7 +17,7 @@ from cudarun.commands.spec_text import (
     MAX_KEY_PARTS,
     MAX_NESTING,
     MAX_NUMBER,
-    SpecTable,
+    TomlTable,
     SpecText,
 )
 from cudarun.session.driver.contexts import Target
@@ -43,7 +43,7 @@ def refusal(text: str) -> str:
 # --- forms of the same ---------------------------------------------------------------------------
 
 
-def place(table: SpecTable, key: str) -> int:
+def place(table: TomlTable, key: str) -> int:
     return int(table.place_of(key).rpartition(":")[2])
 
 

@@ -36,7 +36,7 @@ from cudarun.session.launch.variables import (
 )
 
 if TYPE_CHECKING:
-    from cudarun.arguments.expressions.parser import Expression
+    from cudarun.arguments.expressions.syntax import Expression
     from cudarun.images.facts import KernelFacts, VariableFacts
     from cudarun.images.parameters import Parameter
     from cudarun.session.load.library import Kernel
@@ -225,9 +225,7 @@ def complete_command(
             step.kernel,
             (*image_words(step.image), *device_words(device), *geometry),
             bool(geometry),
-            tuple(
-                None if each is None else each.whole or each.text or str(each) for each in arguments
-            ),
+            tuple(None if each is None else each.whole or each.shown for each in arguments),
             tuple(_integers(arguments)),
         )
         suggestions = Suggestions(image, step.image.origin)

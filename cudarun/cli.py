@@ -36,6 +36,7 @@ COMMANDS = {
     "completion": "Print the script of shell completion for bash, zsh or fish.",
     "ctx": "Inspect contexts, script driver calls, and check documented context behavior.",
     "devices": "List GPUs and emulated devices.",
+    "exec": "Run a CUDA program on the emulated device, without a GPU.",
     "fleet": "Run a spec on every GPU of many machines, and compare the GPUs.",
     "link": "Link images into one, with the driver or nvJitLink.",
     "load": "Load images with all their kernels and show their contents.",

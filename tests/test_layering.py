@@ -42,6 +42,7 @@ MAY_IMPORT = {
     "session": {
         "arguments",
         "diagnostics",
+        "programs",
         "images",
         "model",
         "comparison.rank_test",
@@ -51,7 +52,8 @@ MAY_IMPORT = {
     "model": {"diagnostics", "images.parameters", "ptx.errors"},
     "diagnostics": {"images"},
     "images": {"ptx"},
-    "emulator": {"images.parameters", "images.fatbin", "images.kinds", "ptx"},
+    "emulator": {"images.parameters", "images.fatbin", "images.kinds", "programs", "ptx"},
+    "programs": set(),
     "arguments": {"model.checks", "model.launch", "images.parameters"},
     "ptx": set(),
     "base": set(),
@@ -95,6 +97,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "driver": {"api", "detectors", "engines", "execution", "host", "machine"},
         "runtime_api": {"api", "driver", "host"},
         "runtime": {"driver", "runtime_api"},
+        "server": {"api", "driver", "host", "memory", "program", "runtime", "runtime_api"},
         "nvrtc": set(),
         "substitution": {"driver", "nvrtc", "runtime"},
         "script": set(),
@@ -156,6 +159,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "record": {"driver", "launch", "recording", "workers"},
         "spec": {"driver", "launch", "workers"},
         "fleet": {"driver", "spec", "workers"},
+        "exec": {"driver", "launch", "workers"},
         "managed": {"driver", "image", "launch", "load", "workers"},
         "contexts": {"driver", "image", "load", "workers"},
         "devices": {"compile", "driver", "link", "workers"},
@@ -165,8 +169,13 @@ INSIDE: dict[str, dict[str, set[str]]] = {
 # The one place that names the emulator; everything else speaks to whatever driver it was handed.
 EMULATOR_IS_NAMED_IN = "session/driver/drivers.py"
 
-# The package that starts processes, and the module that compiles in one; and the names that do.
-PROCESSES_START_IN = ("session/workers/", "emulator/compiled/background.py")
+# The package that starts processes, the module that compiles in one, and that whose copies serve
+# processes; and the names that do.
+PROCESSES_START_IN = (
+    "session/workers/",
+    "emulator/compiled/background.py",
+    "emulator/server/__main__.py",
+)
 STARTS_PROCESSES = {
     *("subprocess", "multiprocessing", "concurrent.futures.process", "pty", "pexpect"),
     *(f"os.{name}" for name in ("fork", "forkpty", "popen", "system", "posix_spawn")),

@@ -28,6 +28,7 @@ from cudarun.model.contexts import ContextsReport, ScriptReport, VerifyReport
 from cudarun.model.detectors import DetectorReport, LaunchFinding, LaunchStatistics, SanitizerReport
 from cudarun.model.devices import DeviceInfo, DevicesReport, DoctorReport
 from cudarun.model.errors import DescribedError
+from cudarun.model.exec import ExecReport
 from cudarun.model.fleet import FleetReport, NodeReport
 from cudarun.model.images import LinkReport, LoadReport, OfflineReport
 from cudarun.model.launch import Figure, KernelEngine, LaunchPlan, LaunchReport
@@ -46,6 +47,7 @@ DOCUMENTS: dict[str, tuple[type, ...]] = {
     "cudarun": (),
     "devices": (DevicesReport,),
     "devices-doctor": (DoctorReport,),
+    "exec": (ExecReport,),
     "fleet": (FleetReport,),
     "fleet-node": (NodeReport,),
     "launch": (LaunchReport, LaunchPlan),

@@ -91,16 +91,18 @@ _OF_STEP: dict[str, dict[str, Any]] = {
     "saves": {"shell_complete": completion.label_of_value()},
     "swaps": {"shell_complete": completion.labels},
 }
+DETECTION: dict[str, Any] = {
+    "type": _detectors,
+    "default": "",
+    "shell_complete": completion.words(*DETECTORS, STRICT_RACES, ALL_DETECTORS),
+}
+"""The facts of ``--detect`` that its field does not have."""
 _OF_PROGRAM: dict[str, dict[str, Any]] = {
     "reference": {"type": _one_device, "shell_complete": completion.devices},
     "seed": {"type": _seed},
     "schedule": {"type": _schedule},
     "cpu_threads": {"type": click.IntRange(1, 1024)},
-    "detect": {
-        "type": _detectors,
-        "default": "",
-        "shell_complete": completion.words(*DETECTORS, STRICT_RACES, ALL_DETECTORS),
-    },
+    "detect": DETECTION,
 }
 _ORDER = """
 kernel threads grid block smem cooperative cluster pdl carveout func_cache priority

@@ -98,6 +98,8 @@ class Memory:
         tracks_unwritten: Whether an allocation has had bytes to track.
     """
 
+    _advice = mmap.MADV_DONTNEED
+
     def __init__(self, base: int, capacity: int) -> None:
         self.base = base
         self.capacity = capacity
@@ -114,7 +116,7 @@ class Memory:
 
     def _reserve(self) -> None:
         """Reserve the addresses, at the first allocation: a limit of them counts those, too."""
-        size = _round_up(2 * self.capacity + (1 << 24), _PAGE)
+        size = reserved_bytes(self.capacity)
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
         try:
             self._map = mmap.mmap(-1, size, flags=flags)
@@ -204,7 +206,7 @@ class Memory:
         first = _round_up(allocation.base - self.base, _PAGE)
         last = (allocation.end - self.base) // _PAGE * _PAGE
         if last > first:
-            self._map.madvise(mmap.MADV_DONTNEED, first, last - first)
+            self._map.madvise(self._advice, first, last - first)
 
     def find(self, address: int) -> Allocation | None:
         """Return the live allocation that contains ``address``."""
@@ -380,6 +382,11 @@ def snapshot(memories: Sequence[Memory], heap: DeviceHeap | None) -> Callable[[]
             part()
 
     return restore
+
+
+def reserved_bytes(capacity: int) -> int:
+    """Return the bytes of address space that are reserved for a memory."""
+    return _round_up(2 * capacity + (1 << 24), _PAGE)
 
 
 def _base(allocation: Allocation) -> int:

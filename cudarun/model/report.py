@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from cudarun.model.compare import ComparisonReport
     from cudarun.model.contexts import ContextsReport, ScriptReport, StepReport, VerifyReport
     from cudarun.model.devices import DevicesReport, DoctorReport
+    from cudarun.model.exec import ExecReport
     from cudarun.model.fleet import FleetHost, FleetReport, NodeReport
     from cudarun.model.images import LinkReport, LoadReport, OfflineReport
     from cudarun.model.launch import LaunchPlan, LaunchReport
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         | DoctorReport
         | LaunchListing
         | RecordReport
+        | ExecReport
         | ComparisonReport
         | FleetReport
         | NodeReport

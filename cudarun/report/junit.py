@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 from cudarun.base import machine
 from cudarun.base.errors import ExitCode
 from cudarun.base.files import whole_file
+from cudarun.model.exec import ExecReport
 from cudarun.model.fleet import FleetGpu, FleetReport
 from cudarun.model.spec import CaseReport, SpecReport
 from cudarun.report.notes import remarks
@@ -32,7 +33,7 @@ CONSENSUS = "consensus"
 
 
 def write_junit(report: Report, output: OutputFile) -> None:
-    """Write the JUnit XML of a spec or a fleet.
+    """Write the JUnit XML of a spec, a fleet or a program.
 
     Raises:
         RequestError: The file cannot be written.
@@ -41,6 +42,8 @@ def write_junit(report: Report, output: OutputFile) -> None:
         root = _spec_suites(report)
     elif report.tag == "fleet":
         root = _fleet_suites(report)
+    elif report.tag == "exec":
+        root = _exec_suite(report)
     else:
         return
     ElementTree.indent(root)
@@ -133,6 +136,24 @@ def _add_case(element: ElementTree.Element, case: CaseReport) -> None:
     odd = [f"{severity}: {words}" for severity, words in remarks(case)]
     if odd:
         ElementTree.SubElement(element, "system-err").text = xml_text("\n".join(odd))
+
+
+# --- programs -------------------------------------------------------------------------------------
+
+
+def _exec_suite(report: ExecReport) -> ElementTree.Element:
+    """Return the document of a program: one case."""
+    from cudarun.report.exec_tables import failure_text  # rich would delay the start of the work
+
+    suites = Suites("exec")
+    suite = suites.add(report.program, machine.host())
+    case = suites.add_case(suite, report.program, "cpu", report.seconds)
+    if report.exit_code:
+        kind = "failure" if report.exit_code == ExitCode.CHECK_FAILED else "error"
+        text = failure_text(report)
+        add_outcome(case, kind, text.partition("\n")[0]).text = xml_text(text)
+    suites.total(suite, report.seconds)
+    return suites.finished(report.seconds)
 
 
 # --- fleets ---------------------------------------------------------------------------------------

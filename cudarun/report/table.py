@@ -30,6 +30,7 @@ _TABLES = {
     "ctx-verify": "context_tables.show_verify",
     "devices": "device_tables.show_devices",
     "devices-doctor": "device_tables.show_doctor",
+    "exec": "exec_tables.show_execution",
     "launch": "launch_tables.show_launch",
     "launch-plan": "launch_tables.show_plan",
     "launch-spec-list": "spec_tables.show_cases",

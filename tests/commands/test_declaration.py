@@ -170,6 +170,7 @@ def test_every_output_of_every_command() -> None:
         if isinstance(option, Option) and option.file is not None and option.file.is_output
     }
     assert outputs == {
+        "cudarun exec --junit": FileUse.JUNIT,
         "cudarun fleet --junit": FileUse.JUNIT,
         "cudarun fleet --keep": FileUse.OUTPUT,
         "cudarun launch --save": FileUse.OUTPUT,
@@ -196,7 +197,8 @@ def test_files_are_written_in_one_place() -> None:
         "base/files.py",
         "base/cache.py",
         # files of our own that other processes share
-        "session/record/library.py",
+        "session/exec/libraries.py",
+        "session/workers/c_library.py",
         "session/compile/nvcc.py",
         "session/launch/expected/comparison.py",
         "session/launch/expected/function_call.py",

@@ -27,7 +27,7 @@ OF_CONTEXTS = {"--context", "--ctx-flags", "--limit", "--cache-config"}
 WITHOUT_DEVICES = {
     *("cudarun compare", "cudarun completion"),
     "cudarun fleet",  # its devices are those of the nodes
-    "cudarun record",  # of the program
+    *("cudarun exec", "cudarun record"),  # of the program
 }
 OWN_CONTEXTS = {"cudarun ctx run", "cudarun ctx verify"}  # which make what they are told to
 

@@ -14,7 +14,7 @@ from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import ArrayHandle, MipmappedArrayHandle
 from cudarun.emulator.host.arrays import create_array, create_array3d, create_mipmapped_array
 from cudarun.emulator.host.captures import CaptureRule
-from cudarun.emulator.host.process import process
+from cudarun.emulator.host.process import Wait, process
 
 
 @call(during_capture=CaptureRule.UNSAFE, needs_context=True)
@@ -29,7 +29,7 @@ def cuArray3DCreate(pAllocateArray: CUDA_ARRAY3D_DESCRIPTOR) -> CUarray:
     return CUarray(create_array3d(process.current(), pAllocateArray).handle)
 
 
-@call(waits=True, during_capture=CaptureRule.UNSAFE, needs_context=True)
+@call(waits=Wait.DEVICE, during_capture=CaptureRule.UNSAFE, needs_context=True)
 def cuArrayDestroy(hArray: ArrayHandle) -> None:
     """Destroy an array; textures that read it become invalid."""
     hArray.destroy()
@@ -74,7 +74,7 @@ def cuMipmappedArrayGetLevel(hMipmappedArray: MipmappedArrayHandle, level: int) 
     return CUarray(hMipmappedArray.level(level).handle)
 
 
-@call(waits=True, during_capture=CaptureRule.UNSAFE, needs_context=True)
+@call(waits=Wait.DEVICE, during_capture=CaptureRule.UNSAFE, needs_context=True)
 def cuMipmappedArrayDestroy(hMipmappedArray: MipmappedArrayHandle) -> None:
     """Destroy a mipmapped array with its levels."""
     hMipmappedArray.destroy()

@@ -12,15 +12,16 @@ from cuda.bindings.driver import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemorytype
 from cudarun.base.bindings import enum_field
 from cudarun.base.records import dataclass
 from cudarun.emulator.api.calls import call, enqueue
-from cudarun.emulator.api.copies import MEMORY, copy_operation
+from cudarun.emulator.api.copies import MEMORY, copy_operation, is_pageable
 from cudarun.emulator.api.handles import StreamHandle, array_of
-from cudarun.emulator.host.addresses import Bytes
+from cudarun.emulator.host.addresses import Bytes, RemoteBytes, move, strided
 from cudarun.emulator.host.arrays import CudaArray
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.graphs import Operation
-from cudarun.emulator.host.process import process
+from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.resources import copied
+from cudarun.emulator.host.streams import Stream
 
 _MEMORY = {
     CUmemorytype.CU_MEMORYTYPE_HOST: ("Host", "host"),
@@ -33,13 +34,13 @@ _WIDEST_PITCH = attribute_value("MAX_PITCH")
 # --- calls ---------------------------------------------------------------------------------------
 
 
-@call(waits=True, needs_context=True)
+@call(waits=Wait.BLOCKING, needs_context=True)
 def cuMemcpy2D(pCopy: CUDA_MEMCPY2D) -> None:
     """Copy a rectangle from or to memory of the host or a device, or a CUDA array."""
     _copy(_rectangle(pCopy))
 
 
-@call(waits=True, needs_context=True)
+@call(waits=Wait.BLOCKING, needs_context=True)
 def cuMemcpy2DUnaligned(pCopy: CUDA_MEMCPY2D) -> None:
     """`cuMemcpy2D` without restrictions on the pitches."""
     _copy(_rectangle(pCopy))
@@ -48,10 +49,10 @@ def cuMemcpy2DUnaligned(pCopy: CUDA_MEMCPY2D) -> None:
 @enqueue()
 def cuMemcpy2DAsync(pCopy: CUDA_MEMCPY2D, hStream: StreamHandle) -> None:
     """Copy a rectangle, in a stream."""
-    process.submit(hStream, _operation(_rectangle(pCopy)))
+    _submit(hStream, _rectangle(pCopy))
 
 
-@call(waits=True, needs_context=True)
+@call(waits=Wait.BLOCKING, needs_context=True)
 def cuMemcpy3D(pCopy: CUDA_MEMCPY3D) -> None:
     """Copy a box from or to memory of the host or a device, or a CUDA array."""
     _copy(_box(pCopy))
@@ -60,7 +61,7 @@ def cuMemcpy3D(pCopy: CUDA_MEMCPY3D) -> None:
 @enqueue()
 def cuMemcpy3DAsync(pCopy: CUDA_MEMCPY3D, hStream: StreamHandle) -> None:
     """Copy a box, in a stream."""
-    process.submit(hStream, box_operation(pCopy))
+    _submit(hStream, _box(pCopy))
 
 
 def box_operation(copy: CUDA_MEMCPY3D) -> Operation:
@@ -70,6 +71,11 @@ def box_operation(copy: CUDA_MEMCPY3D) -> Operation:
         Refusal: The structure is invalid.
     """
     return _operation(_box(copy))
+
+
+def _submit(stream: Stream, copy: _Copy) -> None:
+    sides = (_side(copy, each, to_write=False) for each in ("src", "dst"))
+    process.submit(stream, _operation(copy), waits=is_pageable(*sides))
 
 
 def _operation(copy: _Copy) -> Operation:
@@ -115,10 +121,10 @@ def _box(copy: CUDA_MEMCPY3D) -> _Copy:
 
 def _copy(copy: _Copy) -> None:
     source, target = _side(copy, "src"), _side(copy, "dst")
-    target[:] = source
+    move(target, source)
 
 
-def _side(copy: _Copy, side: str, *, to_write: bool = True) -> Bytes:
+def _side(copy: _Copy, side: str, *, to_write: bool = True) -> Bytes | RemoteBytes:
     """Return one side of a copy as an array of slices, rows and bytes."""
     try:
         kind = enum_field(copy.structure, f"{side}MemoryType")
@@ -143,7 +149,7 @@ def _side(copy: _Copy, side: str, *, to_write: bool = True) -> Bytes:
     size = first + _extent(copy.shape, pitch, height)
     field, memory = _MEMORY[kind]
     view = MEMORY[memory](copy.field(side, field), size, to_write=written)
-    return np.lib.stride_tricks.as_strided(view[first:], copy.shape, (height * pitch, pitch, 1))
+    return strided(view, first, copy.shape, (height * pitch, pitch, 1))
 
 
 def _in_array(array: CudaArray, x: int, y: int, z: int, copy: _Copy, *, to_write: bool) -> Bytes:

@@ -22,7 +22,7 @@ from cuda.bindings.driver import CUresult
 from cudarun.emulator.host.addresses import HostPointer
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.handles import Handle
-from cudarun.emulator.host.process import process
+from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import InvalidAddress, OutOfMemory
 
@@ -49,7 +49,7 @@ def enqueue() -> Decorator:
 
 def call(
     *,
-    waits: bool = False,
+    waits: Wait | None = None,
     of_current: bool = True,
     needs_context: bool = False,
     during_capture: CaptureRule = CaptureRule.PERMITTED,
@@ -57,7 +57,7 @@ def call(
     """Declare any other call.
 
     Args:
-        waits: Whether it returns when the current device is idle.
+        waits: What it waits for.
         of_current: Whether it needs the current context after a fault.
         needs_context: Whether it fails without a current context, before anything else.
         during_capture: What captures do about it.
@@ -76,7 +76,7 @@ def _driver_call(
     synchronizes: bool | None,
     body: Callable[..., object],
     *,
-    waits: bool = False,
+    waits: Wait | None = None,
     before_init: bool = False,
     of_current: bool = True,
     needs_context: bool = False,
@@ -89,7 +89,8 @@ def _driver_call(
             raise Refusal("NOT_INITIALIZED")
         process.captures.admit(during_capture, process.stack.top)
         if waits:
-            process.wait()
+            process.wait(waits)
+            process.show_printed()
         if synchronizes is not None:
             process.check_fault(name, synchronizes=synchronizes, of_current=of_current)
         if needs_context:
@@ -97,6 +98,8 @@ def _driver_call(
         args, named = types.with_objects(args, named)
         value = body(*args, **named)
         if waits:  # it may have waited for another device than the current one
+            if waits is Wait.ITSELF:
+                process.show_printed()
             process.check_fault(name, synchronizes=True, of_current=of_current)
         return value
 

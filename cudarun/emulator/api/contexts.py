@@ -12,7 +12,7 @@ from cudarun.emulator.api.handles import ContextHandle, PrimaryContextHandle
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.contexts import API_VERSION, STREAM_PRIORITIES, Context, checked_flags
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.process import process
+from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal, enum_member
 
 # --- primary contexts ----------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def _context_or_current(ctx: Handle) -> Context:
     return context
 
 
-@call(waits=True, needs_context=True, during_capture=CaptureRule.CONTEXT)
+@call(waits=Wait.DEVICE, needs_context=True, during_capture=CaptureRule.CONTEXT)
 def cuCtxSynchronize() -> None:
     """Wait for all work of the current context."""
 
@@ -168,7 +168,7 @@ def cuCtxAttach(flags: int) -> CUcontext:
     return CUcontext(context.handle)
 
 
-@call(waits=True)
+@call(waits=Wait.DEVICE)
 def cuCtxDetach(ctx: ContextHandle) -> None:
     """Decrement the usage count of the current context; at 0 it is destroyed (deprecated)."""
     if ctx is not process.current():

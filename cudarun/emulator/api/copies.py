@@ -7,16 +7,24 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 from cuda.bindings.driver import CUgraphNodeType
 
 from cudarun.emulator.api.calls import call, enqueue, generated
 from cudarun.emulator.api.handles import array_of
-from cudarun.emulator.host.addresses import Bytes, HostPointer, address_of, host_bytes
+from cudarun.emulator.host.addresses import (
+    Bytes,
+    HostPointer,
+    RemoteBytes,
+    address_of,
+    host_bytes,
+    move,
+)
 from cudarun.emulator.host.allocations import bytes_anywhere
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.process import process
+from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal
 
 # The calls with a target and a source, and their documentation. A parameter with a type is memory
@@ -55,10 +63,14 @@ def device_bytes(pointer: Handle, size: int, *, to_write: bool = False) -> Bytes
     memory = process.memory_at(address)
     if memory is None and size:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not a device address")
-    return bytes_anywhere(memory, address, size, to_write=to_write)
+    return (
+        np.empty(0, np.uint8)
+        if memory is None
+        else memory.bytes_at(address, size, to_write=to_write)
+    )
 
 
-def any_bytes(pointer: HostPointer, size: int, *, to_write: bool = False) -> Bytes:
+def any_bytes(pointer: HostPointer, size: int, *, to_write: bool = False) -> Bytes | RemoteBytes:
     """Return memory of a device or of the host, by its address."""
     address = address_of(pointer)
     memory = process.memory_at(address)
@@ -67,7 +79,9 @@ def any_bytes(pointer: HostPointer, size: int, *, to_write: bool = False) -> Byt
     return bytes_anywhere(memory, address, size, to_write=to_write)
 
 
-def host_pointer_bytes(data: HostPointer, size: int, *, to_write: bool = False) -> Bytes:
+def host_pointer_bytes(
+    data: HostPointer, size: int, *, to_write: bool = False
+) -> Bytes | RemoteBytes:
     """Return memory that is given as the host's; as on a GPU, it may be that of a device."""
     address = address_of(data)
     if address == 0 and size:
@@ -92,7 +106,7 @@ def array_bytes(handle: Handle, offset: int, size: int, *, to_write: bool = Fals
     return part
 
 
-MEMORY: dict[str, Callable[..., Bytes]] = {
+MEMORY: dict[str, Callable[..., Bytes | RemoteBytes]] = {
     "device": device_bytes,
     "memory": any_bytes,
     "host": host_pointer_bytes,
@@ -100,14 +114,19 @@ MEMORY: dict[str, Callable[..., Bytes]] = {
 }
 
 
+def is_pageable(*sides: Bytes | RemoteBytes) -> bool:
+    """Return whether a side of a copy is memory that the program may change when a call returns."""
+    return any(isinstance(side, RemoteBytes) for side in sides)
+
+
 def copy_operation(work: Callable[[], None]) -> Operation:
     """Return the operation of a copy."""
     return Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY, work)
 
 
-def _sides(kinds: Sequence[str], values: Sequence[Any]) -> list[Callable[..., Bytes]]:
+def _sides(kinds: Sequence[str], values: Sequence[Any]) -> list[Callable[..., Bytes | RemoteBytes]]:
     """Return the functions that return the memory of the target and of the source."""
-    sides: list[Callable[..., Bytes]] = []
+    sides: list[Callable[..., Bytes | RemoteBytes]] = []
     *operands, size = values
     for kind, value in zip(kinds, operands, strict=True):
         if kind == "context":
@@ -123,7 +142,7 @@ def _copy(kinds: Sequence[str], *values: Any) -> None:
     target, source = _sides(kinds, values)
     written, read = target(to_write=True), source()
     process.current()
-    written[:] = read
+    move(written, read)
 
 
 def _copy_in_stream(kinds: Sequence[str], *values: Any) -> None:
@@ -131,12 +150,13 @@ def _copy_in_stream(kinds: Sequence[str], *values: Any) -> None:
     target, source = _sides(kinds, operands)
 
     def work() -> None:  # now, or when a graph is launched
-        target(to_write=True)[:] = source()
+        move(target(to_write=True), source())
 
     if "context" in kinds:
         process.stream(stream).check_not_capturing()
-    nothing = not len(target()) + len(source())  # may refuse
-    process.submit(process.stream(stream), *[] if nothing else [copy_operation(work)])
+    sides = target(), source()  # may refuse
+    operations = [copy_operation(work)] if any(map(len, sides)) else []
+    process.submit(process.stream(stream), *operations, waits=is_pageable(*sides))
 
 
 def _declare(name: str, parameters: str, text: str) -> None:
@@ -145,7 +165,9 @@ def _declare(name: str, parameters: str, text: str) -> None:
     types["ByteCount"] = "int"
     work = partial(_copy, [*kinds.values()])
     rule = CaptureRule.LEGACY_STREAM
-    call(waits=True, during_capture=rule)(generated(__name__, name, types, f"{text}.", work))
+    call(waits=Wait.BLOCKING, during_capture=rule)(
+        generated(__name__, name, types, f"{text}.", work)
+    )
     if name not in _WITHOUT_STREAM:
         types["hStream"] = "Handle"
         work = partial(_copy_in_stream, [*kinds.values()])

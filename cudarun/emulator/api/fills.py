@@ -16,7 +16,7 @@ from cudarun.emulator.host.allocations import fill
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.process import process
+from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal
 
 
@@ -87,7 +87,9 @@ def _declare(name: str, parameters: str, text: str, fill_of: Callable[..., Fill]
         operation = fill_.operation()  # may refuse
         process.submit(process.stream(stream), *[operation] if fill_.extent else [])
 
-    synchronous = call(waits=True, needs_context=True, during_capture=CaptureRule.LEGACY_STREAM)
+    synchronous = call(
+        waits=Wait.BLOCKING, needs_context=True, during_capture=CaptureRule.LEGACY_STREAM
+    )
     synchronous(generated(__name__, name, types, f"{text}.", perform))
     types["hStream"] = "Handle"
     enqueue()(generated(__name__, f"{name}Async", types, f"{text}, in a stream.", submit))

@@ -20,6 +20,7 @@ from cudarun.emulator.api.boxes import box_operation
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.fills import Fill
 from cudarun.emulator.api.handles import EventHandle, GraphHandle, NodeHandle, node_of
+from cudarun.emulator.host.addresses import host_function
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.graphs import Graph, Node, Operation, child_graph
 from cudarun.emulator.host.handles import Handle, handle_value
@@ -129,7 +130,7 @@ def cuGraphAddHostNode(
     """Add the call of a host function, a C function pointer."""
     if not handle_value(nodeParams.fn):
         raise Refusal("INVALID_VALUE", "the function is null")
-    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(nodeParams.fn))
+    function = host_function(handle_value(nodeParams.fn), None, ctypes.c_void_p)
     work = partial(function, nodeParams.userData)
     operation = Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work)
     return _add(hGraph, dependencies, numDependencies, operation)

@@ -21,7 +21,7 @@ from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.images import image_bytes, image_file
 from cudarun.emulator.host.jit import CompiledModule, DriverJitOptions, compile_image
 from cudarun.emulator.host.modules import LoadedLibrary, parameter
-from cudarun.emulator.host.process import process
+from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal, enum_member
 
 
@@ -63,7 +63,7 @@ def _load(image: bytes, options: DriverJitOptions) -> CUlibrary:
     return CUlibrary(LoadedLibrary(compiled, options, process.handles, process.host_memory).handle)
 
 
-@call(waits=True, during_capture=CaptureRule.UNSAFE)
+@call(waits=Wait.DEVICE, during_capture=CaptureRule.UNSAFE)
 def cuLibraryUnload(library: LibraryHandle) -> None:
     """Unload a library from every context."""
     for device in process.devices:

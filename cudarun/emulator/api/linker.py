@@ -12,7 +12,7 @@ from cuda.bindings.driver import CUjitInputType, CUlinkState
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import lookup
 from cudarun.emulator.api.modules import Options, OptionValues
-from cudarun.emulator.host.addresses import HostPointer, address_of, c_string
+from cudarun.emulator.host.addresses import HostPointer, address_of, c_string, host_read
 from cudarun.emulator.host.contexts import Context, ContextObject
 from cudarun.emulator.host.images import image_file, ptx_text
 from cudarun.emulator.host.jit import DriverJitOptions, compile_text, information
@@ -95,7 +95,7 @@ def cuLinkAddData(
     address = address_of(data)
     if address == 0 or size == 0:
         raise Refusal("INVALID_VALUE", "the input is empty")
-    state.add(typename, ctypes.string_at(address, size), c_string(name) if name else "")
+    state.add(typename, host_read(address, size), c_string(name) if name else "")
 
 
 @call()

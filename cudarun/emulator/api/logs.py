@@ -8,7 +8,7 @@ import ctypes
 from cuda.bindings.driver import CUlogIterator
 
 from cudarun.emulator.api.calls import query
-from cudarun.emulator.host.addresses import HostPointer, address_of, c_string, host_bytes
+from cudarun.emulator.host.addresses import HostPointer, address_of, c_string, host_write
 from cudarun.emulator.host.log import CAPACITY
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -35,7 +35,7 @@ def cuLogsDumpToMemory(
     text = process.log.since(_start(iterator), min(size - 1, CAPACITY))
     if text is None:
         raise Refusal("INVALID_VALUE")
-    host_bytes(address_of(buffer), len(text) + 1)[:] = memoryview(text + b"\0")
+    host_write(address_of(buffer), text + b"\0")
     return _advanced(iterator), len(text)
 
 

@@ -11,7 +11,7 @@ from cudarun.emulator.host.allocations import DEVICE_KINDS, AllocationKind, Driv
 from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import Pool
-from cudarun.emulator.host.process import process
+from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import Stream
 
@@ -84,7 +84,7 @@ def cuMemAllocManaged(bytesize: int, flags: int) -> CUdeviceptr:
     return CUdeviceptr(allocated(bytesize, AllocationKind.MANAGED, flags).address)
 
 
-@call(waits=True, during_capture=CaptureRule.UNSAFE, needs_context=True)
+@call(waits=Wait.DEVICE, during_capture=CaptureRule.UNSAFE, needs_context=True)
 def cuMemFree(dptr: Handle) -> None:
     """Free device or managed memory; null is allowed."""
     address = handle_value(dptr)
@@ -99,7 +99,7 @@ def cuMemFreeAsync(dptr: Handle, hStream: Handle) -> None:
     if stream.branch is not None:
         raise Refusal("INVALID_VALUE", "the memory was not allocated in the capture")
     process.captures.check_unsafe()
-    process.ready(stream.context.device)
+    process.finish(stream)
     address = handle_value(dptr)
     if not address:
         return
@@ -145,7 +145,7 @@ def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
     return allocated(bytesize, AllocationKind.PAGE_LOCKED, Flags).address
 
 
-@call(waits=True, during_capture=CaptureRule.UNSAFE, needs_context=True)
+@call(waits=Wait.DEVICE, during_capture=CaptureRule.UNSAFE, needs_context=True)
 def cuMemFreeHost(p: HostPointer) -> None:
     """Free page-locked host memory; null is allowed."""
     if address_of(p):
@@ -174,7 +174,7 @@ def cuMemHostRegister(p: HostPointer, bytesize: int, Flags: int) -> None:
     )
 
 
-@call(waits=True, during_capture=CaptureRule.UNSAFE, needs_context=True)
+@call(waits=Wait.DEVICE, during_capture=CaptureRule.UNSAFE, needs_context=True)
 def cuMemHostUnregister(p: HostPointer) -> None:
     """Undo `cuMemHostRegister`."""
     address = address_of(p)

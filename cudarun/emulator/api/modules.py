@@ -24,7 +24,7 @@ from cudarun.emulator.host.captures import CaptureRule
 from cudarun.emulator.host.images import image_bytes, image_file
 from cudarun.emulator.host.jit import DriverJitOptions, compile_image
 from cudarun.emulator.host.modules import LoadedModule, loads_eagerly, parameter
-from cudarun.emulator.host.process import process
+from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import enum_member
 
 Options = Sequence[CUjit_option] | None
@@ -66,7 +66,7 @@ def _load(image: bytes, options: DriverJitOptions) -> CUmodule:
     return CUmodule(module.handle)
 
 
-@call(waits=True, during_capture=CaptureRule.UNSAFE)
+@call(waits=Wait.DEVICE, during_capture=CaptureRule.UNSAFE)
 def cuModuleUnload(hmod: ModuleHandle) -> None:
     """Unload a module from its context."""
     process.ready(hmod.context.device)

@@ -9,7 +9,7 @@ from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.handles import EventHandle, IdleStreamHandle, StreamHandle
 from cudarun.emulator.host.captures import CaptureBranch, CaptureRule
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.process import process
+from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import (
     Event,
@@ -48,16 +48,17 @@ def cuStreamDestroy(hStream: Handle) -> None:
     stream.destroy()
 
 
-@call(waits=True)
+@call(waits=Wait.ITSELF)
 def cuStreamSynchronize(hStream: IdleStreamHandle) -> None:
     """Wait for all work of a stream."""
-    process.ready(hStream.context.device)
+    process.finish(hStream)
 
 
 @call()
 def cuStreamQuery(hStream: IdleStreamHandle) -> None:
     """Return success if all work of a stream is done; only a kernel of another thread can run."""
-    if hStream.context.device.busy:
+    queues = process.queues
+    if hStream.context.device.busy if queues is None else queues.is_busy(hStream):
         raise Refusal("NOT_READY")
 
 
@@ -70,6 +71,9 @@ def cuStreamWaitEvent(hStream: StreamHandle, hEvent: EventHandle, Flags: int) ->
         _branch(hStream).add(wait_operation(hEvent))
     else:
         hStream.wait_for(hEvent)
+        task = hEvent.task
+        if process.queues is not None and task is not None and not task.done:
+            process.queues.submit(hStream, (), task)
 
 
 def _branch(stream: Stream) -> CaptureBranch:
@@ -148,20 +152,24 @@ def _record(event: Event, stream: Stream, *, external: bool = False) -> None:
     elif stream.branch is not None:
         event.capture_in(stream.branch)
     else:
-        process.submit(stream, record_operation(event))
+        event.task = process.submit(stream, record_operation(event))
 
 
-@call(waits=True, during_capture=CaptureRule.UNSAFE)
+@call(waits=Wait.ITSELF, during_capture=CaptureRule.UNSAFE)
 def cuEventSynchronize(hEvent: EventHandle) -> None:
     """Wait for an event."""
     hEvent.check_not_captured()
-    process.ready(hEvent.context.device)
+    if hEvent.task is not None and process.queues is not None:
+        process.queues.finish(hEvent.task)
+    elif process.queues is None:
+        process.ready(hEvent.context.device)
 
 
 @call(during_capture=CaptureRule.UNSAFE)
 def cuEventQuery(hEvent: EventHandle) -> None:
-    """Return success: a recorded event has completed."""
+    """Return success if the work before an event is done."""
     hEvent.check_not_captured()
+    hEvent.check_complete()
 
 
 @call()
@@ -169,4 +177,6 @@ def cuEventElapsedTime(hStart: EventHandle, hEnd: EventHandle) -> float:
     """Return the milliseconds between two recorded events."""
     hEnd.check_not_captured()
     hStart.check_not_captured()
+    hEnd.check_complete()
+    hStart.check_complete()
     return hEnd.milliseconds_since(hStart)

@@ -8,7 +8,7 @@ from cuda.bindings.driver import CUDA_RESOURCE_DESC, CUsurfObject
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import SurfaceHandle
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.process import process
+from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.surfaces import SurfaceObject, create_surface
 
@@ -19,7 +19,7 @@ def cuSurfObjectCreate(pResDesc: CUDA_RESOURCE_DESC) -> CUsurfObject:
     return CUsurfObject(create_surface(process, pResDesc).handle)
 
 
-@call(waits=True, needs_context=True)
+@call(waits=Wait.DEVICE, needs_context=True)
 def cuSurfObjectDestroy(surfObject: Handle) -> None:
     """Destroy a surface object, not its array; other handles have no effect."""
     found = process.handles.find(handle_value(surfObject), SurfaceObject)

@@ -13,7 +13,7 @@ from cuda.bindings.driver import (
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.handles import TextureHandle
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.process import process
+from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.textures import TextureObject, create_texture
 
@@ -28,7 +28,7 @@ def cuTexObjectCreate(
     return CUtexObject(create_texture(process, pResDesc, pTexDesc, pResViewDesc).handle)
 
 
-@call(waits=True, needs_context=True)
+@call(waits=Wait.DEVICE, needs_context=True)
 def cuTexObjectDestroy(texObject: Handle) -> None:
     """Destroy a texture object, not its resource; destroying it twice has no effect."""
     if not process.handles.is_spent(handle_value(texObject)):

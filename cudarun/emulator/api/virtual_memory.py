@@ -20,7 +20,7 @@ from cuda.bindings.driver import (
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.host.devices import EmulatedDevice
-from cudarun.emulator.host.process import process
+from cudarun.emulator.host.process import Wait, process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.virtual_memory import GRANULARITY, PhysicalMemory
@@ -80,7 +80,7 @@ def cuMemRelease(handle: int) -> None:
     physical.end_if_unused(process.handles)
 
 
-@call(waits=True)
+@call(waits=Wait.DEVICE)
 def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
     """Map all of an allocation at reserved addresses; no device can access it yet."""
     if not size or ptr % GRANULARITY or flags:
@@ -93,14 +93,14 @@ def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
     process.virtual.map(ptr, physical)
 
 
-@call(waits=True)
+@call(waits=Wait.DEVICE)
 def cuMemUnmap(ptr: int, size: int) -> None:
     """End the mappings of a range; there may be none."""
     _check_granularity(size)
     process.virtual.unmap(ptr, size, process.handles)
 
 
-@call(waits=True)
+@call(waits=Wait.DEVICE)
 def cuMemSetAccess(ptr: int, size: int, desc: Sequence[CUmemAccessDesc], count: int) -> None:
     """Permit devices to access mapped memory, or forbid it; read-only access is unsupported."""
     accesses = [(_device_of_access(each.location), each.flags) for each in list(desc or ())[:count]]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
+import struct
+from collections.abc import Callable
 from typing import Any, SupportsInt
 
 import numpy as np
@@ -58,16 +61,130 @@ def _contiguous(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def host_bytes(address: int, size: int) -> Bytes:
-    """Return the host memory at ``address``, readable and writable."""
-    if size == 0:
-        return np.empty(0, np.uint8)
-    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+class RemoteBytes:
+    """A range of another process's memory, as rows of slices: see `HostAccess`.
+
+    Attributes:
+        address: The first address.
+        shape: The numbers of slices, rows and bytes; of a row that of bytes alone.
+        strides: The bytes from one to the next of each.
+    """
+
+    def __init__(self, address: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+        self.address, self.shape, self.strides = address, shape, strides
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def box(self, first: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> RemoteBytes:
+        """Return a box of these bytes, from one of them on."""
+        raise NotImplementedError
+
+    def read_into(self, target: Bytes) -> None:
+        """Read all bytes into an array of the same shape."""
+        raise NotImplementedError
+
+    def write(self, source: Bytes) -> None:
+        """Write all bytes, and none between the rows."""
+        raise NotImplementedError
+
+
+class HostAccess:
+    """Access to the memory and the functions of the program: of this process."""
+
+    def memory(self, address: int, size: int) -> Bytes | RemoteBytes:
+        """Return memory to read and to write; `move` copies it."""
+        return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return a copy of memory."""
+        return ctypes.string_at(address, size)
+
+    def text(self, address: int) -> bytes:
+        """Return the text at an address, without the NUL at its end."""
+        return ctypes.string_at(address)
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write memory."""
+        ctypes.memmove(address, data, len(data))
+
+    def arena(self, size: int) -> tuple[mmap.mmap, int] | None:
+        """Return memory that is shared with another process, and its address there."""
+        return None
+
+    def mapped(self, address: int, size: int) -> Bytes:
+        """Return memory that kernels can access from now on, as `cuMemHostRegister` asks."""
+        return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+
+    def unmap(self, address: int, size: int) -> None:
+        """End the access of kernels to memory."""
+
+    def function(self, address: int, result: Any, *arguments: Any) -> Callable[..., Any]:
+        """Return a C function; its types are those of ctypes."""
+        return ctypes.CFUNCTYPE(result, *arguments)(address)
+
+
+host = HostAccess()
+
+
+def access_host(access: HostAccess) -> None:
+    """Replace the access to the program: from now on its addresses are those of another process."""
+    global host
+    host = access
+
+
+def host_bytes(address: int, size: int) -> Bytes | RemoteBytes:
+    """Return the program's memory at ``address``, readable and writable."""
+    return host.memory(address, size) if size else np.empty(0, np.uint8)
+
+
+def host_read(address: int, size: int) -> bytes:
+    """Return a copy of the program's memory."""
+    return host.read(address, size)
+
+
+def host_text(address: int) -> bytes:
+    """Return the text at an address of the program."""
+    return host.text(address)
+
+
+def host_write(address: int, data: bytes) -> None:
+    """Write the program's memory."""
+    host.write(address, data)
+
+
+def host_function(address: int, result: Any, *arguments: Any) -> Callable[..., Any]:
+    """Return a function of the program, with the types of ctypes."""
+    return host.function(address, result, *arguments)
+
+
+def move(target: Bytes | RemoteBytes, source: Bytes | RemoteBytes) -> None:
+    """Copy bytes of the program or of a device to others, in the same shape."""
+    if isinstance(source, RemoteBytes):
+        if isinstance(target, RemoteBytes) or not target.flags.c_contiguous:
+            copy = np.empty(source.shape, np.uint8)
+            source.read_into(copy)
+            move(target, copy)
+        else:
+            source.read_into(target)
+    elif isinstance(target, RemoteBytes):
+        target.write(source)
+    else:
+        target[...] = source
+
+
+def strided(
+    view: Bytes | RemoteBytes, first: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> Bytes | RemoteBytes:
+    """Return a box of bytes in a row, from one of them on."""
+    if isinstance(view, RemoteBytes):
+        return view.box(first, shape, strides)
+    return np.lib.stride_tricks.as_strided(view[first:], shape, strides)
 
 
 def read_pointers(address: int, count: int) -> tuple[int, ...]:
     """Read ``count`` consecutive pointers at a host address; null is 0."""
-    return tuple((ctypes.c_uint64 * count).from_address(address)) if count else ()
+    return struct.unpack(f"={count}Q", host_read(address, 8 * count)) if count else ()
 
 
 def c_string(text: object) -> str:

@@ -11,7 +11,7 @@ from dataclasses import field
 from enum import Enum
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.host.addresses import Bytes, host_bytes
+from cudarun.emulator.host.addresses import Bytes, RemoteBytes, host_bytes
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.refusal import Refusal
@@ -110,7 +110,7 @@ def fill(view: Bytes, value: int, width: int) -> None:
 
 def bytes_anywhere(
     memory: Memory | None, address: int, size: int, *, to_write: bool = False
-) -> Bytes:
+) -> Bytes | RemoteBytes:
     """Return the bytes at a device address or, if no device memory has it, a host address."""
     if memory is None:
         return host_bytes(address, size)

@@ -1,18 +1,20 @@
 """Host memory that kernels can access: managed, page-locked and registered.
 
 Under unified addressing such memory has one address for the host and every device, so here the
-addresses are the host's own, which host code can dereference.
+addresses are the host's own, which host code can dereference. That of another process is an arena
+which both map.
 """
 
 from __future__ import annotations
 
+import mmap
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.host.addresses import host_bytes
-from cudarun.emulator.memory import Allocation, Memory
+from cudarun.emulator.host import addresses
+from cudarun.emulator.memory import Allocation, Memory, reserved_bytes
 
 _ANY_BASE = 1 << 21  # until the actual one is known
 _ALIGNMENT = 16  # of an arena's base: the widest access
@@ -25,8 +27,16 @@ class HostMemory(Memory):
         super().__init__(_ANY_BASE, capacity)
 
     def _reserve(self) -> None:
-        super()._reserve()
-        self.base = self._top = int(self._arena.ctypes.data)
+        shared = addresses.host.arena(reserved_bytes(self.capacity))
+        if shared is None:
+            super()._reserve()
+            self.base = self._top = int(self._arena.ctypes.data)
+            return
+        self._map, self.base = shared
+        self._top = self.base
+        self._advice = mmap.MADV_REMOVE
+        self._arena = np.frombuffer(self._map, np.uint8)
+        self._reserved = len(self._map)
 
 
 class RegisteredMemory(Memory):
@@ -37,7 +47,7 @@ class RegisteredMemory(Memory):
         self.base = address // _ALIGNMENT * _ALIGNMENT
         before = address - self.base
         self._reserved = -(-(before + size) // _ALIGNMENT) * _ALIGNMENT
-        self._arena = host_bytes(self.base, self._reserved)
+        self._arena = addresses.host.mapped(self.base, self._reserved)
         view = self._arena[before : before + size]
         self._live.append(Allocation(address, size, label, view))
         self.used = size
@@ -51,3 +61,4 @@ class RegisteredMemory(Memory):
 
     def _give_back(self, allocation: Allocation) -> None:
         """Leave the memory as it is: it is the program's."""
+        addresses.host.unmap(self.base, self._reserved)

@@ -6,10 +6,8 @@ has to be; a cubin has none.
 
 from __future__ import annotations
 
-import ctypes
-
 from cudarun.base.errors import ImageRefused
-from cudarun.emulator.host.addresses import HostPointer, address_of
+from cudarun.emulator.host.addresses import HostPointer, address_of, host_read, host_text
 from cudarun.emulator.host.devices import CAPABILITY
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.images.kinds import ELF_MAGIC, FATBIN_MAGIC
@@ -30,13 +28,13 @@ def image_bytes(code: HostPointer) -> bytes:
     address = address_of(code)
     if address == 0:
         raise Refusal("INVALID_VALUE", "the image is a null pointer")
-    magic = ctypes.string_at(address, 4)
+    magic = host_read(address, 4)
     if magic == FATBIN_MAGIC:
         from cudarun.images.fatbin import CONTAINER_BYTES, container_size
 
-        header = ctypes.string_at(address, CONTAINER_BYTES)
-        return ctypes.string_at(address, container_size(header))
-    return magic if magic == ELF_MAGIC else ctypes.string_at(address)
+        header = host_read(address, CONTAINER_BYTES)
+        return host_read(address, container_size(header))
+    return magic if magic == ELF_MAGIC else host_text(address)
 
 
 def image_file(name: str) -> bytes:

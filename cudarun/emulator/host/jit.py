@@ -18,7 +18,7 @@ from cuda.bindings.driver import CUjit_option
 from cudarun.base.bindings import newer_jit_options
 from cudarun.base.process import without_collection
 from cudarun.base.records import dataclass
-from cudarun.emulator.host.addresses import address_of, host_bytes
+from cudarun.emulator.host.addresses import address_of, host_write
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.headers import (
     OWN_TARGET,
@@ -198,7 +198,7 @@ class DriverJitOptions:
         if buffer is None or not size:
             return
         text = self._logs[log].encode("latin-1", "replace")[: int(size) - 1] + b"\0"
-        host_bytes(address_of(buffer), len(text))[:] = memoryview(text)
+        host_write(address_of(buffer), text)
 
 
 def _why_not(option: CUjit_option, value: Any) -> str:

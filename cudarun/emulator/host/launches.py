@@ -297,7 +297,7 @@ def _check_child(
 def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
     """Raise `Refusal` if the kernel cannot run here, or the geometry is invalid for it."""
     function.check_implemented()
-    _check_extents(geometry)
+    check_extents(geometry)
     _check_block(function, geometry)
     function.module.context.device.launch_notes[function.code.name] = register_note(
         function.module.compiled.text, function.code, geometry.threads
@@ -323,7 +323,8 @@ def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
             )
 
 
-def _check_extents(geometry: LaunchGeometry) -> None:
+def check_extents(geometry: LaunchGeometry) -> None:
+    """Raise `Refusal` if no device can have such a grid or such blocks."""
     for name, extent, most in (("grid", geometry.grid, _GRID), ("block", geometry.block, _BLOCK)):
         if any(not 1 <= value <= limit for value, limit in zip(extent, most, strict=True)):
             raise Refusal(

@@ -35,10 +35,12 @@ class ErrorLog:
         self._entries: deque[_Entry] = deque()
         self._size = 0
         self.next = 0  # the number of the next entry
+        self.last_words = ""  # why the last call failed that said why
 
     def returning(self, call: str, result: CUresult, words: str = "") -> None:
         """Append that a call fails, preceded by its message."""
         if words:
+            self.last_words = words
             self.write(words)
         self.write(f"Returning {int(result)} ({result.name}) from {call}")
 

@@ -10,9 +10,19 @@ import ctypes
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cudarun.emulator.host.addresses import HostPointer, address_of, read_pointers
+from cudarun.emulator.host.addresses import (
+    HostPointer,
+    address_of,
+    host_read,
+    read_pointers,
+)
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.program import KernelCode
+
+
+class PackedParameters(bytes):
+    """The parameter buffer of a launch itself, which has been packed by the caller."""
+
 
 KernelParameters = HostPointer | tuple[tuple[Any, ...], tuple[Any, ...]]
 
@@ -38,6 +48,8 @@ def pack_parameters(code: KernelCode, kernel_params: KernelParameters, extra: Ho
             buffer without its address or size.
         TypeError: ``kernel_params`` has none of the forms that the bindings take.
     """
+    if isinstance(kernel_params, PackedParameters):
+        return kernel_params
     values = _values(kernel_params) if isinstance(kernel_params, tuple) else []
     pointers = 0 if isinstance(kernel_params, tuple) else address_of(kernel_params)
     extra_address = address_of(extra)
@@ -75,7 +87,7 @@ def _pointed_to(code: KernelCode, address: int) -> Iterator[bytes]:
     for pointer, (_, size) in zip(pointers, code.parameters, strict=True):
         if pointer == 0:
             raise Refusal("INVALID_VALUE", "a pointer in kernelParams is null")
-        yield ctypes.string_at(pointer, size)
+        yield host_read(pointer, size)
 
 
 def _values(pair: tuple[Any, ...]) -> list[tuple[Any, Any]]:
@@ -128,16 +140,16 @@ def packed_words(buffer: int, size: int) -> tuple[int, ...]:
 
 
 def _packed_buffer(code: KernelCode, extra: int) -> bytes:
-    words = ctypes.cast(extra, ctypes.POINTER(ctypes.c_uint64))
     buffer = size = 0
     for index in range(0, _MOST_WORDS, 2):
-        word = words[index]
+        [word] = read_pointers(extra + 8 * index, 1)
         if word == _END:
             break
+        [value] = read_pointers(extra + 8 * index + 8, 1)
         if word == _BUFFER_POINTER:
-            buffer = words[index + 1]
+            buffer = value
         elif word == _BUFFER_SIZE:
-            size = ctypes.c_size_t.from_address(words[index + 1]).value
+            [size] = read_pointers(value, 1)
         else:
             raise Refusal("INVALID_VALUE", f"extra contains the unknown key {word}")
     if code.parameter_bytes and (buffer == 0 or size == 0):
@@ -147,4 +159,4 @@ def _packed_buffer(code: KernelCode, extra: int) -> bytes:
         )
     # The driver accepts a buffer that is too small; here missing bytes are 0.
     present = min(size, code.parameter_bytes)
-    return ctypes.string_at(buffer, present).ljust(code.parameter_bytes, b"\0")
+    return host_read(buffer, present).ljust(code.parameter_bytes, b"\0")

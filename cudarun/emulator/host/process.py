@@ -11,7 +11,10 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import Enum, auto
 from typing import TYPE_CHECKING
+
+from cuda.bindings.driver import CUgraphNodeType
 
 from cudarun.emulator.engines import Engines
 from cudarun.emulator.execution import execute
@@ -26,8 +29,9 @@ from cudarun.emulator.host.hostmemory import HostMemory, RegisteredMemory
 from cudarun.emulator.host.log import ErrorLog
 from cudarun.emulator.host.placed_memory import PlacedMemory
 from cudarun.emulator.host.pools import DevicePools
+from cudarun.emulator.host.queues import StreamQueues
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.host.streams import DEFAULT_STREAMS, PER_THREAD, Stream
+from cudarun.emulator.host.streams import DEFAULT_STREAMS, PER_THREAD, Stream, Task
 from cudarun.emulator.host.virtual_memory import VirtualMemory
 from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.machine.schedules.schedule import Schedule
@@ -38,6 +42,14 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
 
 _STDOUT = 1
+
+
+class Wait(Enum):
+    """What a synchronizing call waits for, where streams run on their own."""
+
+    DEVICE = auto()  # all work of the current device
+    BLOCKING = auto()  # what the legacy default stream of the context waits for
+    ITSELF = auto()  # what its arguments name; it does so itself
 
 
 class Process:
@@ -51,6 +63,8 @@ class Process:
         schedule: The schedule of launches; ``None`` for the usual one.
         launch: The running launch.
         in_flight: The last kernel, if nothing has waited for it.
+        queues: The streams that run on their own; ``None`` if work runs when it is submitted.
+        show: Writes text that kernels have printed.
         compiles_on_demand: Whether libraries compile their kernels when they are asked for.
     """
 
@@ -75,6 +89,8 @@ class Process:
         self.pools: tuple[DevicePools, ...] = ()
         self.fault: DeviceFault | None = None
         self._printed = bytearray()
+        self.queues: StreamQueues | None = None
+        self.show: Callable[[bytes], object] = _write_to_stdout
         self.on_progress: Callable[[float], object] = lambda done: None
         self.observer: Observer = NOBODY
         self.execute: Callable[..., None] = execute
@@ -212,33 +228,69 @@ class Process:
 
     def ready(self, device: EmulatedDevice) -> bool:
         """Wait until a device is idle; return whether it can run work: no fault occurred."""
+        if self.queues is not None:
+            self.queues.wait(lambda each: each.context.device is device)
         self.lock.wait_for(lambda: not device.busy)
         self._complete_in_flight(device)
         return self.fault is None
+
+    def has_work(self) -> bool:
+        """Return whether a stream that runs on its own has work."""
+        return self.queues is not None and self.queues.has_work()
+
+    def finish(self, stream: Stream) -> None:
+        """Wait for the work of a stream."""
+        if self.queues is None:
+            self.ready(stream.context.device)
+        else:
+            self.queues.wait(lambda each: each is stream)
 
     def _complete_in_flight(self, device: EmulatedDevice) -> None:
         grid, self.in_flight = self.in_flight, None
         if grid is not None:
             self.run(device, grid.complete)
 
-    def submit(self, stream: Stream, *operations: Operation) -> None:
+    def run_streams(self) -> None:
+        """Let streams run on their own from now on: see `host.queues`."""
+        self.queues = StreamQueues(self.lock, self._perform, self._failed)
+
+    def _failed(self, refusal: Refusal) -> None:
+        if self.fault is None:
+            self.fault = DeviceFault(int(refusal.result), refusal.words)
+
+    def submit(self, stream: Stream, *operations: Operation, waits: bool = False) -> Task | None:
         """Execute operations in the order of a stream, or capture them if it is capturing.
 
+        Args:
+            stream: The stream.
+            operations: The operations.
+            waits: Return when they are done.
+
         Raises:
-            Refusal: A capture does not permit them.
+            Refusal: A capture does not permit them, or one that it waits for cannot be executed.
         """
         branch = stream.branch
         if branch is not None:
             for operation in operations:
                 branch.add(operation)
-            return
-        self._perform(stream.context.device, operations)
+        elif self.queues is None:
+            self._perform(stream.context.device, operations)
+        else:
+            task = self.queues.submit(stream, operations)
+            if waits:
+                self.queues.finish(task)
+            return task
+        return None
 
     def _perform(self, device: EmulatedDevice, operations: Sequence[Operation]) -> None:
         if not any(operation.device for operation in operations):
-            if self.ready(device):
+            if self.queues is None:
+                self.ready(device)
+            else:
+                self._complete_in_flight(device)
+            if self.fault is None:
                 for operation in operations:
-                    operation.work()
+                    self._do(operation)
             return
 
         def work() -> None:
@@ -251,9 +303,15 @@ class Process:
                         self.run(operation.device, operation.work)
                     elif self.fault is None:
                         self._complete_in_flight(device)
-                        operation.work()
+                        self._do(operation)
 
         self.run(device, work)
+
+    def _do(self, operation: Operation) -> None:
+        """Execute an operation that is no kernel; a host function may wait for other threads."""
+        is_function = operation.kind == CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST
+        with self._unlocked() if self.queues and is_function else contextlib.nullcontext():
+            operation.work()
 
     def run(self, device: EmulatedDevice, work: Callable[[], None]) -> None:
         """Run a kernel on a device, one at a time, without blocking other threads' calls."""
@@ -284,12 +342,15 @@ class Process:
         finally:
             self.lock.acquire()
 
-    def wait(self) -> None:
-        """Wait until the current context's device is idle; write printed text."""
+    def wait(self, wait: Wait = Wait.DEVICE) -> None:
+        """Wait until the current context's device is idle, or for some of its streams."""
         context = self.stack.top
-        if context is not None:
+        if context is None or (self.queues is not None and wait is Wait.ITSELF):
+            return
+        if self.queues is not None and wait is Wait.BLOCKING:
+            self.queues.wait_for_blocking(context)
+        else:
             self.ready(context.device)
-        self.show_printed()
 
     def printed(self, text: bytes) -> None:
         """Keep a kernel's printed text until a call synchronizes."""
@@ -299,11 +360,8 @@ class Process:
     def show_printed(self) -> None:
         """Write text printed by kernels to the process's standard output, as the driver does."""
         text, self._printed = self._printed, bytearray()
-        if not text:
-            return
-        # Output that cannot be written is dropped, as with the driver's printf.
-        with contextlib.suppress(OSError), os.fdopen(_STDOUT, "wb", closefd=False) as stdout:
-            stdout.write(text)
+        if text:
+            self.show(bytes(text))
 
     def check_fault(self, call: str, *, synchronizes: bool, of_current: bool = True) -> None:
         """Raise `Refusal` if a fault is known, or becomes known because ``call`` synchronizes.
@@ -321,6 +379,12 @@ class Process:
         if of_current and (top is None or not top.alive):
             raise Refusal("INVALID_CONTEXT" if top is None else "CONTEXT_IS_DESTROYED")
         raise Refusal(self.fault.name.removeprefix("CUDA_ERROR_"))
+
+
+def _write_to_stdout(text: bytes) -> None:
+    # Output that cannot be written is dropped, as with the driver's printf.
+    with contextlib.suppress(OSError), os.fdopen(_STDOUT, "wb", closefd=False) as stdout:
+        stdout.write(text)
 
 
 process = Process()

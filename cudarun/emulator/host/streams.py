@@ -1,12 +1,13 @@
 """Streams and events: driver API, sections 6.18 and 6.19.
 
 Work is executed when it is submitted, so a stream is always idle and a recorded event is always
-complete. The times of events are real.
+complete, unless streams run on their own (`host.queues`). The times of events are real.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from cuda.bindings.driver import CUevent_flags, CUgraphNodeType, CUstream_flags
 
@@ -110,11 +111,29 @@ def create_stream(context: Context, flags: int, priority: int) -> Stream:
 
 
 @dataclass(eq=False)
+class Task:
+    """Work that was submitted to a stream at once.
+
+    Attributes:
+        before: The work of other streams that it waits for.
+        done: Whether it was executed, or dropped after a fault.
+        refusal: Why it cannot be executed.
+    """
+
+    stream: Stream
+    operations: Sequence[Operation]
+    before: Sequence[Task] = ()
+    done: bool = False
+    refusal: Refusal | None = None
+
+
+@dataclass(eq=False)
 class Event(ContextObject):
     """A point in a stream; ``recorded`` is its time in nanoseconds.
 
     Attributes:
         captured: The capture in which it was last recorded, and the nodes before it.
+        task: The work that last recorded it, where streams run on their own.
     """
 
     context: Context
@@ -122,6 +141,7 @@ class Event(ContextObject):
     handle: int = 0
     recorded: int | None = None
     captured: tuple[Capture, list[Node]] | None = None
+    task: Task | None = None
 
     @property
     def timed(self) -> bool:
@@ -157,6 +177,11 @@ class Event(ContextObject):
         """Raise `Refusal` if the event was last recorded in a capture that has ended or failed."""
         if self.captured is not None and not self.captured[0].is_valid:
             raise Refusal("INVALID_VALUE", "the event was last recorded in a capture that ended")
+
+    def check_complete(self) -> None:
+        """Raise `Refusal` if the work before it is not done."""
+        if self.task is not None and not self.task.done:
+            raise Refusal("NOT_READY")
 
     def milliseconds_since(self, start: Event) -> float:
         """Return the time from ``start`` to this event.

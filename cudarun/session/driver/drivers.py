@@ -31,6 +31,9 @@ if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
     from cudarun.images.versions import Version
     from cudarun.session.driver.protocol import Handle
 
+SERVER = "cudarun.emulator.server"
+"""The module that serves the emulated driver to the processes of a program."""
+
 
 def _nothing(*_: object) -> None:
     """Do nothing: a GPU reports no progress, tracks no memory, and has no engines."""

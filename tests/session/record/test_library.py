@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cudarun.base.errors import RequestError
-from cudarun.session.record import library
 from cudarun.session.record.library import build_library
+from cudarun.session.workers import c_library
 
 
 def test_it_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,18 +20,18 @@ def test_it_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     built = build_library(tmp_path / "first", ("-O0",))
     assert built.parent == tmp_path / "first"
 
-    def refuse(command: list[str]) -> None:
+    def refuse(*command: object) -> None:
         raise AssertionError("it is in the cache")
 
     (tmp_path / "second").mkdir()
     with monkeypatch.context() as without:
-        without.setattr(library, "_compile", refuse)
+        without.setattr(c_library, "_compile", refuse)
         cached = build_library(tmp_path / "second", ("-O0",))
     assert cached.parent == tmp_path / "second"
     assert cached.read_bytes() == built.read_bytes()
     (tmp_path / "cache/cudarun/record").chmod(0o777)  # another user may have planted it
     (tmp_path / "third").mkdir()
-    monkeypatch.setattr(library, "_compile", refuse)
+    monkeypatch.setattr(c_library, "_compile", refuse)
     with pytest.raises(AssertionError):
         build_library(tmp_path / "third", ("-O0",))
 

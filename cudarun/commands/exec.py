@@ -1,0 +1,67 @@
+"""``cudarun exec``: a CUDA program on the emulated device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cudarun.base.errors import RequestError
+from cudarun.base.files import check_outputs
+from cudarun.commands.declaration import filled, option, options_of
+from cudarun.commands.files import output_files
+from cudarun.commands.help import Command
+from cudarun.commands.launch_options import DETECTION
+from cudarun.commands.numbers import seconds
+from cudarun.commands.options import output_options, stack
+from cudarun.commands.output import chosen_renderer
+from cudarun.report.renderer import finish
+from cudarun.report.terminal import pass_on
+from cudarun.session.driver.selection import parse_devices
+from cudarun.session.exec.request import ExecRequest
+
+
+@click.command("exec", cls=Command, context_settings={"allow_interspersed_args": False})
+@click.argument("program", nargs=-1, metavar="PROGRAM [ARG]...", type=click.UNPROCESSED)
+@option(
+    "-d",
+    "--device",
+    "devices",
+    type=parse_devices,
+    metavar="DEVICE",
+    default="cpu",
+    show_default=True,
+    help="Device of the program: cpu, the emulated one.",
+)
+@stack(*options_of(ExecRequest, detect=DETECTION, timeout={"type": seconds}).values())
+@output_options
+def command(program: tuple[str, ...], **values: Any) -> int:
+    """Run a CUDA program without a GPU: all its kernels run on the emulated device.
+
+    The program is not changed. It has to use the CUDA runtime as a shared library (nvcc -cudart
+    shared) and contain PTX. Its output is its own; the report is on stderr. It runs with your
+    rights.
+
+    \b
+    nvcc -cudart shared -o saxpy saxpy.cu
+    cudarun exec -- ./saxpy
+    cudarun exec --detect race,uninit -- ./saxpy 1000
+    """
+    if values["raw_output"]:
+        pass_on()
+    if not program:
+        raise RequestError("missing PROGRAM", hint="example: cudarun exec -- ./saxpy")
+    if any(str(each) != "cpu" for each in values["devices"]):
+        raise RequestError("exec uses the emulated device cpu", option="--device")
+    request = filled(
+        ExecRequest,
+        {**values, "timeout": values["timeout"] or None},
+        command=program,
+        keeps_stdout=values["as_json"],
+    )
+    renderer = chosen_renderer()
+    check_outputs(output_files(click.get_current_context().command.params, values), ())
+    # Imported here: --help starts no server.
+    from cudarun.session.exec.parent import execute
+
+    return finish(execute(request), renderer)

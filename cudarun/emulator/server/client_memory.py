@@ -1,0 +1,202 @@
+"""The memory of the program: read and written from the server, or shared with it.
+
+Pageable memory is copied by process_vm_readv(2) and process_vm_writev(2), or by the program itself
+where the system forbids that. Page-locked and managed memory is an arena: a file in memory that
+both map. So are the pages of registered memory, which replace the program's own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.host.addresses import Bytes, HostAccess, RemoteBytes
+from cudarun.emulator.host.devices import memory_size
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.memory import reserved_bytes
+
+BASE = 0x4000_0000_0000
+"""The address of the arena in the program, where neither the loader nor sanitizers map anything."""
+
+_REGISTERED = 64 << 30  # bytes of address space for registered memory
+_PAGE = mmap.PAGESIZE
+_MOST_BYTES = 1 << 30  # of one call
+_MOST_ROWS = 1024  # IOV_MAX
+_STEP = 256  # bytes of a text that are read at once
+_FLAGS = mmap.MAP_SHARED | 0x4000  # MAP_NORESERVE
+_Copy = Callable[[int, ctypes.c_void_p, int, ctypes.c_void_p, int, int], int]
+
+
+def _copying(name: str) -> _Copy:
+    function = getattr(ctypes.CDLL(None, use_errno=True), name)
+    function.restype = ctypes.c_ssize_t
+    vector = ctypes.c_void_p, ctypes.c_ulong
+    function.argtypes = [ctypes.c_int, *vector, *vector, ctypes.c_ulong]
+    return function  # type: ignore[no-any-return]
+
+
+_readv, _writev = _copying("process_vm_readv"), _copying("process_vm_writev")
+
+
+class ClientMemory(HostAccess):
+    """The memory of a process.
+
+    Args:
+        pid: The process.
+        ask: Sends a message to the calling thread of the process, and returns the answer.
+        callback: Calls a function of the process: its kind, address and arguments.
+    """
+
+    def __init__(
+        self,
+        pid: int,
+        ask: Callable[..., int],
+        callback: Callable[[int, int, tuple[int, ...]], int],
+    ) -> None:
+        self._pid = pid
+        self._ask = ask
+        self._callback = callback
+        self.reserved = reserved_bytes(memory_size())
+        self.size = self.reserved + _REGISTERED
+        self.file = os.memfd_create("cudarun-arena")
+        os.ftruncate(self.file, self.size)
+        self._map = mmap.mmap(self.file, self.size, flags=_FLAGS)
+        self._bytes = np.frombuffer(self._map, np.uint8)
+        self._next = self.reserved
+        self._registered: dict[int, tuple[int, int]] = {}  # address: size, offset in the arena
+
+    def arena(self, size: int) -> tuple[mmap.mmap, int]:
+        """Return the memory that is shared with the program, and its address there."""
+        return mmap.mmap(self.file, size, flags=_FLAGS), BASE
+
+    def memory(self, address: int, size: int) -> Bytes | RemoteBytes:
+        """Return shared memory as it is, other memory to be copied."""
+        offset = address - BASE
+        if 0 <= offset < self.reserved:
+            return self._bytes[offset : offset + size]
+        for start, (length, place) in self._registered.items():
+            if start <= address and address + size <= start + length:
+                return self._bytes[place + address - start :][:size]
+        return ClientBytes(self, address, (size,), (1,))
+
+    def read(self, address: int, size: int) -> bytes:
+        """Return a copy of memory."""
+        found = np.empty(size, np.uint8)
+        if size:
+            self.transfer(_readv, found, np.array([[address, size]], np.uint64))
+        return found.tobytes()
+
+    def text(self, address: int) -> bytes:
+        """Return the text at an address; it may end with its page."""
+        found = b""
+        while b"\0" not in found:
+            at = address + len(found)
+            found += self.read(at, min(_STEP, _PAGE - at % _PAGE))
+        return found.partition(b"\0")[0]
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write memory."""
+        place = np.array([[address, len(data)]], np.uint64)
+        self.transfer(_writev, np.frombuffer(data, np.uint8), place)
+
+    def transfer(self, copy: _Copy, own: Bytes, places: npt.NDArray[np.uint64]) -> None:
+        """Copy between an array and ranges of the program's memory.
+
+        Args:
+            copy: `_readv` or `_writev`.
+            own: The array, contiguous.
+            places: Address and size of each range.
+
+        Raises:
+            Refusal: The program cannot access them.
+        """
+        at = own.ctypes.data
+        for first in range(0, len(places), _MOST_ROWS):
+            part = np.ascontiguousarray(places[first : first + _MOST_ROWS])
+            size = int(part[:, 1].sum())
+            mine = np.array([at, size], np.uint64)
+            vectors = ctypes.c_void_p(mine.ctypes.data), 1, ctypes.c_void_p(part.ctypes.data)
+            if copy(self._pid, *vectors, len(part), 0) != size:
+                address, length = map(int, part[0])
+                raise Refusal(
+                    "INVALID_VALUE", f"{length} bytes at {address:#x} are no memory of the program"
+                )
+            at += size
+
+    def place(self, data: bytes) -> int:
+        """Put bytes where the program can read them; return the address there."""
+        at, self._next = self._next, self._next + -(-len(data) // 64) * 64
+        self._bytes[at : at + len(data)] = np.frombuffer(data, np.uint8)
+        return BASE + at
+
+    def mapped(self, address: int, size: int) -> Bytes:
+        """Replace pages of the program by pages of the arena, which have their contents."""
+        start = address // _PAGE * _PAGE
+        length = -(-(address + size) // _PAGE) * _PAGE - start
+        self._next = -(-self._next // _PAGE) * _PAGE
+        place, self._next = self._next, self._next + length
+        if self._next > self.size or self._ask(_SHARE, start, length, place):
+            raise Refusal("NOT_SUPPORTED", f"{size} bytes at {address:#x} cannot be shared")
+        self._registered[start] = length, place
+        return self._bytes[place + address - start :][:size]
+
+    def unmap(self, address: int, size: int) -> None:
+        """Replace pages of the arena by the program's own."""
+        start = address // _PAGE * _PAGE
+        length, place = self._registered.pop(start)
+        self._ask(_UNSHARE, start, length)
+        self._map.madvise(mmap.MADV_REMOVE, place, length)
+
+    def function(self, address: int, result: Any, *arguments: Any) -> Callable[..., Any]:
+        """Return a function that calls one of the program, in a thread of it."""
+        kind = 2 if result is not None else len(arguments) > 1
+
+        def call(*values: Any) -> int:
+            return self._callback(int(kind), address, tuple(int(value or 0) for value in values))
+
+        self._callback(_START, 0, ())
+        return call
+
+
+_SHARE, _UNSHARE = 3, 4  # of client.c
+_START = -1  # see `connections`
+
+
+class ClientBytes(RemoteBytes):
+    """Pageable memory of the program."""
+
+    def __init__(
+        self, memory: ClientMemory, address: int, shape: tuple[int, ...], strides: tuple[int, ...]
+    ) -> None:
+        super().__init__(address, shape, strides)
+        self._memory = memory
+
+    def box(self, first: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> ClientBytes:
+        """Return a box of these bytes, from one of them on."""
+        return ClientBytes(self._memory, self.address + first, shape, strides)
+
+    def read_into(self, target: Bytes) -> None:
+        """Read all bytes into a contiguous array."""
+        self._memory.transfer(_readv, target, self._places())
+
+    def write(self, source: Bytes) -> None:
+        """Write all bytes, and none between the rows."""
+        self._memory.transfer(_writev, np.ascontiguousarray(source), self._places())
+
+    def _places(self) -> npt.NDArray[np.uint64]:
+        """Return address and size of each row, of long ones in parts."""
+        *counts, width = self.shape
+        starts = np.array([self.address], np.uint64)
+        for count, stride in zip(counts, self.strides, strict=False):
+            steps = np.arange(count, dtype=np.uint64) * np.uint64(stride)
+            starts = (starts[:, None] + steps).reshape(-1)
+        parts = [(at, min(_MOST_BYTES, width - at)) for at in range(0, width, _MOST_BYTES)]
+        return np.array(
+            [(int(start) + at, size) for start in starts for at, size in parts], np.uint64
+        ).reshape(-1, 2)

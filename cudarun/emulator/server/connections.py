@@ -1,0 +1,129 @@
+"""Connections with the threads of the program: requests, answers, and what is asked meanwhile.
+
+The other end is ``cudarun/session/exec/native/client.c``.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Iterable, Sequence
+
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+
+DONE, PRINT, _, SHARE, UNSHARE, START_CALLBACKS = range(6)
+"""The kinds of messages to a thread of the program."""
+
+_BYTES = 128 << 10  # of a message
+_TEXT = 60_000  # of a message with text
+_HEAD = struct.Struct("=iI")
+_PART = struct.Struct("=QQ")
+
+Outputs = Sequence[tuple[int, bytes]]
+"""What a call writes: addresses of the program, and bytes."""
+
+
+class Connection:
+    """The connection of a thread of the program.
+
+    Args:
+        end: The socket.
+
+    Attributes:
+        view: The buffer of requests.
+    """
+
+    def __init__(self, end: socket.socket) -> None:
+        self._socket = end
+        self._buffer = bytearray(_BYTES)
+        self.view = memoryview(self._buffer)
+
+    def receive(self) -> int:
+        """Receive a request into the buffer; return its size, 0 at the end."""
+        try:
+            return self._socket.recv_into(self._buffer)
+        except ConnectionError:
+            return 0
+
+    def ask(self, kind: int, *words: int) -> int:
+        """Send a message that has an answer; return it."""
+        self._socket.send(struct.pack(f"=iI{len(words)}Q", 0, kind, *words))
+        answer: tuple[int] = struct.unpack("=Q", self._socket.recv(8))
+        return answer[0]
+
+    def show(self, text: bytes) -> None:
+        """Have the program write text to its stdout."""
+        for at in range(0, len(text), _TEXT):
+            self._socket.send(_HEAD.pack(0, PRINT) + text[at : at + _TEXT])
+
+    def reply(self, result: int, outputs: Outputs) -> None:
+        """Answer a request."""
+        parts = [_HEAD.pack(result, DONE)]
+        for address, data in outputs:
+            parts += [_PART.pack(address, len(data)), data, bytes(-len(data) % 8)]
+        self._socket.send(b"".join(parts))
+
+
+class Callbacks:
+    """The thread of the program that calls its host functions, one after the other."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connected = threading.Event()
+        self._socket: socket.socket | None = None
+        self._started = False
+
+    def must_start(self) -> bool:
+        """Return whether the program has to start the thread: the first time."""
+        started, self._started = self._started, True
+        return not started
+
+    def connect(self, end: socket.socket) -> None:
+        """Use the connection of the thread."""
+        self._socket = end
+        self._connected.set()
+
+    def call(self, kind: int, function: int, arguments: Iterable[int]) -> int:
+        """Call a host function; return its result.
+
+        Raises:
+            Refusal: The program has ended.
+        """
+        self._connected.wait()
+        assert self._socket is not None
+        words = [*arguments, 0, 0, 0][:3]
+        with self._lock:
+            try:
+                self._socket.send(struct.pack("=5Q", kind, function, *words))
+                answer = self._socket.recv(8)
+            except OSError:
+                answer = b""
+        if not answer:
+            raise Refusal("UNKNOWN", "the program ended during a host function")
+        result: tuple[int] = struct.unpack("=Q", answer)
+        return result[0]
+
+
+class _Local(threading.local):
+    """The connection that the calling thread serves."""
+
+    connection: Connection | None = None
+
+
+local = _Local()
+
+
+def connection() -> Connection:
+    """Return the connection that the calling thread serves."""
+    assert local.connection is not None, "only calls of the program ask it"
+    return local.connection
+
+
+def show_printed(text: bytes) -> None:
+    """Have the program write what kernels have printed; without a connection, keep it."""
+    if local.connection is None:
+        process.printed(text)
+    else:
+        local.connection.show(text)

@@ -1,0 +1,183 @@
+"""Calls of the program as calls of the emulated driver: from slots to arguments, and back.
+
+A parameter of a function in C is an argument of the function of ``cuda.bindings`` with the same
+name, or else a pointer to one of its results, in their order.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import re
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cuda.bindings import driver as cuda
+from cuda.bindings import runtime as cudart
+
+from cudarun.emulator.host.addresses import host_read, host_text
+from cudarun.emulator.server.connections import Outputs
+from cudarun.programs.prototypes import Parameter, Prototype
+
+Slots = Sequence[int]
+Handler = Callable[[Slots], tuple[int, Outputs]]
+"""Performs a call: from its slots to its result and what it writes."""
+
+# Parameters whose names differ: those of C, of which one that exists is meant, for one of Python.
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "length": ("length", "len"),
+    "from_": ("from",),
+    "typename": ("type",),
+    "location": ("location", "device", "dstDevice"),
+    "stream": ("stream", "hStream"),
+}
+# Parameters of Python that stand for several of C, of which those that exist are passed.
+_SEVERAL: Mapping[str, tuple[str, ...]] = {
+    "edgeData_and_count": ("edgeData", "numDependencies"),
+    "flags_and_stream": ("flags", "stream", "hStream"),
+    "edgeData_count_and_flags": ("dependencyData", "numDependencies", "flags"),
+}
+_LISTS = ("pDependencies", "dependencies", "from", "to")  # of `numDependencies` handles
+_EDGES = ("edgeData", "dependencyData")  # edges have no data
+# Pointers to what is read and written.
+_COUNTS = ("numNodes", "pNumRootNodes", "numEdges", "pNumDependencies", "pNumDependentNodes")
+_OLD_TYPES = re.compile(r"CUdeviceptr_v1|CUDA_(MEMCPY|ARRAY)\w*_v1(_st)?")  # of 32 bits
+_INVALID_HANDLE = 400
+
+
+def handler(
+    library: str, call: Prototype, calls: Mapping[str, Callable[..., Any]]
+) -> Handler | None:
+    """Return what performs a call; ``None`` if the emulated driver does not have it.
+
+    Args:
+        library: The library of the call.
+        call: The call.
+        calls: The functions of the emulated driver or runtime, by their names.
+    """
+    bindings = cuda if library == "cuda" else cudart
+    function = calls.get(call.documented) or calls.get(re.sub(r"_v\d+$", "", call.name))
+    if function is None or any(_OLD_TYPES.fullmatch(each.type) for each in call.parameters):
+        return None
+    named = {each.name: each for each in call.parameters}
+    taken: list[Parameter] = []
+    for name in inspect.signature(function).parameters:
+        several = _SEVERAL.get(name)
+        names = several or _NAMES.get(name, (name,))
+        found = [named[each] for each in names if each in named]
+        if not found and not several:
+            return None
+        taken += found if several else found[:1]
+    inputs = [_input(each, call, bindings) for each in taken]
+    outputs = [
+        each
+        for each in call.parameters
+        if each.stars and (each not in taken or each.name in _COUNTS)
+    ]
+
+    def perform(slots: Slots) -> tuple[int, Outputs]:
+        result, *values = function(*[each(slots) for each in inputs])
+        if result:
+            return int(result), ()
+        return 0, [
+            (slots[each.slot], encoded(value, each.pointee))
+            for each, value in zip(outputs, values, strict=False)
+            if value is not None and slots[each.slot]
+        ]
+
+    return perform
+
+
+# --- arguments -----------------------------------------------------------------------------------
+
+
+def _input(each: Parameter, call: Prototype, bindings: Any) -> Callable[[Slots], Any]:
+    """Return what makes the argument for a parameter."""
+    slot, size = each.slot, each.size
+    if each.stars:
+        return _pointed_to(each, call, bindings)
+    if each.kind == "struct":
+        words = each.slots
+        return lambda slots: _structure(
+            bindings, each.type, struct.pack(f"={words}Q", *slots[slot : slot + words])[:size]
+        )
+    if each.kind == "float":
+        form = "=f" if size == 4 else "=d"
+        return lambda slots: struct.unpack(form, slots[slot].to_bytes(8, "little")[:size])[0]
+    if each.kind == "enum":
+        return _enum(slot, getattr(bindings, each.type, int))
+    if each.kind == "signed":
+        limit, half = 1 << 8 * size, 1 << 8 * size - 1
+        return lambda slots: (slots[slot] % limit + half) % limit - half
+    mask = (1 << 8 * size) - 1
+    return lambda slots: slots[slot] & mask
+
+
+def _enum(slot: int, kind: Callable[[int], Any]) -> Callable[[Slots], Any]:
+    def value(slots: Slots) -> Any:
+        number = slots[slot] & 0xFFFF_FFFF
+        try:
+            return kind(number)
+        except ValueError:  # the call refuses it
+            return number
+
+    return value
+
+
+def _pointed_to(each: Parameter, call: Prototype, bindings: Any) -> Callable[[Slots], Any]:
+    slot, size = each.slot, each.size
+    if each.type == "char":
+        return lambda slots: host_text(slots[slot]) if slots[slot] else None
+    if each.name in _EDGES:
+        return lambda slots: None
+    if each.name in _LISTS:
+        [count] = (other.slot for other in call.parameters if other.name == "numDependencies")
+        return lambda slots: _handles(slots[slot], slots[count])
+    if each.name in _COUNTS:
+        return lambda slots: _number(slots[slot], "=Q") if slots[slot] else 0
+    if each.kind == "struct":
+        return lambda slots: (
+            _structure(bindings, each.type, host_read(slots[slot], size)) if slots[slot] else None
+        )
+    if each.type.endswith("treamCaptureMode"):
+        kind = getattr(bindings, each.type)
+        return lambda slots: kind(_number(slots[slot], "=i"))
+    return lambda slots: slots[slot]
+
+
+def _number(address: int, form: str) -> int:
+    number: int = struct.unpack(form, host_read(address, struct.calcsize(form)))[0]
+    return number
+
+
+def _handles(address: int, count: int) -> list[int] | None:
+    if not address or not count:
+        return None
+    return list(struct.unpack(f"={count}Q", host_read(address, 8 * count)))
+
+
+def _structure(bindings: Any, type_: str, data: bytes) -> Any:
+    """Return a structure of the bindings with given bytes; without a class of it the bytes."""
+    kind = getattr(bindings, type_, None) or getattr(bindings, re.sub(r"_v\d|_st", "", type_), None)
+    if kind is None:
+        return data
+    made = kind()
+    ctypes.memmove(int(made.getPtr()), data, len(data))
+    return made
+
+
+# --- results -------------------------------------------------------------------------------------
+
+
+def encoded(value: Any, size: int) -> bytes:
+    """Return a result of a call as bytes; ``size`` is that of one item in a list."""
+    if isinstance(value, list | tuple):
+        return b"".join(encoded(each, size) for each in value)
+    if isinstance(value, bytes | bytearray):
+        return bytes(value)
+    if isinstance(value, float):
+        return struct.pack("=f" if size == 4 else "=d", value)
+    if hasattr(value, "getPtr") and not hasattr(value, "__int__"):
+        return ctypes.string_at(int(value.getPtr()), size)
+    return (int(value) & ((1 << 8 * size) - 1)).to_bytes(size, "little")

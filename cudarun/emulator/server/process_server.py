@@ -1,0 +1,333 @@
+"""The server of one process of the program: a thread for each of its threads that calls CUDA."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import socket
+import struct
+import threading
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cuda.bindings.driver import CUresult
+from cuda.bindings.runtime import cudaError_t
+
+from cudarun.base.records import dataclass
+from cudarun.emulator import driver
+from cudarun.emulator.api.calls import CALLS
+from cudarun.emulator.host.addresses import access_host
+from cudarun.emulator.host.launches import LaunchGeometry
+from cudarun.emulator.host.process import process
+from cudarun.emulator.program import KernelCode
+from cudarun.emulator.runtime_api.calls import RUNTIME_CALLS, thread
+from cudarun.emulator.server import runtime_calls
+from cudarun.emulator.server.client_memory import BASE, ClientMemory
+from cudarun.emulator.server.connections import (
+    START_CALLBACKS,
+    Callbacks,
+    Connection,
+    Outputs,
+    connection,
+    local,
+    show_printed,
+)
+from cudarun.emulator.server.driver_calls import DRIVER_CALLS
+from cudarun.emulator.server.marshalling import Handler, Slots, handler
+from cudarun.emulator.server.return_values import ignores_result
+from cudarun.programs.prototypes import LIBRARIES, PER_LIBRARY, Prototype, read_table
+from cudarun.programs.report import FailedCall, KernelTimes, ProcessReport
+
+SYNC, REGISTER, SITE, GET_KERNEL, INIT_MODULE, LAUNCH, FOREIGN = range(0xFFFF_FF00, 0xFFFF_FF07)
+"""Requests beside the calls of the tables, as in ``client.h``."""
+
+DRAIN, STOP = b"drain", b"stop!"
+"""Messages of the parent: end after the work that is left, or at once."""
+
+_NOT_SUPPORTED = 801
+_HEAD = struct.Struct("=QQ")
+_CODE = 48  # bytes of code after a call
+# Errors that a program need not look at: they report a state, or follow from an earlier one.
+_STATES = (4, 600, 704, 705, 709)  # unloading, not ready, peer access as it is, context destroyed
+_READS_ERROR = ("cudaGetLastError", "cudaPeekAtLastError")
+_POLL = 0.02  # seconds between looks at the work that is left
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of ``cudarun exec`` that a server needs.
+
+    Attributes:
+        folder: The folder for reports.
+        detect: The detectors.
+        stats: Count instructions.
+        engine: The engine of launches; ``None`` for the default.
+    """
+
+    folder: Path
+    detect: Collection[str] = ()
+    stats: bool = False
+    engine: str | None = None
+
+
+class ProcessServer:
+    """The emulated driver for a process.
+
+    Args:
+        pid: The process.
+        options: The options.
+    """
+
+    def __init__(self, pid: int, options: Options) -> None:
+        self._pid = pid
+        self._options = options
+        self._report = ProcessReport(pid)
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._callbacks = Callbacks()
+        self._memory = ClientMemory(pid, self._ask, self._call_back)
+        self._handlers: dict[int, Handler] = {
+            GET_KERNEL: self._get_kernel,
+            INIT_MODULE: _init_module,
+        }
+        self._unsupported: Counter[str] = Counter()
+        self._unchecked: Counter[FailedCall] = Counter()
+        access_host(self._memory)
+        process.show = show_printed
+        driver.cuInit(0)
+        driver.compile_on_demand()
+        if options.engine is not None:
+            driver.select_engine(options.engine)
+        if options.detect or options.stats:
+            driver.start_detectors(tuple(options.detect), count=options.stats)
+        process.execute = self._timed(process.execute)
+        process.run_streams()
+
+    # --- until the process ends ------------------------------------------------------------------
+
+    def serve(self, control: socket.socket) -> None:
+        """Serve until the process has ended and its work is done, or the parent says stop.
+
+        Args:
+            control: It gets the connections of the process and the messages of the parent.
+        """
+        ended = os.pidfd_open(self._pid)
+        is_alive = True
+        while is_alive:
+            ready = select.select([control.fileno(), ended], [], [])[0]
+            is_alive = ended not in ready
+            if control.fileno() in ready and self._receive(control) in (STOP, DRAIN, b""):
+                break
+        if not select.select([ended], [], [], 0)[0] or not self._drain(control):
+            self._report.running = (driver.thread_states() or ("",))[0] or None
+        self._write()
+
+    def _receive(self, control: socket.socket) -> bytes:
+        message, descriptors, _, _ = socket.recv_fds(control, 64, 1)
+        for descriptor in descriptors:
+            end = socket.socket(fileno=descriptor)
+            [is_for_callbacks, _] = _HEAD.unpack(message)
+            work = self._accept_callbacks if is_for_callbacks else self._serve_thread
+            thread = threading.Thread(target=work, args=(end,), daemon=True)
+            thread.start()
+            self._threads = [each for each in self._threads if each.is_alive()] + [thread]
+        return message
+
+    def _drain(self, control: socket.socket) -> bool:
+        """Wait for the work that is left; return false if the parent says stop."""
+        while process.has_work() or any(each.is_alive() for each in self._threads):
+            if select.select([control], [], [], _POLL)[0] and self._receive(control) != DRAIN:
+                return False
+        return True
+
+    def _write(self) -> None:
+        """Write the report."""
+        report = self._report
+        report.unchecked, report.unsupported = dict(self._unchecked), dict(self._unsupported)
+        for note in runtime_calls.code.notes:
+            kernel, _, words = note.partition("\0")
+            report.refused[kernel] = words
+        if process.fault is not None:
+            report.fault = process.fault.report
+        if self._options.detect or self._options.stats:
+            report.findings, report.statistics = driver.stop_detectors()
+        report.engine_notes = [str(note) for note in driver.engine_notes()]
+        path = self._options.folder / f"report-{os.getpid()}"
+        path.with_suffix(".part").write_bytes(pickle.dumps(report))
+        path.with_suffix(".part").rename(path)
+
+    def _timed(self, execute: Callable[..., None]) -> Callable[..., None]:
+        """Return the execution of launches that notes their times."""
+
+        def run(program: Any, code: KernelCode, *rest: Any, **named: Any) -> None:
+            start = time.perf_counter()
+            try:
+                execute(program, code, *rest, **named)
+            finally:
+                spent = time.perf_counter() - start
+                with self._lock:
+                    times = self._report.kernels.setdefault(code.name, KernelTimes())
+                    times.launches += 1
+                    times.seconds += spent
+
+        return run
+
+    # --- threads of the process ------------------------------------------------------------------
+
+    def _greet(self, end: socket.socket) -> None:
+        answer = struct.pack("=3Q", os.getpid(), BASE, self._memory.size)
+        socket.send_fds(end, [answer], [self._memory.file])
+
+    def _accept_callbacks(self, end: socket.socket) -> None:
+        self._greet(end)
+        self._callbacks.connect(end)
+
+    def _ask(self, kind: int, *words: int) -> int:
+        return connection().ask(kind, *words)
+
+    def _call_back(self, kind: int, function: int, arguments: tuple[int, ...]) -> int:
+        if kind >= 0:
+            return self._callbacks.call(kind, function, arguments)
+        if self._callbacks.must_start():
+            connection().ask(START_CALLBACKS)
+        return 0
+
+    def _serve_thread(self, end: socket.socket) -> None:
+        """Serve a thread of the process until it ends."""
+        self._greet(end)
+        own = local.connection = Connection(end)
+        ignored: Counter[FailedCall] = Counter()  # errors that the thread can still ask for
+        view, failed = own.view, ("", 0)
+        while size := own.receive():
+            number, _ = _HEAD.unpack_from(view)
+            if number == REGISTER:
+                runtime_calls.code.register(bytes(view[16:size]))
+                continue
+            if number == SITE:
+                self._note_site(bytes(view[16:size]), *failed, ignored)
+                continue
+            try:
+                if number == LAUNCH:
+                    result, outputs = _launch(view, size)
+                elif number == FOREIGN:
+                    self._note_foreign(bytes(view[16:size]))
+                    result, outputs = 0, ()
+                elif number == SYNC:
+                    result, outputs = 0, ()
+                else:
+                    perform = self._handlers.get(number) or self._handler(number)
+                    result, outputs = perform(struct.unpack_from(f"={(size - 16) // 8}Q", view, 16))
+            except Exception:  # the program gets an error, the user a traceback
+                traceback.print_exc()
+                result, outputs = _UNKNOWN, ()
+            self._report.calls += 1
+            if result:
+                failed = self._name(number), result
+                if failed[0] in _READS_ERROR:
+                    ignored.clear()
+            with suppress(OSError):
+                own.reply(result, outputs)
+        with self._lock:
+            self._unchecked.update(ignored)
+        end.close()
+
+    # --- calls -----------------------------------------------------------------------------------
+
+    def _name(self, number: int) -> str:
+        if number in (LAUNCH, GET_KERNEL):
+            return "cudaLaunchKernel"
+        call = _call(number)
+        return call if isinstance(call, str) else call.documented
+
+    def _handler(self, number: int) -> Handler:
+        """Return what performs a call, made at its first use."""
+        library, call = LIBRARIES[number // PER_LIBRARY], _call(number)
+        made: Handler | None = None
+        if not isinstance(call, str):
+            made = DRIVER_CALLS.get(call.documented) if library == "cuda" else None
+            calls = CALLS if library == "cuda" else {**RUNTIME_CALLS, **runtime_calls.PROGRAM_CALLS}
+            made = made or handler(library, call, calls)
+        if made is None:
+            made = self._not_supported(call if isinstance(call, str) else call.name, library)
+        self._handlers[number] = made
+        return made
+
+    def _not_supported(self, name: str, library: str) -> Handler:
+        def refuse(_: Slots) -> tuple[int, Outputs]:
+            self._unsupported[name] += 1
+            if library != "cuda":
+                thread.error = _NOT_SUPPORTED
+            return _NOT_SUPPORTED, ()
+
+        return refuse
+
+    def _get_kernel(self, slots: Slots) -> tuple[int, Outputs]:
+        error, found = runtime_calls.PROGRAM_CALLS["kernel_of"](slots[0])
+        if error:
+            return int(error), ()
+        kernel, parameters, size = found
+        head = struct.pack("=QIIiI", kernel, len(parameters), size, 0, 0)
+        layout = b"".join(struct.pack("=II", *each) for each in parameters)
+        return 0, [(slots[1], head + layout)]
+
+    # --- what the report says --------------------------------------------------------------------
+
+    def _note_site(
+        self, message: bytes, name: str, error: int, ignored: Counter[FailedCall]
+    ) -> None:
+        """Note a failed call if the program does not look at its error."""
+        number, _, offset = struct.unpack_from("=3Q", message)
+        code, file = message[24 : 24 + _CODE], os.fsdecode(message[24 + _CODE :])
+        is_sticky = process.fault is not None and process.fault.is_known
+        if error in _STATES or is_sticky or error == _NOT_SUPPORTED or name in _READS_ERROR:
+            return
+        is_driver = number < PER_LIBRARY
+        failed = FailedCall(name, _error_name(error, is_driver=is_driver), file, offset)
+        if number == LAUNCH or (not is_driver and ignores_result(code)):
+            ignored[failed] += 1
+        elif is_driver and ignores_result(code):
+            with self._lock:
+                self._unchecked[failed] += 1
+
+    def _note_foreign(self, message: bytes) -> None:
+        file, _, function = message.partition(b"\0")
+        self._report.foreign.setdefault(os.fsdecode(file), function.decode(errors="replace"))
+
+
+_UNKNOWN = 999
+
+
+def _call(number: int) -> Prototype | str:
+    """Return the prototype of a call, or the name of one without."""
+    table, place = read_table(LIBRARIES[number // PER_LIBRARY]), number % PER_LIBRARY
+    if place < len(table.calls):
+        return table.calls[place]
+    return table.others[place - len(table.calls)]
+
+
+def _error_name(error: int, *, is_driver: bool) -> str:
+    try:
+        return str((CUresult if is_driver else cudaError_t)(error).name)
+    except ValueError:
+        return f"error {error}"
+
+
+def _launch(view: memoryview, size: int) -> tuple[int, Outputs]:
+    """Launch a kernel with the parameters of a request."""
+    kernel, error, *extents, shared, stream = struct.unpack_from("=10Q", view, 16)
+    x, y, z, bx, by, bz = extents
+    geometry = LaunchGeometry((x, y, z), (bx, by, bz), shared)
+    perform = runtime_calls.PROGRAM_CALLS["launch_packed"]
+    return int(perform(kernel, error, geometry, stream, bytes(view[96:size]))[0]), ()
+
+
+def _init_module(slots: Slots) -> tuple[int, Outputs]:
+    """Load the code with managed variables; write their addresses."""
+    error, found = runtime_calls.PROGRAM_CALLS["managed_of"](slots[0])
+    return int(error), [(host, struct.pack("=Q", address)) for host, address in found or ()]

@@ -1,0 +1,159 @@
+"""The code that the program registers when it is loaded: fat binaries, kernels and variables.
+
+``crt/host_runtime.h`` of the toolkit declares the functions that do so. Code is loaded when the
+first of its kernels or variables is used.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+
+from cuda.bindings.driver import CUjitInputType
+
+from cudarun.base.records import dataclass
+from cudarun.emulator.host.addresses import read_pointers
+from cudarun.emulator.host.images import image_bytes
+from cudarun.emulator.host.process import process
+from cudarun.emulator.runtime_api.calls import RuntimeRefusal, driver_call
+
+_FATBIN, _FUNCTION, _VARIABLE, _MANAGED, _UNREGISTER = range(5)
+_INVALID_SYMBOL, _INVALID_FUNCTION = 13, 98
+_HEAD = struct.Struct("=4Q")
+
+
+@dataclass(slots=True)
+class FatBinary:
+    """A registered fat binary.
+
+    Attributes:
+        address: Where it is.
+        linked: Where the array of those is that are to be linked (``-rdc=true``); 0 without.
+        library: The library, once it is loaded.
+    """
+
+    address: int
+    linked: int
+    library: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HostSymbol:
+    """A kernel or a variable: the handle of its fat binary, and its name."""
+
+    binary: int
+    name: bytes
+    is_managed: bool = False
+
+
+class RegisteredCode:
+    """Everything that the program has registered.
+
+    Attributes:
+        notes: Why code could not be loaded.
+    """
+
+    def __init__(self) -> None:
+        self._binaries: dict[int, FatBinary] = {}
+        self._functions: dict[int, HostSymbol] = {}
+        self._variables: dict[int, HostSymbol] = {}
+        self._kernels: dict[int, int] = {}
+        self.notes: dict[str, None] = {}
+
+    def register(self, message: bytes) -> None:
+        """Enter what a message says."""
+        kind, handle, host, value = _HEAD.unpack_from(message)
+        name = bytes(message[_HEAD.size :])
+        if kind == _FATBIN:
+            self._binaries[handle] = FatBinary(host, value)
+        elif kind == _FUNCTION:
+            self._functions[host] = HostSymbol(handle, name)
+        elif kind == _UNREGISTER:
+            self._unregister(handle)
+        else:
+            self._variables[host] = HostSymbol(handle, name, kind == _MANAGED)
+
+    def _unregister(self, handle: int) -> None:
+        binary = self._binaries.pop(handle, None)
+        for symbols in (self._functions, self._variables):
+            for host in [host for host, each in symbols.items() if each.binary == handle]:
+                del symbols[host]
+                self._kernels.pop(host, None)
+        if binary is not None and binary.library:
+            driver_call("cuLibraryUnload", binary.library)
+
+    def kernel(self, function: int) -> int:
+        """Return the kernel of a host function; a kernel's handle is one itself.
+
+        Raises:
+            RuntimeRefusal: There is none, or it cannot be loaded.
+        """
+        if function not in self._kernels:
+            symbol = self._functions.get(function)
+            if symbol is None:
+                if process.handles.find(function, object) is not None:
+                    return function
+                raise RuntimeRefusal(_INVALID_FUNCTION)
+            library = self._library(symbol)
+            try:
+                found = driver_call("cuLibraryGetKernel", library, symbol.name)
+            except RuntimeRefusal:
+                self._note(symbol)
+                raise
+            self._kernels[function] = int(found)
+        return self._kernels[function]
+
+    def variable(self, host: int) -> tuple[int, int]:
+        """Return address and size of the variable of a host variable.
+
+        Raises:
+            RuntimeRefusal: There is none, or it cannot be loaded.
+        """
+        symbol = self._variables.get(host)
+        if symbol is None:
+            raise RuntimeRefusal(_INVALID_SYMBOL)
+        call = "cuLibraryGetManaged" if symbol.is_managed else "cuLibraryGetGlobal"
+        address, size = driver_call(call, self._library(symbol), symbol.name)
+        return int(address), int(size)
+
+    def managed(self, binary: int) -> list[int]:
+        """Return the host variables of the managed variables of a fat binary."""
+        return [
+            host
+            for host, each in self._variables.items()
+            if each.is_managed and each.binary == binary
+        ]
+
+    def _library(self, symbol: HostSymbol) -> int:
+        binary = self._binaries[symbol.binary]
+        if not binary.library:
+            try:
+                image = _linked(binary.linked) if binary.linked else image_bytes(binary.address)
+                library = driver_call("cuLibraryLoadData", image, None, None, 0, None, None, 0)
+            except RuntimeRefusal:
+                self._note(symbol)
+                raise
+            binary.library = int(library)
+        return binary.library
+
+    def _note(self, symbol: HostSymbol) -> None:
+        """Record the driver's last message."""
+        words = process.log.last_words
+        self.notes[f"{symbol.name.decode(errors='replace')}\0{words}"] = None
+
+
+def _linked(pointers: int) -> bytes:
+    """Return the code of translation units that were compiled separately."""
+    state = driver_call("cuLinkCreate", 0, [], [])
+    kind = CUjitInputType.CU_JIT_INPUT_FATBINARY
+    while True:
+        [address] = read_pointers(pointers, 1)
+        if not address:
+            break
+        size = len(image_bytes(address))
+        driver_call("cuLinkAddData", state, kind, address, size, None, 0, [], [])
+        pointers += 8
+    address, size = driver_call("cuLinkComplete", state)
+    image = ctypes.string_at(address, size) + b"\0"
+    driver_call("cuLinkDestroy", state)
+    return image

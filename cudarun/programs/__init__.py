@@ -1,0 +1,1 @@
+"""What both halves of ``cudarun exec`` know: the CUDA libraries' functions, and the report."""

@@ -1,0 +1,239 @@
+"""The functions of the CUDA libraries as C has them: tables that are written from the headers.
+
+A row of ``tables/NAME.txt`` is one of::
+
+    type SIZE KIND NAME           a type: enum, signed, unsigned, float, pointer or struct
+    call DOCUMENTED NAME(…)       a function, by its name in the documentation and its own
+    thread NAME PLAIN             the form of a function with the default stream of the thread
+    only NAME                     a function of the library that no header declares
+    since VERSION DOCUMENTED NAME the version of CUDA that introduced a form of a driver function
+    error NUMBER NAME TEXT        an error
+
+A call is marshalled in slots of 8 bytes: one for each parameter, more for a structure by value.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+
+from cudarun.base.records import dataclass
+
+LIBRARIES = ("cuda", "cudart12", "cudart13")
+"""The tables; the number of a call is that of its library times `PER_LIBRARY`, and its place."""
+
+PER_LIBRARY = 1 << 16
+_TABLES = Path(__file__).parent / "tables"
+_CALL = re.compile(r"(\w+) (\w+)\((.*)\)")
+_PER_THREAD = 2  # CU_STREAM_PER_THREAD
+_STREAMS = ("cudaStream_t", "CUstream")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function.
+
+    Attributes:
+        name: Its name.
+        type: The type, without ``const``; of a pointer that to which it points.
+        stars: The number of ``*``.
+        size: The size of the type; 0 of ``void`` and ``char``.
+        kind: The kind of the type.
+        slot: The first of its slots.
+    """
+
+    name: str
+    type: str
+    stars: int
+    size: int
+    kind: str
+    slot: int
+
+    @property
+    def slots(self) -> int:
+        """The number of its slots."""
+        return 1 if self.stars else -(-self.size // 8)
+
+    @property
+    def pointee(self) -> int:
+        """The size of what it points to."""
+        return 8 if self.stars > 1 else self.size
+
+    @property
+    def c_type(self) -> str:
+        """A type that C passes as it passes this one."""
+        if self.stars or self.kind == "pointer":
+            return "void *"
+        if self.kind == "struct":
+            return f"struct s{self.size}"
+        if self.kind == "float":
+            return "float" if self.size == 4 else "double"
+        return f"uint{8 * self.size}_t"
+
+
+@dataclass(frozen=True, slots=True)
+class Prototype:
+    """A function of a library.
+
+    Attributes:
+        number: Its number in requests.
+        documented: Its name in the documentation, such as ``cuMemAlloc`` of ``cuMemAlloc_v2``.
+        name: Its name in the library.
+        parameters: Its parameters.
+    """
+
+    number: int
+    documented: str
+    name: str
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def slots(self) -> int:
+        """The number of slots of its arguments."""
+        return sum(each.slots for each in self.parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The functions of a library.
+
+    Attributes:
+        calls: Those with prototypes, in the order of their numbers.
+        per_thread: Names of forms with the default stream of the thread, and the plain names.
+        others: The names of functions without prototypes.
+        since: Version, documented name and name of forms of functions.
+        errors: Number, name and text.
+    """
+
+    calls: tuple[Prototype, ...]
+    per_thread: dict[str, str]
+    others: tuple[str, ...]
+    since: tuple[tuple[int, str, str], ...]
+    errors: tuple[tuple[int, str, str], ...]
+
+
+def table_path(library: str) -> Path:
+    """Return the path of the table of a library."""
+    return _TABLES / f"{library}.txt"
+
+
+@functools.cache
+def read_table(library: str) -> Table:
+    """Return the table of a library."""
+    rows: dict[str, list[str]] = {
+        word: [] for word in ("type", "call", "thread", "only", "since", "error")
+    }
+    for line in table_path(library).read_text().splitlines():
+        word, _, rest = line.partition(" ")
+        if word in rows:
+            rows[word].append(rest)
+    facts = {}
+    for row in rows["type"]:
+        size, kind, name = row.split(" ", 2)
+        facts[name] = int(size), kind
+    first = LIBRARIES.index(library) * PER_LIBRARY
+    since = (row.split() for row in rows["since"])
+    errors = (row.split(" ", 2) for row in rows["error"])
+    return Table(
+        tuple(_prototype(first + at, row, facts) for at, row in enumerate(rows["call"])),
+        dict(_pair(row) for row in rows["thread"]),
+        tuple(rows["only"]),
+        tuple((int(version), base, name) for version, base, name in since),
+        tuple((int(number), name, text) for number, name, text in errors),
+    )
+
+
+def _pair(row: str) -> tuple[str, str]:
+    first, second = row.split()
+    return first, second
+
+
+def _prototype(number: int, row: str, facts: dict[str, tuple[int, str]]) -> Prototype:
+    match = _CALL.fullmatch(row)
+    assert match is not None, row
+    parameters: list[Parameter] = []
+    slot = 0
+    for text in match[3].split(", ") if match[3] else ():
+        declared, _, name = text.rpartition(" ")
+        type_ = declared.rstrip("*")
+        size, kind = facts.get(type_, (0, "void"))
+        parameters.append(Parameter(name, type_, len(declared) - len(type_), size, kind, slot))
+        slot += parameters[-1].slots
+    return Prototype(number, match[1], match[2], tuple(parameters))
+
+
+# --- C -------------------------------------------------------------------------------------------
+
+
+def c_calls(library: str, own: set[str]) -> str:
+    """Return the C functions that marshal the calls of a library.
+
+    Args:
+        library: The library.
+        own: The functions that are written by hand.
+    """
+    table = read_table(library)
+    sizes = {
+        each.size
+        for call in table.calls
+        for each in call.parameters
+        if each.c_type.startswith("struct")
+    }
+    lines = [
+        f"struct s{size} {{ uint{8 * _unit(size)}_t w[{size // _unit(size)}]; }};"
+        for size in sorted(sizes | {20})
+    ]
+    forms: dict[str, list[str]] = {}
+    for name, plain in table.per_thread.items():
+        forms.setdefault(plain, []).append(name)
+    for call in table.calls:
+        if call.name not in own:
+            lines += _c_call(call, [each for each in forms.get(call.name, []) if each not in own])
+    not_supported = "{ uint64_t w[1] = {0}; return cr_call(%d, CALLER, w, 0); }"
+    first = LIBRARIES.index(library) * PER_LIBRARY + len(table.calls)
+    for at, name in enumerate(table.others):
+        lines.append(f"EXPORT int {name}(void) {not_supported % (first + at)}")
+    return "\n".join(lines) + "\n"
+
+
+def _c_call(call: Prototype, forms: list[str]) -> list[str]:
+    names = [f"a{at}" for at in range(len(call.parameters))]
+    pairs = [*zip(call.parameters, names, strict=True)]
+    declared = ", ".join(f"{each.c_type} {name}" for each, name in pairs) or "void"
+    put = "".join(f" PUT({each.slot}, {name});" for each, name in pairs)
+    lines = []
+    for name in (call.name, *forms):
+        streams = "".join(
+            f" if (!{a}) {a} = (void *){_PER_THREAD};"
+            for each, a in pairs
+            if name != call.name and each.type in _STREAMS and not each.stars
+        )
+        body = f"uint64_t w[{max(1, call.slots)}] = {{0}};{streams}{put}"
+        back = f"return cr_call({call.number}, CALLER, w, {call.slots});"
+        lines.append(f"EXPORT int {name}({declared}) {{ {body} {back} }}")
+    return lines
+
+
+def _unit(size: int) -> int:
+    return 8 if size % 8 == 0 and size > 8 else 4
+
+
+def c_errors(library: str) -> str:
+    """Return the rows of an array of the errors of a library."""
+    errors = read_table(library).errors
+    rows = (f'    {{{number}, "{name}", "{text}"}},\n' for number, name, text in errors)
+    return "".join(rows)
+
+
+def c_procedures() -> str:
+    """Return the rows of an array of the driver's functions, by documented name and version."""
+    table = read_table("cuda")
+    forms = {plain: name for name, plain in table.per_thread.items()}
+    introduced = {name: (version, base) for version, base, name in table.since}
+    rows = []
+    for call in table.calls:
+        version, base = introduced.get(call.name, (0, call.documented))
+        form = f"(void *){forms[call.name]}" if call.name in forms else "0"
+        rows.append(f'    {{"{base}", (void *){call.name}, {form}, {version}}},\n')
+    return "".join(rows)

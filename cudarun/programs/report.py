@@ -1,0 +1,71 @@
+"""What a process of the program did: collected by its server, and read by the parent."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Any
+
+from cudarun.base.records import dataclass
+
+
+@dataclass(slots=True)
+class KernelTimes:
+    """The launches of a kernel.
+
+    Attributes:
+        launches: Their number.
+        seconds: The time of all, on the emulated device.
+    """
+
+    launches: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCall:
+    """A call that failed, of which the program did not look at the error.
+
+    Attributes:
+        call: Its name.
+        error: The name of the error.
+        file: The executable or library with the caller.
+        offset: The address after the call, from the start of the file's image.
+    """
+
+    call: str
+    error: str
+    file: str
+    offset: int
+
+
+@dataclass(slots=True)
+class ProcessReport:
+    """The report of a process.
+
+    Attributes:
+        pid: The process.
+        kernels: The launches by kernel.
+        unchecked: The failed calls whose errors were not looked at, with their numbers.
+        unsupported: The calls that the emulated device does not have, with their numbers.
+        refused: Kernels that could not be loaded, and why.
+        foreign: Libraries that use private tables of the driver, and their functions.
+        fault: The report of the fault that ended a kernel.
+        running: The states of the threads of a kernel that was still running.
+        findings: Those of the detectors.
+        statistics: Those of the launches.
+        engine_notes: The engine of each kernel, and why.
+        calls: The number of calls.
+    """
+
+    pid: int
+    kernels: dict[str, KernelTimes] = field(default_factory=dict)
+    unchecked: dict[FailedCall, int] = field(default_factory=dict)
+    unsupported: dict[str, int] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    foreign: dict[str, str] = field(default_factory=dict)
+    fault: str | None = None
+    running: str | None = None
+    findings: list[Any] = field(default_factory=list)
+    statistics: Any = None
+    engine_notes: list[str] = field(default_factory=list)
+    calls: int = 0

@@ -1,0 +1,69 @@
+"""The report of ``exec``, on stderr: stdout is the program's."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+
+import click
+from rich.console import Console
+
+from cudarun.model.exec import ExecReport, UncheckedError
+from cudarun.report.console import FittingTable
+from cudarun.report.detector_tables import show_findings, show_watched
+from cudarun.report.renderer import TableStyle
+from cudarun.report.terminal import shown
+
+_SHOWN = 20  # kernels
+_WIDTH = 120
+
+
+def show_execution(report: ExecReport, out: Console, style: TableStyle) -> None:
+    """Print the kernels, and what is wrong."""
+    err = Console(stderr=True, highlight=False, no_color=out.no_color, soft_wrap=True)
+    if report.kernels and not style.quiet:
+        rows = FittingTable("launches", "ms", "kernel", numbers=True)
+        for each in report.kernels[:_SHOWN]:
+            rows.add_row(each.launches, f"{each.milliseconds:.3f}", each.name)
+        err.print(rows)
+        if len(report.kernels) > _SHOWN:
+            err.print(f"{len(report.kernels) - _SHOWN} more kernels; --json lists all")
+    for detected in report.detectors:
+        show_watched(detected, err)
+    for line in _lines(report):
+        click.echo(shown(line, sys.stderr), err=True)
+
+
+def failure_text(report: ExecReport) -> str:
+    """Return what is wrong, as text."""
+    text = io.StringIO()
+    console = Console(file=text, width=_WIDTH, highlight=False, soft_wrap=True)
+    for detected in report.detectors:
+        show_findings(detected.findings, console)
+    lines = [*_lines(report), f"the program ended with {report.program_status}"]
+    return text.getvalue() + "\n".join(lines)
+
+
+def _lines(report: ExecReport) -> Iterator[str]:
+    """Yield what is wrong beside findings."""
+    for failed in report.unchecked:
+        yield f"ignored error: {_place(failed)}"
+    for call in report.unsupported:
+        times = f" ({call.count} times)" if call.count > 1 else ""
+        yield f"unsupported: {call.call}{times}: it returned an error"
+    for problem in report.problems:
+        yield f"error: {problem}"
+    if report.fault is not None:
+        yield f"error: {report.fault}"
+    if report.limit is not None:
+        yield f"error: the program timed out after {report.limit:g} s (--timeout)"
+    if report.running is not None:
+        yield report.running
+
+
+def _place(each: UncheckedError) -> str:
+    where = each.function or f"{os.path.basename(each.file)}+{each.offset:#x}"
+    times = f" ({each.count} times)" if each.count > 1 else ""
+    return f"{each.call} returned {each.error} in {where}{times}"

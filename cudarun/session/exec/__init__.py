@@ -1,0 +1,1 @@
+"""``cudarun exec``: a program of others on the emulated device."""

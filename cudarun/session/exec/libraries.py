@@ -1,0 +1,71 @@
+"""The libraries of CUDA for the program, which marshal its calls to the server."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from cudarun.programs import prototypes
+from cudarun.session.workers.c_library import build_libraries
+
+_SOURCES = Path(__file__).parent / "native"
+_EXPORTED = re.compile(r"\b(cu(?:da)?[A-Z]\w+)[(,]")
+_RUNTIMES = {"cudart12": ("libcudart.so.12", 12090), "cudart13": ("libcudart.so.13", 13000)}
+_CLIENT = "libcudarun_client.so"
+
+
+def build_cuda_libraries(folder: Path) -> Path:
+    """Build the libraries of CUDA in a folder; return the one that has the loader find them.
+
+    Raises:
+        RequestError: They cannot be built.
+    """
+    tables = [prototypes.table_path(each) for each in prototypes.LIBRARIES]
+    sources = [*sorted(_SOURCES.glob("*.[ch]")), *tables, Path(prototypes.__file__), Path(__file__)]
+    build_libraries(folder, "exec", sources, lambda: _options(folder))
+    return folder / "libcudarun_audit.so"
+
+
+def _options(folder: Path) -> Mapping[str, Sequence[str]]:
+    """Return the options of each library; write its generated sources."""
+    client = os.fspath(folder / _CLIENT)
+    linked = (client, "-Wl,-rpath,$ORIGIN")
+    made: dict[str, Sequence[str]] = {
+        _CLIENT: (_source("client.c"), f"-Wl,-soname,{_CLIENT}"),
+        "libcudarun_audit.so": (_source("audit.c"),),
+        "libcuda.so.1": (
+            _generated(folder, "cuda", "driver.c"),
+            _source("driver.c"),
+            *linked,
+            "-Wl,-soname,libcuda.so.1",
+        ),
+    }
+    for table, (name, version) in _RUNTIMES.items():
+        include = _generated(folder, table, "runtime.c")
+        symbols = Path(include[2:]) / "versions"
+        symbols.write_text(f"{name} {{ global: *; }};\n")
+        made[name] = (
+            include,
+            f"-DRUNTIME_VERSION={version}",
+            _source("runtime.c"),
+            *linked,
+            f"-Wl,-soname,{name},--version-script,{symbols}",
+        )
+    return made
+
+
+def _source(name: str) -> str:
+    return os.fspath(_SOURCES / name)
+
+
+def _generated(folder: Path, table: str, source: str) -> str:
+    """Write the generated part of a library's source; return the option for its folder."""
+    include = folder / table
+    include.mkdir()
+    own = set(_EXPORTED.findall((_SOURCES / source).read_text()))
+    (include / "calls.inc").write_text(prototypes.c_calls(table, own))
+    (include / "errors.inc").write_text(prototypes.c_errors(table))
+    (include / "procedures.inc").write_text(prototypes.c_procedures())
+    return f"-I{include}"

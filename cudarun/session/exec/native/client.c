@@ -1,0 +1,280 @@
+/* A connection of each thread with the server: requests, and what the server asks for meanwhile.
+ *
+ * A request is the number of a call, its caller and its arguments in 8-byte slots. The server answers
+ * with messages, the last of which has the result and the bytes that the call writes. Memory is read
+ * and written by the server itself (process_vm_readv(2)); page-locked and managed memory is an arena
+ * that both map at the same address. */
+#define _GNU_SOURCE
+#include "client.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BUFFER (128 << 10)
+#define CODE 48 /* bytes after a call, which show whether its result is used */
+#define NOT_INITIALIZED 3
+
+enum { DONE, PRINT, CALL_BACK, SHARE, UNSHARE, START_CALLBACKS, COPY_OUT, COPY_IN };
+
+struct message {
+  int32_t result;
+  uint32_t kind;
+  uint64_t words[];
+};
+
+static __thread int t_fd = -1;
+static __thread pid_t t_pid;
+static __thread char *t_buffer;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pid_t user; /* the process that uses CUDA: not one that it forks */
+static int arena_fd = -1;
+static char *arena;
+
+static struct registration {
+  uint64_t w[4];
+  char *name;
+} *registrations;
+static uint32_t registered, sent, capacity;
+
+static void die(const char *what) {
+  fprintf(stderr, "cudarun exec: %s: %s\n", what, strerror(errno));
+  _exit(7);
+}
+
+/* --- connections ------------------------------------------------------------------------------ */
+
+static void disconnect(void *unused) {
+  (void)unused;
+  if (t_fd >= 0 && t_pid == getpid()) close(t_fd);
+  free(t_buffer);
+  t_fd = -1, t_buffer = 0;
+}
+
+static void make_key(void) { pthread_key_create(&key, disconnect); }
+
+static void send_all(const void *data, size_t size) {
+  if (send(t_fd, data, size, MSG_NOSIGNAL) < 0) die("the server has ended");
+}
+
+static ssize_t receive(void *data, size_t size) {
+  ssize_t n;
+  do n = recv(t_fd, data, size, 0);
+  while (n < 0 && errno == EINTR);
+  if (n <= 0) die("the server has ended");
+  return n;
+}
+
+static void map_arena(int fd, uint64_t base, uint64_t size) {
+  int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+  arena = mmap((void *)base, size, PROT_READ | PROT_WRITE, flags, fd, 0);
+  if (arena != (void *)base) die("the memory that is shared with the device cannot be mapped");
+  arena_fd = fd;
+  user = getpid();
+}
+
+/* Connect the thread: for calls, or for the callbacks of all threads. */
+static void connect_thread(uint32_t for_callbacks) {
+  const char *path = getenv("CUDARUN_EXEC_SOCKET");
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  if (!path || strlen(path) >= sizeof address.sun_path) {
+    fprintf(stderr, "cudarun exec: CUDARUN_EXEC_SOCKET is not set: keep the environment\n");
+    _exit(7);
+  }
+  strcpy(address.sun_path, path);
+  int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (connect(fd, (void *)&address, sizeof address)) die("the server has ended");
+  t_fd = fd, t_pid = getpid();
+  if (!t_buffer) t_buffer = malloc(BUFFER);
+  pthread_once(&once, make_key);
+  pthread_setspecific(key, t_buffer);
+  uint64_t hello[2] = {for_callbacks, *(uint64_t *)getauxval(AT_RANDOM)};
+  send_all(hello, sizeof hello);
+  /* The answer has the descriptor of the arena. */
+  uint64_t answer[3];
+  char control[CMSG_SPACE(sizeof(int))];
+  struct iovec part = {answer, sizeof answer};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  ssize_t n;
+  do n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+  while (n < 0 && errno == EINTR);
+  struct cmsghdr *head = n > 0 ? CMSG_FIRSTHDR(&message) : 0;
+  if (!head) die("the server has ended");
+  int descriptor;
+  memcpy(&descriptor, CMSG_DATA(head), sizeof descriptor);
+  pthread_mutex_lock(&lock);
+  if (!user) {
+    prctl(PR_SET_PTRACER, answer[0]);
+    map_arena(descriptor, answer[1], answer[2]);
+  } else close(descriptor);
+  pthread_mutex_unlock(&lock);
+}
+
+/* --- what the server asks for ----------------------------------------------------------------- */
+
+static void *serve_callbacks(void *unused) {
+  (void)unused;
+  connect_thread(1);
+  for (;;) {
+    uint64_t w[5];
+    ssize_t n;
+    do n = recv(t_fd, w, sizeof w, 0);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0) break;
+    uint64_t result = 0;
+    if (w[0] == 0) ((void (*)(uint64_t))w[1])(w[2]);
+    else if (w[0] == 1) ((void (*)(uint64_t, int, uint64_t))w[1])(w[2], (int)w[3], w[4]);
+    else result = ((size_t (*)(int))w[1])((int)w[2]);
+    send_all(&result, sizeof result);
+  }
+  return 0;
+}
+
+static uint64_t start_callbacks(void) {
+  sigset_t all, old;
+  pthread_t thread;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are for the program's own threads */
+  int error = pthread_create(&thread, 0, serve_callbacks, 0);
+  pthread_sigmask(SIG_SETMASK, &old, 0);
+  if (!error) pthread_detach(thread);
+  return error;
+}
+
+/* Replace pages by those of the arena, so that kernels reach them. */
+static uint64_t share(uint64_t at, uint64_t size, uint64_t offset) {
+  char here;
+  if ((uint64_t)&here - at < size) return EINVAL; /* a stack in use cannot be replaced */
+  if (pwrite(arena_fd, (void *)at, size, offset) != (ssize_t)size) return errno ? errno : EFAULT;
+  int flags = MAP_SHARED | MAP_FIXED;
+  void *made = mmap((void *)at, size, PROT_READ | PROT_WRITE, flags, arena_fd, offset);
+  return made == MAP_FAILED ? errno : 0;
+}
+
+/* Replace shared pages by private ones with their contents. */
+static uint64_t restore(uint64_t at, uint64_t size) {
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+  char *copy = mmap(0, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (copy == MAP_FAILED) return errno;
+  memcpy(copy, (void *)at, size);
+  void *moved = mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)at);
+  return moved == MAP_FAILED ? errno : 0;
+}
+
+static uint64_t copied(ssize_t n, uint64_t size) {
+  return n == (ssize_t)size ? 0 : n < 0 ? errno : EFAULT;
+}
+
+static int answers(void) {
+  for (;;) {
+    ssize_t n = receive(t_buffer, BUFFER);
+    struct message *m = (void *)t_buffer;
+    char *at = (char *)m->words, *end = t_buffer + n;
+    uint64_t *w = m->words, result = 0;
+    switch (m->kind) {
+    case DONE: /* what the call writes: address, size, bytes */
+      while (at < end) {
+        uint64_t *part = (void *)at;
+        memcpy((void *)part[0], part + 2, part[1]);
+        at += 16 + ((part[1] + 7) & ~7ull);
+      }
+      return m->result;
+    case PRINT: fwrite(at, 1, end - at, stdout); continue;
+    case SHARE: result = share(w[0], w[1], w[2]); break;
+    case UNSHARE: result = restore(w[0], w[1]); break;
+    case START_CALLBACKS: result = start_callbacks(); break;
+    case COPY_OUT: result = copied(pwrite(arena_fd, (void *)w[0], w[1], w[2]), w[1]); break;
+    case COPY_IN: result = copied(pread(arena_fd, (void *)w[0], w[1], w[2]), w[1]); break;
+    default: die("unknown message");
+    }
+    send_all(&result, sizeof result);
+  }
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+EXPORT void cr_register(const uint64_t w[4], const char *name) {
+  pthread_mutex_lock(&lock);
+  if (registered == capacity) {
+    capacity = capacity ? 2 * capacity : 256;
+    registrations = realloc(registrations, capacity * sizeof *registrations);
+  }
+  struct registration *made = &registrations[registered++];
+  memcpy(made->w, w, sizeof made->w);
+  made->name = name ? strdup(name) : 0;
+  pthread_mutex_unlock(&lock);
+}
+
+static void request(uint32_t id, uint64_t caller, const uint64_t *w, uint32_t n, const void *data,
+                    uint32_t bytes) {
+  uint64_t head[2] = {id, caller};
+  struct iovec parts[3] = {{head, sizeof head}, {(void *)w, 8 * n}, {(void *)data, bytes}};
+  struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
+  if (sendmsg(t_fd, &message, MSG_NOSIGNAL) < 0) die("the server has ended");
+}
+
+/* Send the registrations, and wait until the server has them: other threads use them next. */
+static void send_registrations(void) {
+  pthread_mutex_lock(&lock);
+  if (sent < registered) {
+    for (; sent < registered; sent++) {
+      struct registration *each = &registrations[sent];
+      request(REGISTER, 0, each->w, 4, each->name, each->name ? strlen(each->name) : 0);
+      free(each->name);
+    }
+    request(SYNC, 0, 0, 0, 0, 0);
+    answers();
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+/* Describe the caller of a call that failed. */
+static void send_site(uint32_t id, uint64_t caller, int result) {
+  Dl_info info;
+  struct link_map *map;
+  int saved = errno;
+  if (!dladdr1((void *)caller, &info, (void **)&map, RTLD_DL_LINKMAP)) return;
+  char data[CODE + 4096] = {0};
+  const char *file = map->l_name[0] ? map->l_name : "/proc/self/exe";
+  /* The code of the last page of a segment can end before CODE bytes. */
+  uint64_t room = 4096 - caller % 4096;
+  memcpy(data, (void *)caller, room < CODE ? room : CODE);
+  ssize_t size;
+  if (map->l_name[0]) size = stpncpy(data + CODE, file, 4095) - data - CODE;
+  else size = readlink(file, data + CODE, 4095);
+  uint64_t w[3] = {id, (uint32_t)result, caller - map->l_addr};
+  request(SITE, 0, w, 3, data, CODE + (size < 0 ? 0 : size));
+  errno = saved;
+}
+
+EXPORT int cr_call_data(uint32_t id, uint64_t caller, const uint64_t *w, uint32_t n,
+                        const void *data, uint32_t bytes) {
+  if (t_fd < 0 || t_pid != getpid()) {
+    if (user && user != getpid()) return NOT_INITIALIZED; /* forked after the use of CUDA */
+    connect_thread(0);
+  }
+  if (sent != registered) send_registrations();
+  request(id, caller, w, n, data, bytes);
+  int result = answers();
+  if (result && caller) send_site(id, caller, result);
+  return result;
+}
+
+EXPORT int cr_call(uint32_t id, uint64_t caller, const uint64_t *w, uint32_t n) {
+  return cr_call_data(id, caller, w, n, 0, 0);
+}

@@ -1,0 +1,228 @@
+"""``cudarun exec``: the program runs with libraries of ours, and servers of its processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shlex
+import socket
+import struct
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cudarun.base.errors import RequestError
+from cudarun.images.demangler import base_name, demangle
+from cudarun.model.detectors import DetectorReport
+from cudarun.model.exec import ExecReport, ExecutedKernel, UncheckedError, UnsupportedCall
+from cudarun.session.driver import drivers
+from cudarun.session.exec.libraries import build_cuda_libraries
+from cudarun.session.exec.request import ExecRequest
+from cudarun.session.exec.symbols import function_at
+from cudarun.session.workers.program import (
+    ForegroundProgram,
+    SupervisedProgram,
+    temporary_folder,
+)
+
+if TYPE_CHECKING:
+    from cudarun.programs.report import ProcessReport
+
+_DRAIN, _STOP = 2, 3  # messages to the servers
+_STATIC = (
+    "{}: it contains the CUDA runtime, which uses the driver in undocumented ways; "
+    "link it with nvcc -cudart shared"
+)
+_FOREIGN = (
+    "{}{}: it contains machine code of NVIDIA's GPUs and its own CUDA runtime, "
+    "which the emulated device cannot run"
+)
+
+
+def execute(request: ExecRequest) -> ExecReport:
+    """Run a program on the emulated device.
+
+    Raises:
+        RequestError: The libraries cannot be built, or the program cannot be started.
+    """
+    with temporary_folder() as name:
+        folder = Path(name)
+        audit = build_cuda_libraries(folder)
+        start = time.monotonic()
+        with _servers(request, folder) as servers:
+            status, is_late = _run(request, folder, audit, servers)
+            servers.finish()
+        reports = [*_reports(folder)]
+        seconds = time.monotonic() - start
+    return _report(request, status, seconds, reports, is_late=is_late)
+
+
+class Servers:
+    """The process whose copies are the servers of the program's processes."""
+
+    def __init__(self, path: Path, program: SupervisedProgram) -> None:
+        self._path = path
+        self._program = program
+
+    def finish(self) -> None:
+        """Wait until the servers have written their reports; Ctrl-C ends the work that is left."""
+        self._send(_DRAIN)
+        try:
+            self._program.wait(None)
+        except KeyboardInterrupt:
+            self.stop()
+            self._program.wait(None)
+
+    def stop(self) -> None:
+        """Let the servers write their reports now."""
+        self._send(_STOP)
+
+    def _send(self, message: int) -> None:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as end, suppress(OSError):
+            end.connect(os.fspath(self._path))
+            end.send(struct.pack("=QQ", message, 0))
+
+
+@contextmanager
+def _servers(request: ExecRequest, folder: Path) -> Iterator[Servers]:
+    path = folder / "socket"
+    options = {
+        "folder": os.fspath(folder),
+        "detect": request.detect,
+        "stats": request.stats,
+        "engine": request.engine,
+    }
+    command = [sys.executable, "-m", drivers.SERVER, json.dumps(options)]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(os.fspath(path))
+        listener.listen(1024)
+        with SupervisedProgram(command, stdin=listener.fileno()) as program:
+            listener.close()
+            yield Servers(path, program)
+
+
+def _run(request: ExecRequest, folder: Path, audit: Path, servers: Servers) -> tuple[int, bool]:
+    """Run the program; return its exit status, and whether it exceeded the time limit."""
+    audited = os.environ.get("LD_AUDIT")
+    environment = {
+        "LD_AUDIT": f"{audit}:{audited}" if audited else os.fspath(audit),
+        "CUDARUN_EXEC_LIBRARIES": os.fspath(folder),
+        "CUDARUN_EXEC_SOCKET": os.fspath(folder / "socket"),
+    }
+    is_late = False
+    try:
+        with ForegroundProgram(
+            request.command, environment, stdout_to_stderr=request.keeps_stdout
+        ) as program:
+            if request.timeout is None:
+                return program.wait(), False
+            end = time.monotonic() + request.timeout
+
+            def is_stuck() -> bool:
+                nonlocal is_late
+                if not is_late and time.monotonic() >= end:
+                    is_late = True
+                    servers.stop()
+                return is_late
+
+            return program.wait(is_stuck), is_late
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise RequestError(f"{request.command[0]} cannot be started: {reason}") from error
+
+
+# --- the report ----------------------------------------------------------------------------------
+
+
+def _reports(folder: Path) -> Iterator[ProcessReport]:
+    """Yield the reports of the program's processes, which only this user can write."""
+    for path in sorted(folder.glob("report-*")):
+        if path.suffix != ".part":
+            yield pickle.loads(path.read_bytes())
+
+
+def _report(
+    request: ExecRequest,
+    status: int,
+    seconds: float,
+    reports: Sequence[ProcessReport],
+    *,
+    is_late: bool,
+) -> ExecReport:
+    unsupported: Counter[str] = Counter()
+    for each in reports:
+        unsupported.update(each.unsupported)
+    return ExecReport(
+        program=shlex.join(request.command),
+        program_status=status,
+        seconds=seconds,
+        kernels=_kernels(reports),
+        detectors=tuple(_detectors(request, reports)),
+        unchecked=tuple(_unchecked(reports)),
+        unsupported=tuple(UnsupportedCall(*row) for row in sorted(unsupported.items())),
+        problems=tuple(dict.fromkeys(_problems(request, reports))),
+        fault=next((each.fault for each in reports if each.fault), None),
+        limit=request.timeout if is_late else None,
+        running=next((each.running for each in reports if each.running), None),
+        keeps_status=request.exit_code == "program",
+    )
+
+
+def _kernels(reports: Iterable[ProcessReport]) -> tuple[ExecutedKernel, ...]:
+    launches: Counter[str] = Counter()
+    seconds: dict[str, float] = {}
+    for report in reports:
+        for kernel, times in report.kernels.items():
+            launches[kernel] += times.launches
+            seconds[kernel] = seconds.get(kernel, 0.0) + times.seconds
+    names = {kernel: demangle(kernel) for kernel in launches}
+    return tuple(
+        ExecutedKernel(kernel, names[kernel], base_name(names[kernel]), count, 1e3 * spent)
+        for kernel, spent in sorted(seconds.items(), key=lambda row: -row[1])
+        for count in [launches[kernel]]
+    )
+
+
+def _detectors(request: ExecRequest, reports: Iterable[ProcessReport]) -> Iterator[DetectorReport]:
+    if not request.detect and not request.stats:
+        return
+    # Imported here: most runs have no detectors.
+    from cudarun.session.launch.detection import DetectorResults, detector_report
+    from cudarun.session.launch.request import Detection
+
+    detection = Detection(detect=request.detect, stats=request.stats)
+    for each in reports:
+        results = DetectorResults(findings=each.findings, statistics=each.statistics)
+        found = detector_report(detection, results, (), {})
+        if found is not None and each.kernels:
+            yield found
+
+
+def _unchecked(reports: Iterable[ProcessReport]) -> Iterator[UncheckedError]:
+    for report in reports:
+        for each, count in report.unchecked.items():
+            function = function_at(each.file, each.offset)
+            yield UncheckedError(each.call, each.error, function, each.file, each.offset, count)
+
+
+def _problems(request: ExecRequest, reports: Iterable[ProcessReport]) -> Iterator[str]:
+    """Yield one line for each kernel or library that cannot run."""
+    for report in reports:
+        for kernel, reason in report.refused.items():
+            yield f"{demangle(kernel)} cannot be loaded: {_way_out(reason)}"
+        for file, function in report.foreign.items():
+            is_library = ".so" in os.path.basename(file)
+            call = f" ({function})" if function else ""
+            yield _FOREIGN.format(file, call) if is_library else _STATIC.format(file)
+
+
+def _way_out(reason: str) -> str:
+    first = reason.strip().splitlines()[0] if reason.strip() else "unknown reason"
+    if "SASS" in reason or "no PTX" in reason:
+        return f"{first}; add PTX: nvcc -gencode arch=compute_90,code=compute_90"
+    return first

@@ -1,0 +1,56 @@
+"""The request of ``cudarun exec``."""
+
+from __future__ import annotations
+
+from cudarun.base.files import FileUse
+from cudarun.base.options import option_field
+from cudarun.base.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ExecRequest:
+    """A program, and how its kernels run.
+
+    Attributes:
+        command: The program and its arguments.
+        keeps_stdout: Whether stdout is a document, so that the program's goes to stderr.
+    """
+
+    command: tuple[str, ...]
+    detect: tuple[str, ...] = option_field(
+        "--detect",
+        default=(),
+        metavar="WORDS",
+        help="Detect data races (race; race=strict also between writes of equal values), "
+        "uninitialized reads (uninit), synchronization errors (sync), or all.",
+    )
+    stats: bool = option_field(
+        "--stats",
+        default=False,
+        help="Count instructions, divergent branches, bytes per memory space and bank conflicts.",
+    )
+    engine: str | None = option_field(
+        "--cpu-engine",
+        choices=("auto", "interpret", "compile"),
+        help="Interpret kernels, compile them (requires cudarun[fast]), or compile those for which "
+        "it pays (auto).  [env var: CUDARUN_CPU_ENGINE; default: auto]",
+    )
+    timeout: float | None = option_field(
+        "--timeout",
+        metavar="SECONDS",
+        help="Time limit in seconds for the program; exit code 6 when exceeded.  [default: none]",
+    )
+    junit: str | None = option_field(
+        "--junit",
+        file=FileUse.JUNIT,
+        metavar="FILE",
+        help="Write the outcome as JUnit XML to FILE.",
+    )
+    exit_code: str = option_field(
+        "--exit-code",
+        default="report",
+        choices=("report", "program"),
+        help="Exit with 1 after findings or ignored errors, 5 after a fault and 6 after the time "
+        "limit (report), or always with the code of the program.",
+    )
+    keeps_stdout: bool = False

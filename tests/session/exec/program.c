@@ -1,0 +1,195 @@
+/* A program as nvcc writes one: it registers a fat binary, and calls the runtime by its functions.
+   The first argument says what it does; the declarations are those of the toolkit's headers. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct { unsigned x, y, z; } dim3;
+typedef void *stream;
+
+int cudaMalloc(void **, size_t);
+int cudaMallocManaged(void **, size_t, unsigned);
+int cudaHostAlloc(void **, size_t, unsigned);
+int cudaHostRegister(void *, size_t, unsigned);
+int cudaHostUnregister(void *);
+int cudaFree(void *);
+int cudaMemcpy(void *, const void *, size_t, int);
+int cudaMemcpy2D(void *, size_t, const void *, size_t, size_t, size_t, int);
+int cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int);
+int cudaDeviceSynchronize(void);
+int cudaGetLastError(void);
+int cudaSetDevice(int);
+int cudaLaunchHostFunc(stream, void (*)(void *), void *);
+int cudaStreamCreate(stream *);
+int cudaStreamSynchronize(stream);
+int cudaGraphicsGLRegisterBuffer(void);
+const char *cudaGetErrorName(int);
+int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, stream);
+void **__cudaRegisterFatBinary(void *);
+void __cudaRegisterFatBinaryEnd(void **);
+void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *,
+                            void *, int *);
+void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int);
+
+enum { TO_DEVICE = 1, TO_HOST = 2 };
+
+static const unsigned char image[] = {
+#include "image.inc"
+};
+static struct { int magic, version; const void *data, *more; } wrapper = {0x466243b1, 1, image, 0};
+
+static void scale(void) {}
+static void wait_for(void) {}
+static void hello(void) {}
+static int factor;
+
+__attribute__((constructor)) static void register_code(void) {
+  void **handle = __cudaRegisterFatBinary(&wrapper);
+  __cudaRegisterFunction(handle, (char *)scale, "scale", "scale", -1, 0, 0, 0, 0, 0);
+  __cudaRegisterFunction(handle, (char *)wait_for, "wait_for", "wait_for", -1, 0, 0, 0, 0, 0);
+  __cudaRegisterFunction(handle, (char *)hello, "hello", "hello", -1, 0, 0, 0, 0, 0);
+  __cudaRegisterVar(handle, (char *)&factor, "factor", "factor", 0, 4, 0, 0);
+  __cudaRegisterFatBinaryEnd(handle);
+}
+
+static void check(int error, int line) {
+  if (!error) return;
+  printf("line %d: %s\n", line, cudaGetErrorName(error));
+  exit(3);
+}
+#define CHECK(call) check(call, __LINE__)
+
+static int launch(const void *function, unsigned threads, void **args, stream s) {
+  return cudaLaunchKernel(function, (dim3){1, 1, 1}, (dim3){threads, 1, 1}, args, 0, s);
+}
+
+static int *scaled(unsigned threads, int *host) {
+  int *device, by = 3;
+  void *args[] = {&device};
+  CHECK(cudaMalloc((void **)&device, 32 * sizeof *device));
+  CHECK(cudaMemcpy(device, host, 32 * sizeof *host, TO_DEVICE));
+  CHECK(cudaMemcpyToSymbol(&factor, &by, sizeof by, 0, TO_DEVICE));
+  CHECK(launch(scale, threads, args, 0));
+  return device;
+}
+
+static volatile int go;
+static void wait_for_main(void *seen) {
+  while (!go) usleep(100);
+  *(int *)seen = 1;
+}
+
+static void *in_thread(void *host) {
+  int *device = scaled(32, host);
+  CHECK(cudaMemcpy(host, device, 32 * sizeof *device, TO_HOST));
+  return 0;
+}
+
+int main(int count, char **words) {
+  const char *what = count > 1 ? words[1] : "";
+  int host[32];
+  for (int i = 0; i < 32; i++) host[i] = i;
+  if (!strcmp(what, "scale")) {
+    int *device = scaled(32, host), rows[2][8] = {{0}};
+    CHECK(cudaMemcpy(host, device, sizeof host, TO_HOST));
+    CHECK(cudaMemcpy2D(rows, 32, device, 16, 16, 2, TO_HOST)); /* 4 of 8 in each row */
+    printf("%d %d %d %d\n", host[31], rows[0][3], rows[0][4], rows[1][0]);
+    return 4;
+  }
+  if (!strcmp(what, "fault")) {
+    scaled(33, host);
+    return cudaDeviceSynchronize() != 700;
+  }
+  if (!strcmp(what, "ignored")) {
+    void *args[] = {host};
+    cudaMalloc((void **)&args[0], 1ull << 50);
+    launch(scale, 2000, args, 0);
+    return 0;
+  }
+  if (!strcmp(what, "probing")) {
+    void *p;
+    if (cudaMalloc(&p, 1ull << 50) == 0) return 1;
+    cudaSetDevice(99);
+    if (cudaGetLastError() == 0) return 1;
+    return cudaGraphicsGLRegisterBuffer() != 801;
+  }
+  if (!strcmp(what, "streams")) { /* each waits for what the program does next */
+    int seen = 0, *flag, *out;
+    stream s;
+    CHECK(cudaStreamCreate(&s));
+    CHECK(cudaLaunchHostFunc(s, wait_for_main, &seen));
+    CHECK(cudaHostAlloc((void **)&flag, 4, 2));
+    CHECK(cudaMallocManaged((void **)&out, 4, 1));
+    *flag = *out = 0;
+    void *args[] = {&flag, &out};
+    CHECK(launch(wait_for, 1, args, (stream)2));
+    go = *flag = 1;
+    CHECK(cudaDeviceSynchronize());
+    printf("%d %d\n", seen, *out);
+    return 0;
+  }
+  if (!strcmp(what, "registered")) {
+    int *own = malloc(64 << 10), *at = own + 5000;
+    void *args[] = {&at};
+    for (int i = 0; i < 32; i++) at[i] = i;
+    int by = 3;
+    CHECK(cudaMemcpyToSymbol(&factor, &by, sizeof by, 0, TO_DEVICE));
+    CHECK(cudaHostRegister(at, 128, 2));
+    CHECK(launch(scale, 32, args, 0));
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaHostUnregister(at));
+    printf("%d\n", at[31]);
+    free(own);
+    return 0;
+  }
+  if (!strcmp(what, "threads")) {
+    pthread_t threads[4];
+    int values[4][32];
+    for (int i = 0; i < 4; i++) {
+      for (int k = 0; k < 32; k++) values[i][k] = i + k;
+      pthread_create(&threads[i], 0, in_thread, values[i]);
+    }
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
+    printf("%d %d\n", values[0][31], values[3][31]);
+    return 0;
+  }
+  if (!strcmp(what, "fork")) { /* a child may use CUDA unless its parent has done so */
+    for (int used = 0; used < 2; used++) {
+      fflush(stdout);
+      pid_t child = fork();
+      if (!child) {
+        void *p;
+        printf("%s\n", cudaGetErrorName(cudaMalloc(&p, 4)));
+        exit(0);
+      }
+      waitpid(child, 0, 0);
+      CHECK(cudaFree(0));
+    }
+    return 0;
+  }
+  if (!strcmp(what, "hello")) {
+    printf("before, ");
+    CHECK(launch(hello, 1, 0, 0));
+    CHECK(cudaDeviceSynchronize());
+    printf("after\n");
+    return 0;
+  }
+  if (!strcmp(what, "endless")) {
+    int *zero;
+    CHECK(cudaMallocManaged((void **)&zero, 4, 1));
+    *zero = 0;
+    void *args[] = {&zero, &zero};
+    CHECK(launch(wait_for, 1, args, 0));
+    CHECK(cudaDeviceSynchronize());
+  }
+  if (!strcmp(what, "abort")) {
+    scaled(32, host);
+    abort();
+  }
+  return 9;
+}

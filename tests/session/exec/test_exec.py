@@ -1,0 +1,122 @@
+"""Programs on the emulated device: built by gcc, with what nvcc would have written."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cudarun.session.exec.libraries import build_cuda_libraries
+from tests.images.golden_files import fatbin_of_ptx
+
+HERE = Path(__file__).parent
+GCC = shutil.which("gcc")
+pytestmark = pytest.mark.skipif(GCC is None, reason="needs gcc")
+
+Exec = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exec]:
+    """Runs the program with options of exec before what it does."""
+    folder = tmp_path_factory.mktemp("exec")
+    cache = pytest.MonkeyPatch()
+    cache.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    for name in ("CUDA_CACHE_DISABLE", "CUDARUN_CACHE"):
+        cache.delenv(name, raising=False)
+    libraries = folder / "libraries"
+    libraries.mkdir()
+    build_cuda_libraries(libraries)
+    image = fatbin_of_ptx((HERE / "kernels.ptx").read_bytes() + b"\0")
+    (folder / "image.inc").write_text(", ".join(map(str, image)))
+    path = folder / "program"
+    command = [str(GCC), "-O1", f"-I{folder}", "-o", str(path), str(HERE / "program.c"), "-pthread"]
+    # RPATH, which LD_LIBRARY_PATH would not replace, leads nowhere.
+    linked = [f"-L{libraries}", "-l:libcudart.so.13", "-l:libcudarun_client.so"]
+    subprocess.run([*command, *linked, "-Wl,-rpath,/nowhere,--as-needed"], check=True)
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        *options, what = words
+        command = [sys.executable, "-m", "cudarun", "exec", *options, "--", str(path), what]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+    yield run
+    cache.undo()
+
+
+def test_a_program_runs_unchanged(program: Exec) -> None:
+    ran = program("scale")
+    assert (ran.stdout, ran.returncode) == ("93 9 0 12\n", 4)
+    assert "1 " in ran.stderr
+    assert "scale" in ran.stderr
+
+
+def test_kernels_print_between_what_the_program_prints(program: Exec) -> None:
+    assert program("-q", "hello").stdout == "before, hello, after\n"
+
+
+def test_a_fault_is_reported(program: Exec, tmp_path: Path) -> None:
+    junit = tmp_path / "report.xml"
+    ran = program("--junit", str(junit), "fault")
+    assert ran.returncode == 5
+    assert "illegal address" in ran.stderr
+    assert "illegal address" in junit.read_text()
+    assert program("--exit-code", "program", "fault").returncode == 0
+
+
+def test_errors_that_a_program_ignores(program: Exec) -> None:
+    ran = program("--json", "ignored")
+    document = json.loads(ran.stdout)
+    assert ran.returncode == document["exit_code"] == 1
+    found = {(each["call"], each["error"]) for each in document["unchecked"]}
+    launched = "cudaLaunchKernel", "cudaErrorInvalidConfiguration"
+    assert found == {("cudaMalloc", "cudaErrorMemoryAllocation"), launched}
+    assert {each["function"] for each in document["unchecked"]} <= {"main", "launch"}
+
+
+def test_a_program_that_looks_at_its_errors(program: Exec) -> None:
+    ran = program("probing")
+    assert ran.returncode == 0
+    assert "ignored" not in ran.stderr
+    assert "cudaGraphicsGLRegisterBuffer" in ran.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--detect", "race,uninit")])
+def test_streams_run_on_their_own(program: Exec, options: tuple[str, ...]) -> None:
+    ran = program(*options, "streams")
+    assert (ran.stdout, ran.returncode) == ("1 7\n", 0)
+
+
+def test_registered_memory(program: Exec) -> None:
+    assert program("registered").stdout == "93\n"
+
+
+def test_threads_of_a_program(program: Exec) -> None:
+    assert program("threads").stdout == "93 102\n"
+
+
+def test_processes_that_fork(program: Exec) -> None:
+    assert program("fork").stdout == "cudaSuccess\ncudaErrorInitializationError\n"
+
+
+def test_a_time_limit(program: Exec) -> None:
+    ran = program("--timeout", "3", "endless")
+    assert ran.returncode == 6
+    assert "timed out after 3 s" in ran.stderr
+
+
+def test_a_signal_is_the_exit_code(program: Exec) -> None:
+    assert program("abort").returncode == 128 + signal.SIGABRT
+
+
+def test_nothing_is_left(program: Exec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    program("scale")
+    assert not os.listdir(tmp_path)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from contextlib import suppress
 
 from cuda.bindings.driver import CUjitInputType
 
 from cudarun.base.records import dataclass
 from cudarun.emulator.host.addresses import read_pointers
-from cudarun.emulator.host.images import image_bytes
+from cudarun.emulator.host.images import NotLoadable, image_bytes, ptx_text
 from cudarun.emulator.host.process import process
 from cudarun.emulator.runtime_api.calls import RuntimeRefusal, driver_call
 
@@ -150,8 +151,10 @@ def _linked(pointers: int) -> bytes:
         [address] = read_pointers(pointers, 1)
         if not address:
             break
-        size = len(image_bytes(address))
-        driver_call("cuLinkAddData", state, kind, address, size, None, 0, [], [])
+        image = image_bytes(address)
+        with suppress(NotLoadable):  # without PTX is NVIDIA's own code, which the device has
+            ptx_text(image)
+            driver_call("cuLinkAddData", state, kind, address, len(image), None, 0, [], [])
         pointers += 8
     address, size = driver_call("cuLinkComplete", state)
     image = ctypes.string_at(address, size) + b"\0"

@@ -17,8 +17,8 @@ from cudarun.commands.spec_text import (
     MAX_KEY_PARTS,
     MAX_NESTING,
     MAX_NUMBER,
-    TomlTable,
     SpecText,
+    TomlTable,
 )
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import parse_devices

@@ -1,4 +1,4 @@
-"""Whether results can show the order of warps, and whether blocks can run at the same time."""
+"""Tests of whether results can show the order of warps, and whether blocks can run in parallel."""
 
 from __future__ import annotations
 

@@ -390,7 +390,8 @@ def _rounded() -> list[Case]:
                 for between in (POINT, LINEAR) if count > 1 else ():
                     sampling = replace(whole, between_levels=between)
                     made.append(Case(f"rounded_{dtype}_integer_{between}",
-                                     f"tex.grad.2d.v4.{kind}.f32", resource, operands, sampling))  # fmt: skip
+                                     f"tex.grad.2d.v4.{kind}.f32", resource, operands,
+                                     sampling))  # fmt: skip
     return made
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, eq=False)
-class _Product:
+class _PendingProduct:
     """A product of a warpgroup.
 
     Attributes:
@@ -51,7 +51,7 @@ class LateProducts:
         self._schedule = schedule
         self._functions = batch.launch.functions
         self._copies: dict[str, bool] = {}
-        self._products: list[_Product] = []  # in the order of their issue
+        self._products: list[_PendingProduct] = []  # in the order of their issue
         self._groups = np.zeros(batch.lanes, dtype=np.int64)  # that each lane has committed
 
     def clear(self) -> None:
@@ -90,7 +90,7 @@ class LateProducts:
             some = active.some(np.arange(active.count)[part])
             rest = tuple(source[part].copy() for source in sources[action.accumulators :])
             group = int(self._groups[active.lane(first)])
-            self._products.append(_Product(action, operation.destinations, some, rest, group))
+            self._products.append(_PendingProduct(action, operation.destinations, some, rest, group))
 
     def _commit(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         self._groups[active.lanes] += 1
@@ -104,7 +104,7 @@ class LateProducts:
                 _compute(product, active)
 
 
-def _compute(product: _Product, active: Active) -> None:
+def _compute(product: _PendingProduct, active: Active) -> None:
     """Compute a product of some of the active lanes, in their registers."""
     registers = [_register(use, product.active, active) for use in product.uses]
     results = tuple(array[rows].copy() for array, rows in registers)

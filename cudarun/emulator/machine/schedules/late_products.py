@@ -90,7 +90,9 @@ class LateProducts:
             some = active.some(np.arange(active.count)[part])
             rest = tuple(source[part].copy() for source in sources[action.accumulators :])
             group = int(self._groups[active.lane(first)])
-            self._products.append(_PendingProduct(action, operation.destinations, some, rest, group))
+            self._products.append(
+                _PendingProduct(action, operation.destinations, some, rest, group)
+            )
 
     def _commit(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         self._groups[active.lanes] += 1

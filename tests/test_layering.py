@@ -159,7 +159,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "record": {"driver", "launch", "recording", "workers"},
         "spec": {"driver", "launch", "workers"},
         "fleet": {"driver", "spec", "workers"},
-        "exec": {"driver", "launch", "workers"},
+        "exec": {"compile", "driver", "launch", "workers"},
         "managed": {"driver", "image", "launch", "load", "workers"},
         "contexts": {"driver", "image", "load", "workers"},
         "devices": {"compile", "driver", "link", "workers"},

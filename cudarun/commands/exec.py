@@ -40,17 +40,20 @@ def command(program: tuple[str, ...], **values: Any) -> int:
 
     The program is not changed. It has to use the CUDA runtime as a shared library (nvcc -cudart
     shared) and contain PTX. Its output is its own; the report is on stderr. It runs with your
-    rights.
+    rights. A PROGRAM that ends with .cu is compiled by nvcc first, and cached.
 
     \b
     nvcc -cudart shared -o saxpy saxpy.cu
     cudarun exec -- ./saxpy
+    cudarun exec saxpy.cu -- 1000
     cudarun exec --detect race,uninit -- ./saxpy 1000
     """
     if values["raw_output"]:
         pass_on()
     if not program:
         raise RequestError("missing PROGRAM", hint="example: cudarun exec -- ./saxpy")
+    if program[0].endswith(".cu") and program[1:2] == ("--",):
+        program = (program[0], *program[2:])
     if any(str(each) != "cpu" for each in values["devices"]):
         raise RequestError("exec uses the emulated device cpu", option="--device")
     request = filled(

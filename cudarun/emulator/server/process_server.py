@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import select
 import socket
 import struct
@@ -13,6 +14,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -253,6 +255,8 @@ class ProcessServer:
             made = DRIVER_CALLS.get(call.documented) if library == "cuda" else None
             calls = CALLS if library == "cuda" else {**RUNTIME_CALLS, **runtime_calls.PROGRAM_CALLS}
             made = made or handler(library, call, calls)
+            if made is None and library != "cuda":
+                made = forwarded(call)
         if made is None:
             made = self._not_supported(call if isinstance(call, str) else call.name, library)
         self._handlers[number] = made
@@ -309,6 +313,26 @@ def _call(number: int) -> Prototype | str:
     if place < len(table.calls):
         return table.calls[place]
     return table.others[place - len(table.calls)]
+
+
+def forwarded(call: Prototype) -> Handler | None:
+    """Return what performs a runtime call by the driver call with the same name and arguments."""
+    name = f"cu{re.sub(r'_v[0-9]+$', '', call.documented).removeprefix('cuda')}"
+    shape = [(each.stars, each.size, each.slot) for each in call.parameters]
+    for found in read_table("cuda").calls:
+        if found.documented == name and shape == [
+            (each.stars, each.size, each.slot) for each in found.parameters
+        ]:
+            perform = DRIVER_CALLS.get(name) or handler("cuda", found, CALLS)
+            return perform and partial(_in_runtime, perform)
+    return None
+
+
+def _in_runtime(perform: Handler, slots: Slots) -> tuple[int, Outputs]:
+    """Perform a driver call as one of the runtime: in its context, with its last error."""
+    made = runtime_calls.PROGRAM_CALLS["performed"](lambda: perform(slots))
+    error, outputs = made
+    return int(error), outputs or ()
 
 
 def _error_name(error: int, *, is_driver: bool) -> str:

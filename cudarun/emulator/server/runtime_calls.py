@@ -38,6 +38,7 @@ from cudarun.emulator.runtime_api.calls import (
     driver_call,
     runtime_call,
 )
+from cudarun.emulator.runtime_api.conversions import rectangle
 from cudarun.emulator.server.driver_calls import launch_config, placed
 from cudarun.emulator.server.registered_code import RegisteredCode
 
@@ -85,6 +86,15 @@ def launch_packed(
     if error:
         raise RuntimeRefusal(error)
     _launch(kernel, geometry, PackedParameters(parameters), stream)
+
+
+@program_call(1)
+def performed(call: Callable[[], tuple[int, Any]]) -> Any:
+    """Return what a driver call writes."""
+    result, outputs = call()
+    if result:
+        raise RuntimeRefusal(result)
+    return outputs
 
 
 @program_call(1)
@@ -174,18 +184,6 @@ def cudaFuncSetAttribute(func: Any, attr: Any, value: Any) -> None:
     driver_call("cuKernelSetAttribute", attribute, int(value), kernel, current_device())
 
 
-@program_call()
-def cudaFuncSetCacheConfig(func: Any, cacheConfig: Any) -> None:
-    """Check the kernel: the emulated device has no caches."""
-    code.kernel(int(func))
-
-
-@program_call()
-def cudaFuncSetSharedMemConfig(func: Any, config: Any) -> None:
-    """Check the kernel: banks have one width."""
-    code.kernel(int(func))
-
-
 @program_call(1)
 def cudaFuncGetName(func: Any) -> int:
     """Return the name of a kernel, at an address that stays valid."""
@@ -202,64 +200,15 @@ def cudaFuncGetParamInfo(func: Any, paramIndex: int) -> tuple[int, int]:
     return parameters[paramIndex]
 
 
-@program_call(1)
-def cudaGetKernel(entryFuncAddr: Any) -> int:
-    """Return the kernel of a host function."""
-    return code.kernel(int(entryFuncAddr))
-
-
-@program_call(1)
-def cudaGetFuncBySymbol(symbolPtr: Any) -> int:
-    """Return the function of a kernel in the current context."""
-    return _function(symbolPtr)
-
-
 def _function(func: Any) -> int:
     return int(driver_call("cuKernelGetFunction", code.kernel(int(func))))
 
 
-@program_call(1)
-def cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-    func: Any, blockSize: Any, dynamicSMemSize: Any
-) -> int:
-    """Return the number of resident blocks per multiprocessor."""
-    name = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-    return int(driver_call(name, _function(func), int(blockSize), int(dynamicSMemSize)))
+# --- calls of a line -----------------------------------------------------------------------------
 
 
-@program_call(1)
-def cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    func: Any, blockSize: Any, dynamicSMemSize: Any, flags: Any
-) -> int:
-    """`cudaOccupancyMaxActiveBlocksPerMultiprocessor`; the flags only affect caches."""
-    name = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-    return int(driver_call(name, _function(func), int(blockSize), int(dynamicSMemSize)))
-
-
-@program_call(1)
-def cudaOccupancyAvailableDynamicSMemPerBlock(func: Any, numBlocks: Any, blockSize: Any) -> int:
-    """Return the most dynamic shared memory with which so many blocks are resident."""
-    name = "cuOccupancyAvailableDynamicSMemPerBlock"
-    return int(driver_call(name, _function(func), int(numBlocks), int(blockSize)))
-
-
-# --- variables -----------------------------------------------------------------------------------
-
-
-@program_call(1)
-def cudaGetSymbolAddress(symbol: Any) -> int:
-    """Return the address of a variable."""
-    return code.variable(int(symbol))[0]
-
-
-@program_call(1)
-def cudaGetSymbolSize(symbol: Any) -> int:
-    """Return the size of a variable."""
-    return code.variable(int(symbol))[1]
-
-
-def _in_symbol(symbol: Any, count: int, offset: int) -> int:
-    address, size = code.variable(int(symbol))
+def _in_symbol(symbol: int, count: int, offset: int) -> int:
+    address, size = code.variable(symbol)
     if offset + count > size:
         raise RuntimeRefusal(_INVALID_VALUE)
     return address + offset
@@ -273,48 +222,97 @@ def _runtime(name: str, *arguments: Any) -> Any:
     return values[0] if values else None
 
 
-@program_call()
-def cudaMemcpyToSymbol(symbol: Any, src: Any, count: Any, offset: Any, kind: Any) -> None:
-    """Copy to a variable."""
-    _runtime("cudaMemcpy", _in_symbol(symbol, count, offset), src, count, kind)
+def _resident(func: int, *arguments: int) -> int:
+    name = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+    return int(driver_call(name, _function(func), *arguments))
 
 
-@program_call()
-def cudaMemcpyFromSymbol(dst: Any, symbol: Any, count: Any, offset: Any, kind: Any) -> None:
-    """Copy from a variable."""
-    _runtime("cudaMemcpy", dst, _in_symbol(symbol, count, offset), count, kind)
+_VALUES: dict[str, Callable[..., Any]] = {
+    "cudaGetKernel": lambda entryFuncAddr: code.kernel(entryFuncAddr),
+    "cudaGetFuncBySymbol": lambda symbolPtr: _function(symbolPtr),
+    "cudaGetSymbolAddress": lambda symbol: code.variable(symbol)[0],
+    "cudaGetSymbolSize": lambda symbol: code.variable(symbol)[1],
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessor": (
+        lambda func, blockSize, dynamicSMemSize: _resident(func, blockSize, dynamicSMemSize)
+    ),
+    "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags": (
+        lambda func, blockSize, dynamicSMemSize, flags: _resident(func, blockSize, dynamicSMemSize)
+    ),
+    "cudaOccupancyAvailableDynamicSMemPerBlock": lambda func, numBlocks, blockSize: int(
+        driver_call(
+            "cuOccupancyAvailableDynamicSMemPerBlock", _function(func), numBlocks, blockSize
+        )
+    ),
+    "cudaChooseDevice": lambda prop: 0,
+    "cudaDeviceGetCacheConfig": lambda: 0,
+    "cudaDeviceGetSharedMemConfig": lambda: 1,  # banks of 4 bytes
+}
+"""Calls with a result, by name; the parameters are those of C."""
 
+_ACTIONS: dict[str, Callable[..., Any]] = {
+    "cudaMemcpyToSymbol": lambda symbol, src, count, offset, kind: _runtime(
+        "cudaMemcpy", _in_symbol(symbol, count, offset), src, count, kind
+    ),
+    "cudaMemcpyFromSymbol": lambda dst, symbol, count, offset, kind: _runtime(
+        "cudaMemcpy", dst, _in_symbol(symbol, count, offset), count, kind
+    ),
+    "cudaMemcpyToSymbolAsync": lambda symbol, src, count, offset, kind, stream: _runtime(
+        "cudaMemcpyAsync", _in_symbol(symbol, count, offset), src, count, kind, stream
+    ),
+    "cudaMemcpyFromSymbolAsync": lambda dst, symbol, count, offset, kind, stream: _runtime(
+        "cudaMemcpyAsync", dst, _in_symbol(symbol, count, offset), count, kind, stream
+    ),
+    "cudaMemcpyToArray": lambda dst, wOffset, hOffset, src, count, kind: _runtime(
+        "cudaMemcpy2DToArray", dst, wOffset, hOffset, src, count, count, 1, kind
+    ),
+    "cudaMemcpyFromArray": lambda dst, src, wOffset, hOffset, count, kind: _runtime(
+        "cudaMemcpy2DFromArray", dst, count, src, wOffset, hOffset, count, 1, kind
+    ),
+    "cudaMemcpy2DToArrayAsync": (
+        lambda dst, wOffset, hOffset, src, spitch, width, height, kind, stream: driver_call(
+            "cuMemcpy2DAsync",
+            rectangle(
+                {"Array": dst, "XInBytes": wOffset, "Y": hOffset},
+                {"address": src, "Pitch": spitch},
+                width,
+                height,
+                kind,
+            ),
+            stream,
+        )
+    ),
+    "cudaMemcpy2DFromArrayAsync": (
+        lambda dst, dpitch, src, wOffset, hOffset, width, height, kind, stream: driver_call(
+            "cuMemcpy2DAsync",
+            rectangle(
+                {"address": dst, "Pitch": dpitch},
+                {"Array": src, "XInBytes": wOffset, "Y": hOffset},
+                width,
+                height,
+                kind,
+            ),
+            stream,
+        )
+    ),
+    "cudaStreamAddCallback": lambda stream, callback, userData, flags: driver_call(
+        "cuStreamAddCallback", stream, callback, userData, flags
+    ),
+    "cudaFuncSetCacheConfig": lambda func, cacheConfig: code.kernel(func),
+    "cudaFuncSetSharedMemConfig": lambda func, config: code.kernel(func),
+    # No effect: the emulated device has no caches, banks of one width and no profiler.
+    "cudaStreamSetAttribute": lambda hStream, attr, value: None,
+    "cudaDeviceSetCacheConfig": lambda cacheConfig: None,
+    "cudaDeviceSetSharedMemConfig": lambda config: None,
+    "cudaCtxResetPersistingL2Cache": lambda: None,
+    "cudaProfilerStart": lambda: None,
+    "cudaProfilerStop": lambda: None,
+}
+"""Calls without a result."""
 
-@program_call()
-def cudaMemcpyToSymbolAsync(
-    symbol: Any, src: Any, count: Any, offset: Any, kind: Any, stream: Any
-) -> None:
-    """Copy to a variable, in a stream."""
-    _runtime("cudaMemcpyAsync", _in_symbol(symbol, count, offset), src, count, kind, stream)
-
-
-@program_call()
-def cudaMemcpyFromSymbolAsync(
-    dst: Any, symbol: Any, count: Any, offset: Any, kind: Any, stream: Any
-) -> None:
-    """Copy from a variable, in a stream."""
-    _runtime("cudaMemcpyAsync", dst, _in_symbol(symbol, count, offset), count, kind, stream)
-
-
-@program_call()
-def cudaMemcpyToArray(
-    dst: Any, wOffset: Any, hOffset: Any, src: Any, count: Any, kind: Any
-) -> None:
-    """Copy to a row of an array."""
-    _runtime("cudaMemcpy2DToArray", dst, wOffset, hOffset, src, count, count, 1, kind)
-
-
-@program_call()
-def cudaMemcpyFromArray(
-    dst: Any, src: Any, wOffset: Any, hOffset: Any, count: Any, kind: Any
-) -> None:
-    """Copy from a row of an array."""
-    _runtime("cudaMemcpy2DFromArray", dst, count, src, wOffset, hOffset, count, 1, kind)
+for _outputs, _rows in ((1, _VALUES), (0, _ACTIONS)):
+    for _name, _body in _rows.items():
+        _body.__name__ = _name
+        program_call(_outputs)(_body)
 
 
 @program_call()
@@ -326,24 +324,13 @@ def cudaMemset3D(pitchedDevPtr: Any, value: Any, extent: Any) -> None:
         _runtime("cudaMemset2D", address, *arguments)
 
 
-# --- streams and graphs --------------------------------------------------------------------------
-
-
 @program_call()
-def cudaStreamAddCallback(stream: Any, callback: Any, userData: Any, flags: Any) -> None:
-    """Call a host function in the order of a stream."""
-    driver_call("cuStreamAddCallback", stream, callback, userData, flags)
-
-
-@program_call()
-def cudaStreamSetAttribute(hStream: Any, attr: Any, value: Any) -> None:
-    """Do nothing: attributes of a stream affect only its speed."""
-
-
-@program_call(1)
-def cudaStreamGetDevice(hStream: Any) -> int:
-    """Return the device of a stream."""
-    return int(driver_call("cuStreamGetDevice", hStream))
+def cudaMemset3DAsync(pitchedDevPtr: Any, value: Any, extent: Any, stream: Any) -> None:
+    """Set the bytes of a box, in a stream."""
+    for z in range(extent.depth):
+        address = int(pitchedDevPtr.ptr) + z * pitchedDevPtr.pitch * pitchedDevPtr.ysize
+        arguments = pitchedDevPtr.pitch, value, extent.width, extent.height
+        _runtime("cudaMemset2DAsync", address, *arguments, stream)
 
 
 @program_call(1)
@@ -353,47 +340,7 @@ def cudaDeviceGetP2PAttribute(attr: Any, srcDevice: Any, dstDevice: Any) -> int:
     return int(driver_call("cuDeviceGetP2PAttribute", kind, srcDevice, dstDevice))
 
 
-@program_call(1)
-def cudaChooseDevice(prop: Any) -> int:
-    """Return the first device: all are the same."""
-    return 0
-
-
-@program_call()
-def cudaDeviceSetCacheConfig(cacheConfig: Any) -> None:
-    """Do nothing: the emulated device has no caches."""
-
-
-@program_call(1)
-def cudaDeviceGetCacheConfig() -> int:
-    """Return that no cache is preferred."""
-    return 0
-
-
-@program_call()
-def cudaDeviceSetSharedMemConfig(config: Any) -> None:
-    """Do nothing: banks have one width."""
-
-
-@program_call(1)
-def cudaDeviceGetSharedMemConfig() -> int:
-    """Return that banks are 4 bytes wide."""
-    return 1
-
-
-@program_call()
-def cudaCtxResetPersistingL2Cache() -> None:
-    """Do nothing: the emulated device has no caches."""
-
-
-@program_call()
-def cudaProfilerStart() -> None:
-    """Do nothing: no profiler is active."""
-
-
-@program_call()
-def cudaProfilerStop() -> None:
-    """Do nothing: no profiler is active."""
+# --- graphs --------------------------------------------------------------------------------------
 
 
 def _node(parameters: Any) -> CUDA_KERNEL_NODE_PARAMS:

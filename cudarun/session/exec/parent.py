@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,12 @@ def execute(request: ExecRequest) -> ExecReport:
     with temporary_folder() as name:
         folder = Path(name)
         audit = build_cuda_libraries(folder)
+        if request.command[0].endswith(".cu"):
+            # Imported here: most programs are compiled already.
+            from cudarun.session.exec.compiler import compile_program
+
+            program = compile_program(request.command[0], folder)
+            request = replace(request, command=(program, *request.command[1:]))
         start = time.monotonic()
         with _servers(request, folder) as servers:
             status, is_late = _run(request, folder, audit, servers)

@@ -1,0 +1,79 @@
+"""Programs in one file of CUDA source: compiled by nvcc, and cached with what they include."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from cudarun.base.cache import ResultCache, cache_folder, digest_of
+from cudarun.base.errors import RequestError
+from cudarun.session.compile.nvcc import NVCC_INSTALLATION
+from cudarun.session.compile.toolkit import find_program
+from cudarun.session.workers.program import SupervisedProgram
+from cudarun.session.workers.shared_file import SharedFile
+
+_ARCHITECTURE = "arch=compute_90,code=compute_90"
+_OPTIONS = ("-cudart", "shared", "-lineinfo", "-std=c++17", "-gencode", _ARCHITECTURE)
+_ENVIRONMENT = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "CPATH", "CPLUS_INCLUDE_PATH")
+_DEPENDENCY = re.compile(r"(?:\\.|[^\s\\])+")
+
+
+def compile_program(source: str, folder: Path) -> str:
+    """Return the path of the program that a file of CUDA source is, in a folder.
+
+    Raises:
+        RequestError: The file cannot be read, nvcc is not installed, or it fails.
+    """
+    path = Path(source)
+    compiler = find_program("nvcc")
+    if compiler is None:
+        raise RequestError("nvcc is not installed", hint=NVCC_INSTALLATION, option="PROGRAM")
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise RequestError(f"{source}: {error.strerror}") from None
+    status = os.stat(os.path.realpath(compiler))
+    facts = [compiler, str(status.st_mtime_ns), os.path.abspath(source), *_OPTIONS]
+    facts += [os.environ.get(name, "") for name in _ENVIRONMENT]
+    key = digest_of([text, *map(os.fsencode, facts)])
+    cache = ResultCache(cache_folder("exec"))
+    program = folder / path.stem
+    found = cache.load(key)
+    if found is None or not _are_unchanged(json.loads(found["dependencies"])):
+        dependencies = _compile(compiler, source, program)
+        digests = json.dumps({each: _digest(each) for each in dependencies}).encode()
+        found = {"program": program.read_bytes(), "dependencies": digests}
+        cache.store(key, found)
+    program.write_bytes(found["program"])
+    program.chmod(0o700)
+    return os.fspath(program)
+
+
+def _compile(compiler: str, source: str, program: Path) -> Iterable[str]:
+    """Compile; return the files that the source includes."""
+    listed = program.with_suffix(".d")
+    command = [compiler, *_OPTIONS, "-MD", "-MF", str(listed), "-o", str(program), source]
+    with SharedFile() as output:
+        descriptor = output.fileno()
+        with SupervisedProgram(command, stdout=descriptor, stderr=descriptor) as running:
+            status = running.wait(None)
+        log = output.read().decode(errors="replace")
+    if status:
+        raise RequestError(f"nvcc cannot compile {source}", log=log)
+    text = listed.read_text().partition(":")[2].replace("\\\n", " ")
+    return [re.sub(r"\\(.)", r"\1", each) for each in _DEPENDENCY.findall(text)]
+
+
+def _are_unchanged(digests: dict[str, str]) -> bool:
+    return all(_digest(path) == digest for path, digest in digests.items())
+
+
+def _digest(path: str) -> str:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cudarun.emulator.compiled import repetition
+from cudarun.emulator.compiled import engine
 from cudarun.emulator.engines import COMPILE
 from tests.emulator.compiled.engines import check_equal, check_equal_fault, launched
 
@@ -118,7 +118,7 @@ LOOP = "mov.u32 %r2, 9; again: sub.u32 %r2, %r2, 1; setp.ne.u32 %p, %r2, 0; @%p 
 
 
 def test_the_first_warp_is_reported_where_memory_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repetition, "_MOST_BYTES", 255)
+    monkeypatch.setattr(engine, "_MOST_BYTES", 255)
     text = f"{HEAD}setp.lt.u32 %p, %r0, 32;{SEVERAL}"
     _, report, _ = launched(text, COMPILE, (2,), (64,), np.zeros(64, "u4"))
     assert "st.global.u32 [%a0+1024]" in report
@@ -128,7 +128,7 @@ def test_the_first_warp_is_reported_where_memory_is_large(monkeypatch: pytest.Mo
 def test_the_first_warp_is_reported_if_interpreting_takes_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(repetition, "_MOST_WORK", 0)
+    monkeypatch.setattr(engine, "_MOST_WORK", 0)
     text = f"{HEAD}{LOOP}setp.lt.u32 %p, %r0, 32;{SEVERAL}"
     _, report, _ = launched(text, COMPILE, (2,), (64,), np.zeros(64, "u4"))
     assert "st.global.u32 [%a0+1024]" in report
@@ -171,7 +171,7 @@ def test_all_failed_assertions_are_printed_once(capfd: pytest.CaptureFixture[str
 def test_assertions_are_printed_if_interpreting_takes_long(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(repetition, "_MOST_WORK", 0)
+    monkeypatch.setattr(engine, "_MOST_WORK", 0)
     _, report, _ = launched(
         f"{ASSERTION}{HEAD}{ASSERTED}", COMPILE, (1,), (66,), np.zeros(64, "u4")
     )

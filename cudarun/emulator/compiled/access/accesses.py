@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cudarun.emulator.code import Action
-from cudarun.emulator.compiled.access.clusters import OWN_RANK, in_cluster
+from cudarun.emulator.compiled.access.clusters import OWN_RANK
 from cudarun.emulator.compiled.lanes.lowering import LaneType, lane_type
 from cudarun.emulator.compiled.lanes.operators import Untraceable, cast
 from cudarun.emulator.compiled.lanes.vectors import (
@@ -16,6 +16,7 @@ from cudarun.emulator.compiled.lanes.vectors import (
     NumberParameter,
     splat,
 )
+from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.memory import (
     CheckedPlace,
@@ -35,9 +36,8 @@ from cudarun.emulator.compiled.state.sites import (
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore
 
-_WORD = 1 << 64
-_SIGN = 1 << 63
 _PRIVATE = ("", "local")  # the spaces in which each thread can have memory of its own
+MOST_ACCESSES = 2  # of an instruction, that are checked together
 _SHARED = ("", "shared")  # those in which another block of the cluster can have it
 
 
@@ -278,8 +278,7 @@ class AccessCode(LoweringRules):
         places = []
         for turn, (access, number) in enumerate(zip(accesses, numbers, strict=True)):
             entry = cache_entry(code, number)
-            relative = self._relative(entry, bases[turn])
-            offsets, bad = self._checked(access, entry, relative)
+            offsets, bad = self._checked(access, entry, bases[turn], turn)
             if checked:
                 bad = code.select(checked.lanes[turn], bad, splat("i64", 0))
             else:
@@ -356,29 +355,23 @@ class AccessCode(LoweringRules):
         return exits
 
     def _checked(
-        self, access: Access, entry: str, relative: LaneVector
+        self, access: Access, entry: str, address: LaneVector, turn: int
     ) -> tuple[LaneVector, LaneVector]:
         """Return the offsets from the start of a region, and 0 for lanes with a valid access."""
-        if not self._in_cluster or access.space not in _SHARED:
-            return relative, self._bad(access, entry, relative)
-        code = self._code
-        found = in_cluster(code, entry, relative, self._registers.block_register(OWN_RANK))
-        bad = code.binary("or", found.unknown, self._bad(access, entry, found.within))
-        return code.binary("add", found.within, found.ahead), bad
-
-    def _bad(self, access: Access, entry: str, relative: LaneVector) -> LaneVector:
-        """Return 0 for lanes with an aligned access inside of the region of an entry.
-
-        The sign of the difference to the last valid offset, or of the offset itself, is set for
-        others, or low bits of the offset. Vectors of 64 bits are faster than truth values in AVX2.
-        """
-        code, low = self._code, access.bytes - 1
-        last = code.scalar(f"sub i64 {field(code, entry, layout.COUNT, 'i64')}, 1")
-        room = code.binary("sub", code.broadcast("i64", last), relative)
-        if low:
-            room = code.binary("and", room, splat("i64", _WORD - 1 - low))
-        both = code.binary("or", room, relative)
-        return code.binary("and", both, splat("i64", _SIGN | low))
+        code, places, rank = self._code, f"%places{turn}", "0"
+        if address.bits < 64:
+            address = code.cast("zext", address, "i64")
+        code.line(f"store {address.typed}, ptr {places}, align 8")
+        if self._in_cluster and access.space in _SHARED:
+            own = self._registers.block_value(OWN_RANK)
+            rank = code.scalar(f"add i64 1, {code.scalar(f'zext i32 {own} to i64')}")
+        given = f"ptr %ctx, ptr {entry}, ptr {places}, ptr %bad, i64 {access.bytes}, i64 {rank}"
+        call(code, "void", "check_access", given, inline=True)
+        offsets, bad = (
+            code.vector(f"load {address.type}, ptr {each}, align 8", "i64")
+            for each in (places, "%bad")
+        )
+        return offsets, bad
 
     def _of_active_lanes(self, values: LaneVector, mask: str) -> LaneVector:
         """Return values of the active lanes, and 0 of others."""

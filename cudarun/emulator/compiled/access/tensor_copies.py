@@ -35,10 +35,10 @@ class TensorCopies(AccessRules):
             blocks = own = "0"
             if action.multicast:
                 blocks = self._of_lane(rest[0], lane)
-                own = self._of_lane(self._registers.block_register(OWN_RANK), lane)
+                own = self._registers.block_value(OWN_RANK)
             shared = f"i64 {address}, i64 {action.offset}"
             objects = f"i64 {place}, i64 {action.accesses[-1].offset}"
-            several = f"i32 {int(action.multicast)}, i64 {blocks}, i64 {own}"
+            several = f"i32 {int(action.multicast)}, i64 {blocks}, i32 {own}"
             return "load_box", f"{shared}, {objects}, {several}"
 
         self._copy(operation, mask, sources, (map_, coordinates), copied)

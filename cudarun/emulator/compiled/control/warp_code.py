@@ -21,7 +21,7 @@ from cudarun.emulator.code import (
     Lanewise,
     Terminator,
 )
-from cudarun.emulator.compiled.access.accesses import AccessCode
+from cudarun.emulator.compiled.access.accesses import MOST_ACCESSES, AccessCode
 from cudarun.emulator.compiled.access.clusters import maps_addresses
 from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
 from cudarun.emulator.compiled.actions import CALLED_FUNCTIONS, action_name, action_rules
@@ -328,6 +328,8 @@ class WarpCode:
         lanes = constant(np.arange(WIDTH, dtype=np.int64))
         spread = code.broadcast("i64", first)
         code.line(f"%thread = add {spread.typed}, {lanes.name}")
+        for name in (*(f"places{turn}" for turn in range(MOST_ACCESSES)), "bad"):
+            code.line(f"%{name} = alloca <{WIDTH} x i64>, align 64")
 
     def _clear(self) -> None:
         """Write zeros to the registers in the state."""

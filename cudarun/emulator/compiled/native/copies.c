@@ -147,7 +147,7 @@ INLINE u64 copy_box(char *entry, char *shared, u64 at, u64 moved, u32 loads)
 // `to` and `object` are addresses, with constant offsets; `blocks` is a mask of ranks, or 0 for the
 // own block, which has the rank `own`.
 OUT_OF_LINE u32 load_box(char *ctx, char *entry, u64 map, u64 to, u64 to_offset, u64 object,
-                         u64 object_offset, u32 is_multicast, u64 blocks, u64 own)
+                         u64 object_offset, u32 is_multicast, u64 blocks, u32 own)
 {
     u64 start = FIELD(u64, ctx, SHARED_START), size = FIELD(u64, ctx, SHARED_BYTES), moved;
     if (is_multicast ? !blocks || blocks >> FIELD(u64, ctx, CLUSTER) : to > RANK_OFFSET)
@@ -159,7 +159,7 @@ OUT_OF_LINE u32 load_box(char *ctx, char *entry, u64 map, u64 to, u64 to_offset,
     if (!find_box(ctx, entry, map, at, &moved))
         return 0;
     for (u64 left = is_multicast ? blocks : 1ull << own; left; left &= left - 1) {
-        u64 ahead = ((u64)__builtin_ctzll(left) - own) * FIELD(u64, ctx, SHARED_STRIDE);
+        u64 ahead = ((u64)__builtin_ctzll(left) - (u64)own) * FIELD(u64, ctx, SHARED_STRIDE);
         char *shared = FIELD(char *, ctx, SHARED) + ahead;
         u64 bytes = copy_box(entry, shared, at, moved, 1);
         change_object((loose_u64 *)(shared + place), 0, -bytes, 0);

@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 12a758d9b102bb33af73ce839bf0c909efa55656d9501047f2d5ca49f02a1c8a
+; Written by `python -m tools.generate_runtime` from ee209b231e1544d0bdc99c21b623d27535169c4aeea8ba9099ce7db014f12731
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -49,6 +49,66 @@ declare void @llvm.memcpy.p0.p0.i64(ptr noalias, ptr noalias, i64, i1)
 declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+
+define internal void @check_access(ptr %0, ptr %1, ptr %2, ptr initializes((0, 256)) %3, i64 %4, i64 %5) noinline #0 {
+  %7 = load <32 x i64>, ptr %2, align 8
+  %8 = load i64, ptr %1, align 8
+  %9 = insertelement <32 x i64> poison, i64 %8, i64 0
+  %10 = shufflevector <32 x i64> %9, <32 x i64> poison, <32 x i32> zeroinitializer
+  %11 = sub <32 x i64> %7, %10
+  %12 = icmp eq i64 %5, 0
+  br i1 %12, label %37, label %13
+13:
+  %14 = getelementptr inbounds nuw i8, ptr %1, i64 56
+  %15 = load i64, ptr %14, align 8
+  %16 = icmp eq i64 %15, 0
+  %17 = select i1 %16, i64 -1, i64 16777215
+  %18 = insertelement <32 x i64> poison, i64 %17, i64 0
+  %19 = shufflevector <32 x i64> %18, <32 x i64> poison, <32 x i32> zeroinitializer
+  %20 = and <32 x i64> %19, %11
+  %21 = xor <32 x i64> %20, %11
+  %22 = lshr <32 x i64> %21, splat (i64 24)
+  %23 = icmp ugt <32 x i64> %21, splat (i64 16777215)
+  %24 = insertelement <32 x i64> poison, i64 %5, i64 0
+  %25 = shufflevector <32 x i64> %24, <32 x i64> poison, <32 x i32> zeroinitializer
+  %26 = sub <32 x i64> %22, %25
+  %27 = insertelement <32 x i64> poison, i64 %15, i64 0
+  %28 = shufflevector <32 x i64> %27, <32 x i64> poison, <32 x i32> zeroinitializer
+  %29 = mul <32 x i64> %26, %28
+  %30 = select <32 x i1> %23, <32 x i64> %29, <32 x i64> zeroinitializer
+  %31 = getelementptr inbounds nuw i8, ptr %0, i64 128
+  %32 = load i64, ptr %31, align 8
+  %33 = insertelement <32 x i64> poison, i64 %32, i64 0
+  %34 = shufflevector <32 x i64> %33, <32 x i64> poison, <32 x i32> zeroinitializer
+  %35 = sub <32 x i64> %34, %22
+  %36 = and <32 x i64> %35, splat (i64 -9223372036854775808)
+  br label %37
+37:
+  %38 = phi <32 x i64> [ %36, %13 ], [ zeroinitializer, %6 ]
+  %39 = phi <32 x i64> [ %30, %13 ], [ zeroinitializer, %6 ]
+  %40 = phi <32 x i64> [ %20, %13 ], [ %11, %6 ]
+  %41 = getelementptr inbounds nuw i8, ptr %1, i64 8
+  %42 = load i64, ptr %41, align 8
+  %43 = add i64 %42, -1
+  %44 = insertelement <32 x i64> poison, i64 %43, i64 0
+  %45 = shufflevector <32 x i64> %44, <32 x i64> poison, <32 x i32> zeroinitializer
+  %46 = sub <32 x i64> %45, %40
+  %47 = add i64 %4, 9223372036854775807
+  %48 = sub i64 0, %4
+  %49 = insertelement <32 x i64> poison, i64 %48, i64 0
+  %50 = shufflevector <32 x i64> %49, <32 x i64> poison, <32 x i32> zeroinitializer
+  %51 = and <32 x i64> %46, %50
+  %52 = or <32 x i64> %51, %40
+  %53 = or i64 %47, -9223372036854775808
+  %54 = insertelement <32 x i64> poison, i64 %53, i64 0
+  %55 = shufflevector <32 x i64> %54, <32 x i64> poison, <32 x i32> zeroinitializer
+  %56 = and <32 x i64> %52, %55
+  %57 = or <32 x i64> %56, %38
+  store <32 x i64> %57, ptr %3, align 8
+  %58 = add <32 x i64> %40, %39
+  store <32 x i64> %58, ptr %2, align 8
+  ret void
+}
 
 define internal void @update_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4) noinline #0 {
   switch i32 %2, label %6 [
@@ -1768,7 +1828,7 @@ define internal range(i32 0, 2) i32 @copy_bulk(ptr %0, ptr %1, ptr %2, ptr %3, p
   ret i32 %128
 }
 
-define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4, i64 %5, i64 %6, i32 %7, i64 %8, i64 %9) noinline #0 {
+define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4, i64 %5, i64 %6, i32 %7, i64 %8, i32 %9) noinline #0 {
   %11 = getelementptr inbounds nuw i8, ptr %0, i64 288
   %12 = load i64, ptr %11, align 8
   %13 = getelementptr inbounds nuw i8, ptr %0, i64 144
@@ -1777,16 +1837,16 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   br i1 %15, label %23, label %16
 16:
   %17 = icmp eq i64 %8, 0
-  br i1 %17, label %153, label %18
+  br i1 %17, label %154, label %18
 18:
   %19 = getelementptr inbounds nuw i8, ptr %0, i64 128
   %20 = load i64, ptr %19, align 8
   %21 = lshr i64 %8, %20
   %22 = icmp eq i64 %21, 0
-  br i1 %22, label %25, label %153
+  br i1 %22, label %25, label %154
 23:
   %24 = icmp ugt i64 %3, 16777215
-  br i1 %24, label %153, label %25
+  br i1 %24, label %154, label %25
 25:
   %26 = and i64 %3, -4278190081
   %27 = add i64 %26, %4
@@ -1796,13 +1856,13 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   %31 = sub i64 %30, %12
   %32 = and i64 %31, 7
   %33 = icmp eq i64 %32, 0
-  br i1 %33, label %34, label %153
+  br i1 %33, label %34, label %154
 34:
   %35 = icmp ugt i64 %31, %14
   %36 = sub nuw i64 %14, %31
   %37 = icmp ult i64 %36, 8
   %38 = select i1 %35, i1 true, i1 %37
-  br i1 %38, label %153, label %39
+  br i1 %38, label %154, label %39
 39:
   %40 = getelementptr inbounds nuw i8, ptr %0, i64 40
   %41 = load ptr, ptr %40, align 8
@@ -1811,7 +1871,7 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   %44 = getelementptr inbounds nuw i8, ptr %1, i64 128
   %45 = load i64, ptr %44, align 8
   %46 = icmp eq i64 %2, %45
-  br i1 %46, label %47, label %153
+  br i1 %46, label %47, label %154
 47:
   %48 = getelementptr inbounds nuw i8, ptr %1, i64 136
   %49 = load ptr, ptr %48, align 8
@@ -1820,7 +1880,7 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   %52 = xor <16 x i64> %51, %50
   %53 = tail call i64 @llvm.vector.reduce.or.v16i64(<16 x i64> %52)
   %54 = icmp eq i64 %53, 0
-  br i1 %54, label %55, label %153
+  br i1 %54, label %55, label %154
 55:
   %56 = phi i64 [ %68, %63 ], [ 0, %47 ]
   %57 = phi i64 [ %67, %63 ], [ 0, %47 ]
@@ -1829,7 +1889,7 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   %60 = getelementptr inbounds nuw i64, ptr %42, i64 %56
   %61 = load i64, ptr %60, align 8
   %62 = icmp ugt i64 %59, %61
-  br i1 %62, label %153, label %63
+  br i1 %62, label %154, label %63
 63:
   %64 = getelementptr inbounds nuw i64, ptr %43, i64 %56
   %65 = load i64, ptr %64, align 8
@@ -1846,7 +1906,7 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   %75 = and i64 %28, 127
   %76 = or i64 %74, %75
   %77 = icmp eq i64 %76, 0
-  br i1 %77, label %78, label %153
+  br i1 %77, label %78, label %154
 78:
   %79 = getelementptr inbounds nuw i8, ptr %1, i64 176
   %80 = load i64, ptr %79, align 8
@@ -1854,86 +1914,87 @@ define internal range(i32 0, 2) i32 @load_box(ptr %0, ptr %1, i64 %2, i64 %3, i6
   %82 = sub nuw i64 %14, %28
   %83 = icmp ugt i64 %80, %82
   %84 = select i1 %81, i1 true, i1 %83
-  br i1 %84, label %153, label %85
+  br i1 %84, label %154, label %85
 85:
-  %86 = shl nuw i64 1, %9
-  %87 = select i1 %15, i64 %86, i64 %8
-  %88 = icmp eq i64 %87, 0
-  br i1 %88, label %153, label %89
-89:
-  %90 = getelementptr inbounds nuw i8, ptr %0, i64 88
-  %91 = getelementptr inbounds nuw i8, ptr %0, i64 80
-  %92 = getelementptr inbounds nuw i8, ptr %1, i64 160
-  %93 = getelementptr inbounds nuw i8, ptr %1, i64 168
-  %94 = getelementptr inbounds nuw i8, ptr %1, i64 144
-  %95 = getelementptr inbounds nuw i8, ptr %1, i64 184
-  br label %96
-96:
-  %97 = phi i64 [ %87, %89 ], [ %151, %128 ]
-  %98 = tail call range(i64 0, 65) i64 @llvm.cttz.i64(i64 %97, i1 true)
-  %99 = sub i64 %98, %9
-  %100 = load i64, ptr %90, align 8
-  %101 = mul i64 %100, %99
-  %102 = load ptr, ptr %91, align 8
-  %103 = getelementptr inbounds nuw i8, ptr %102, i64 %101
-  %104 = load i64, ptr %92, align 8
-  %105 = load ptr, ptr %93, align 8
+  %86 = zext i32 %9 to i64
+  %87 = shl nuw i64 1, %86
+  %88 = select i1 %15, i64 %87, i64 %8
+  %89 = icmp eq i64 %88, 0
+  br i1 %89, label %154, label %90
+90:
+  %91 = getelementptr inbounds nuw i8, ptr %0, i64 88
+  %92 = getelementptr inbounds nuw i8, ptr %0, i64 80
+  %93 = getelementptr inbounds nuw i8, ptr %1, i64 160
+  %94 = getelementptr inbounds nuw i8, ptr %1, i64 168
+  %95 = getelementptr inbounds nuw i8, ptr %1, i64 144
+  %96 = getelementptr inbounds nuw i8, ptr %1, i64 184
+  br label %97
+97:
+  %98 = phi i64 [ %88, %90 ], [ %152, %129 ]
+  %99 = tail call range(i64 0, 65) i64 @llvm.cttz.i64(i64 %98, i1 true)
+  %100 = sub nsw i64 %99, %86
+  %101 = load i64, ptr %91, align 8
+  %102 = mul i64 %101, %100
+  %103 = load ptr, ptr %92, align 8
+  %104 = getelementptr inbounds nuw i8, ptr %103, i64 %102
+  %105 = load i64, ptr %93, align 8
   %106 = load ptr, ptr %94, align 8
-  %107 = getelementptr inbounds nuw i8, ptr %106, i64 %67
-  %108 = icmp eq i64 %104, 0
-  br i1 %108, label %128, label %109
-109:
-  %110 = getelementptr i64, ptr %105, i64 %104
-  br label %111
-111:
-  %112 = phi i64 [ 0, %109 ], [ %126, %111 ]
-  %113 = getelementptr inbounds nuw i64, ptr %105, i64 %112
-  %114 = load i64, ptr %113, align 8
-  %115 = getelementptr i64, ptr %110, i64 %112
-  %116 = load i64, ptr %115, align 8
-  %117 = add i64 %116, %28
-  %118 = lshr i64 %117, 7
-  %119 = load i64, ptr %95, align 8
-  %120 = and i64 %118, %119
-  %121 = shl nuw nsw i64 %120, 4
-  %122 = xor i64 %121, %117
-  %123 = getelementptr inbounds nuw i8, ptr %107, i64 %114
-  %124 = load <16 x i8>, ptr %123, align 1
-  %125 = getelementptr inbounds nuw i8, ptr %103, i64 %122
-  store <16 x i8> %124, ptr %125, align 1
-  %126 = add nuw i64 %112, 1
-  %127 = icmp eq i64 %126, %104
-  br i1 %127, label %128, label %111
-128:
-  %129 = getelementptr inbounds nuw i8, ptr %103, i64 %31
-  %130 = load i64, ptr %129, align 1
-  %131 = and i64 %130, 1048575
-  %132 = lshr i64 %130, 20
-  %133 = and i64 %132, 1048575
-  %134 = lshr i64 %130, 40
-  %135 = shl i64 %104, 4
-  %136 = sub i64 %134, %135
-  %137 = and i64 %136, 8388607
-  %138 = icmp eq i64 %133, 0
-  %139 = icmp eq i64 %137, 2097152
-  %140 = and i1 %138, %139
-  %141 = select i1 %140, i64 %131, i64 %133
-  %142 = shl nuw nsw i64 %141, 20
-  %143 = shl nuw nsw i64 %137, 40
-  %144 = or disjoint i64 %142, %143
-  %145 = select i1 %140, i64 -9223372036854775808, i64 0
-  %146 = and i64 %130, -9223372036854775808
-  %147 = xor i64 %145, %146
-  %148 = or disjoint i64 %144, %147
-  %149 = or disjoint i64 %148, %131
-  store i64 %149, ptr %129, align 1
-  %150 = add i64 %97, -1
-  %151 = and i64 %150, %97
-  %152 = icmp eq i64 %151, 0
-  br i1 %152, label %153, label %96
-153:
-  %154 = phi i32 [ 0, %23 ], [ 0, %18 ], [ 0, %16 ], [ 0, %25 ], [ 0, %34 ], [ 0, %39 ], [ 0, %47 ], [ 0, %70 ], [ 0, %78 ], [ 1, %85 ], [ 1, %128 ], [ 0, %55 ]
-  ret i32 %154
+  %107 = load ptr, ptr %95, align 8
+  %108 = getelementptr inbounds nuw i8, ptr %107, i64 %67
+  %109 = icmp eq i64 %105, 0
+  br i1 %109, label %129, label %110
+110:
+  %111 = getelementptr i64, ptr %106, i64 %105
+  br label %112
+112:
+  %113 = phi i64 [ 0, %110 ], [ %127, %112 ]
+  %114 = getelementptr inbounds nuw i64, ptr %106, i64 %113
+  %115 = load i64, ptr %114, align 8
+  %116 = getelementptr i64, ptr %111, i64 %113
+  %117 = load i64, ptr %116, align 8
+  %118 = add i64 %117, %28
+  %119 = lshr i64 %118, 7
+  %120 = load i64, ptr %96, align 8
+  %121 = and i64 %119, %120
+  %122 = shl nuw nsw i64 %121, 4
+  %123 = xor i64 %122, %118
+  %124 = getelementptr inbounds nuw i8, ptr %108, i64 %115
+  %125 = load <16 x i8>, ptr %124, align 1
+  %126 = getelementptr inbounds nuw i8, ptr %104, i64 %123
+  store <16 x i8> %125, ptr %126, align 1
+  %127 = add nuw i64 %113, 1
+  %128 = icmp eq i64 %127, %105
+  br i1 %128, label %129, label %112
+129:
+  %130 = getelementptr inbounds nuw i8, ptr %104, i64 %31
+  %131 = load i64, ptr %130, align 1
+  %132 = and i64 %131, 1048575
+  %133 = lshr i64 %131, 20
+  %134 = and i64 %133, 1048575
+  %135 = lshr i64 %131, 40
+  %136 = shl i64 %105, 4
+  %137 = sub i64 %135, %136
+  %138 = and i64 %137, 8388607
+  %139 = icmp eq i64 %134, 0
+  %140 = icmp eq i64 %138, 2097152
+  %141 = and i1 %139, %140
+  %142 = select i1 %141, i64 %132, i64 %134
+  %143 = shl nuw nsw i64 %142, 20
+  %144 = shl nuw nsw i64 %138, 40
+  %145 = or disjoint i64 %143, %144
+  %146 = select i1 %141, i64 -9223372036854775808, i64 0
+  %147 = and i64 %131, -9223372036854775808
+  %148 = xor i64 %146, %147
+  %149 = or disjoint i64 %145, %148
+  %150 = or disjoint i64 %149, %132
+  store i64 %150, ptr %130, align 1
+  %151 = add i64 %98, -1
+  %152 = and i64 %151, %98
+  %153 = icmp eq i64 %152, 0
+  br i1 %153, label %154, label %97
+154:
+  %155 = phi i32 [ 0, %23 ], [ 0, %18 ], [ 0, %16 ], [ 0, %25 ], [ 0, %34 ], [ 0, %39 ], [ 0, %47 ], [ 0, %70 ], [ 0, %78 ], [ 1, %85 ], [ 1, %129 ], [ 0, %55 ]
+  ret i32 %155
 }
 
 define internal range(i32 0, 2) i32 @store_box(ptr %0, ptr %1, i64 %2, i64 %3, i64 %4) noinline #0 {

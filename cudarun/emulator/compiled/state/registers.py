@@ -244,11 +244,15 @@ class WarpRegisters:
         raise Untraceable(f"register {register.name}")
 
     def block_register(self, name: str) -> LaneVector:
+        """Return a special register with a value per block, for all lanes."""
+        return self._code.broadcast("i32", self.block_value(name))
+
+    def block_value(self, name: str) -> str:
         """Return a special register with a value per block."""
         known = self._fixed.block_registers
         place = known.setdefault(name, len(known))
         row = field(self._code, "%ctx", layout.BLOCK_REGISTERS, "ptr")
-        return self._code.broadcast("i32", field(self._code, row, 4 * place, "i32"))
+        return field(self._code, row, 4 * place, "i32")
 
     def _fixed_value(self, use: Use, ptx_type: Type) -> LaneVector:
         """Load a value of the launch."""

@@ -19,12 +19,7 @@ from cudarun.emulator.compiled.products.warpgroups import WarpgroupProducts
 from cudarun.emulator.compiled.state.registers import WarpRegisters
 from cudarun.emulator.compiled.warps import WarpOperations
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.bulk_copies import (
-    AsyncReduction,
-    AsyncStore,
-    BulkCopy,
-    BulkReduction,
-)
+from cudarun.emulator.machine.bulk_copies import AsyncReduction, AsyncStore, BulkCopy, BulkReduction
 from cudarun.emulator.machine.clusters import MapAddress, RankOfAddress
 from cudarun.emulator.machine.matrices import (
     LoadMatrix,

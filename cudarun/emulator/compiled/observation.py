@@ -25,13 +25,7 @@ from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import ModuleText
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.decode.analysis import unwritten_registers
-from cudarun.emulator.machine.access import (
-    Access,
-    AccessKind,
-    MemoryAction,
-    Region,
-    Section,
-)
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Region, Section
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatrixTransfer
 from cudarun.emulator.machine.spaces import InGlobalOrConst

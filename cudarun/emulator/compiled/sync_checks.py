@@ -7,12 +7,7 @@ from __future__ import annotations
 
 from cudarun.emulator.code import Action, FunctionCode
 from cudarun.emulator.compiled.access.observed_memory import suspect
-from cudarun.emulator.compiled.lanes.vectors import (
-    WIDTH,
-    CodeBuilder,
-    LaneVector,
-    splat,
-)
+from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, LaneVector, splat
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.compiled.state.layout import WarpState

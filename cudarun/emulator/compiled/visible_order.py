@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from cudarun.emulator.code import (
-    Action,
-    ConstantUse,
-    FunctionCode,
-    Operation,
-    RegisterUse,
-    Role,
-)
+from cudarun.emulator.code import Action, ConstantUse, FunctionCode, Operation, RegisterUse, Role
 from cudarun.emulator.compiled.access.reductions import is_of_global_memory, reduction_of
 from cudarun.emulator.compiled.control.waiting import blocks_in_loops
 from cudarun.emulator.compiled.lanes.operators import Untraceable
@@ -19,12 +12,7 @@ from cudarun.emulator.machine.bulk_copies import BulkTransfer
 from cudarun.emulator.machine.effects import BULK_REDUCTIONS, OUTPUTS
 from cudarun.emulator.machine.mbarriers import BarrierChange, Initialize, Wait
 from cudarun.emulator.machine.tensor_copies import TensorStore
-from cudarun.emulator.machine.transfers import (
-    AsynchronousCopy,
-    MemoryLoad,
-    MemoryStore,
-    NoEffect,
-)
+from cudarun.emulator.machine.transfers import AsynchronousCopy, MemoryLoad, MemoryStore, NoEffect
 from cudarun.emulator.machine.warps import WarpAction
 
 _GRID_WORKSPACE = {"%envreg1", "%envreg2"}  # its address

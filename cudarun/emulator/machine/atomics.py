@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cudarun.emulator.machine.access import (
-    Access,
-    AccessKind,
-    MemoryAction,
-    Region,
-    Section,
-)
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Region, Section
 from cudarun.emulator.machine.spaces import section_window
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.bits import INTEGER_OPERATIONS

@@ -18,12 +18,7 @@ from cudarun.emulator.compiled.lanes.vectors import (
 )
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.memory import (
-    CheckedPlace,
-    MemoryFunctions,
-    cache_entry,
-    field,
-)
+from cudarun.emulator.compiled.state.memory import CheckedPlace, MemoryFunctions, cache_entry, field
 from cudarun.emulator.compiled.state.patterns import AddressPattern, HalfPlaces, is_zero
 from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 from cudarun.emulator.compiled.state.sites import (

@@ -11,12 +11,7 @@ from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.access.access_rules import AccessRules
 from cudarun.emulator.compiled.access.reductions import is_of_global_memory, reduction_of
 from cudarun.emulator.compiled.lanes.lowering import LaneType, lane_type, traced
-from cudarun.emulator.compiled.lanes.vectors import (
-    CodeBuilder,
-    LaneVector,
-    ModuleText,
-    element_of,
-)
+from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, ModuleText, element_of
 from cudarun.emulator.compiled.native.functions import call
 from cudarun.emulator.compiled.state.memory import CheckedPlace, pointer_to
 from cudarun.emulator.compiled.state.sites import pass_sources, take_results

@@ -10,14 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from cudarun.emulator.code import (
-    BlockCode,
-    FunctionCode,
-    Operation,
-    RegisterUse,
-    Role,
-    slots_of,
-)
+from cudarun.emulator.code import BlockCode, FunctionCode, Operation, RegisterUse, Role, slots_of
 from cudarun.emulator.compiled.state.registers import WarpRegisters
 from cudarun.emulator.machine.frame import each, mask_of
 

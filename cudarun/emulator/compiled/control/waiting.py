@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from cudarun.emulator.code import (
-    Action,
-    FunctionCode,
-    Operation,
-)
+from cudarun.emulator.code import Action, FunctionCode, Operation
 from cudarun.emulator.compiled.control.calls import first_outlined_block, outlined_calls
 from cudarun.emulator.decode.loops import Loops, loop_body, starts_of_loops
 from cudarun.emulator.machine.atomics import Atomic

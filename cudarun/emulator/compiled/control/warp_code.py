@@ -13,14 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from cudarun.emulator.code import (
-    Action,
-    BlockCode,
-    ConstantUse,
-    FunctionCode,
-    Lanewise,
-    Terminator,
-)
+from cudarun.emulator.code import Action, BlockCode, ConstantUse, FunctionCode, Lanewise, Terminator
 from cudarun.emulator.compiled.access.accesses import MOST_ACCESSES, AccessCode
 from cudarun.emulator.compiled.access.clusters import maps_addresses
 from cudarun.emulator.compiled.access.observed_memory import ObservedMemory
@@ -42,26 +35,14 @@ from cudarun.emulator.compiled.control.waiting import WaitingLoops
 from cudarun.emulator.compiled.control.waits import Rule, WaitPoints, WarpWaits
 from cudarun.emulator.compiled.lanes.lowering import LaneFunctions, lane_type, results_of
 from cudarun.emulator.compiled.lanes.operators import Untraceable
-from cudarun.emulator.compiled.lanes.vectors import (
-    WIDTH,
-    CodeBuilder,
-    ModuleText,
-    constant,
-)
+from cudarun.emulator.compiled.lanes.vectors import WIDTH, CodeBuilder, ModuleText, constant
 from cudarun.emulator.compiled.native.functions import KernelConstants
 from cudarun.emulator.compiled.products.groups import WarpgroupCode, group_blocks
 from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.layout import (
-    FAILS,
-    WAITS,
-    YIELDS,
-    WarpState,
-)
+from cudarun.emulator.compiled.state.layout import FAILS, WAITS, YIELDS, WarpState
 from cudarun.emulator.compiled.state.memory import MemoryFunctions, field, pointer_to, store_field
 from cudarun.emulator.compiled.state.registers import FixedValues, WarpRegisters
-from cudarun.emulator.compiled.state.sites import (
-    CallbackSites,
-)
+from cudarun.emulator.compiled.state.sites import CallbackSites
 from cudarun.emulator.compiled.sync_checks import SyncChecks
 from cudarun.emulator.decode.loops import starts_of_loops
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cudarun.emulator.code import BlockCode, ConstantUse, Use
+from cudarun.emulator.code import BlockCode, ConstantUse
 from cudarun.emulator.compiled.control.schedule import LaneSchedule
-from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, LaneVector, splat
+from cudarun.emulator.compiled.lanes.vectors import CodeBuilder, splat
 from cudarun.emulator.compiled.native.functions import call, two_words
+from cudarun.emulator.compiled.state.layout import FAILS
 from cudarun.emulator.compiled.state.memory import pointer_to
 from cudarun.emulator.compiled.state.registers import LoweringRules, WarpRegisters
 from cudarun.emulator.compiled.state.sites import pass_sources
 from cudarun.emulator.machine.barriers import BarrierWait
-from cudarun.emulator.machine.threads import WARP
 
 _WORDS = "<32 x i32>"
 
@@ -72,18 +72,8 @@ class CountedBarriers(LoweringRules):
         assert isinstance(barrier, BarrierWait)
         number = code.bitcast(self._registers.source(barrier.number), "i32")
         expected = splat("i32", 0)
-        wrong = self._unless(barrier.number, code.compare("uge", number, splat("i32", 16)))
         if barrier.expected is not None:
             expected = code.bitcast(self._registers.source(barrier.expected), "i32")
-            low = code.binary("and", expected, splat("i32", WARP - 1))
-            odd = self._unless(barrier.expected, code.compare("ne", low, splat("i32", 0)))
-            wrong = code.scalar(f"or i32 {wrong}, {odd}")
-        valid, invalid = code.fresh("valid"), code.fresh("invalid")
-        good = code.scalar(f"icmp eq i32 {wrong}, 0")
-        code.line(f"br i1 {good}, label %{valid}, label %{invalid}, !prof !1")
-        code.label(invalid)
-        fail(block, mask)
-        code.label(valid)
         place, given = 0, "0"
         if not barrier.arrive:
             place = 1 + self._barriers.index(block)
@@ -93,6 +83,12 @@ class CountedBarriers(LoweringRules):
         pass_sources(code, [number, expected])
         arguments = f"ptr %ctx, ptr %state, i32 {mask}, i32 {place}, i32 {given}"
         released, answer = two_words(code, call(code, "i64", "arrive_at_barriers", arguments))
+        valid, invalid = code.fresh("valid"), code.fresh("invalid")
+        good = code.scalar(f"icmp ne i32 {answer}, {FAILS}")
+        code.line(f"br i1 {good}, label %{valid}, label %{invalid}, !prof !1")
+        code.label(invalid)
+        fail(block, mask)
+        code.label(valid)
         schedule.release(released)
         before = code.scalar("load i32, ptr %ANSWER")
         code.line(f"store i32 {code.scalar(f'or i32 {before}, {answer}')}, ptr %ANSWER")
@@ -100,12 +96,6 @@ class CountedBarriers(LoweringRules):
             schedule.proceed(barrier.after, block.index, mask)
         else:
             code.line("br label %dispatch")
-
-    def _unless(self, use: Use, wrong: LaneVector) -> str:
-        """Return the active lanes with a wrong operand; a constant has been checked."""
-        if isinstance(use, ConstantUse):
-            return "0"
-        return self._code.to_mask(self._code.binary("and", wrong, self._registers.mask))
 
     def continue_with_results(self, schedule: LaneSchedule) -> None:
         """Add the entries at which lanes get the results of reductions."""

@@ -109,12 +109,15 @@ INLINE u32 waiting_lanes(char *state)
 }
 
 // Let the active lanes arrive, those with the same number together; return the lanes of the warp
-// that have been released, and in the upper half whether any lanes have. The columns are the
-// numbers, and the expected threads; `place` is that of the barrier from 1 on if lanes wait,
-// `given` their predicates.
+// that have been released, and in the upper half whether any lanes have, or that an operand is
+// invalid. The columns are the numbers, and the expected threads; `place` is that of the barrier
+// from 1 on if lanes wait, `given` their predicates.
 OUT_OF_LINE u64 arrive_at_barriers(char *ctx, char *state, u32 mask, u32 place, u32 given)
 {
     words numbers = *COLUMN(words, ctx, 0), expected = *COLUMN(words, ctx, 1);
+    words odd = expected & spread(WARP - 1);
+    if (mask_of((numbers >= spread(BARRIERS_PER_BLOCK)) | (odd != spread(0))) & mask)
+        return (u64)FAILS << 32;
     if (place) {
         truths here = truths_of(mask);
         words *number = &FIELD(words, state, kernel.barrier_number);

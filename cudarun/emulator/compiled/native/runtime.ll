@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from ee209b231e1544d0bdc99c21b623d27535169c4aeea8ba9099ce7db014f12731
+; Written by `python -m tools.generate_runtime` from 5c1a59a90c5f943b7c011773109462ba7d70f0a636a0666fdae713b1abecc1a8
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -821,116 +821,128 @@ define internal range(i64 0, 12884901888) i64 @arrive_at_barriers(ptr %0, ptr %1
   %8 = load <32 x i32>, ptr %7, align 4
   %9 = getelementptr inbounds nuw i8, ptr %7, i64 512
   %10 = load <32 x i32>, ptr %9, align 4
-  %11 = icmp eq i32 %3, 0
-  br i1 %11, label %39, label %12
-12:
-  %13 = bitcast i32 %2 to <32 x i1>
-  %14 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 56), align 4
-  %15 = zext i32 %14 to i64
-  %16 = getelementptr inbounds nuw i8, ptr %1, i64 %15
-  %17 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 60), align 4
-  %18 = zext i32 %17 to i64
-  %19 = getelementptr inbounds nuw i8, ptr %1, i64 %18
-  %20 = load <32 x i32>, ptr %16, align 4
-  %21 = select <32 x i1> %13, <32 x i32> %8, <32 x i32> %20
-  store <32 x i32> %21, ptr %16, align 4
-  %22 = load <32 x i32>, ptr %19, align 4
-  %23 = select <32 x i1> %13, <32 x i32> %10, <32 x i32> %22
-  store <32 x i32> %23, ptr %19, align 4
-  %24 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
-  %25 = zext i32 %24 to i64
-  %26 = getelementptr inbounds nuw i8, ptr %1, i64 %25
-  %27 = load i32, ptr %26, align 4
-  %28 = xor i32 %2, -1
-  %29 = and i32 %27, %28
-  %30 = or i32 %29, %4
-  store i32 %30, ptr %26, align 4
-  %31 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
-  %32 = shl i32 %3, 2
-  %33 = add i32 %32, -4
-  %34 = add i32 %33, %31
-  %35 = zext i32 %34 to i64
-  %36 = getelementptr inbounds nuw i8, ptr %1, i64 %35
-  %37 = load i32, ptr %36, align 4
-  %38 = or i32 %37, %2
-  store i32 %38, ptr %36, align 4
-  br label %39
-39:
-  %40 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
-  %41 = icmp eq i32 %40, 0
-  br i1 %41, label %45, label %42
-42:
-  %43 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
-  %44 = zext i32 %40 to i64
-  br label %48
-45:
-  %46 = phi i32 [ 0, %39 ], [ %57, %48 ]
-  %47 = icmp eq i32 %2, 0
-  br i1 %47, label %62, label %86
-48:
-  %49 = phi i64 [ 0, %42 ], [ %58, %48 ]
-  %50 = phi i32 [ 0, %42 ], [ %57, %48 ]
-  %51 = trunc nuw i64 %49 to i32
-  %52 = shl i32 %51, 2
-  %53 = add i32 %43, %52
-  %54 = zext i32 %53 to i64
-  %55 = getelementptr inbounds nuw i8, ptr %1, i64 %54
-  %56 = load i32, ptr %55, align 4
-  %57 = or i32 %56, %50
-  %58 = add nuw nsw i64 %49, 1
-  %59 = icmp eq i64 %58, %44
-  br i1 %59, label %45, label %48
-60:
-  %61 = shl nuw nsw i64 %100, 32
-  br label %62
-62:
-  %63 = phi i64 [ 0, %45 ], [ %61, %60 ]
-  br i1 %41, label %81, label %64
-64:
-  %65 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
-  %66 = zext i32 %40 to i64
-  br label %67
-67:
-  %68 = phi i64 [ 0, %64 ], [ %77, %67 ]
-  %69 = phi i32 [ 0, %64 ], [ %76, %67 ]
-  %70 = trunc nuw i64 %68 to i32
-  %71 = shl i32 %70, 2
-  %72 = add i32 %65, %71
-  %73 = zext i32 %72 to i64
-  %74 = getelementptr inbounds nuw i8, ptr %1, i64 %73
-  %75 = load i32, ptr %74, align 4
-  %76 = or i32 %75, %69
-  %77 = add nuw nsw i64 %68, 1
-  %78 = icmp eq i64 %77, %66
-  br i1 %78, label %79, label %67
-79:
-  %80 = xor i32 %76, -1
-  br label %81
-81:
-  %82 = phi i32 [ -1, %62 ], [ %80, %79 ]
-  %83 = and i32 %46, %82
-  %84 = zext i32 %83 to i64
-  %85 = or disjoint i64 %63, %84
-  ret i64 %85
-86:
-  %87 = phi i64 [ %100, %86 ], [ 0, %45 ]
-  %88 = phi i32 [ %101, %86 ], [ %2, %45 ]
-  %89 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %88, i1 true)
-  %90 = extractelement <32 x i32> %8, i32 %89
-  %91 = insertelement <32 x i32> poison, i32 %90, i64 0
-  %92 = shufflevector <32 x i32> %91, <32 x i32> poison, <32 x i32> zeroinitializer
-  %93 = icmp eq <32 x i32> %8, %92
-  %94 = bitcast <32 x i1> %93 to i32
-  %95 = and i32 %88, %94
-  tail call void @arrive(ptr %1, i32 %90, i32 %95)
-  %96 = extractelement <32 x i32> %10, i32 %89
-  %97 = select i1 %11, i32 %96, i32 0
-  %98 = tail call i32 @check_barrier(ptr %0, i32 %90, i32 %97)
-  %99 = icmp eq i32 %98, 0
-  %100 = select i1 %99, i64 %87, i64 2
-  %101 = xor i32 %95, %88
-  %102 = icmp eq i32 %95, %88
-  br i1 %102, label %60, label %86
+  %11 = and <32 x i32> %10, splat (i32 31)
+  %12 = icmp ugt <32 x i32> %8, splat (i32 15)
+  %13 = icmp ne <32 x i32> %11, zeroinitializer
+  %14 = or <32 x i1> %12, %13
+  %15 = bitcast <32 x i1> %14 to i32
+  %16 = and i32 %2, %15
+  %17 = icmp eq i32 %16, 0
+  br i1 %17, label %18, label %111
+18:
+  %19 = icmp eq i32 %3, 0
+  br i1 %19, label %47, label %20
+20:
+  %21 = bitcast i32 %2 to <32 x i1>
+  %22 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 56), align 4
+  %23 = zext i32 %22 to i64
+  %24 = getelementptr inbounds nuw i8, ptr %1, i64 %23
+  %25 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 60), align 4
+  %26 = zext i32 %25 to i64
+  %27 = getelementptr inbounds nuw i8, ptr %1, i64 %26
+  %28 = load <32 x i32>, ptr %24, align 4
+  %29 = select <32 x i1> %21, <32 x i32> %8, <32 x i32> %28
+  store <32 x i32> %29, ptr %24, align 4
+  %30 = load <32 x i32>, ptr %27, align 4
+  %31 = select <32 x i1> %21, <32 x i32> %10, <32 x i32> %30
+  store <32 x i32> %31, ptr %27, align 4
+  %32 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 72), align 4
+  %33 = zext i32 %32 to i64
+  %34 = getelementptr inbounds nuw i8, ptr %1, i64 %33
+  %35 = load i32, ptr %34, align 4
+  %36 = xor i32 %2, -1
+  %37 = and i32 %35, %36
+  %38 = or i32 %37, %4
+  store i32 %38, ptr %34, align 4
+  %39 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %40 = shl i32 %3, 2
+  %41 = add i32 %40, -4
+  %42 = add i32 %41, %39
+  %43 = zext i32 %42 to i64
+  %44 = getelementptr inbounds nuw i8, ptr %1, i64 %43
+  %45 = load i32, ptr %44, align 4
+  %46 = or i32 %45, %2
+  store i32 %46, ptr %44, align 4
+  br label %47
+47:
+  %48 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 84), align 4
+  %49 = icmp eq i32 %48, 0
+  br i1 %49, label %53, label %50
+50:
+  %51 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %52 = zext i32 %48 to i64
+  br label %56
+53:
+  %54 = phi i32 [ 0, %47 ], [ %65, %56 ]
+  %55 = icmp eq i32 %2, 0
+  br i1 %55, label %70, label %94
+56:
+  %57 = phi i64 [ 0, %50 ], [ %66, %56 ]
+  %58 = phi i32 [ 0, %50 ], [ %65, %56 ]
+  %59 = trunc nuw i64 %57 to i32
+  %60 = shl i32 %59, 2
+  %61 = add i32 %51, %60
+  %62 = zext i32 %61 to i64
+  %63 = getelementptr inbounds nuw i8, ptr %1, i64 %62
+  %64 = load i32, ptr %63, align 4
+  %65 = or i32 %64, %58
+  %66 = add nuw nsw i64 %57, 1
+  %67 = icmp eq i64 %66, %52
+  br i1 %67, label %53, label %56
+68:
+  %69 = shl nuw nsw i64 %108, 32
+  br label %70
+70:
+  %71 = phi i64 [ 0, %53 ], [ %69, %68 ]
+  br i1 %49, label %89, label %72
+72:
+  %73 = load i32, ptr getelementptr inbounds nuw (i8, ptr @kernel, i64 24), align 4
+  %74 = zext i32 %48 to i64
+  br label %75
+75:
+  %76 = phi i64 [ 0, %72 ], [ %85, %75 ]
+  %77 = phi i32 [ 0, %72 ], [ %84, %75 ]
+  %78 = trunc nuw i64 %76 to i32
+  %79 = shl i32 %78, 2
+  %80 = add i32 %73, %79
+  %81 = zext i32 %80 to i64
+  %82 = getelementptr inbounds nuw i8, ptr %1, i64 %81
+  %83 = load i32, ptr %82, align 4
+  %84 = or i32 %83, %77
+  %85 = add nuw nsw i64 %76, 1
+  %86 = icmp eq i64 %85, %74
+  br i1 %86, label %87, label %75
+87:
+  %88 = xor i32 %84, -1
+  br label %89
+89:
+  %90 = phi i32 [ -1, %70 ], [ %88, %87 ]
+  %91 = and i32 %54, %90
+  %92 = zext i32 %91 to i64
+  %93 = or disjoint i64 %71, %92
+  br label %111
+94:
+  %95 = phi i64 [ %108, %94 ], [ 0, %53 ]
+  %96 = phi i32 [ %109, %94 ], [ %2, %53 ]
+  %97 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 range(i32 1, 0) %96, i1 true)
+  %98 = extractelement <32 x i32> %8, i32 %97
+  %99 = insertelement <32 x i32> poison, i32 %98, i64 0
+  %100 = shufflevector <32 x i32> %99, <32 x i32> poison, <32 x i32> zeroinitializer
+  %101 = icmp eq <32 x i32> %8, %100
+  %102 = bitcast <32 x i1> %101 to i32
+  %103 = and i32 %96, %102
+  tail call void @arrive(ptr %1, i32 %98, i32 %103)
+  %104 = extractelement <32 x i32> %10, i32 %97
+  %105 = select i1 %19, i32 %104, i32 0
+  %106 = tail call i32 @check_barrier(ptr %0, i32 %98, i32 %105)
+  %107 = icmp eq i32 %106, 0
+  %108 = select i1 %107, i64 %95, i64 2
+  %109 = xor i32 %103, %96
+  %110 = icmp eq i32 %103, %96
+  br i1 %110, label %68, label %94
+111:
+  %112 = phi i64 [ %93, %89 ], [ 4294967296, %5 ]
+  ret i64 %112
 }
 
 define internal void @wait_for_group(ptr %0, i32 %1, i32 %2, i32 %3, i32 %4, ptr %5) noinline #0 {

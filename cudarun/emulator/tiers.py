@@ -40,7 +40,7 @@ SHORT = "it takes less time than compiling"
 """The reason of ``auto`` for a launch that compiled code would not make shorter."""
 
 _RUNNING = "all its blocks were running before it was known to take longer than compiling"
-_FOUND = "the detectors had findings before the compiled code was ready"
+_FINDINGS = "the detectors had findings before the compiled code was ready"
 _CHANGED = "its last blocks were running, and had changed memory, before it was compiled"
 _UNFINISHED = "the launch ended before the kernel was compiled"
 
@@ -149,7 +149,7 @@ class KernelTier:
         """Return why no compiled code has taken over a launch."""
         compilation = self._compilation
         if compilation is not None and compilation.kernel is not None:
-            return _FOUND if launch.observer.detectors else _CHANGED
+            return _FINDINGS if launch.observer.detectors else _CHANGED
         if not has_ended:
             return _UNFINISHED
         return _RUNNING if compilation is None and work >= self._pays_from else SHORT
@@ -286,8 +286,8 @@ class _Handover:
         blocks = max(most // _BATCHES, _LEAST_LANES // launch.block_threads)
         if launch.ended:
             self._rest(launch.work)
-            wanted = self._tier.thresholds.batch * self._ended / max(self._ended_at, 1)
-            blocks = max(int(wanted), blocks)
+            in_time = self._tier.thresholds.batch * self._ended / max(self._ended_at, 1)
+            blocks = max(int(in_time), blocks)
         return launch.whole_clusters(min(blocks, most)) or launch.cluster_blocks
 
     def _rest(self, work: float) -> float:

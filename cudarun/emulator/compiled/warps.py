@@ -20,8 +20,6 @@ from cudarun.emulator.compiled.lanes.vectors import (
     vector_type,
 )
 from cudarun.emulator.compiled.native.functions import call
-from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.compiled.state.memory import field
 from cudarun.emulator.compiled.state.registers import LoweringRules
 from cudarun.emulator.compiled.state.sites import pass_sources, take_results
 from cudarun.emulator.machine.special_registers import ReadMoment
@@ -31,7 +29,6 @@ LANES = constant(np.arange(WIDTH, dtype=np.uint32))
 """The lanes of a warp."""
 
 _ALL = splat("i32", 0xFFFFFFFF)
-_SECOND = 1_000_000_000  # nanoseconds
 
 
 class WarpOperations(LoweringRules):
@@ -155,14 +152,8 @@ class WarpOperations(LoweringRules):
         """Compile a read of ``%clock`` or ``%globaltimer``, of the clock of the interpreter."""
         code, action = self._code, operation.action
         assert isinstance(action, ReadMoment)
-        code.module.declare("declare i32 @clock_gettime(i32, ptr)")
         clock = time.CLOCK_REALTIME if action.is_global else time.CLOCK_MONOTONIC
-        moment = field(code, "%ctx", layout.SCRATCH, "ptr")  # struct timespec
-        code.scalar(f"call i32 @clock_gettime(i32 {clock}, ptr {moment})")
-        seconds = field(code, moment, 0, "i64")
-        rest = field(code, moment, 8, "i64")
-        now = code.scalar(f"mul i64 {seconds}, {_SECOND}")
-        now = code.scalar(f"add i64 {now}, {rest}")
+        now = call(code, "i64", "nanoseconds", f"i32 {clock}")
         if action.is_high:
             now = code.scalar(f"lshr i64 {now}, 32")
         (use,) = operation.destinations

@@ -216,22 +216,19 @@ class WarpWaits(LoweringRules):
 
     def _cluster_arrive(self, block: BlockCode, mask: str) -> None:
         assert isinstance(block.terminator, ClusterArrive)
-        self._count("cluster_arrived")
+        self._count("cluster_arrived", mask)
         self._schedule.proceed(block.terminator.after, block.index, mask)
 
     def _cluster_wait(self, block: BlockCode, mask: str) -> None:
-        self._count("cluster_waited")
+        self._count("cluster_waited", mask)
         place = self._points.cluster_barriers.index(block)
         self._schedule.add(self._state.mask("cluster_waiting", place), mask)
         self._code.line("br label %dispatch")
 
-    def _count(self, counter: str) -> None:
+    def _count(self, counter: str, mask: str) -> None:
         """Increment a counter of each active lane."""
-        code = self._code
-        pointer = pointer_to(code, "%state", self._state.mask(counter))
-        before = code.vector(f"load <32 x i32>, ptr {pointer}, align 4", "i32")
-        after = code.binary("add", before, code.cast("zext", self._registers.mask, "i32"))
-        code.line(f"store {after.typed}, ptr {pointer}, align 4")
+        pointer = pointer_to(self._code, "%state", self._state.mask(counter))
+        call(self._code, "void", "count_lanes", f"ptr {pointer}, i32 {mask}")
 
     def _warp_barrier(self, block: BlockCode, mask: str) -> None:
         code, barrier = self._code, block.terminator

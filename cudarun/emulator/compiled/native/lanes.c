@@ -63,3 +63,18 @@ OUT_OF_LINE u32 unpark(char *state)
     }
     return found;
 }
+
+// Count something that each active lane has done.
+OUT_OF_LINE void count_lanes(words *counts, u32 mask) { *counts -= (words)truths_of(mask); }
+
+// --- clocks --------------------------------------------------------------------------------------
+
+int clock_gettime(int clock, u64 *moment);
+
+// Return the nanoseconds of a clock of the system.
+OUT_OF_LINE u64 nanoseconds(int clock)
+{
+    u64 moment[2];  // struct timespec
+    clock_gettime(clock, moment);
+    return moment[0] * 1000000000 + moment[1];
+}

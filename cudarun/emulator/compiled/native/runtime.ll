@@ -1,8 +1,10 @@
-; Written by `python -m tools.generate_runtime` from 5c1a59a90c5f943b7c011773109462ba7d70f0a636a0666fdae713b1abecc1a8
+; Written by `python -m tools.generate_runtime` from 8484e302d77b59962162f318cb4abb9a328b80b6440ad4ed092f02418f508d57
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
 declare double @llvm.trunc.f64(double)
+
+declare i32 @clock_gettime(i32, ptr)
 
 declare i32 @llvm.ctlz.i32(i32, i1)
 
@@ -3276,6 +3278,28 @@ define internal i32 @unpark(ptr %0) noinline #0 {
   %29 = add nuw nsw i64 %9, 1
   %30 = icmp eq i64 %29, %7
   br i1 %30, label %13, label %8
+}
+
+define internal void @count_lanes(ptr %0, i32 %1) noinline #0 {
+  %3 = bitcast i32 %1 to <32 x i1>
+  %4 = zext <32 x i1> %3 to <32 x i32>
+  %5 = load <32 x i32>, ptr %0, align 4
+  %6 = add <32 x i32> %5, %4
+  store <32 x i32> %6, ptr %0, align 4
+  ret void
+}
+
+define internal i64 @nanoseconds(i32 %0) noinline #0 {
+  %2 = alloca [2 x i64], align 16
+  call void @llvm.lifetime.start.p0(i64 16, ptr nonnull %2)
+  %3 = call i32 @clock_gettime(i32 %0, ptr nonnull %2)
+  %4 = load i64, ptr %2, align 16
+  %5 = mul i64 %4, 1000000000
+  %6 = getelementptr inbounds nuw i8, ptr %2, i64 8
+  %7 = load i64, ptr %6, align 8
+  %8 = add i64 %5, %7
+  call void @llvm.lifetime.end.p0(i64 16, ptr nonnull %2)
+  ret i64 %8
 }
 
 define internal void @sum_exactly(ptr %0, ptr %1, ptr %2, ptr %3, i32 %4, i32 %5, i32 %6, i32 %7, i32 %8, i32 %9, i32 %10, i32 %11) noinline #0 {

@@ -29,7 +29,7 @@ from cudarun.session.driver.selection import parse_devices
 from cudarun.session.fleet.request import CASE_TIMEOUT, NodeRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from cudarun.model.fleet import FleetHost
     from cudarun.session.fleet.parent import Transport
@@ -170,7 +170,7 @@ def command(spec: str | None, **values: Any) -> int:
 def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
     from cudarun.commands.files import output_files
     from cudarun.session.fleet.archive import pack
-    from cudarun.session.fleet.parent import FleetRequest, run_fleet
+    from cudarun.session.fleet.parent import run_fleet
 
     transport = _transport(values)
     spec = os.path.relpath(spec) if spec != "-" else spec
@@ -190,25 +190,17 @@ def _fleet(spec: str, values: Values, renderer: Renderer) -> int:
     archive = pack(spec, (path for case in everything for path in case.inputs), node)
     hosts = transport.hosts
     renderer.begin(hosts)
-    report = run_fleet(
-        FleetRequest(spec, archive, seed, transport, keep),
-        on_host=_logged(renderer.add) if values["verbose"] else renderer.add,
-        on_progress=lambda done: renderer.progress(f"{done} of {len(hosts)} nodes"),
-    )
-    return finish(report, renderer)
-
-
-def _logged(add: Callable[[FleetHost], object]) -> Callable[[FleetHost], object]:
-    """Return a function that also logs the end of each node on stderr."""
     started = time.monotonic()
 
-    def log(host: FleetHost) -> None:
-        what = host.problem or f"{len(host.gpus)} GPUs in {host.seconds:.1f} s"
-        line = f"{time.monotonic() - started:8.3f} s  {host.host}: {what}"
-        click.echo(shown(one_line(line), sys.stderr), err=True)
-        add(host)
+    def show(host: FleetHost, done: int) -> None:
+        if values["verbose"]:
+            what = host.problem or f"{len(host.gpus)} GPUs in {host.seconds:.1f} s"
+            line = f"{time.monotonic() - started:8.3f} s  {host.host}: {what}"
+            click.echo(shown(one_line(line), sys.stderr), err=True)
+        renderer.add(host)
+        renderer.progress(f"{done} of {len(hosts)} nodes")
 
-    return log
+    return finish(run_fleet(spec, archive, seed, transport, keep, show), renderer)
 
 
 def _transport(values: Values) -> Transport:

@@ -131,49 +131,39 @@ class Transport:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class FleetRequest:
-    """The request of a fleet.
+def run_fleet(
+    spec: str,
+    archive: bytes,
+    seed: int | None,
+    transport: Transport,
+    keep: OutputFile | None,
+    on_host: Callable[[FleetHost, int], object],
+) -> FleetReport:
+    """Run a spec on all hosts, and compare their GPUs.
 
-    Attributes:
+    Args:
         spec: The spec file.
         archive: What every node gets.
         seed: The seed of all cases; ``None`` for their own.
         transport: The hosts, and the way to them.
         keep: The file for the archive, if outputs differ.
-    """
-
-    spec: str
-    archive: bytes
-    seed: int | None
-    transport: Transport
-    keep: OutputFile | None = None
-
-
-def run_fleet(
-    request: FleetRequest,
-    on_host: Callable[[FleetHost], object] = lambda host: None,
-    on_progress: Callable[[int], object] = lambda done: None,
-) -> FleetReport:
-    """Run a spec on all hosts, and compare their GPUs.
+        on_host: Called with each host that has ended, and the number of those.
 
     Raises:
         RequestError: The archive cannot be written.
     """
     started = time.monotonic()
-    found: dict[str, FleetHost] = {}
-    for host, result in request.transport.run(request.archive):
-        found[host] = host_report(host, result)
-        on_host(found[host])
-        on_progress(len(found))
-    comparison = compare([found[host] for host in request.transport.hosts])
-    seconds = time.monotonic() - started
-    report = FleetReport(request.spec, request.seed, seconds, *comparison)
-    if request.keep is None or not any(each.dissenting for each in report.consensus):
+    reports: dict[str, FleetHost] = {}
+    for host, result in transport.run(archive):
+        reports[host] = host_report(host, result)
+        on_host(reports[host], len(reports))
+    comparison = compare([reports[host] for host in transport.hosts])
+    report = FleetReport(spec, seed, time.monotonic() - started, *comparison)
+    if keep is None or not any(each.dissenting for each in report.consensus):
         return report
-    with whole_file(request.keep) as file:
-        file.write(request.archive)
-    return replace(report, kept=request.keep.path)
+    with whole_file(keep) as file:
+        file.write(archive)
+    return replace(report, kept=keep.path)
 
 
 def host_report(host: str, result: ProgramResult) -> FleetHost:

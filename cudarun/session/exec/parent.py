@@ -17,7 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cudarun.base.errors import RequestError
 from cudarun.images.demangler import base_name, demangle
 from cudarun.model.detectors import DetectorReport
 from cudarun.model.exec import ExecReport, ExecutedKernel, UncheckedError, UnsupportedCall
@@ -26,8 +25,8 @@ from cudarun.session.exec.libraries import build_cuda_libraries
 from cudarun.session.exec.request import ExecRequest
 from cudarun.session.exec.symbols import function_at
 from cudarun.session.workers.program import (
-    ForegroundProgram,
     SupervisedProgram,
+    run_in_foreground,
     temporary_folder,
 )
 
@@ -121,26 +120,22 @@ def _run(request: ExecRequest, folder: Path, audit: Path, servers: Servers) -> t
         "CUDARUN_EXEC_LIBRARIES": os.fspath(folder),
         "CUDARUN_EXEC_SOCKET": os.fspath(folder / "socket"),
     }
-    is_late = False
-    try:
-        with ForegroundProgram(
-            request.command, environment, stdout_to_stderr=request.keeps_stdout
-        ) as program:
-            if request.timeout is None:
-                return program.wait(), False
-            end = time.monotonic() + request.timeout
+    is_late, end = False, time.monotonic() + (request.timeout or 0.0)
 
-            def is_stuck() -> bool:
-                nonlocal is_late
-                if not is_late and time.monotonic() >= end:
-                    is_late = True
-                    servers.stop()
-                return is_late
+    def is_stuck() -> bool:
+        nonlocal is_late
+        if not is_late and time.monotonic() >= end:
+            is_late = True
+            servers.stop()
+        return is_late
 
-            return program.wait(is_stuck), is_late
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise RequestError(f"{request.command[0]} cannot be started: {reason}") from error
+    status = run_in_foreground(
+        request.command,
+        environment,
+        stdout_to_stderr=request.keeps_stdout,
+        is_stuck=None if request.timeout is None else is_stuck,
+    )
+    return status, is_late
 
 
 # --- the report ----------------------------------------------------------------------------------

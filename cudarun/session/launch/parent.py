@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.base.errors import AddressOccupied, CudarunError, errors_of, worst
+from cudarun.base.errors import CudarunError, errors_of, worst
 from cudarun.base.records import derived
 from cudarun.session.workers.job import Job
 
@@ -31,9 +31,6 @@ if TYPE_CHECKING:  # imports here delay the start of the workers
     from cudarun.session.workers.session import Session
 
 T = TypeVar("T")
-
-ADDRESS_ATTEMPTS = 4
-"""How often a recording is tried in other processes if one of its addresses is occupied."""
 
 
 def prefetch() -> None:
@@ -74,13 +71,7 @@ def launch(
 def _report(
     program: Program, workers: DeviceWorkers, job: LaunchJob, meanwhile: Callable[[], object] | None
 ) -> LaunchReport:
-    recorded = recorded_addresses(program)
-    answers = workers.run(job, meanwhile=meanwhile, last=not recorded)
-    for _ in range(ADDRESS_ATTEMPTS):
-        if not any(isinstance(answer.error, AddressOccupied) for answer in answers):
-            break
-        workers.replace(fresh=True, free=recorded)
-        answers = workers.run(job)
+    answers = workers.run(job, meanwhile=meanwhile, last=True)
     from cudarun.model.launch import DeviceOutcome
 
     return report(
@@ -105,7 +96,7 @@ def report(program: Program, outcomes: Sequence[DeviceOutcome]) -> LaunchReport:
     return LaunchReport(program.steps[0].image.origin, seed, tuple(outcomes))
 
 
-def recorded_addresses(program: Program) -> Sequence[tuple[int, int]]:
+def _recorded_addresses(program: Program) -> Sequence[tuple[int, int]]:
     """Return the addresses and sizes of the memory of recordings, in whole pages."""
     recordings = [step.image.recording for step in program.steps if step.image.recording]
     if not recordings:
@@ -128,6 +119,7 @@ class KernelJob(Job[T]):
 
     def __init__(self, program: Program, jit: JitOptions | None = None) -> None:
         self.program = program
+        self.addresses = _recorded_addresses(program)
         self._jit = jit
 
     def begin(self, session: Session) -> None:
@@ -136,12 +128,12 @@ class KernelJob(Job[T]):
         from cudarun.session.launch.steps import load_libraries
 
         session.driver.traits.compile_on_demand()
-        if addresses := recorded_addresses(self.program):
+        if self.addresses:
             from cudarun.session.launch.recorded.fixed_addresses import (
                 reserve,  # few launches are recorded
             )
 
-            reserve(session, addresses)
+            reserve(session, self.addresses)
         self._libraries = load_libraries(session, self.program, self._jit)
 
     def on(self, device: Device) -> T:

@@ -7,7 +7,6 @@ answers of a worker are in a shared file, because it can die of any replay; the 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,11 +20,9 @@ from cudarun.base.errors import (
     WorkerDied,
     errors_of,
 )
-from cudarun.base.records import dataclass
-from cudarun.images.parameters import Parameter
 from cudarun.session.driver.calls import is_fault
-from cudarun.session.launch.parent import ADDRESS_ATTEMPTS, KernelJob, launch, recorded_addresses
-from cudarun.session.record.page_search import Block, PageSearch, RecordedPages
+from cudarun.session.launch.parent import KernelJob, launch
+from cudarun.session.record.page_search import PageSearch
 from cudarun.session.record.parts import AccessedPart, ObservedReplay, write_parts
 from cudarun.session.recording.archive import read_recording
 from cudarun.session.workers.devices import DeviceWorkers
@@ -38,7 +35,6 @@ if TYPE_CHECKING:
     from cudarun.session.driver.devices import Device
     from cudarun.session.launch.request import Program
     from cudarun.session.launch.steps import Libraries
-    from cudarun.session.recording.archive import Recording
     from cudarun.session.workers.progress import ProgressDisplay
 
 MOST_TESTS = 256
@@ -51,20 +47,7 @@ def prefetch() -> None:
     import cudarun.session.record.replays  # noqa: F401
 
 
-@dataclass(frozen=True, slots=True)
-class SearchedPages:
-    """The result of a search.
-
-    Attributes:
-        unneeded: The pages without which the replay has the recorded results.
-        parameters: The kernel's parameters.
-    """
-
-    unneeded: tuple[Block, ...]
-    parameters: tuple[Parameter, ...]
-
-
-class BisectionJob(KernelJob[SearchedPages]):
+class BisectionJob(KernelJob[ObservedReplay]):
     """The search for the pages that a launch needs.
 
     Args:
@@ -76,7 +59,7 @@ class BisectionJob(KernelJob[SearchedPages]):
         super().__init__(request)
         self._answers = answers
 
-    def _launch(self, libraries: Libraries, device: Device) -> SearchedPages:
+    def _launch(self, libraries: Libraries, device: Device) -> ObservedReplay:
         from cudarun.session.record.replays import Replays
 
         replays = Replays(self.session, libraries, self.program, device)
@@ -95,9 +78,12 @@ class BisectionJob(KernelJob[SearchedPages]):
                 is_unneeded = replays.pass_without([*search.unneeded, block])
                 search.answer(block, is_unneeded=is_unneeded)
                 file.write(_PASSED if is_unneeded else _FAILED)
-        return SearchedPages(
-            tuple(search.unneeded), libraries[0].kernel(self.program.last.kernel).parameters
+        parts = (
+            AccessedPart(each.name, low, high - low, each.type)
+            for each, low, high in replays.pages.without(search.unneeded)
         )
+        kernel = libraries[0].kernel(self.program.last.kernel)
+        return ObservedReplay(tuple(parts), kernel.parameters)
 
 
 def bisect(
@@ -120,12 +106,10 @@ def bisect(
     where = replace(where, timeout=where.timeout or _LIMIT)
     with WorkerPool() as pool:
         with errors_of(RequestError, origin=request.last.image.origin):
-            found = _searched(request, DeviceWorkers(pool, where, prefetch, display))
+            observed = _searched(request, DeviceWorkers(pool, where, prefetch, display))
         for whole_ranges in (False, True):
             path = folder / f"shrunk-{whole_ranges:d}"
             with open(path, "wb") as file:
-                parts = _parts(recording, found.unneeded)
-                observed = ObservedReplay(tuple(parts), found.parameters, None)
                 write_parts(recording, observed, file, whole_ranges=whole_ranges)
             if _is_equal(request, path, DeviceWorkers(pool, where)):
                 return path
@@ -135,9 +119,8 @@ def bisect(
     )
 
 
-def _searched(request: Program, workers: DeviceWorkers) -> SearchedPages:
+def _searched(request: Program, workers: DeviceWorkers) -> ObservedReplay:
     """Run the search; a worker that dies of a replay is replaced."""
-    attempts = ADDRESS_ATTEMPTS
     with SharedFile() as answers:
         job = BisectionJob(request, answers.path)
         while True:
@@ -145,10 +128,6 @@ def _searched(request: Program, workers: DeviceWorkers) -> SearchedPages:
             error = answer.error
             if error is None:
                 return answer.unwrap()
-            if isinstance(error, AddressOccupied) and attempts:
-                attempts -= 1
-                workers.replace(fresh=True, free=recorded_addresses(request))
-                continue
             if not answers.read() or not _is_failure_of_replay(error):
                 raise error
             os.pwrite(answers.fileno(), _FAILED, len(answers.read()))
@@ -158,12 +137,6 @@ def _searched(request: Program, workers: DeviceWorkers) -> SearchedPages:
 def _is_failure_of_replay(error: CudarunError) -> bool:
     died = isinstance(error, OutOfTime | WorkerDied) and not isinstance(error, InternalError)
     return died or is_fault(error)
-
-
-def _parts(recording: Recording, unneeded: Sequence[Block]) -> Iterator[AccessedPart]:
-    pages = RecordedPages(recording.manifest)
-    for each, low, high in pages.without(unneeded):
-        yield AccessedPart(each.name, low, high - low, each.type)
 
 
 def _is_equal(request: Program, path: Path, workers: DeviceWorkers) -> bool:

@@ -6,7 +6,7 @@ import os
 import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import count
@@ -27,7 +27,7 @@ from cudarun.session.record.conversion import (
 from cudarun.session.record.library import build_library
 from cudarun.session.record.raw_file import read_raw
 from cudarun.session.record.request import RecordRequest
-from cudarun.session.workers.program import ForegroundProgram, temporary_folder
+from cudarun.session.workers.program import run_in_foreground, temporary_folder
 
 SUFFIX = ".cudarun"
 _FOLDER_VARIABLE = "CUDARUN_RECORD"
@@ -240,7 +240,7 @@ def _run(
     Args:
         request: The program.
         folder: The folder that is shared with it.
-        service: Its thread starts after the program: a process with threads is not forked safely.
+        service: Entered while it runs.
         page: The shared page, to end a program with a launch that exceeds the limit.
     """
     library = os.fspath(build_library(folder))
@@ -249,20 +249,19 @@ def _run(
         "LD_PRELOAD": f"{library}:{preloaded}" if preloaded else library,
         _FOLDER_VARIABLE: os.fspath(folder),
     }
-    try:
-        with (
-            ForegroundProgram(
-                request.command, environment, stdout_to_stderr=request.keeps_stdout
-            ) as program,
-            service or nullcontext(),
-        ):
-            if page is None or request.limit is None:
-                return program.wait()
-            limit = request.limit
-            return program.wait(lambda: page.hanging(time.monotonic_ns(), limit) is not None)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise RequestError(f"{request.command[0]} cannot be started: {reason}") from error
+    limit, is_stuck = request.limit, None
+    if page is not None and limit is not None:
+
+        def is_stuck() -> bool:
+            return page.hanging(time.monotonic_ns(), limit) is not None
+
+    return run_in_foreground(
+        request.command,
+        environment,
+        stdout_to_stderr=request.keeps_stdout,
+        service=service,
+        is_stuck=is_stuck,
+    )
 
 
 def _notes(folder: Path) -> Iterator[str]:

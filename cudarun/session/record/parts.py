@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import IO
 
-from cudarun.base.errors import CudarunError
 from cudarun.base.records import dataclass
 from cudarun.images.parameters import Parameter
 from cudarun.session.launch.recorded.memory import recorded_values
@@ -39,12 +38,10 @@ class ObservedReplay:
     Attributes:
         parts: The accessed parts.
         parameters: The kernel's parameters, with known names.
-        error: The error that ended the launch.
     """
 
     parts: tuple[AccessedPart, ...]
     parameters: tuple[Parameter, ...]
-    error: CudarunError | None
 
 
 def write_parts(

@@ -49,7 +49,6 @@ class ObservedJob(KernelJob[ObservedReplay]):
         recording = self.program.last.image.recording
         assert touched is not None, "the emulated device notes accesses"
         assert recording is not None, "only recordings are shrunk"
-        error = None
         kernel = libraries[0].kernel(self.program.last.kernel)
         with touched() as memory:
             try:
@@ -57,7 +56,6 @@ class ObservedJob(KernelJob[ObservedReplay]):
             except DeviceFailed as failed:
                 if not is_fault(failed) or recording.manifest.status == 0:
                     raise  # the launch was refused, or faults where it did not
-                error = failed
         gap, parts = _GAP, list[AccessedPart]()
         while True:
             parts = [
@@ -66,7 +64,7 @@ class ObservedJob(KernelJob[ObservedReplay]):
                 for part in _parts(each, recording.manifest, memory, gap)
             ]
             if len(parts) <= _MOST_RANGES:
-                return ObservedReplay(tuple(parts), kernel.parameters, error)
+                return ObservedReplay(tuple(parts), kernel.parameters)
             gap *= 4
 
 
@@ -122,15 +120,10 @@ def shrink(
                 hint="select a GPU: -d 0",
                 origin=request.last.image.origin,
             )
-        observed = _observed(request, where, display)
+        with WorkerPool() as pool:
+            workers = DeviceWorkers(pool, where, prefetch, display)
+            [answer] = workers.run(ObservedJob(request), last=True)
+        observed = answer.unwrap()
         with whole_file(output) as file:
             manifest = write_parts(recording, observed, file)
     return recorded_file(output.path, manifest, has_ptx=recording.ptx is not None)
-
-
-def _observed(request: Program, where: Target, display: ProgressDisplay | None) -> ObservedReplay:
-    """Replay on the emulated device, and note all accesses."""
-    with WorkerPool() as pool:
-        workers = DeviceWorkers(pool, where, prefetch, display)
-        [answer] = workers.run(ObservedJob(request), last=True)
-    return answer.unwrap()

@@ -24,17 +24,11 @@ from cudarun.base.errors import (
 from cudarun.base.records import derived
 from cudarun.session.driver.contexts import ContextOptions, Target
 from cudarun.session.driver.devices import describe
-from cudarun.session.launch.parent import (
-    ADDRESS_ATTEMPTS,
-    LaunchJob,
-    ReferenceJob,
-    prefetch,
-    recorded_addresses,
-)
+from cudarun.session.launch.parent import LaunchJob, ReferenceJob, prefetch
 from cudarun.session.spec.case import Case
-from cudarun.session.spec.ranking import CandidateSpeeds, FastestCases, candidate_reports
+from cudarun.session.spec.ranking import Ranking
 from cudarun.session.workers.devices import label_of, one_by_one, session_spec
-from cudarun.session.workers.job import Devices, Job, JobTask, answers_of
+from cudarun.session.workers.job import ADDRESS_ATTEMPTS, Devices, Job, JobTask, answers_of
 from cudarun.session.workers.parent import WorkerProcess
 from cudarun.session.workers.pool import Steps, WorkerPool
 from cudarun.session.workers.progress import ProgressDisplay
@@ -139,15 +133,12 @@ def run_spec(
         for run in runs.of(case.devices):
             chosen.setdefault(run, []).append(case)
     done: list[CaseReport] = []
-    fastest = None if best is None else FastestCases(best)
-    speeds = CandidateSpeeds()
+    ranking = Ranking(best)
 
     def settled(report: CaseReport) -> None:
         if display is not None:
             display.end()
-        if fastest is not None:
-            fastest.add(report)
-        speeds.add(report)
+        ranking.add(report)
         on_case(report)
         done.append(report if keep else replace(report, result=None, error=None, output=""))
 
@@ -168,31 +159,20 @@ def run_spec(
         if display is not None:
             display.end()
     labels = [run.label for run in chosen]
-    report = _report(origin, cases, labels, done, speeds, time.monotonic() - started)
-    return report if fastest is None else replace(report, best=fastest.found(labels))
-
-
-def _report(
-    origin: str,
-    cases: Sequence[Case],
-    devices: Sequence[str],
-    done: Sequence[CaseReport],
-    speeds: CandidateSpeeds,
-    seconds: float,
-) -> SpecReport:
     from cudarun.model.spec import SpecReport
 
     order = {case.label: place for place, case in enumerate(cases)}
-    ordered = tuple(sorted(done, key=lambda r: (order[r.label], devices.index(r.device))))
+    ordered = tuple(sorted(done, key=lambda r: (order[r.label], labels.index(r.device))))
     verdicts = [report.verdict for report in done]
     return SpecReport(
         spec=origin,
         passed=verdicts.count("passed"),
         failed=verdicts.count("failed"),
         skipped=verdicts.count("skipped"),
-        seconds=seconds,
+        seconds=time.monotonic() - started,
         cases=ordered,
-        candidates=candidate_reports(ordered, speeds),
+        candidates=ranking.candidates(ordered),
+        best=ranking.fastest(labels),
     )
 
 
@@ -308,7 +288,7 @@ class DeviceRun:
         for _ in range(ADDRESS_ATTEMPTS):
             if not isinstance(answer.error, AddressOccupied):
                 break
-            self._restart(place, ready, recorded_addresses(job.program))
+            self._restart(place, ready, job.addresses)
             answer = yield from self._ask(place, job, timeout)
         seconds = time.monotonic() - started
         return _judged(case, self.label, answer.value, answer.error, seconds, answer.output)

@@ -9,75 +9,27 @@ if TYPE_CHECKING:  # of the parent: reports are imported when there are results
     from cudarun.model.spec import BestCase, CandidateReport, CaseReport, Statistic
 
 
-class CandidateSpeeds:
-    """The speeds of candidates: how many times faster than the baseline each passed case is."""
-
-    def __init__(self) -> None:
-        self._ratios: dict[str, list[float]] = {}
-
-    def add(self, case: CaseReport) -> None:
-        """Add a case, if it passed and its time is compared with that of a baseline."""
-        baseline = None if case.result is None else case.result.baseline
-        if case.candidate is None or case.verdict != "passed" or baseline is None:
-            return
-        if baseline.speed is not None:
-            self._ratios.setdefault(case.candidate, []).append(baseline.speed.ratio)
-
-    def of(self, candidate: str) -> list[float]:
-        """Return the ratios of a candidate."""
-        return self._ratios.get(candidate, [])
-
-
-def candidate_reports(
-    cases: Iterable[CaseReport], speeds: CandidateSpeeds
-) -> tuple[CandidateReport, ...]:
-    """Return the result of each candidate, in the order of the cases; empty without candidates."""
-    from statistics import geometric_mean
-
-    from cudarun.model.spec import CandidateReport
-
-    grouped: dict[str, list[CaseReport]] = {}
-    for case in cases:
-        if case.candidate is not None:
-            grouped.setdefault(case.candidate, []).append(case)
-    reports: list[CandidateReport] = []
-    for candidate, own in grouped.items():
-        verdicts = [case.verdict for case in own]
-        failed = [case for case in own if case.verdict == "failed"]
-        passed = verdicts.count("passed")
-        ratios = speeds.of(candidate)
-        reports.append(
-            CandidateReport(
-                candidate=candidate,
-                verdict="failed" if failed else "passed" if passed else "skipped",
-                passed=passed,
-                failed=len(failed),
-                skipped=verdicts.count("skipped"),
-                failures=tuple(dict.fromkeys(case.name for case in failed)),
-                reason=failed[0].reason if failed else None,
-                ratio=geometric_mean(ratios) if ratios else None,
-                compared=len(ratios),
-            )
-        )
-    return tuple(reports)
-
-
-class FastestCases:
-    """The fastest passed case on each device.
+class Ranking:
+    """The times of the passed cases of a run: of each candidate, and the fastest on each device.
 
     Args:
-        statistic: The time by which cases are compared.
+        statistic: The time by which cases are compared; ``None`` to look for no fastest case.
     """
 
-    def __init__(self, statistic: Statistic) -> None:
+    def __init__(self, statistic: Statistic | None) -> None:
         self._statistic = statistic
+        self._ratios: dict[str | None, list[float]] = {}
         self._counts: dict[str, int] = {}
         self._fastest: dict[str, tuple[float, CaseReport]] = {}
 
     def add(self, case: CaseReport) -> None:
-        """Compare a case, if it passed and is timed."""
-        timing = None if case.result is None else case.result.timing
-        if case.verdict != "passed" or timing is None:
+        """Add a case, if it passed."""
+        if case.verdict != "passed" or case.result is None:
+            return
+        baseline, timing = case.result.baseline, case.result.timing
+        if baseline is not None and baseline.speed is not None:
+            self._ratios.setdefault(case.candidate, []).append(baseline.speed.ratio)
+        if self._statistic is None or timing is None:
             return
         milliseconds = timing.minimum if self._statistic == "min" else timing.median
         self._counts[case.device] = self._counts.get(case.device, 0) + 1
@@ -85,8 +37,42 @@ class FastestCases:
         if before is None or milliseconds < before[0]:
             self._fastest[case.device] = milliseconds, case
 
-    def found(self, devices: Sequence[str]) -> tuple[BestCase, ...]:
-        """Return the fastest case of each of the devices that has one."""
+    def candidates(self, cases: Iterable[CaseReport]) -> tuple[CandidateReport, ...]:
+        """Return the result of each candidate, in the order of the cases.
+
+        It has the mean of how many times faster than the baseline its passed cases are.
+        """
+        from statistics import geometric_mean
+
+        from cudarun.model.spec import CandidateReport
+
+        grouped: dict[str, list[CaseReport]] = {}
+        for case in cases:
+            if case.candidate is not None:
+                grouped.setdefault(case.candidate, []).append(case)
+        reports: list[CandidateReport] = []
+        for candidate, own in grouped.items():
+            verdicts = [case.verdict for case in own]
+            failed = [case for case in own if case.verdict == "failed"]
+            passed = verdicts.count("passed")
+            ratios = self._ratios.get(candidate, [])
+            reports.append(
+                CandidateReport(
+                    candidate=candidate,
+                    verdict="failed" if failed else "passed" if passed else "skipped",
+                    passed=passed,
+                    failed=len(failed),
+                    skipped=verdicts.count("skipped"),
+                    failures=tuple(dict.fromkeys(case.name for case in failed)),
+                    reason=failed[0].reason if failed else None,
+                    ratio=geometric_mean(ratios) if ratios else None,
+                    compared=len(ratios),
+                )
+            )
+        return tuple(reports)
+
+    def fastest(self, devices: Sequence[str]) -> tuple[BestCase, ...]:
+        """Return the fastest case of each of the devices that has one, if these are looked for."""
         from cudarun.model.spec import BestCase
 
         return tuple(
@@ -99,6 +85,6 @@ class FastestCases:
                 cases=self._counts[device],
             )
             for device in devices
-            if device in self._fastest
+            if device in self._fastest and self._statistic is not None
             for milliseconds, case in [self._fastest[device]]
         )

@@ -7,11 +7,18 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.base.errors import InternalError, NoDevice, RequestError
+from cudarun.base.errors import AddressOccupied, InternalError, NoDevice, RequestError
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import Selector
 from cudarun.session.workers import prefork
-from cudarun.session.workers.job import Devices, Job, JobTask, SessionStart, answers_of
+from cudarun.session.workers.job import (
+    ADDRESS_ATTEMPTS,
+    Devices,
+    Job,
+    JobTask,
+    SessionStart,
+    answers_of,
+)
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import LastingDisplay
 from cudarun.session.workers.worker import Answer, WorkerSpec
@@ -86,6 +93,17 @@ class DeviceWorkers:
             meanwhile: Called in this process while the workers run.
             last: This is the workers' last job.
         """
+        answers = self._run(job, meanwhile, last=last and not job.addresses)
+        for _ in range(ADDRESS_ATTEMPTS):
+            if not any(isinstance(answer.error, AddressOccupied) for answer in answers):
+                break
+            self.replace(job.addresses)
+            answers = self._run(job, None, last=False)
+        return answers
+
+    def _run(
+        self, job: Job[T], meanwhile: Callable[[], object] | None, *, last: bool
+    ) -> list[Answer[T]]:
         kept = last and self._pool.keeps and not job.leaves_processes
         kept = kept and all(devices[0].driver == "cpu" for devices in self._groups)
         for worker in self._workers:
@@ -125,19 +143,19 @@ class DeviceWorkers:
             self._display = display
             display.end()
 
-    def replace(self, *, fresh: bool = False, free: Sequence[tuple[int, int]] = ()) -> None:
+    def replace(self, free: Sequence[tuple[int, int]] = ()) -> None:
         """End the workers, which may be unusable, and start others.
 
         Args:
-            fresh: Start new interpreters, whose memory has other addresses.
-            free: Addresses and sizes that their drivers must not use for themselves.
+            free: Addresses and sizes that their drivers must not use for themselves: they get new
+                interpreters, whose memory has other addresses.
         """
         from cudarun.session.workers.fresh_worker import start_fresh  # few runs need it
 
         for worker in self._workers:
             self._pool.discard(worker)
         self._workers = [
-            self._pool.acquire(spec, start_fresh(free) if fresh else None) for spec in self._specs
+            self._pool.acquire(spec, start_fresh(free) if free else None) for spec in self._specs
         ]
 
     def _without_guesses(self, answers: list[Answer[T]]) -> list[Answer[T]]:

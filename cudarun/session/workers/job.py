@@ -13,7 +13,7 @@ from cudarun.base.records import dataclass
 from cudarun.session.workers.worker import Answer
 
 if TYPE_CHECKING:  # only a worker needs these
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from cudarun.session.driver.contexts import Target
     from cudarun.session.driver.devices import Device
@@ -48,6 +48,10 @@ class SessionStart:
         return Session(self.target, self.devices, prefetch=self.prefetch, progress=progress)
 
 
+ADDRESS_ATTEMPTS = 4
+"""How often a job is tried in other processes if one of its addresses is occupied."""
+
+
 class Job(ABC, Generic[T]):
     """Work on the devices of a session; it pickles, and keeps in the worker what it makes there.
 
@@ -55,6 +59,8 @@ class Job(ABC, Generic[T]):
     """
 
     session: Session
+    addresses: Sequence[tuple[int, int]] = ()
+    """Addresses and sizes that it needs: where they are occupied, it runs in another process."""
     leaves_processes = False
     """Whether it leaves processes that only other jobs of its command may use."""
 

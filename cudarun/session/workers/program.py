@@ -8,9 +8,10 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 
+from cudarun.base.errors import RequestError
 from cudarun.session.workers import connection
 from cudarun.session.workers.parent import STARTUP_LIMIT
 from cudarun.session.workers.worker import die_with
@@ -109,70 +110,62 @@ class SupervisedProgram:
         _note_in_page(0)
 
 
-class ForegroundProgram:
-    """A program with this process's standard streams and terminal, as a shell starts it.
+def run_in_foreground(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    stdout_to_stderr: bool,
+    service: AbstractContextManager[object] | None = None,
+    is_stuck: Callable[[], bool] | None = None,
+) -> int:
+    """Run a program with this process's standard streams and terminal, as a shell does.
+
+    Ctrl-C is the program's: it decides what it means. An error of this process ends the program: in
+    order if it reacts to SIGTERM, else by force.
 
     Args:
         command: The program and its arguments.
         environment: Variables beside those of this process.
         stdout_to_stderr: Pass its output to stderr.
+        service: Entered after the program starts, and left when it has ended: a process with
+            threads is not forked safely.
+        is_stuck: Called from time to time; the program is killed if it returns true.
 
-    It is a context manager: leaving it ends the program.
+    Returns:
+        Its exit status as of a shell: 128 + a signal.
 
     Raises:
-        OSError: The program cannot be started.
+        RequestError: The program cannot be started.
     """
-
-    def __init__(
-        self,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        *,
-        stdout_to_stderr: bool = False,
-    ) -> None:
-        self._process = subprocess.Popen(
+    try:
+        process = subprocess.Popen(
             command,
             stdout=2 if stdout_to_stderr else None,
             env={**os.environ, **environment},
             preexec_fn=partial(die_with, os.getpid()),
         )
-
-    def __enter__(self) -> ForegroundProgram:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-
-    def wait(self, is_stuck: Callable[[], bool] | None = None) -> int:
-        """Wait for the program's end; return its exit status as a shell does: 128 + a signal.
-
-        Ctrl-C is the program's: it decides what it means.
-
-        Args:
-            is_stuck: Called from time to time; the program is killed if it returns true.
-        """
-        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        try:
-            while self._process.poll() is None:
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise RequestError(f"{command[0]} cannot be started: {reason}") from error
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with service or nullcontext():
+            while process.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
-                    self._process.wait(None if is_stuck is None else _TICK)
+                    process.wait(None if is_stuck is None else _TICK)
                 if is_stuck is not None and is_stuck():
-                    self._process.kill()
-                    self._process.wait()
-        finally:
-            signal.signal(signal.SIGINT, handler)
-        status = self._process.returncode
-        return 128 - status if status < 0 else status
-
-    def end(self) -> None:
-        """End the program: in order if it reacts to SIGTERM, else by force."""
-        if self._process.poll() is None:
-            self._process.terminate()
+                    process.kill()
+                    process.wait()
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if process.poll() is None:
+            process.terminate()
             try:
-                self._process.wait(_PATIENCE)
+                process.wait(_PATIENCE)
             except subprocess.TimeoutExpired:
-                self._process.kill()
-        self._process.wait()
+                process.kill()
+                process.wait()
+    return 128 - process.returncode if process.returncode < 0 else process.returncode
 
 
 def _begin(parent: int) -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from cudarun.model.runs import BaselineResult, SpeedResult
 from cudarun.model.spec import CaseReport, Verdict
-from cudarun.session.spec.ranking import CandidateSpeeds, candidate_reports
+from cudarun.session.spec.ranking import Ranking
 
 
 def case(name: str, verdict: Verdict, ratio: float | None) -> CaseReport:
     speed = None if ratio is None else SpeedResult(ratio, ratio, ratio, 0.95, 0.01, True)
-    result: Any = SimpleNamespace(baseline=BaselineResult("naive", (), None, speed))
+    result: Any = SimpleNamespace(timing=None, baseline=BaselineResult("naive", (), None, speed))
     return CaseReport(name, 1, "0", verdict, None, result=result, candidate="fast.cu")
 
 
@@ -25,9 +25,9 @@ def test_only_passed_and_compared_cases_count() -> None:
         case("c", "failed", 1000.0),
         case("d", "passed", None),
     ]
-    speeds = CandidateSpeeds()
+    ranking = Ranking(None)
     for each in cases:
-        speeds.add(each)
-    [report] = candidate_reports(cases, speeds)
+        ranking.add(each)
+    [report] = ranking.candidates(cases)
     assert report.ratio == pytest.approx(4.0)
     assert (report.compared, report.passed, report.failed) == (2, 3, 1)

@@ -218,29 +218,13 @@ class LaunchArrays:
     ) -> cuda.CUDA_RESOURCE_DESC:
         """Return the descriptor of an array, or of a buffer as linear memory, with this name."""
         driver = self._driver
-        kinds = driver.CUresourcetype
-        resource = driver.CUDA_RESOURCE_DESC()
         if isinstance(first, ArraySpec):
-            if first.levels > 1:
-                resource.resType = kinds.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
-                resource.res.mipmap.hMipmappedArray = self._arrays[name]
-            else:
-                resource.resType = kinds.CU_RESOURCE_TYPE_ARRAY
-                resource.res.array.hArray = self._arrays[name]
-            return resource
-        memory: Any
+            return array_resource(driver, self._arrays[name], is_mipmapped=first.levels > 1)
+        texels = addresses[name], *_texel_format(driver, first.type)
         if len(first.shape) == 1:
-            resource.resType = kinds.CU_RESOURCE_TYPE_LINEAR
-            memory = resource.res.linear
-            memory.sizeInBytes = first.nbytes
-        else:
-            resource.resType = kinds.CU_RESOURCE_TYPE_PITCH2D
-            memory = resource.res.pitch2D
-            memory.height, memory.width = first.shape
-            memory.pitchInBytes = first.shape[1] * first.type.size
-        memory.devPtr = driver.CUdeviceptr(addresses[name])
-        memory.format, memory.numChannels = _texel_format(driver, first.type)
-        return resource
+            return linear_resource(driver, *texels, first.nbytes)
+        height, width = first.shape
+        return linear_resource(driver, *texels, width, (height, width * first.type.size))
 
     def _description(
         self, sampling: Sampling, element: Type, levels: int
@@ -298,6 +282,54 @@ class LaunchArrays:
 
     def _attribute(self, name: str) -> int:
         return attribute_of(self._driver, self._driver.cuCtxGetDevice(), name)
+
+
+def array_resource(
+    driver: Driver, array: Handle, *, is_mipmapped: bool = False
+) -> cuda.CUDA_RESOURCE_DESC:
+    """Return an array as the resource of an object."""
+    resource = driver.CUDA_RESOURCE_DESC()
+    if is_mipmapped:
+        resource.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
+        resource.res.mipmap.hMipmappedArray = array
+    else:
+        resource.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
+        resource.res.array.hArray = array
+    return resource
+
+
+def linear_resource(
+    driver: Driver,
+    address: int,
+    texel_format: cuda.CUarray_format,
+    channels: int,
+    width: int,
+    rows: tuple[int, int] | None = None,
+) -> cuda.CUDA_RESOURCE_DESC:
+    """Return linear memory as the resource of an object.
+
+    Args:
+        driver: The driver.
+        address: The address.
+        texel_format: The format of a channel.
+        channels: The channels of a texel.
+        width: The texels of a row; without rows, the bytes of all.
+        rows: Their number, and the bytes from one to the next; ``None`` for one dimension.
+    """
+    resource = driver.CUDA_RESOURCE_DESC()
+    memory: Any
+    if rows is None:
+        resource.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_LINEAR
+        memory = resource.res.linear
+        memory.sizeInBytes = width
+    else:
+        resource.resType = driver.CUresourcetype.CU_RESOURCE_TYPE_PITCH2D
+        memory = resource.res.pitch2D
+        memory.width = width
+        memory.height, memory.pitchInBytes = rows
+    memory.devPtr = driver.CUdeviceptr(address)
+    memory.format, memory.numChannels = texel_format, channels
+    return resource
 
 
 def _extent(spec: ArraySpec) -> tuple[int, int, int]:

@@ -9,7 +9,7 @@ import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cudarun.base.errors import DeviceFailed, RequestError
 from cudarun.session.driver.calls import Driver
@@ -126,8 +126,8 @@ class Launcher:
         try:
             yield
         except DeviceFailed as error:
-            limits = explain_refusal(self._driver, self._device, self._kernel, self._geometry)
-            error.hint = limits or error.hint
+            own = self._driver, self._device, self._kernel, self._geometry
+            error.hint = "\n".join(_Explanation(*own).lines()) or error.hint
             raise
 
     def _set_attributes(self, preferences: Preferences) -> None:
@@ -150,24 +150,22 @@ class Launcher:
     def _make_config(self, *, programmatic: bool) -> cuda.CUlaunchConfig | None:
         """Return the ``CUlaunchConfig`` of a launch with attributes; ``None`` for a plain one."""
         driver, geometry = self._driver, self._geometry
-        attributes = []
+        attributes: list[cuda.CUlaunchAttribute] = []
+
+        def added(name: str) -> Any:
+            attribute = driver.CUlaunchAttribute()
+            attribute.id = getattr(driver.CUlaunchAttributeID, f"CU_LAUNCH_ATTRIBUTE_{name}")
+            attributes.append(attribute)
+            return attribute.value
+
         if geometry.cooperative:
-            attribute = driver.CUlaunchAttribute()
-            attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
-            attribute.value.cooperative = 1
-            attributes.append(attribute)
+            added("COOPERATIVE").cooperative = 1
         if geometry.cluster is not None:
-            attribute = driver.CUlaunchAttribute()
-            attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-            extent = attribute.value.clusterDim
+            extent = added("CLUSTER_DIMENSION").clusterDim
             extent.x, extent.y, extent.z = geometry.cluster
-            attributes.append(attribute)
         if programmatic:
-            attribute = driver.CUlaunchAttribute()
-            names = driver.CUlaunchAttributeID
-            attribute.id = names.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-            attribute.value.programmaticStreamSerializationAllowed = 1
-            attributes.append(attribute)
+            value = added("PROGRAMMATIC_STREAM_SERIALIZATION")
+            value.programmaticStreamSerializationAllowed = 1
         if not attributes:
             return None
         config = driver.CUlaunchConfig()
@@ -200,13 +198,6 @@ class _Parameters:
             _PARAM_END,
         )  # fmt: skip
         self.array, self.extra = ctypes.addressof(self._array), ctypes.addressof(self._extra)
-
-
-def explain_refusal(
-    driver: Driver, device: Device, kernel: Kernel, geometry: Geometry
-) -> str | None:
-    """Return a line for each limit that the launch exceeds; ``None`` without a known one."""
-    return "\n".join(_Explanation(driver, device, kernel, geometry).lines()) or None
 
 
 class _Explanation:

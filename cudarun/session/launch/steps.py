@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
@@ -86,17 +86,10 @@ class BoundStep(StepArguments):
             after[first], after[second] = after[second], after[first]
         return after
 
-    @contextmanager
-    def errors_named(self) -> Iterator[None]:
+    def errors_named(self) -> AbstractContextManager[None]:
         """Add the image, the kernel and, of several steps, the step to errors."""
-        since = len(self.library.logs.error)
-        try:
-            yield
-        except CudarunError as refused:
-            raise _named(
-                refused, self.request, self.library, since, self.number, self.count, self.notes,
-                self.kernel.demangled,
-            ) from None  # fmt: skip
+        step, library, kernel = self.request, self.library, self.kernel
+        return _errors_named(step, library, kernel, self.number, self.count, lambda: self.notes)
 
 
 def bind_steps(
@@ -112,19 +105,14 @@ def bind_steps(
     bound: list[BoundStep] = []
     for step, library in zip(program.steps, libraries, strict=True):
         number, count = len(bound) + 1, len(program.steps)
-        since = len(library.logs.error)
         kernel = library.kernel(step.kernel)
         _note_unchecked(session, library, step)
         source = KernelSource(
             library, library.image, kernel, kernel.parameters, kernel.notes, library.names,
             library.variables, partial(library.kernel_facts, kernel.name),
         )  # fmt: skip
-        try:
+        with _errors_named(step, library, kernel, number, count, lambda: binder.notes):
             arguments = binder.bind(step, source)
-        except CudarunError as refused:
-            raise _named(
-                refused, step, library, since, number, count, binder.notes, kernel.demangled
-            ) from None
         found = {"number": number, "count": count, "library": library, "kernel": kernel}
         bound.append(derived(BoundStep, arguments, **found))
     return tuple(bound)
@@ -159,21 +147,25 @@ def all_scalars(steps: Iterable[BoundStep]) -> Values:
     return {name: value for step in steps for name, value in step.binding.scalars.items()}
 
 
-def _named(
-    error: CudarunError,
+@contextmanager
+def _errors_named(
     step: LaunchStep,
     library: Library,
-    since: int,
+    kernel: Kernel,
     number: int,
     count: int,
-    messages: Iterable[str],
-    kernel: str,
-) -> CudarunError:
-    """Return an error with its step, its image and the compiler's log."""
-    if isinstance(error, ImageRefused):  # the kernel: the image has been loaded
-        error = library.refused(error, since=since)
-    error.warnings = notes(messages)
-    if count > 1:
-        error.of(operation=f"step {number}")
-        error.at(step=f"{number} of {count}")
-    return error.at(file=step.image.origin, kernel=kernel)
+    messages: Callable[[], Iterable[str]],
+) -> Iterator[None]:
+    """Add the step, its image, its notes and the compiler's log to errors."""
+    since = len(library.logs.error)
+    try:
+        yield
+    except CudarunError as refused:
+        error: CudarunError = refused
+        if isinstance(error, ImageRefused):  # the kernel: the image has been loaded
+            error = library.refused(error, since=since)
+        error.warnings = notes(messages())
+        if count > 1:
+            error.of(operation=f"step {number}")
+            error.at(step=f"{number} of {count}")
+        raise error.at(file=step.image.origin, kernel=kernel.demangled) from None

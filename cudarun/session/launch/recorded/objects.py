@@ -17,6 +17,7 @@ from cudarun.base.errors import RequestError
 from cudarun.images.parameters import Parameter
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.tensor_maps import encode
+from cudarun.session.launch.arrays import array_resource, linear_resource
 from cudarun.session.launch.recorded.memory import RecordedArrayBuffer, RecordedBuffer
 from cudarun.session.workers.session import Session
 
@@ -91,26 +92,11 @@ def _object(
 def _resource(
     driver: Driver, each: RecordedObject, array: Callable[[str], Handle]
 ) -> cuda.CUDA_RESOURCE_DESC:
-    kinds = driver.CUresourcetype
-    resource = driver.CUDA_RESOURCE_DESC()
     if each.array:
-        resource.resType = kinds.CU_RESOURCE_TYPE_ARRAY
-        resource.res.array.hArray = array(each.array)
-        return resource
-    memory: Any
-    if each.pitch:
-        resource.resType = kinds.CU_RESOURCE_TYPE_PITCH2D
-        memory = resource.res.pitch2D
-        memory.width, memory.height = each.width, each.height
-        memory.pitchInBytes = each.pitch
-    else:
-        resource.resType = kinds.CU_RESOURCE_TYPE_LINEAR
-        memory = resource.res.linear
-        memory.sizeInBytes = each.width
-    memory.devPtr = driver.CUdeviceptr(each.address)
-    memory.format = _enumerator(driver.CUarray_format, each.format)
-    memory.numChannels = each.channels
-    return resource
+        return array_resource(driver, array(each.array))
+    texel_format = _enumerator(driver.CUarray_format, each.format)
+    rows = (each.height, each.pitch) if each.pitch else None
+    return linear_resource(driver, each.address, texel_format, each.channels, each.width, rows)
 
 
 def _description(driver: Driver, each: RecordedObject) -> cuda.CUDA_TEXTURE_DESC:

@@ -33,9 +33,6 @@ from cudarun.session.workers.pool import WorkerPool
 _TWO_DEVICES = "requires two devices of one driver: -d 0,1 --together"
 _NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED
 
-FactProgress = Callable[[str], object]
-"""Called before each fact with its description, and with an empty text at the end."""
-
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -83,15 +80,15 @@ def chosen_facts(names: Sequence[str]) -> tuple[Fact, ...]:
 
 
 def verify(
-    facts: Sequence[Fact], target: Target, progress: FactProgress = lambda what: None
+    facts: Sequence[Fact], target: Target, progress: Callable[[str], object]
 ) -> VerifyReport:
-    """Check facts on each device.
+    """Check facts on each device; the next worker's driver initializes during each check.
 
     Args:
         facts: The facts.
         target: The devices; with ``together`` a fact about two devices gets the next one too.
             ``timeout`` is for each fact on each device.
-        progress: Called with the progress.
+        progress: Called before each check with its description, and with an empty text at the end.
 
     Raises:
         NoDevice: No driver, no device, or not the requested one.
@@ -101,7 +98,14 @@ def verify(
         checks = [
             _fact_check(fact, device, devices, target) for fact in facts for device in devices
         ]
-        outcomes = _check_all(pool, checks, progress)
+        outcomes: list[FactOnDevice] = []
+        worker = checks[0].begin(pool) if checks else None
+        for number, check in enumerate(checks, start=1):
+            progress(f"{number}/{len(checks)} {check.fact.name} on {check.device}")
+            following = checks[number].begin(pool) if number < len(checks) else None
+            outcomes.append(check.outcome(worker))
+            worker = following
+        progress("")
     return VerifyReport(
         tuple(label_of([device]) for device in devices),
         tuple(
@@ -156,21 +160,6 @@ def _fact_check(
             return _FactCheck(fact, script, label, _TWO_DEVICES)
         chosen.append(other)
     return _FactCheck(fact, script, label, replace(target, devices=tuple(chosen), capture=True))
-
-
-def _check_all(
-    pool: WorkerPool, checks: Sequence[_FactCheck], progress: FactProgress
-) -> list[FactOnDevice]:
-    """Return the outcomes, in order; the next worker's driver initializes during each trial."""
-    outcomes: list[FactOnDevice] = []
-    worker = checks[0].begin(pool) if checks else None
-    for index, check in enumerate(checks):
-        progress(f"{index + 1}/{len(checks)} {check.fact.name} on {check.device}")
-        following = checks[index + 1].begin(pool) if index + 1 < len(checks) else None
-        outcomes.append(check.outcome(worker))
-        worker = following
-    progress("")
-    return outcomes
 
 
 def _next(device: Selector, devices: Sequence[Selector]) -> Selector | None:

@@ -79,6 +79,7 @@ def check_machine(timeout: float | None = None, machine: DevicePaths | None = No
     loaded: Answer[DriverLibrary | str] = call_in_worker(load_driver, limit)
     driver = loaded.value.version if isinstance(loaded.value, DriverLibrary) else None
     installed = _installed("cuda-bindings")
+    nvrtc, nvjitlink = call_in_worker(load_nvrtc, limit), call_in_worker(load_nvjitlink, limit)
     emulator: Answer[int] = call_in_worker(start_emulator, limit)
     return DoctorReport(
         (
@@ -88,16 +89,8 @@ def check_machine(timeout: float | None = None, machine: DevicePaths | None = No
             library(loaded),
             bindings(installed, driver),
             *(_started(call_in_worker(start_driver, limit)) if driver else ()),
-            toolkit_part(
-                "NVRTC", "CUDA source", call_in_worker(load_nvrtc, limit), driver, installed
-            ),
-            toolkit_part(
-                "nvJitLink",
-                "linking without a GPU",
-                call_in_worker(load_nvjitlink, limit),
-                driver,
-                installed,
-            ),
+            toolkit_part("NVRTC", "CUDA source", nvrtc, driver, installed),
+            toolkit_part("nvJitLink", "linking without a GPU", nvjitlink, driver, installed),
             emulated(emulator),
             *((compiler(call_in_worker(load_compiler, limit)),) if emulator.value else ()),
         )
@@ -112,9 +105,8 @@ def hardware(machine: DevicePaths) -> DoctorFinding:
     vendors = machine.pci.glob("*/vendor")
     found = [vendor.parent.name for vendor in vendors if _text(vendor).strip() == _NVIDIA]
     if found:
-        return DoctorFinding(
-            "hardware", "well", f"NVIDIA devices on PCI: {', '.join(sorted(found))}"
-        )
+        says = f"NVIDIA devices on PCI: {', '.join(sorted(found))}"
+        return DoctorFinding("hardware", "well", says)
     if (machine.dev / "dxg").exists():
         return DoctorFinding("hardware", "well", "a Windows GPU via /dev/dxg")
     return DoctorFinding("hardware", "note", "no NVIDIA device on PCI", _BY_CPU)
@@ -139,9 +131,8 @@ def device_nodes(machine: DevicePaths) -> DoctorFinding:
         groups = ", ".join(sorted({_group(node) for node in closed}))
         remedy = f"join the group {groups}, or make them readable and writable for all"
         return DoctorFinding(subject, "wrong", f"no permission to open {_listed(closed)}", remedy)
-    return DoctorFinding(
-        subject, "well", f"{len(gpus)} GPU device files, all readable and writable"
-    )
+    says = f"{len(gpus)} GPU device files, all readable and writable"
+    return DoctorFinding(subject, "well", says)
 
 
 def visible_devices(listed: str | None, nodes: int) -> DoctorFinding:
@@ -169,29 +160,23 @@ def visible_devices(listed: str | None, nodes: int) -> DoctorFinding:
 
 def library(loaded: Answer[DriverLibrary | str]) -> DoctorFinding:
     """Check that libcuda can be loaded."""
-    subject = "driver library"
+    subject, remedy = "driver library", _INSTALL
     match loaded.value:
         case None:
-            return DoctorFinding(subject, "wrong", f"libcuda.so.1: {loaded.error}", _INSTALL)
+            says = f"libcuda.so.1: {loaded.error}"
         case str(why) if "No such file" in why:  # dlerror(3) has only a text
-            return DoctorFinding(
-                subject, "wrong", "libcuda.so.1 was not found", f"{_INSTALL}; {_CONTAINER}"
-            )
+            says, remedy = "libcuda.so.1 was not found", f"{_INSTALL}; {_CONTAINER}"
         case str(why):
-            return DoctorFinding(
-                subject, "wrong", f"libcuda.so.1 cannot be loaded: {why}",
-                f"remove it from LD_LIBRARY_PATH, or {_INSTALL}",
-            )  # fmt: skip
+            says = f"libcuda.so.1 cannot be loaded: {why}"
+            remedy = f"remove it from LD_LIBRARY_PATH, or {_INSTALL}"
         case DriverLibrary(path, result, _) if result != 0:
+            says = f"{path}: cuDriverGetVersion: error {result}"
             remedy = _REMEDIES.get(result, _INSTALL)
-            return DoctorFinding(
-                subject, "wrong", f"{path}: cuDriverGetVersion: error {result}", remedy
-            )
         case DriverLibrary(path, _, number) if number < _OLDEST_DRIVER:
             says = f"{path}: CUDA {_dotted(number)}; {_dotted(_OLDEST_DRIVER)} is required"
-            return DoctorFinding(subject, "wrong", says, _INSTALL)
         case DriverLibrary(path, _, number):
             return DoctorFinding(subject, "well", f"{path}, CUDA {_dotted(number)}")
+    return DoctorFinding(subject, "wrong", says, remedy)
 
 
 def bindings(installed: Version | None, driver: Version | None) -> DoctorFinding:
@@ -200,10 +185,9 @@ def bindings(installed: Version | None, driver: Version | None) -> DoctorFinding
     if installed is None:
         return DoctorFinding(subject, "wrong", "not installed", "pip install cuda-python")
     if driver is not None and installed[0] > driver[0] >= _OLDEST_DRIVER[0]:
-        return DoctorFinding(
-            subject, "note", f"{_dotted(installed)} is for drivers of CUDA {installed[0]}",
-            f"update the driver, or pip install 'cuda-python=={driver[0]}.*'",
-        )  # fmt: skip
+        says = f"{_dotted(installed)} is for drivers of CUDA {installed[0]}"
+        remedy = f"update the driver, or pip install 'cuda-python=={driver[0]}.*'"
+        return DoctorFinding(subject, "note", says, remedy)
     return DoctorFinding(subject, "well", _dotted(installed))
 
 
@@ -231,9 +215,8 @@ def toolkit_part(
         return DoctorFinding(name, "well", _dotted(found))
     says = f"{_dotted(found)} is newer than the driver's CUDA {_dotted(driver)}"
     if found[0] == driver[0]:
-        return DoctorFinding(
-            name, "well", f"{says}: it can generate SASS, but not PTX, for this driver"
-        )
+        says += ": it can generate SASS, but not PTX, for this driver"
+        return DoctorFinding(name, "well", says)
     remedy = f"update the driver, or in a separate environment: {toolkit_installation(driver)}"
     return DoctorFinding(name, "note", f"{says}; the driver may refuse its output", remedy)
 
@@ -263,9 +246,8 @@ def compiler(asked: Answer[Compiler]) -> DoctorFinding:
         return DoctorFinding(subject, "note", says, f"unset {_TARGET}" if target else "")
     vectors = "AVX-512" if found.has_avx512 else "AVX2"
     chosen = f" ({_TARGET})" if target else ""
-    return DoctorFinding(
-        subject, "well", f"{found.version} compiles for {found.processor} with {vectors}{chosen}"
-    )
+    says = f"{found.version} compiles for {found.processor} with {vectors}{chosen}"
+    return DoctorFinding(subject, "well", says)
 
 
 def _started(asked: Answer[DriverStart]) -> Iterator[DoctorFinding]:

@@ -19,8 +19,8 @@ from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel
 from cudarun.session.load.jit import Logs, driver_options, option_refusals, refused_by_driver
+from cudarun.session.load.preparation import with_version_note
 from cudarun.session.load.request import JitOptions
-from cudarun.session.load.version_notes import with_version_note
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:

@@ -13,14 +13,15 @@ from dataclasses import replace
 
 from cudarun.base.errors import ImageRefused, RequestError
 from cudarun.diagnostics.entries import Diagnosed, notes
-from cudarun.diagnostics.refusals import LoadTarget
+from cudarun.diagnostics.refusals import LoadTarget, version_text
 from cudarun.images.facts import ImageFacts
 from cudarun.images.fatbin import read_entries
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import read_image
-from cudarun.images.versions import Architecture
+from cudarun.images.summary import summarize
+from cudarun.images.versions import Architecture, Version, cuda_of_ptx, newest_ptx
 from cudarun.session.driver.calls import Driver
-from cudarun.session.driver.devices import Device, architecture_of, newest_ptx_of
+from cudarun.session.driver.devices import Device, architecture_of, cuda_of, newest_ptx_of
 from cudarun.session.image.diagnosis import check_structure, device_target, diagnose
 from cudarun.session.image.image import Image
 from cudarun.session.load.fatbins import (
@@ -31,7 +32,6 @@ from cudarun.session.load.fatbins import (
     used_fatbins,
     with_kernel,
 )
-from cudarun.session.load.version_notes import with_version_note
 
 
 def prepare(
@@ -171,3 +171,27 @@ def _facts(ptx: bytes, origin: str) -> ImageFacts | None:
         return read_image(ptx, origin, whole=False)
     except ImageRefused:
         return None
+
+
+def with_version_note(driver: Driver, image: Image) -> Image:
+    """Return the image, with a note if its PTX is newer than the driver's CUDA version.
+
+    PTX that was compiled from CUDA source has no note: a GPU gets machine code.
+    """
+    version = _version(image)
+    usual = newest_ptx(cuda_of(driver))
+    own = driver.traits.newest_ptx
+    if own is None or usual is None or version is None or image.is_compiled:
+        return image
+    if not usual < version <= own():
+        return image
+    needed = version_text(cuda_of_ptx(version))
+    note = f"{image.origin} has PTX {version_text(version)}: a GPU's driver needs CUDA {needed}"
+    return replace(image, warnings=(*image.warnings, *notes([f"{note} or later to compile it"])))
+
+
+def _version(image: Image) -> Version | None:
+    if image.facts is not None:
+        return image.facts.ptx_version
+    is_ptx = identify(image.data) is ImageKind.PTX
+    return summarize(image.data, image.origin).ptx_version if is_ptx else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -35,18 +36,10 @@ def _count(count: int) -> int:
 
 
 _INTEGER_OPERATORS: dict[str, Callable[[int, int], int]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "//": lambda a, b: a // b,
-    "%": lambda a, b: a % b,
-    "**": _power,
-    "<<": lambda a, b: a << _count(b),
-    ">>": lambda a, b: a >> _count(b),
-    "&": lambda a, b: a & b,
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
-}
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv,
+    "%": operator.mod, "**": _power, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    "<<": lambda a, b: a << _count(b), ">>": lambda a, b: a >> _count(b),
+}  # fmt: skip
 
 
 def integer_operation(operator: str, left: int, right: int) -> int:

@@ -26,22 +26,15 @@ _Pixels = npt.NDArray[Any]
 _GRAY, _RGB, _PALETTE, _GRAY_ALPHA, _RGBA = 0, 2, 3, 4, 6
 _DEPTHS = {
     _GRAY: (1, 2, 4, 8, 16),
-    _RGB: (8, 16),
     _PALETTE: (1, 2, 4, 8),
-    _GRAY_ALPHA: (8, 16),
-    _RGBA: (8, 16),
+    **dict.fromkeys((_RGB, _GRAY_ALPHA, _RGBA), (8, 16)),
 }
 _CHANNELS = {_GRAY: 1, _RGB: 3, _PALETTE: 1, _GRAY_ALPHA: 2, _RGBA: 4}
 _SUB, _UP, _AVERAGE, _PAETH = 1, 2, 3, 4
 _PASSES = (
-    (0, 0, 8, 8),
-    (4, 0, 8, 8),
-    (0, 4, 4, 8),
-    (2, 0, 4, 4),
-    (0, 2, 2, 4),
-    (1, 0, 2, 2),
+    (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2),
     (0, 1, 1, 2),
-)
+)  # fmt: skip
 """The passes of interlaced images: the first column and row, and the steps of both."""
 _MOST_RATIO = 1040  # of deflate: 258 bytes in 2 bits
 

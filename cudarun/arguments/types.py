@@ -354,19 +354,10 @@ ALIASES: dict[str, tuple[str, ...]] = {
 
 def _vector_types() -> dict[str, VectorType]:
     bases = {
-        "char": "i8",
-        "uchar": "u8",
-        "short": "i16",
-        "ushort": "u16",
-        "int": "i32",
-        "uint": "u32",
-        "long": "i64",
-        "ulong": "u64",
-        "longlong": "i64",
-        "ulonglong": "u64",
-        "float": "f32",
-        "double": "f64",
-    }
+        "char": "i8", "uchar": "u8", "short": "i16", "ushort": "u16", "int": "i32", "uint": "u32",
+        "long": "i64", "ulong": "u64", "longlong": "i64", "ulonglong": "u64",
+        "float": "f32", "double": "f64",
+    }  # fmt: skip
     vectors = []
     for base, name in bases.items():
         scalar = SCALARS[name]

@@ -56,19 +56,10 @@ if TYPE_CHECKING:
     SubjectKind = Literal["place", "case", "option", "origin", "operation", "argument"]
 
 ErrorKind = Literal[
-    "ArgumentSyntaxError",
-    "CheckFailed",
-    "DeviceFailed",
-    "ExpectationFailed",
-    "ImageRefused",
-    "InternalError",
-    "Interrupted",
-    "NoDevice",
-    "OutOfTime",
-    "PtxError",
-    "RequestError",
+    "ArgumentSyntaxError", "CheckFailed", "DeviceFailed", "ExpectationFailed", "ImageRefused",
+    "InternalError", "Interrupted", "NoDevice", "OutOfTime", "PtxError", "RequestError",
     "WorkerDied",
-]
+]  # fmt: skip
 """The names of errors in JSON and JUnit documents, which are independent of class names."""
 
 

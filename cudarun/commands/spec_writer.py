@@ -44,11 +44,15 @@ def append_case(path: str, context: click.Context, request: Program) -> str:
         raise RequestError(
             "an image from stdin has no file name for the spec", option="--write-spec"
         )
-    before = _text(path)
+    before = ""  # of a device or a pipe
+    if os.path.lexists(path) and not is_special(path):
+        before = read_text(path, "--write-spec")
     spec = _spec(path, before)
     names = (table.entries["name"].value for table in spec.tables if "name" in table.entries)
     taken = {name for name in names if isinstance(name, str)}
-    name = _free_name(context.params["kernel"] or Path(image).stem, taken)
+    stem = context.params["kernel"] or Path(image).stem
+    numbered = (stem if number == 1 else f"{stem}-{number}" for number in range(1, len(taken) + 2))
+    name = next(each for each in numbered if each not in taken)
     entries: list[tuple[str, object]] = [
         ("name", name),
         ("image", relocated_path(image, folder=folder)),
@@ -65,7 +69,8 @@ def append_case(path: str, context: click.Context, request: Program) -> str:
         for step in (context, *later):
             text += f"\n[[{CASES}.{SPEC_STEPS}]]\n{_lines(_step(step, folder))}"
     try:
-        data = f"{before}{_separator(before)}[[{CASES}]]\n{text}".encode()
+        empty_line = os.linesep if before.endswith("\n") else 2 * os.linesep
+        data = f"{before}{before and empty_line}[[{CASES}]]\n{text}".encode()
     except UnicodeEncodeError:
         raise RequestError("a name in the command is not UTF-8", option="--write-spec") from None
     with whole_file(OutputFile("--write-spec", path, FileUse.APPENDED)) as file:
@@ -113,13 +118,6 @@ def _lines(entries: Iterable[tuple[str, object]]) -> str:
     return "".join(f"{line}\n" for line in spec_lines(entries))
 
 
-def _text(path: str) -> str:
-    """Return the current text of the file; a device or a pipe has none."""
-    if is_special(path) or not os.path.lexists(path):
-        return ""
-    return read_text(path, "--write-spec")
-
-
 def _spec(path: str, text: str) -> SpecText:
     """Parse the spec to extend.
 
@@ -137,16 +135,6 @@ def _spec(path: str, text: str) -> SpecText:
             option="--write-spec",
         )
     return spec
-
-
-def _separator(before: str) -> str:
-    """Return what separates a case from the text before it: an empty line."""
-    return "" if not before else os.linesep if before.endswith("\n") else 2 * os.linesep
-
-
-def _free_name(stem: str, taken: set[str]) -> str:
-    numbered = (stem if number == 1 else f"{stem}-{number}" for number in range(1, len(taken) + 2))
-    return next(name for name in numbered if name not in taken)
 
 
 def toml_value(form: CaseForm | None, value: Any, folder: Path) -> Any:

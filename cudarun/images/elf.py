@@ -18,10 +18,9 @@ from cudarun.images.kinds import Damaged, ImageKind, refused_if_damaged
 if TYPE_CHECKING:
     from cudarun.images.contents import Buffer
 
-_HEADER_BYTES = 64
+_HEADER = struct.Struct("<7xB8xH22xQI6xHHH")
 _SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
 _64_BIT_LITTLE_ENDIAN = b"\x02\x01"
-_OS_ABI_OFFSET = 7  # in the header
 _RELOCATABLE = 1  # e_type
 _MALFORMED = "the ELF file is malformed"
 _SYMBOL = struct.Struct("<IBBHQQ")
@@ -164,15 +163,12 @@ def _read(contents: CodeBytes, kind: ImageKind, *, with_symbols: bool) -> Elf:
 
 
 def _header(contents: CodeBytes) -> _Header:
-    [data] = contents.fetch([(0, min(_HEADER_BYTES, contents.size))])
-    if len(data) < _HEADER_BYTES:
+    [data] = contents.fetch([(0, min(_HEADER.size, contents.size))])
+    if len(data) < _HEADER.size:
         raise Damaged("the file is truncated in the ELF header")
     if data[4:6] != _64_BIT_LITTLE_ENDIAN:
         raise Damaged("it is not 64-bit little-endian ELF")
-    (type_,) = struct.unpack_from("<H", data, 0x10)
-    (table,) = struct.unpack_from("<Q", data, 0x28)
-    (flags,) = struct.unpack_from("<I", data, 0x30)
-    entry_size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    os_abi, type_, table, flags, entry_size, count, names = _HEADER.unpack(data)
     if not table or not count:
         raise Damaged("it has no sections")
     if entry_size != _SECTION_HEADER.size:
@@ -181,7 +177,7 @@ def _header(contents: CodeBytes) -> _Header:
         raise Damaged("the section table extends past the end of the file")
     if names >= count:
         raise Damaged("it has no section names")
-    return _Header(data[_OS_ABI_OFFSET], type_, table, flags, count, names)
+    return _Header(os_abi, type_, table, flags, count, names)
 
 
 def _section_headers(contents: CodeBytes, header: _Header) -> list[_SectionHeader]:

@@ -260,12 +260,8 @@ class _Reader:
             address = operand.address if isinstance(operand, TupleAddress) else operand
             if isinstance(address, Address) and isinstance(address.base, Register):
                 for place in self._origins.get(address.base.name, ()):
-                    self._record(
-                        it,
-                        kind,
-                        self.usage.pointers.setdefault(place, PointerUse()),
-                        _registers(others),
-                    )
+                    use = self.usage.pointers.setdefault(place, PointerUse())
+                    self._record(it, kind, use, _registers(others))
 
     def _record(
         self, it: Instruction, kind: str | None, use: PointerUse, data: Iterable[str]
@@ -303,11 +299,12 @@ class _Reader:
             known = self._floats.get(register)
             if known is None:
                 continue
-            if isinstance(use, PointerUse):
-                if use.element and use.element[0] == "b" and _same_size(use.element, known):
+            kind = use.element if isinstance(use, PointerUse) else self.usage.values[use]
+            if kind and kind[0] == "b" and TYPE_BYTES[kind] == TYPE_BYTES[known]:
+                if isinstance(use, PointerUse):
                     use.element = known
-            elif self.usage.values[use][0] == "b" and _same_size(self.usage.values[use], known):
-                self.usage.values[use] = known
+                else:
+                    self.usage.values[use] = known
 
     def _places(self, operands: Iterable[Operand]) -> set[Place]:
         none = frozenset[Place]()
@@ -325,10 +322,6 @@ def _types(modifiers: tuple[str, ...]) -> tuple[str | None, str | None]:
     """Return the type of an instruction, its last one, and that as a float."""
     kind = next((word for word in reversed(modifiers) if word in TYPE_BYTES), None)
     return kind, _FLOATS.get(kind or "")
-
-
-def _same_size(one: str, other: str) -> bool:
-    return TYPE_BYTES[one] == TYPE_BYTES[other]
 
 
 def _registers(operands: Iterable[Operand]) -> Iterator[str]:

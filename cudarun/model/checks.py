@@ -111,9 +111,9 @@ def failure_lines(check: CheckResult) -> Iterator[str]:
 
 
 def _element_lines(check: CheckResult) -> Iterator[str]:
-    found = f"{check.mismatches} of {check.elements} elements {_how(check)}"
-    if check.location is not None:
-        found += f", {check.location}"
+    how = "mismatched" if {each.operator for each in check.first} == {"=="} else "failed"
+    where = "" if check.location is None else f", {check.location}"
+    found = f"{check.mismatches} of {check.elements} elements {how}{where}"
     yield "; ".join((found, *_errors(check)))
     worst = check.worst if check.mismatches > 1 else None
     for mismatch in check.first:
@@ -133,10 +133,6 @@ def nan_note(check: CheckResult) -> str | None:
 
 def _index(mismatch: Mismatch) -> str:
     return f"[{', '.join(map(str, mismatch.index))}]"
-
-
-def _how(check: CheckResult) -> str:
-    return "mismatched" if {each.operator for each in check.first} == {"=="} else "failed"
 
 
 def _wrong(mismatch: Mismatch) -> str:

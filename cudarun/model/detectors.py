@@ -176,15 +176,9 @@ class ProvedOperation:
     """
 
     kind: Literal[
-        "barrier",
-        "warp barrier",
-        "cluster barrier",
-        "mbarrier wait",
-        "wgmma wait",
-        "copy wait",
-        "fence",
-        "atomic",
-    ]
+        "barrier", "warp barrier", "cluster barrier", "mbarrier wait", "wgmma wait", "copy wait",
+        "fence", "atomic",
+    ]  # fmt: skip
     function: str
     ptx_line: int
     ptx: str

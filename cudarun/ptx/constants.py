@@ -27,35 +27,17 @@ _SIGN = 1 << (_BITS - 1)
 _MOST_DIGITS = {2: 64, 8: 24, 10: 20}  # ptxas refuses literals with more; it wraps the others
 
 _PRECEDENCE = {
-    "||": 1,
-    "&&": 2,
-    "|": 3,
-    "^": 4,
-    "&": 5,
-    **dict.fromkeys(("==", "!="), 6),
-    **dict.fromkeys(("<", ">", "<=", ">="), 7),
-    **dict.fromkeys(("<<", ">>"), 8),
-    **dict.fromkeys(("+", "-"), 9),
-    **dict.fromkeys(("*", "/", "%"), 10),
-}
+    "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7,
+    "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
+}  # fmt: skip
 
 _OPERATORS: dict[str, Callable[..., Any]] = {
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "&": operator.and_,
-    "^": operator.xor,
-    "|": operator.or_,
-    "%": operator.mod,
-    "&&": lambda a, b: bool(a and b),
-    "||": lambda a, b: bool(a or b),
-}
+    "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
+    "==": operator.eq, "!=": operator.ne, "+": operator.add, "-": operator.sub,
+    "*": operator.mul, "%": operator.mod,
+    "&": operator.and_, "^": operator.xor, "|": operator.or_,
+    "&&": lambda a, b: bool(a and b), "||": lambda a, b: bool(a or b),
+}  # fmt: skip
 NOT_INTEGER = "Integer constant expression expected"
 _OF_FLOATS = frozenset({"<", ">", "<=", ">=", "==", "!=", "+", "-", "*"})
 

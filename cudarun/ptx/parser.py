@@ -37,22 +37,11 @@ SHORT = 1 << 18
 """
 
 _LINKAGE = frozenset({"extern", "visible", "weak", "common"})
-_FUNCTION_DIRECTIVES = frozenset(
-    {
-        "abi_preserve",
-        "abi_preserve_control",
-        "blocksareclusters",
-        "explicitcluster",
-        "maxclusterrank",
-        "maxnctapersm",
-        "maxnreg",
-        "maxntid",
-        "minnctapersm",
-        "noreturn",
-        "reqnctapercluster",
-        "reqntid",
-    }
-)
+_FUNCTION_DIRECTIVES = frozenset({
+    "abi_preserve", "abi_preserve_control", "blocksareclusters", "explicitcluster",
+    "maxclusterrank", "maxnctapersm", "maxnreg", "maxntid", "minnctapersm", "noreturn",
+    "reqnctapercluster", "reqntid",
+})  # fmt: skip
 
 _EXTENTS = {"maxntid": 3, "reqntid": 3, "maxnreg": 1, "minnctapersm": 1}  # the most numbers
 _CONFLICTS = (("maxntid", "reqntid"), ("reqnctapercluster", "maxclusterrank"))

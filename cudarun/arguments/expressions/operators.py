@@ -25,30 +25,18 @@ Operand: TypeAlias = "int | np.generic | Array"
 _Function: TypeAlias = Callable[[Any, Any], Any]
 
 _FLOAT_OPERATORS: dict[str, _Function] = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "/": np.divide,
-    "//": np.floor_divide,
-    "%": np.remainder,
-    "**": np.power,
-}
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide,
+    "//": np.floor_divide, "%": np.remainder, "**": np.power,
+}  # fmt: skip
 _INTEGER_OPERATORS: dict[str, _Function] = {
     **{symbol: _FLOAT_OPERATORS[symbol] for symbol in ("+", "-", "*", "//", "%", "**")},
-    "<<": np.left_shift,
-    ">>": np.right_shift,
-    "&": np.bitwise_and,
-    "|": np.bitwise_or,
-    "^": np.bitwise_xor,
-}
+    "<<": np.left_shift, ">>": np.right_shift,
+    "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor,
+}  # fmt: skip
 _COMPARISONS: dict[str, _Function] = {
-    "==": np.equal,
-    "!=": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
+    "==": np.equal, "!=": np.not_equal,
+    "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+}  # fmt: skip
 _BITWISE = frozenset("&|^")
 
 

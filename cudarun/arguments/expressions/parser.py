@@ -27,17 +27,9 @@ _HINT_WIDTH = 90  # columns
 _OPERATOR = re.compile(r"\*\*|//|<<|>>|<=|>=|==|!=|[-+*/%@&|^~<>]|(?:and|or|not)\b")
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
 _PRECEDENCE = {
-    "or": 1,
-    "and": 2,
-    **dict.fromkeys(_COMPARISONS, 4),
-    "|": 5,
-    "^": 6,
-    "&": 7,
-    **dict.fromkeys(("<<", ">>"), 8),
-    **dict.fromkeys(("+", "-"), 9),
-    **dict.fromkeys(("*", "/", "//", "%", "@"), 10),
-    "**": 12,
-}
+    "or": 1, "and": 2, **dict.fromkeys(_COMPARISONS, 4), "|": 5, "^": 6, "&": 7, "<<": 8, ">>": 8,
+    "+": 9, "-": 9, "*": 10, "/": 10, "//": 10, "%": 10, "@": 10, "**": 12,
+}  # fmt: skip
 _NOT, _COMPARE, _SIGN = 3, 4, 11
 _NAME = re.compile(rf"(?P<first>{IDENTIFIER.pattern})(?:\.(?!T\b)(?:{IDENTIFIER.pattern}|[0-9]+))*")
 """An argument, or a member of a struct passed by value: ``s.n``, or ``s.0`` without a name."""

@@ -71,20 +71,15 @@ class BufferRules(ValueRules):
         if scanner.peek("["):
             return self.list_initial(element, len(dimensions) + len(inner_shape(element)))
         if scanner.looks_at(NUMBER_AHEAD):
-            return self.constant(element)
+            number = self.number()
+            self.fits(number, element, start)
+            return Constant(number)
         word = self.required(IDENTIFIER, "an initializer")
         if word not in INITIALS:
             raise scanner.error(
                 f"unknown initializer {word!r}", start, hint=did_you_mean(word, INITIALS) or _ALL
             )
         return self.named_initial(word, element, len(dimensions), start)
-
-    def constant(self, element: Type) -> Constant:
-        """Parse one number for all elements."""
-        start = self.scanner.skip_space()
-        number = self.number()
-        self.fits(number, element, start)
-        return Constant(number)
 
     def named_initial(self, word: str, element: Type, axes: int, start: int) -> Initial:
         """Parse the rest of an initializer that starts with ``word``."""

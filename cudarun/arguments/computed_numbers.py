@@ -13,7 +13,7 @@ from cudarun.arguments.parameter_order import default_name
 from cudarun.arguments.scalars import CompiledConstant, Computed, Scalar, UntypedNumber, number_text
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.scope import Scope
-from cudarun.arguments.types import NAMED, ScalarType
+from cudarun.arguments.types import NAMED
 from cudarun.arguments.value_parts import with_parts
 from cudarun.arguments.values import (
     AddressOf,
@@ -100,7 +100,10 @@ class _Numbers:
         match value:
             case Computed(expression, type_):
                 number = self._number(expression)
-                return number if type_ is None else _typed(number, type_, expression)
+                try:
+                    return number if type_ is None else number.of(type_)
+                except LiteralError as error:
+                    raise RequestError(f"{expression} is {number}: {error}") from None
             case Reference(name):
                 return self._named(name)
             case StructValue():
@@ -164,10 +167,3 @@ def _evaluated(expression: Expression, numbers: Mapping[str, float]) -> float:
         raise RequestError(f"{expression} is not one number")
     number: float = value.item()
     return number
-
-
-def _typed(number: UntypedNumber, scalar: ScalarType, expression: Expression) -> Scalar:
-    try:
-        return number.of(scalar)
-    except LiteralError as error:
-        raise RequestError(f"{expression} is {number}: {error}") from None

@@ -190,10 +190,7 @@ _ALL = re.compile(r"all\b")
 _Parse = Callable[[ObjectRules], Any] | None
 
 _FORM: dict[str, _Parse] = {
-    "layered": None,
-    "cube": None,
-    "gather": None,
-    "linear": None,
+    **dict.fromkeys(("layered", "cube", "gather", "linear")),
     "levels": lambda rules: rules.levels(),
 }
 """The options of the array, each with the parser of its value; ``None`` for a flag."""

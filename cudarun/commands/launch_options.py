@@ -10,14 +10,14 @@ from typing import Any, Literal, TypeAlias
 
 import click
 
-from cudarun.base.options import CaseForm, OptionGroup, OptionScope
+from cudarun.base.options import OptionGroup, OptionScope, option_fields
 from cudarun.commands import completion
-from cudarun.commands.declaration import F, option, options_of
+from cudarun.commands.declaration import F, option, options_of, value_name
 from cudarun.commands.numbers import whole
 from cudarun.commands.options import stack
 from cudarun.session.driver.selection import ALL, Selector, parse_devices
 from cudarun.session.launch.request import ProgramOptions
-from cudarun.session.launch.step_request import SHOW_KINDS, LaunchStep
+from cudarun.session.launch.step_request import SHOW_KINDS, GeometryRequest, LaunchStep
 
 Seed: TypeAlias = int | Literal["random"]
 """The value of ``--seed``."""
@@ -68,16 +68,13 @@ _BASELINE_GEOMETRY = {
         f"--baseline-{name}",
         group=OptionGroup.CHECKS,
         scope=OptionScope.CASE,
-        form=form,
-        metavar=metavar,
+        form=facts["form"],
+        metavar=facts["metavar"],
         help=f"--{name} of the kernel of --baseline.  [default: that of the launch]",
     )
-    for name, form, metavar in (
-        ("threads", CaseForm.EXTENT, "X[,Y[,Z]]"),
-        ("grid", CaseForm.EXTENT, "X[,Y[,Z]]"),
-        ("block", CaseForm.EXTENT, "X[,Y[,Z]]"),
-        ("smem", CaseForm.COUNT, "BYTES"),
-    )
+    for field in option_fields(GeometryRequest)
+    for name, facts in ((value_name(field), field.metadata["option"][1]),)
+    if name in ("threads", "grid", "block", "smem")
 }
 """The geometry of the kernel of ``--baseline``, where it is not that of the launch."""
 

@@ -25,13 +25,6 @@ from cudarun.report.notes import redundant
 _SHOWN = 10  # findings at different lines of the source
 _WORDS = {"race": "race in", "uninit": "uninitialized read of"}
 _MORE = {1: ("PTX line", "PTX lines"), 2: ("pair of PTX lines", "pairs of PTX lines")}
-_OUTCOMES = {
-    "race": "race       ",
-    "no race": "no race    ",
-    "fault": "fault      ",
-    "timeout": "timed out  ",
-    "not reached": "not reached",
-}
 _CLAIMS = {
     "race": "no race in {schedules}; asynchronous copies included",
     "race=strict": "no race in {schedules}; asynchronous copies and equal writes included",
@@ -158,8 +151,8 @@ def show_proof(proof: Proof, out: Console) -> None:
 
 
 def _show_operation(each: ProvedOperation, others: int, out: Console) -> None:
-    where = _where(each.source, each)
-    print_line(out, f"  {_OUTCOMES[each.outcome]} without {each.kind}: {where}")
+    where, outcome = _where(each.source, each), each.outcome.replace("timeout", "timed out")
+    print_line(out, f"  {outcome:11} without {each.kind}: {where}")
     if each.race is not None:
         accesses = " and ".join(
             f"{place.access} at {place.source or f'PTX line {place.ptx_line}'}"

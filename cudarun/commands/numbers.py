@@ -68,19 +68,15 @@ def seconds(text: str | float) -> float:
 
 def not_negative(text: str | float) -> float:
     """Parse a nonnegative number."""
-    number = _number(text)
-    if not number >= 0:
-        raise click.BadParameter(f"'{text}' is not a nonnegative number")
-    return number
-
-
-def _number(text: str | float) -> float:
     from cudarun.arguments.literals import LiteralError, as_number
 
     try:
-        return float(as_number(text) if isinstance(text, str) else text)
+        number = float(as_number(text) if isinstance(text, str) else text)
     except LiteralError:
         raise click.BadParameter(f"'{text}' is not a number") from None
+    if not number >= 0:
+        raise click.BadParameter(f"'{text}' is not a nonnegative number")
+    return number
 
 
 def extent(text: str) -> Extent:

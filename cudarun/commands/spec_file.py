@@ -130,7 +130,9 @@ class _CaseReader:
         self.text = text
         self.where = where
         self.directory = spec_folder(text.path)
-        self.rerun = _rerun(text.path, options)
+        self.rerun: tuple[str, ...] | None = None  # the command, unless it is read only once
+        if not is_stream(text.path) and os.path.isfile(text.path):
+            self.rerun = "cudarun", "launch", "--spec", text.path, *options.words
         self._images: dict[tuple[str, CompileOptions, int | None], Image] = {}
         for normal, entry in text.defaults.entries.items():
             if normal == DEFAULTS or not is_key(normal):
@@ -393,13 +395,6 @@ def _replaced(normal: str, value: object, instance: Instance) -> object:
     if any(isinstance(each, str) and "\0" in each for each in texts(value)):
         raise RequestError(f"{normal} contains a NUL character")
     return value
-
-
-def _rerun(path: str, options: SpecOptions) -> tuple[str, ...] | None:
-    """Return the command that runs the spec again; ``None`` if it can be read only once."""
-    if is_stream(path) or not os.path.isfile(path):
-        return None
-    return "cudarun", "launch", "--spec", path, *options.words
 
 
 def _kernel_name(given: str | None, request: Program | None) -> str | None:

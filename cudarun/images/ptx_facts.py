@@ -15,7 +15,7 @@ from cudarun.images.parameters import Parameter, parameter_base
 from cudarun.images.versions import parse_target
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import SHORT, lazy_module
-from cudarun.ptx.tree import TYPE_BYTES, Float, Function, Integer, Module, SymbolValue, Variable
+from cudarun.ptx.tree import TYPE_BYTES, Function, Integer, Module, SymbolValue, Variable
 
 # String literals and the file names of assert(): variables without a name in the source.
 _UNNAMED = re.compile(r"\$|__unnamed_|__PRETTY_FUNCTION__|__func__")
@@ -126,6 +126,10 @@ def _extent(function: Function, directive: str) -> Extent | None:
 
 def _variable(variable: Variable) -> VariableFacts:
     is_bytes = variable.type == "b8" and variable.dimensions
+    bits = (
+        each.value if isinstance(each, Integer) else isinstance(each, SymbolValue) or each.bits
+        for each in variable.initial or ()
+    )
     return VariableFacts(
         name=variable.name,
         space=variable.space,
@@ -133,39 +137,21 @@ def _variable(variable: Variable) -> VariableFacts:
         alignment=_alignment(variable),
         managed="managed" in variable.attributes,
         type=None if is_bytes else _type_text(variable),
-        is_zero=None
-        if variable.space != "const"
-        else not any(map(_has_bits, variable.initial or ())),
+        is_zero=not any(bits) if variable.space == "const" else None,
         is_initialized=variable.initial is not None,
     )
 
 
-def _has_bits(element: Integer | Float | SymbolValue) -> bool:
-    """Return whether an element of an initializer is not zero."""
-    match element:
-        case Integer(value):
-            return value != 0
-        case Float(bits):
-            return bits != 0
-        case _:
-            return True
-
-
-def _element_bytes(variable: Variable) -> int:
-    return TYPE_BYTES[variable.type] * variable.vector
-
-
 def _alignment(variable: Variable) -> int:
-    return variable.alignment or _element_bytes(variable)
+    return variable.alignment or TYPE_BYTES[variable.type] * variable.vector
 
 
 def _size(variable: Variable) -> int:
     """Return the size in bytes; an array without an extent has that of its initializer."""
-    extents = list(variable.dimensions)
-    if extents and extents[0] is None:
-        row = prod(extent for extent in extents[1:] if extent is not None) * variable.vector
-        extents[0] = len(variable.initial or ()) // row
-    return _element_bytes(variable) * prod(extent for extent in extents if extent is not None)
+    extents = [each for each in variable.dimensions if each is not None]
+    if variable.dimensions[:1] == (None,):
+        extents.append(len(variable.initial or ()) // (prod(extents) * variable.vector))
+    return TYPE_BYTES[variable.type] * variable.vector * prod(extents)
 
 
 def _type_text(variable: Variable) -> str:

@@ -269,7 +269,10 @@ class Evaluator:
     def _call(self, node: tree.Call) -> Data:
         name, arguments = node.function, node.arguments
         if name in CASTS:
-            return self._cast(CASTS[name], arguments[0])
+            scalar, [operand] = CASTS[name], arguments
+            # Arithmetic is in float64, but a NaN is of its operands' type.
+            declared = self.precision(operand, most_exact) if scalar.is_integer else None
+            return elementwise(lambda each: convert(each, scalar, declared), self.value(operand))
         if name in ELEMENTWISE:
             return elementwise(ELEMENTWISE[name], *map(self.value, arguments))
         options = {keyword: self._option(keyword, value) for keyword, value in node.keywords}
@@ -287,11 +290,6 @@ class Evaluator:
                 operands = [first, *(self._operand(name, each) for each in arguments[1:])]
                 return cast(Data, plain(functions.einsum(node.text, operands)))
             return cast(Data, plain(self._whole(name, first, arguments, options)))
-
-    def _cast(self, scalar: ScalarType, node: tree.Node) -> Data:
-        """Convert a value; arithmetic is in float64, but a NaN is of its operands' type."""
-        declared = self.precision(node, most_exact) if scalar.is_integer else None
-        return elementwise(lambda value: convert(value, scalar, declared), self.value(node))
 
     def _operand(self, name: str, node: tree.Node) -> Any:
         """Return an argument of a function that needs whole arrays."""

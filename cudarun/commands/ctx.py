@@ -17,7 +17,7 @@ from cudarun.commands.inputs import DASH, read_input, read_text
 from cudarun.commands.options import progress_display, reading, target, target_options
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
-from cudarun.session.contexts.verbs import CHAPTERS, Verb
+from cudarun.session.contexts.verbs import CHAPTERS
 from cudarun.session.image.image import STDIN
 
 if TYPE_CHECKING:
@@ -55,13 +55,13 @@ def _step_help() -> str:
     """Return the table of steps for ``--help``."""
     lines = []
     for chapter, verbs in CHAPTERS.items():
-        lines += ["\b", f"{chapter}:", *map(_verb_help, verbs), ""]
+        lines += ["\b", f"{chapter}:"]
+        for verb in verbs:
+            head = f"{verb.name} {verb.usage}".rstrip()
+            lines.append(f"  {head:28}" if len(head) <= 28 else f"  {head}\n{'':30}")
+            lines[-1] += f" {verb.help}"
+        lines.append("")
     return "\n".join(lines)
-
-
-def _verb_help(verb: Verb) -> str:
-    head = f"{verb.name} {verb.usage}".rstrip()
-    return f"  {head:28} {verb.help}" if len(head) <= 28 else f"  {head}\n{'':31}{verb.help}"
 
 
 @command.command(

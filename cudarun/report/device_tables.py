@@ -20,15 +20,11 @@ def show_devices(report: DevicesReport, out: Console, style: TableStyle) -> None
     if not style.quiet:
         _show_devices(report, out)
     if report.attributes:
-        out.print(_attributes(report.attributes))
-
-
-def _attributes(attributes: dict[str, dict[str, int | None]]) -> Table:
-    rows = FittingTable("attribute", *attributes, numbers=True)
-    for name in next(iter(attributes.values())):
-        values = (values[name] for values in attributes.values())
-        rows.add_row(name, *("?" if value is None else value for value in values))
-    return rows
+        rows = FittingTable("attribute", *report.attributes, numbers=True)
+        for name in next(iter(report.attributes.values())):
+            values = (values[name] for values in report.attributes.values())
+            rows.add_row(name, *("?" if value is None else value for value in values))
+        out.print(rows)
 
 
 def _show_devices(report: DevicesReport, out: Console) -> None:
@@ -51,14 +47,10 @@ def _show_devices(report: DevicesReport, out: Console) -> None:
 def _peers(devices: Sequence[DeviceInfo]) -> Table:
     rows = FittingTable("peer access", *(device.label for device in devices))
     for device in devices:
-        rows.add_row(device.label, *(_reach(device, other) for other in devices))
+        reach = ("yes" if other.index in device.peers else "no" for other in devices)
+        pairs = zip(devices, reach, strict=True)
+        rows.add_row(device.label, *("-" if other is device else each for other, each in pairs))
     return rows
-
-
-def _reach(device: DeviceInfo, other: DeviceInfo) -> str:
-    if device.label == other.label:
-        return "-"
-    return "yes" if other.index in device.peers else "no"
 
 
 def _memory(device: DeviceInfo) -> str:

@@ -304,8 +304,9 @@ class Texture:
         places = [in_texels(axis, size) for axis in places]
         slices = self._slices(place) * FACES
         if not sampler.linear:
-            column, row = (np.clip(np.floor(axis), 0, size - 1).astype(np.int64) for axis in places)
-            return [self._stored(texels, column, row, slices + face)], [], []
+            steps = [np.floor(axis * STEPS).astype(np.int64) for axis in places]
+            column, row = (axis // STEPS for axis in _shifted(steps, place.offsets))
+            return [self._of_cube(texels, (face, column, row), slices, size)], [], []
         steps = _shifted([steps_from_middle(axis) for axis in places], place.offsets)
         low = [axis // STEPS for axis in steps]
         if not sampler.seamless:

@@ -268,7 +268,7 @@ def _sampler(description: CUDA_TEXTURE_DESC, texel: TexelFormat, *, cube: bool) 
     normalized, promoted = bool(flags & CU_TRSF_NORMALIZED_COORDINATES), _promoted(flags, texel)
     linear = description.filterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
     between_levels = description.mipmapFilterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
-    if (linear or between_levels) and not promoted and texel.dtype.kind != "f":
+    if linear and not promoted and texel.dtype.kind != "f":
         raise Refusal(
             "NOT_SUPPORTED",
             "CU_TR_FILTER_MODE_LINEAR requires floating-point or normalized integer texels",

@@ -389,9 +389,8 @@ def _rounded() -> list[Case]:
                 whole = Sampling(anisotropy=16, most=15.0, flags=_BASE.flags | INTEGER)
                 for between in (POINT, LINEAR) if count > 1 else ():
                     sampling = replace(whole, between_levels=between)
-                    made.append(Case(f"rounded_{dtype}_integer_{between}",
-                                     f"tex.grad.2d.v4.{kind}.f32", resource, operands,
-                                     sampling))  # fmt: skip
+                    name, form = f"rounded_{dtype}_integer_{between}", f"tex.grad.2d.v4.{kind}.f32"
+                    made.append(Case(name, form, resource, operands, sampling))
     return made
 
 

@@ -18,9 +18,11 @@ from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import MemoryAction
 from cudarun.emulator.machine.asynchronous import AsynchronousAction
 from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, Wait
-from cudarun.emulator.machine.schedules.late_products import LateProducts
+from cudarun.emulator.machine.schedules.late_products import LateProduct
+from cudarun.emulator.machine.schedules.pending_products import PendingProducts
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.transfers import GridDependency, NoEffect
+from cudarun.emulator.machine.warpgroups import MultiplyAsync, NothingPending, WaitGroup
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
@@ -95,7 +97,7 @@ class PendingOperations:
         self._operations: list[_Operation] = []  # in the order of their issue
         self._commits: dict[str, Array] = {}  # by queue, the groups that each lane has committed
         self._accesses = 0
-        self._products = LateProducts(batch, schedule)
+        self._copies: dict[str, bool] = {}  # of registers of pending products, by function
 
     def instead_of(self, operation: Action) -> ActionFunction:
         """Return the action to execute instead of one that issues, awaits or may meet operations.
@@ -103,18 +105,21 @@ class PendingOperations:
         Those that a detector observes complete at once: it finds what does not wait for them.
         """
         action = operation.action
-        product = self._products.instead_of(operation)
-        if product is not None:
-            return product
         match action:
             case AsynchronousAction():
                 return partial(self._issue, action)
+            case MultiplyAsync() if not self._copies_registers(operation.site.function):
+                return partial(self._multiply, action, LateProduct(operation))
+            case WaitGroup(words=words):
+                return partial(self._wait, "wgmma", next(iter(words.constants.values())), False)
             case Wait():
                 return partial(self._test, action)
             case GridDependency(waits=waits):
                 overlap = self._batch.launch.config.overlap
                 if overlap is not None:
                     return partial(self._depend, overlap, waits)
+            case NothingPending(words=words) if "commit_group" in words:
+                return partial(self._commit, "wgmma")
             case NoEffect(words=words):
                 if "commit_group" in words:
                     return partial(self._commit, _queue(words))
@@ -126,14 +131,19 @@ class PendingOperations:
                 return partial(self._access, action)
         return action
 
+    def _copies_registers(self, name: str) -> bool:
+        """Return whether a function copies registers of pending products."""
+        if name not in self._copies:
+            function = self._batch.launch.functions[name]
+            self._copies[name] = PendingProducts.of(function).has_copies
+        return self._copies[name]
+
     def complete_all(self) -> None:
         """Complete all operations, and the grid before."""
         overlap = self._batch.launch.config.overlap
         if overlap is not None:
             overlap.complete_before()
         self._commits.clear()
-        if not self._batch.living:
-            self._products.clear()
         for operation in list(self._operations):
             self._finish(operation)
 
@@ -148,7 +158,7 @@ class PendingOperations:
             objects = _keys(active, action.objects(sources), action)
         if isinstance(action, ArriveAfterCopies):
             action.announce(active, sources)
-        delay = self._schedule.delay()
+        delay = None if action.queue == "wgmma" else self._schedule.delay()
         operation = _Operation(
             action,
             whole,
@@ -159,6 +169,24 @@ class PendingOperations:
         )
         self._operations.append(operation)
         self._continue()
+
+    def _multiply(
+        self,
+        action: MultiplyAsync,
+        late: LateProduct,
+        active: Active,
+        sources: Arrays,
+        destinations: Arrays,
+    ) -> None:
+        """Compute a product at once, or when its warpgroup waits for it."""
+        if any(each.action.queue == "wgmma" for each in self._operations) or (
+            self._schedule.is_late()
+        ):
+            for source, destination in zip(sources, destinations, strict=False):
+                np.copyto(destination, source)
+            self._issue(late, active, sources, ())
+        else:
+            action(active, sources, destinations)
 
     def _access(
         self, action: MemoryAction, active: Active, sources: Arrays, destinations: Arrays
@@ -249,14 +277,15 @@ class PendingOperations:
         return parts[0]
 
     def _finish(self, operation: _Operation) -> None:
-        """Complete an operation, if it is not complete; an arrival after the copies before it."""
+        """Complete an operation, if it is not complete, after those that come before it."""
         if operation not in self._operations:
             return
-        if isinstance(operation.action, ArriveAfterCopies):
-            lanes = operation.lanes
+        is_arrival = isinstance(operation.action, ArriveAfterCopies)
+        if is_arrival or operation.action.queue == "wgmma":
+            queue = "cp.async" if is_arrival else "wgmma"
             for earlier in self._operations[: self._operations.index(operation)]:
-                if earlier.action.queue == "cp.async":
-                    part = self._part(earlier, np.isin(earlier.lanes, lanes))
+                if earlier.action.queue == queue:
+                    part = self._part(earlier, np.isin(earlier.lanes, operation.lanes))
                     if part is not None:
                         self._finish(part)
         for write in operation.read():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FindingTable
-from cudarun.emulator.detectors.grid_races import GridHistory, GridRaceDetector
+from cudarun.emulator.detectors.grid_history import GridHistory
 from cudarun.emulator.detectors.instrumentation import Detector, InvalidAccesses, instrumented
 from cudarun.emulator.detectors.product_registers import ProductRegisterDetector
 from cudarun.emulator.detectors.races import RaceDetector
@@ -22,7 +22,6 @@ from cudarun.emulator.detectors.uninitialized_reads import UninitializedReadDete
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.schedules.pending_products import multiplies_in_warpgroups
-from cudarun.emulator.machine.transfers import releases_dependents
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Action, ActionFunction, BlockCode, Use
@@ -35,11 +34,10 @@ if TYPE_CHECKING:
 
 
 DETECTORS: dict[str, Callable[[Launch, FindingTable], Detector]] = {
-    "race": RaceDetector,
     "uninit": UninitializedReadDetector,
     "sync": SyncDetector,
 }
-"""The detectors by name."""
+"""The detectors by name, besides those of races."""
 
 STRICT_RACES = "race=strict"
 """The race detector that also reports writes of equal values."""
@@ -107,10 +105,9 @@ class DetectorObserver(Observer):
     def launched(self, launch: Launch) -> None:
         """Create new detectors: everything before the launch happens before everything in it."""
         self._suspended.append((self._detectors, self._replacements, self._invalid))
-        self._detectors = [DETECTORS[name](launch, self._findings) for name in self._detect]
-        for detector in self._detectors:
-            if isinstance(detector, RaceDetector):
-                self._detectors = [*self._detectors, *self._beside_races(launch, detector)]
+        self._detectors = [*self._race_detectors(launch)] if "race" in self._detect else []
+        others = (name for name in DETECTORS if name in self._detect)
+        self._detectors += [DETECTORS[name](launch, self._findings) for name in others]
         if not {"uninit", "sync"}.isdisjoint(self._detect):
             self._detectors.append(UndefinedValueDetector(launch, self._findings, self._detect))
         if self.statistics is not None:
@@ -120,22 +117,19 @@ class DetectorObserver(Observer):
         self._replacements = {}
         self._invalid = InvalidAccesses(goes_on=bool(self._detect))
 
-    def _beside_races(self, launch: Launch, races: RaceDetector) -> Iterator[Detector]:
-        """Return the detectors of races with other grids, and of registers, if there can be any."""
-        functions = launch.functions.values()
-        if any(map(multiplies_in_warpgroups, functions)):
-            yield ProductRegisterDetector(launch, self._findings, races)
-        order, overlap = self._history.order, launch.config.overlap
-        is_needed = launch.launches_grids or any(map(releases_dependents, functions))
+    def _race_detectors(self, launch: Launch) -> Iterator[Detector]:
+        """Return the detectors of races in memory and in registers."""
+        overlap = launch.config.overlap
         if launch.origin is not None:
-            order.begin(launch.origin)
-        elif overlap is not None and overlap.before is not None and order.host.incomplete():
-            order.follow()
-            is_needed = True
+            self._history.begin(launch.origin)
+        elif overlap and overlap.before and self._history.order.host.incomplete():
+            self._history.follow()
         else:
             self._history = GridHistory()
-        if is_needed:
-            yield GridRaceDetector(launch, self._findings, self._history, races)
+        races = RaceDetector(launch, self._findings, self._history)
+        yield races
+        if any(map(multiplies_in_warpgroups, launch.functions.values())):
+            yield ProductRegisterDetector(launch, self._findings, races)
 
     def ran(self, launch: Launch) -> None:
         """Raise the fault of an invalid access after which the launch has gone on."""
@@ -145,7 +139,7 @@ class DetectorObserver(Observer):
     def ended(self, launch: Launch) -> None:
         """Continue with the detectors of the launch that this one interrupted, if any."""
         if "race" in self._detect and launch.origin is not None:
-            self._history.order.end()
+            self._history.end()
         self._detectors, self._replacements, self._invalid = self._suspended.pop()
 
     def instead_of(self, operation: Action) -> ActionFunction:

@@ -78,6 +78,11 @@ class GridOrder:
         self._launches: dict[ChildGrid, tuple[int, int, int]] = {}
         self._cuts: npt.NDArray[np.int64] | None = None
 
+    @property
+    def has_several(self) -> bool:
+        """True if there are several grids."""
+        return len(self._parents) > 1
+
     def _stream(self, stream: int, block: int) -> int:
         """Return the number of a stream of a parent."""
         if stream == FIRE_AND_FORGET_STREAM:

@@ -232,15 +232,14 @@ class HappensBefore:
             blocks = np.unique(threads.block_of[members])
             numbers = self.thread[blocks * self.threads] // self.threads
             known = VectorClock.latest(BLOCK + numbers, timestamps[blocks])
-            relaxed = members[self._relaxed[members]]
-            known = known.joined(self._joined(members[~self._relaxed[members]])).joined(
-                self.completions.arrived_clock(living)
-            )
-            fenced = relaxed[self._fenced["block"][relaxed] > 0]
+            known = known.joined(self.completions.arrived_clock(living))
+            known = known.joined(self._joined(members[~self._relaxed[members]]))
+            fenced = members[self._relaxed[members] & (self._fenced["block"][members] > 0)]
             if len(fenced):
                 known = known.joined(self.released_clock(fenced, "block"))
-            here_times = timestamps[threads.block_of[here]]
-            self.of_block[here] = np.maximum(self.of_block[here], here_times)
+            self.of_block[here] = np.maximum(
+                self.of_block[here], timestamps[threads.block_of[here]]
+            )
             self.acquire(here, known)
 
     # --- release and acquire ---------------------------------------------------------------------
@@ -326,11 +325,6 @@ class HappensBefore:
         known = self._known_by_clock(lanes, words & THREAD_MASK, VISIBLE[space])
         result: npt.NDArray[np.bool_] = words >> THREAD_BITS > known
         return result
-
-    def wait_for_grids(self, lanes: Lanes) -> None:
-        """Order lanes after the grids before."""
-        clock = VectorClock(np.array([AFTER_GRIDS]), np.ones(1, dtype=np.int64))
-        self.acquire(lane_sets.indices(lanes), clock)
 
     def is_after_grids(self, lanes: Indices) -> npt.NDArray[np.bool_]:
         """Return which lanes know that the grids before are complete."""

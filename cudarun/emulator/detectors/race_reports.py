@@ -13,15 +13,14 @@ from cudarun.emulator.detectors.findings import (
     shared_bytes,
 )
 from cudarun.emulator.detectors.groups import groups
-from cudarun.emulator.detectors.vector_clocks import THREAD_BITS, THREAD_MASK, LogicalClock
+from cudarun.emulator.detectors.vector_clocks import THREAD_BITS, THREAD_MASK
 from cudarun.emulator.machine.access import Access, Section
 from cudarun.emulator.machine.threads import place_of_thread
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cudarun.emulator.code import Site
+    from cudarun.emulator.detectors.grid_history import GridHistory
     from cudarun.emulator.machine.launch import Launch
     from cudarun.emulator.memory import Allocation
 
@@ -42,24 +41,19 @@ class RaceReporter:
     Args:
         launch: The launch.
         findings: The findings.
-        clock: The instructions of timestamps.
+        history: The accesses of this and other grids.
         agents: The asynchronous operations.
-        launch_at: Returns the launch of a timestamp; by default all are of this one.
     """
 
     def __init__(
-        self,
-        launch: Launch,
-        findings: FindingTable,
-        clock: LogicalClock,
-        agents: Agents,
-        launch_at: Callable[[int], Launch] | None = None,
+        self, launch: Launch, findings: FindingTable, history: GridHistory, agents: Agents
     ) -> None:
         self._launch = launch
         self._findings = findings
-        self._clock = clock
+        self._history = history
+        self._clock = history.clock
         self._agents = agents
-        self._launch_at = launch_at or (lambda _: launch)
+        history.add(launch, agents)
 
     def pairs(
         self,
@@ -109,13 +103,15 @@ class RaceReporter:
         self._findings.add(DetectorFinding("race", name, memory, places, count, problem))
 
     def _place(self, access: Access, site: Site, word: int) -> AccessSite:
-        thread = self._agents.issuer(word & THREAD_MASK)
+        launch, agents = self._history.at(word >> THREAD_BITS)
+        thread = agents.issuer(word & THREAD_MASK)
         what = f"asynchronous {access.kind.value}" if access.agent else access.kind.value
-        launch = self._launch_at(word >> THREAD_BITS)
         return AccessSite(what, site, *place_of_thread(launch, thread))
 
     def _missing(self, earlier: tuple[Access, int], later: tuple[Access, int]) -> str:
-        """Return what would have ordered an asynchronous operation and another access."""
+        """Return what would have ordered an asynchronous operation and another access, or grids."""
+        if self._history.at(earlier[1] >> THREAD_BITS)[0] is not self._launch:
+            return self._history.missing(self._launch, earlier[1] >> THREAD_BITS, later[0])
         agent, is_agent = earlier[1] & THREAD_MASK, later[1] & THREAD_MASK >= FIRST_AGENT
         if agent < FIRST_AGENT:
             return "no barrier between the first and the issue of the second" * is_agent

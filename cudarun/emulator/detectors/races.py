@@ -20,6 +20,7 @@ from cudarun.emulator.detectors.agents import (
 )
 from cudarun.emulator.detectors.conflicts import NARROW, Conflict, Conflicts
 from cudarun.emulator.detectors.findings import FindingTable
+from cudarun.emulator.detectors.grid_history import GridHistory
 from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.happens_before import HappensBefore
 from cudarun.emulator.detectors.instrumentation import Detector
@@ -28,16 +29,16 @@ from cudarun.emulator.detectors.race_reports import RaceReporter
 from cudarun.emulator.detectors.releases import ReleasedClocks
 from cudarun.emulator.detectors.shadow import Shadow, threads
 from cudarun.emulator.detectors.vector_clocks import (
+    AFTER_WAIT,
     THREAD_BITS,
     THREAD_MASK,
-    LogicalClock,
     VectorClock,
 )
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, Footprint, MemoryAction, Section
 from cudarun.emulator.machine.transfers import MemoryStore, split
 from cudarun.emulator.memory import Allocation
-from cudarun.emulator.numerics.arrays import Array, Arrays
+from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.child_grids import ChildGrid
     from cudarun.emulator.machine.lanes import Indices, Lanes
     from cudarun.emulator.machine.launch import Launch
 
@@ -107,20 +109,27 @@ def _ordered(event: str) -> Callable[..., None]:
 
 
 class RaceDetector(Detector):
-    """A detector of races in one launch."""
+    """A detector of races in one launch, and with other grids.
 
-    def __init__(self, launch: Launch, findings: FindingTable) -> None:
+    Args:
+        launch: The launch.
+        findings: The findings.
+        history: The accesses of this and other grids.
+    """
+
+    def __init__(self, launch: Launch, findings: FindingTable, history: GridHistory) -> None:
         self._launch = launch
         self._findings = findings
-        self._logical_clock = LogicalClock()
+        self._history = history
+        self._logical_clock = history.clock
+        self._grid = history.order.current
         self._orders: dict[Batch, HappensBefore] = {}
-        self._shadows: dict[Allocation | Section, Shadow] = {}
         self._releases = ReleasedClocks()
         self._overwritten: list[_Overwritten] = []
         self._agents = Agents()
         self._has_agents = False
         self._before_issue = 0  # of the current action
-        self._reporter = RaceReporter(launch, findings, self._logical_clock, self._agents)
+        self._reporter = RaceReporter(launch, findings, history, self._agents)
         self._lifetimes: dict[Batch, SharedLifetimes] = {}
         self._conflicts = Conflicts(launch.functions)
         self._finds_mixed = findings.baseline is not None
@@ -140,7 +149,7 @@ class RaceDetector(Detector):
             self._lifetimes[batch].begin()
             self._logical_clock.next(0)  # the start of the blocks
         self._orders[batch].begin(first_block)
-        shadow = self._shadows.get(batch.section("shared"))
+        shadow = self._history.shadows.get(batch.section("shared"))
         if shadow is not None:
             shadow.clear()
 
@@ -154,13 +163,17 @@ class RaceDetector(Detector):
 
     def depends(self, active: Active, *, waits: bool) -> None:
         """See `Detector`."""
+        order, lanes = self._orders[active.batch], lane_sets.indices(active.lanes)
         if waits:
+            self._history.order.host.has_waited = True
             self._logical_clock.next(0)  # what a fence after it releases
-            self._orders[active.batch].wait_for_grids(active.lanes)
+            order.acquire(lanes, AFTER_WAIT)
+            return
+        self._history.trigger(order.thread[lanes] // order.threads, order.is_after_grids(lanes))
 
-    def is_after_grids(self, active: Active) -> Array:
-        """Return which active lanes know that the grids before are complete."""
-        return self._orders[active.batch].is_after_grids(lane_sets.indices(active.lanes))
+    def child_launched(self, launch: Launch, child: ChildGrid, stream: int, block: int) -> None:
+        """See `Observer`."""
+        self._history.order.launched(child, stream, block, self._logical_clock.now)
 
     blocks_synchronize = _ordered("blocks_synchronize")
     barrier = _ordered("barrier")
@@ -261,12 +274,10 @@ class RaceDetector(Detector):
                 self._releases.release(access, part, order, lane_sets.indices(here), mine)
 
     def _shadow(self, part: Footprint, size: int) -> Shadow:
-        shadow = self._shadows.get(part.region)
-        if shadow is None:
-            region = part.region
-            shadow = Shadow(len(region.bytes), region.base, size)
-            self._shadows[region] = shadow
-        return shadow
+        region, shadows = part.region, self._history.shadows
+        if region not in shadows:
+            shadows[region] = Shadow(len(region.bytes), region.base, size)
+        return shadows[region]
 
     def _check(self, step: _UnitAccess, order: HappensBefore, *, has_pairs: bool) -> None:
         shadow, units, access = step.shadow, step.units, step.access
@@ -314,6 +325,7 @@ class RaceDetector(Detector):
         """Check that the async proxy sees the writes that happen before a read by it."""
         for number, those in groups(self._logical_clock.site_numbers(recorded >> THREAD_BITS)):
             if is_generic(self._logical_clock.site(number)[1]):
+                those = those[self._of_grid(recorded[those])]
                 those = np.setdiff1d(those[recorded[those] != 0], known)
                 lanes = lane_sets.pick(step.lanes, those)
                 proxy, space = "async", step.space
@@ -363,10 +375,9 @@ class RaceDetector(Detector):
         size = self._launch.block_threads
         if "cta" not in (earlier.scope, step.access.scope):
             size *= self._launch.cluster_blocks
-        found: Array = (recorded[those] & THREAD_MASK) // size != (
-            step.words[chosen[those]] & THREAD_MASK
-        ) // size
-        return found
+        blocks = (recorded[those] & THREAD_MASK) // size
+        found: Array = blocks != (step.words[chosen[those]] & THREAD_MASK) // size
+        return found | ~self._of_grid(recorded[those])
 
     def _unordered(self, step: _UnitAccess, order: HappensBefore, recorded: Array) -> Indices:
         """Return the lanes with an access of another thread that does not happen before."""
@@ -378,13 +389,26 @@ class RaceDetector(Detector):
             suspects = later.nonzero()[0]
         else:
             suspects = recorded.nonzero()[0]
+        if self._history.order.has_several and not isinstance(step.region, Section):
+            is_own = self._of_grid(recorded[suspects])
+            of_others, suspects = suspects[~is_own], suspects[is_own]
+            lanes = lane_sets.pick(step.lanes, of_others)
+            knows = order.is_after_grids(lanes) | (self._launch.origin is not None)
+            of_others = of_others[self._history.unordered(recorded[of_others], knows)]
+        else:
+            of_others = suspects[:0]
         if len(suspects) and not step.access.agent:
             others = threads(recorded[suspects]) != threads(step.words[suspects])
             suspects = suspects[others]
         if len(suspects):
             lanes = lane_sets.pick(step.lanes, suspects)
             suspects = suspects[order.unordered(lanes, recorded[suspects])]
-        return suspects
+        return np.concatenate([of_others, suspects]) if len(of_others) else suspects
+
+    def _of_grid(self, recorded: Array) -> Mask:
+        """Return which accesses are of this grid."""
+        found: Mask = self._logical_clock.grids(recorded >> THREAD_BITS) == self._grid
+        return found
 
     def executed(self, action: MemoryAction, sources: Arrays) -> None:
         """Report the writes over other threads' writes that changed a value."""

@@ -40,10 +40,16 @@ THREAD_MASK = (1 << THREAD_BITS) - 1
 
 
 class LogicalClock:
-    """The timestamps of a launch so far, and the instruction of each."""
+    """The timestamps of a launch so far, and the instruction and the grid of each.
+
+    Attributes:
+        now: The last timestamp.
+        grid: The number of the grid that runs.
+    """
 
     def __init__(self) -> None:
-        self.now = 0
+        self.now = self.grid = 0
+        self._grid_at = array("I", [0])
         self._numbers: dict[tuple[Site, Access], int] = {}
         self._sites: list[tuple[Site, Access]] = []
         self._site_at = array("I", [0])
@@ -60,7 +66,12 @@ class LogicalClock:
         """Return the timestamp of an access."""
         self.now += 1
         self._site_at.append(site_number)
+        self._grid_at.append(self.grid)
         return self.now
+
+    def grids(self, timestamps: Array) -> Array:
+        """Return the grids of some timestamps."""
+        return np.frombuffer(self._grid_at, dtype=np.uint32)[timestamps]
 
     def site_numbers(self, timestamps: Array) -> Array:
         """Return the numbers of the instructions of some timestamps."""
@@ -156,6 +167,8 @@ def known_times(clocks: Sequence[VectorClock], which: Array, keys: Array) -> Arr
 
 
 NOTHING = VectorClock(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+AFTER_WAIT = VectorClock(np.array([AFTER_GRIDS]), np.ones(1, dtype=np.int64))
+"""The clock of a wait for the grids before."""
 
 
 def without_covered(

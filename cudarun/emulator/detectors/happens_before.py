@@ -13,7 +13,6 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.emulator.detectors.agents import kinds_of
 from cudarun.emulator.detectors.completions import Completions
@@ -34,7 +33,7 @@ from cudarun.emulator.detectors.vector_clocks import (
 )
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.threads import WARP as WARP_SIZE
-from cudarun.emulator.numerics.arrays import Array
+from cudarun.emulator.numerics.arrays import Array, Mask
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.barriers import Arrival
@@ -253,10 +252,10 @@ class HappensBefore:
         else:
             self.has_block_fences = True
 
-    def has_fenced(self, lanes: Indices, level: str) -> npt.NDArray[np.bool_]:
+    def has_fenced(self, lanes: Indices, level: str) -> Mask:
         """Return which lanes can release something, as they or others of their block fenced."""
         _, _, by_block = self._fences_of(level)
-        found: npt.NDArray[np.bool_] = by_block[self.batch.threads.block_of[lanes]] > 0
+        found: Mask = by_block[self.batch.threads.block_of[lanes]] > 0
         return found
 
     def released_clock(self, lanes: Indices, level: str) -> VectorClock:
@@ -320,19 +319,19 @@ class HappensBefore:
             here = members[positions]
             self.acquire(here, self._clock_of(here, *fences).made_visible(spaces))
 
-    def invisible(self, lanes: Indices, words: Array, space: str) -> npt.NDArray[np.bool_]:
+    def invisible(self, lanes: Indices, words: Array, space: str) -> Mask:
         """Return per lane whether no fence has made an access visible to the async proxy."""
         known = self._known_by_clock(lanes, words & THREAD_MASK, VISIBLE[space])
-        result: npt.NDArray[np.bool_] = words >> THREAD_BITS > known
+        result: Mask = words >> THREAD_BITS > known
         return result
 
-    def is_after_grids(self, lanes: Indices) -> npt.NDArray[np.bool_]:
+    def is_after_grids(self, lanes: Indices) -> Mask:
         """Return which lanes know that the grids before are complete."""
         keys = np.full(len(lanes), AFTER_GRIDS)
-        known: npt.NDArray[np.bool_] = known_times(self._clocks, self._clock[lanes], keys) > 0
+        known: Mask = known_times(self._clocks, self._clock[lanes], keys) > 0
         return known
 
-    def has_heard_of(self, lanes: Indices, blocks: Array) -> npt.NDArray[np.bool_]:
+    def has_heard_of(self, lanes: Indices, blocks: Array) -> Mask:
         """Return per lane whether anything in another block happens before its next access."""
         found = np.zeros(len(lanes), dtype=np.bool_)
         for index, members in groups(self._clock[lanes]):
@@ -403,7 +402,7 @@ class HappensBefore:
 
     # --- query -----------------------------------------------------------------------------------
 
-    def unordered(self, lanes: Indices, words: Array) -> npt.NDArray[np.bool_]:
+    def unordered(self, lanes: Indices, words: Array) -> Mask:
         """Return per lane whether another thread's access does not happen before its next one.
 
         Args:
@@ -425,7 +424,7 @@ class HappensBefore:
             if len(self._clocks) > 1:
                 known = np.maximum(known, self._known_by_clock(lanes[rest], others[rest]))
             ordered[rest] = timestamps[rest] <= known
-        result: npt.NDArray[np.bool_] = ~ordered
+        result: Mask = ~ordered
         return result
 
     def _known_here(self, lanes: Indices, others: Array) -> Array:
@@ -435,9 +434,8 @@ class HappensBefore:
         same = warp == self._in_block[lanes] // WARP_SIZE
         known: Array = np.where(same, self._of_warp[lanes], 0)
         if self._of_lanes is not None:
-            known = np.where(
-                same, np.maximum(known, self._of_lanes[lanes, place % WARP_SIZE]), known
-            )
+            of_lanes = self._of_lanes[lanes, place % WARP_SIZE]
+            known = np.maximum(known, np.where(same, of_lanes, 0))
         if self._of_warps is not None:
             known = np.maximum(known, self._of_warps[lanes, warp])
         return known

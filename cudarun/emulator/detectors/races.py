@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.base.records import dataclass
 from cudarun.emulator.detectors.agents import (
     FIRST_AGENT,
     Agents,
@@ -28,6 +27,7 @@ from cudarun.emulator.detectors.lifetimes import EXITED, SharedLifetimes
 from cudarun.emulator.detectors.race_reports import RaceReporter
 from cudarun.emulator.detectors.releases import ReleasedClocks
 from cudarun.emulator.detectors.shadow import Shadow, threads
+from cudarun.emulator.detectors.unit_accesses import Overwritten, UnitAccess, stored
 from cudarun.emulator.detectors.vector_clocks import (
     AFTER_WAIT,
     THREAD_BITS,
@@ -36,8 +36,7 @@ from cudarun.emulator.detectors.vector_clocks import (
 )
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, Footprint, MemoryAction, Section
-from cudarun.emulator.machine.transfers import MemoryStore, split
-from cudarun.emulator.memory import Allocation
+from cudarun.emulator.machine.transfers import MemoryStore
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 
 if TYPE_CHECKING:
@@ -49,54 +48,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.child_grids import ChildGrid
     from cudarun.emulator.machine.lanes import Indices, Lanes
     from cudarun.emulator.machine.launch import Launch
-
-
-@dataclass(frozen=True, slots=True)
-class _UnitAccess:
-    """The access of each lane to one unit of memory.
-
-    Attributes:
-        access: The access.
-        site: The instruction.
-        region: The memory.
-        shadow: Its shadow.
-        rows: The positions of the lanes among the active ones; ``None`` for all of them.
-        lanes: The lanes of the batch.
-        words: Timestamp and thread of each.
-        units: The unit of each.
-        place: The index of the unit in the access.
-    """
-
-    access: Access
-    site: Site
-    region: Allocation | Section
-    shadow: Shadow
-    rows: Indices | None
-    lanes: Lanes
-    words: Array
-    units: Array
-    place: int
-
-    @property
-    def space(self) -> str:
-        """The state space."""
-        return self.region.name if isinstance(self.region, Section) else "global"
-
-    def bytes_at(self, chosen: Indices) -> Array:
-        """Return the current bytes of some of the units, a row for each."""
-        first = self.shadow.first_bytes(self.units[chosen])
-        found: Array = self.region.bytes[first[:, None] + np.arange(self.shadow.unit)]
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Overwritten:
-    """Plain writes over other threads' plain writes: races if they change a value."""
-
-    step: _UnitAccess
-    chosen: Indices
-    recorded: Array
-    before: Array
 
 
 def _ordered(event: str) -> Callable[..., None]:
@@ -125,7 +76,7 @@ class RaceDetector(Detector):
         self._grid = history.order.current
         self._orders: dict[Batch, HappensBefore] = {}
         self._releases = ReleasedClocks()
-        self._overwritten: list[_Overwritten] = []
+        self._overwritten: list[Overwritten] = []
         self._agents = Agents()
         self._has_agents = False
         self._before_issue = 0  # of the current action
@@ -134,7 +85,7 @@ class RaceDetector(Detector):
         self._conflicts = Conflicts(launch.functions)
         self._finds_mixed = findings.baseline is not None
         self._checks_strong = self._finds_mixed  # atomic accesses among each other
-        self._lost: list[tuple[_UnitAccess, Indices]] = []
+        self._lost: list[tuple[UnitAccess, Indices]] = []
 
     # --- synchronization -------------------------------------------------------------------------
 
@@ -261,7 +212,7 @@ class RaceDetector(Detector):
                     self._reporter.lifetimes(theirs[those], problem, part.offsets[those])
             shadow = self._shadow(part, access.bytes)
             for place, units in enumerate(shadow.units(part.offsets, access.bytes)):
-                step = _UnitAccess(
+                step = UnitAccess(
                     access, site, part.region, shadow, rows, here, theirs, units, place
                 )
                 self._check(step, order, has_pairs=self._finds_mixed or not is_object)
@@ -279,7 +230,7 @@ class RaceDetector(Detector):
             shadows[region] = Shadow(len(region.bytes), region.base, size)
         return shadows[region]
 
-    def _check(self, step: _UnitAccess, order: HappensBefore, *, has_pairs: bool) -> None:
+    def _check(self, step: UnitAccess, order: HappensBefore, *, has_pairs: bool) -> None:
         shadow, units, access = step.shadow, step.units, step.access
         plain_write = access.writes and not access.strong
         recorded = shadow.writes[units]
@@ -294,7 +245,7 @@ class RaceDetector(Detector):
             if len(by_threads):
                 before = step.bytes_at(by_threads)
                 self._overwritten.append(
-                    _Overwritten(step, by_threads, recorded[by_threads], before)
+                    Overwritten(step, by_threads, recorded[by_threads], before)
                 )
         if len(chosen) and access.agent and not self._findings.strict:
             chosen = chosen[~self._are_one_copy(step, chosen, recorded[chosen])]
@@ -314,13 +265,13 @@ class RaceDetector(Detector):
         if len(lost) and access.scope in NARROW and shadow.strong is not None and access.writes:
             self._report_pairs(step, lost, shadow.strong[0][units[lost]])
 
-    def _are_one_copy(self, step: _UnitAccess, chosen: Indices, recorded: Array) -> Array:
+    def _are_one_copy(self, step: UnitAccess, chosen: Indices, recorded: Array) -> Array:
         """Return which accesses are of one copy with those recorded, which lanes issue at once."""
         same = self._agents.are_one_copy(threads(recorded), threads(step.words[chosen]))
         return same & (recorded >> THREAD_BITS > self._before_issue)
 
     def _check_visible(
-        self, step: _UnitAccess, order: HappensBefore, recorded: Array, known: Indices
+        self, step: UnitAccess, order: HappensBefore, recorded: Array, known: Indices
     ) -> None:
         """Check that the async proxy sees the writes that happen before a read by it."""
         for number, those in groups(self._logical_clock.site_numbers(recorded >> THREAD_BITS)):
@@ -337,7 +288,7 @@ class RaceDetector(Detector):
                     self._report(step, those, recorded[those], problem)
 
     def _check_pairs(
-        self, step: _UnitAccess, order: HappensBefore, pair: tuple[Array, Array]
+        self, step: UnitAccess, order: HappensBefore, pair: tuple[Array, Array]
     ) -> None:
         """Check an access against the last ones, and then against those of other threads."""
         last, others = pair[0][step.units], pair[1][step.units]
@@ -348,7 +299,7 @@ class RaceDetector(Detector):
         if len(chosen):
             self._report_pairs(step, chosen, others[chosen])
 
-    def _report_pairs(self, step: _UnitAccess, chosen: Indices, recorded: Array) -> Indices:
+    def _report_pairs(self, step: UnitAccess, chosen: Indices, recorded: Array) -> Indices:
         """Report the races among unordered pairs; return the lanes that have one."""
         clock, space = self._logical_clock, step.space
         found = []
@@ -369,7 +320,7 @@ class RaceDetector(Detector):
         return np.concatenate(found) if found else chosen[:0]
 
     def _are_apart(
-        self, step: _UnitAccess, chosen: Indices, recorded: Array, those: Indices, earlier: Access
+        self, step: UnitAccess, chosen: Indices, recorded: Array, those: Indices, earlier: Access
     ) -> Array:
         """Return which threads are outside of the scope of the other one's access."""
         size = self._launch.block_threads
@@ -379,7 +330,7 @@ class RaceDetector(Detector):
         found: Array = blocks != (step.words[chosen[those]] & THREAD_MASK) // size
         return found | ~self._of_grid(recorded[those])
 
-    def _unordered(self, step: _UnitAccess, order: HappensBefore, recorded: Array) -> Indices:
+    def _unordered(self, step: UnitAccess, order: HappensBefore, recorded: Array) -> Indices:
         """Return the lanes with an access of another thread that does not happen before."""
         if isinstance(step.region, Section) and self._launch.cluster_blocks == 1:
             # Only threads of its block can access it.
@@ -422,7 +373,7 @@ class RaceDetector(Detector):
             differs = np.ones(len(lost), dtype=np.bool_)
             if isinstance(action, MemoryStore) and not self._findings.strict:
                 rows = lost if step.rows is None else step.rows[lost]
-                given = _stored(action, sources, rows)
+                given = stored(action, sources, rows)
                 start = step.place * step.shadow.unit
                 given = given[:, start : start + step.shadow.unit]
                 differs = (given != step.bytes_at(lost)).any(axis=1)
@@ -436,7 +387,7 @@ class RaceDetector(Detector):
     # --- findings --------------------------------------------------------------------------------
 
     def _report(
-        self, step: _UnitAccess, chosen: Indices, recorded: Array, problem: str = ""
+        self, step: UnitAccess, chosen: Indices, recorded: Array, problem: str = ""
     ) -> None:
         """Report races of lanes with the accesses in shadow memory."""
         memory = step.region, step.shadow.first_bytes(step.units[chosen]), step.shadow.unit
@@ -448,12 +399,3 @@ class RaceDetector(Detector):
         if batch in self._lifetimes:
             found = self._lifetimes[batch].exited(lane_sets.indices(lanes))
             self._reporter.lifetimes(found[0], EXITED, found[1])
-
-
-def _stored(action: MemoryStore, sources: Arrays, rows: Indices) -> Array:
-    """Return the bytes that lanes store, a row each."""
-    columns = split(sources[1 : 1 + action.count], action.elements)
-    values = np.empty((len(rows), len(columns)), dtype=action.accesses[0].dtype)
-    for place, column in enumerate(columns):
-        values[:, place] = column[rows]
-    return values.view(np.uint8)

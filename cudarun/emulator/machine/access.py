@@ -143,7 +143,7 @@ class Access:
         swaps: True of a compare-and-swap operation.
         agent: What makes the access at some time after its issue: ``"cp.async"``, ``"bulk read"``
             or ``"bulk write"`` of a bulk group, ``"mbarrier"`` or ``"st.async"`` if it completes at
-            an object, ``"wgmma"``; empty if the thread makes it, ``"tensormap"`` through its proxy.
+            an object, ``"wgmma"``; of a thread empty, or ``"tensormap"`` through that proxy.
     """
 
     def __init__(

@@ -8,8 +8,10 @@ both map. So are the pages of registered memory, which replace the program's own
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 import os
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +30,8 @@ _REGISTERED = 64 << 30  # bytes of address space for registered memory
 _PAGE = mmap.PAGESIZE
 _MOST_BYTES = 1 << 30  # of one call
 _MOST_ROWS = 1024  # IOV_MAX
+_FORBIDDEN = (errno.EPERM, errno.ENOSYS)  # by ptrace(2)'s rules, or by a container
+_SCRATCH = 1 << 20  # bytes of the part of the arena by which the program copies
 _STEP = 256  # bytes of a text that are read at once
 _FLAGS = mmap.MAP_SHARED | 0x4000  # MAP_NORESERVE
 _Copy = Callable[[int, ctypes.c_void_p, int, ctypes.c_void_p, int, int], int]
@@ -68,7 +72,9 @@ class ClientMemory(HostAccess):
         os.ftruncate(self.file, self.size)
         self._map = mmap.mmap(self.file, self.size, flags=_FLAGS)
         self._bytes = np.frombuffer(self._map, np.uint8)
-        self._next = self.reserved
+        self._next = self.reserved + _SCRATCH
+        self._scratch_lock = threading.Lock()
+        self._is_forbidden = False
         self._registered: dict[int, tuple[int, int]] = {}  # address: size, offset in the arena
 
     def arena(self, size: int) -> tuple[mmap.mmap, int]:
@@ -116,18 +122,43 @@ class ClientMemory(HostAccess):
         Raises:
             Refusal: The program cannot access them.
         """
-        at = own.ctypes.data
+        own = own.reshape(-1)
+        at = first_byte = own.ctypes.data
         for first in range(0, len(places), _MOST_ROWS):
             part = np.ascontiguousarray(places[first : first + _MOST_ROWS])
             size = int(part[:, 1].sum())
             mine = np.array([at, size], np.uint64)
             vectors = ctypes.c_void_p(mine.ctypes.data), 1, ctypes.c_void_p(part.ctypes.data)
-            if copy(self._pid, *vectors, len(part), 0) != size:
+            is_done = not self._is_forbidden and copy(self._pid, *vectors, len(part), 0) == size
+            if self._is_forbidden or (not is_done and ctypes.get_errno() in _FORBIDDEN):
+                self._is_forbidden = True
+                self._callback(_START, 0, ())
+                is_done = self._by_program(copy, own[at - first_byte :][:size], part)
+            if not is_done:
                 address, length = map(int, part[0])
                 raise Refusal(
                     "INVALID_VALUE", f"{length} bytes at {address:#x} are no memory of the program"
                 )
             at += size
+
+    def _by_program(self, copy: _Copy, own: Bytes, places: npt.NDArray[np.uint64]) -> bool:
+        """Have the program copy ranges of its memory to or from a part of the arena."""
+        flat, at = own.reshape(-1), 0
+        with self._scratch_lock:
+            for address, size in places.tolist():
+                for done in range(0, size, _SCRATCH):
+                    count = min(_SCRATCH, size - done)
+                    part = flat[at + done :][:count]
+                    scratch = self._bytes[self.reserved :][:count]
+                    if copy is _writev:
+                        scratch[:] = part
+                    kind = _COPY_IN if copy is _writev else _COPY_OUT
+                    if self._callback(kind, address + done, (count, self.reserved)):
+                        return False
+                    if copy is _readv:
+                        part[:] = scratch
+                at += size
+        return True
 
     def place(self, data: bytes) -> int:
         """Put bytes where the program can read them; return the address there."""
@@ -166,6 +197,7 @@ class ClientMemory(HostAccess):
 
 _SHARE, _UNSHARE = 3, 4  # of client.c
 _START = -1  # see `connections`
+_COPY_OUT, _COPY_IN = 3, 4  # kinds of callbacks
 
 
 class ClientBytes(RemoteBytes):

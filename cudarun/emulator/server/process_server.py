@@ -196,8 +196,8 @@ class ProcessServer:
     def _call_back(self, kind: int, function: int, arguments: tuple[int, ...]) -> int:
         if kind >= 0:
             return self._callbacks.call(kind, function, arguments)
-        if self._callbacks.must_start():
-            connection().ask(START_CALLBACKS)
+        if local.connection is not None and self._callbacks.must_start():
+            local.connection.ask(START_CALLBACKS)
         return 0
 
     def _serve_thread(self, end: socket.socket) -> None:

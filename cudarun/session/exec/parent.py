@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from cudarun.images.demangler import base_name, demangle
 from cudarun.model.detectors import DetectorReport
-from cudarun.model.exec import ExecReport, ExecutedKernel, UncheckedError, UnsupportedCall
+from cudarun.model.exec import SIGNALED, ExecReport, ExecutedKernel, UncheckedError, UnsupportedCall
 from cudarun.session.driver import drivers
 from cudarun.session.exec.libraries import build_cuda_libraries
 from cudarun.session.exec.request import ExecRequest
@@ -62,7 +62,7 @@ def execute(request: ExecRequest) -> ExecReport:
         start = time.monotonic()
         with _servers(request, folder) as servers:
             status, is_late = _run(request, folder, audit, servers)
-            servers.finish()
+            servers.finish(is_killed=status > SIGNALED)
         reports = [*_reports(folder)]
         seconds = time.monotonic() - start
     return _report(request, status, seconds, reports, is_late=is_late)
@@ -75,9 +75,12 @@ class Servers:
         self._path = path
         self._program = program
 
-    def finish(self) -> None:
-        """Wait until the servers have written their reports; Ctrl-C ends the work that is left."""
-        self._send(_DRAIN)
+    def finish(self, *, is_killed: bool) -> None:
+        """Wait until the servers have written their reports.
+
+        The work that is left ends, as on a GPU, if a signal has ended the program, or at Ctrl-C.
+        """
+        self._send(_STOP if is_killed else _DRAIN)
         try:
             self._program.wait(None)
         except KeyboardInterrupt:

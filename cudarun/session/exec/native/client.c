@@ -27,7 +27,7 @@
 #define CODE 48 /* bytes after a call, which show whether its result is used */
 #define NOT_INITIALIZED 3
 
-enum { DONE, PRINT, CALL_BACK, SHARE, UNSHARE, START_CALLBACKS, COPY_OUT, COPY_IN };
+enum { DONE, PRINT, CALL_BACK, SHARE, UNSHARE, START_CALLBACKS };
 
 struct message {
   int32_t result;
@@ -127,6 +127,11 @@ static void connect_thread(uint32_t for_callbacks) {
 
 /* --- what the server asks for ----------------------------------------------------------------- */
 
+static uint64_t copied(ssize_t n, uint64_t size) {
+  return n == (ssize_t)size ? 0 : n < 0 ? errno : EFAULT;
+}
+
+/* Call host functions, and copy memory where the system forbids the server to do so. */
 static void *serve_callbacks(void *unused) {
   (void)unused;
   connect_thread(1);
@@ -139,7 +144,9 @@ static void *serve_callbacks(void *unused) {
     uint64_t result = 0;
     if (w[0] == 0) ((void (*)(uint64_t))w[1])(w[2]);
     else if (w[0] == 1) ((void (*)(uint64_t, int, uint64_t))w[1])(w[2], (int)w[3], w[4]);
-    else result = ((size_t (*)(int))w[1])((int)w[2]);
+    else if (w[0] == 2) result = ((size_t (*)(int))w[1])((int)w[2]);
+    else if (w[0] == 3) result = copied(pwrite(arena_fd, (void *)w[1], w[2], w[3]), w[2]);
+    else result = copied(pread(arena_fd, (void *)w[1], w[2], w[3]), w[2]);
     send_all(&result, sizeof result);
   }
   return 0;
@@ -176,10 +183,6 @@ static uint64_t restore(uint64_t at, uint64_t size) {
   return moved == MAP_FAILED ? errno : 0;
 }
 
-static uint64_t copied(ssize_t n, uint64_t size) {
-  return n == (ssize_t)size ? 0 : n < 0 ? errno : EFAULT;
-}
-
 static int answers(void) {
   for (;;) {
     ssize_t n = receive(t_buffer, BUFFER);
@@ -198,8 +201,6 @@ static int answers(void) {
     case SHARE: result = share(w[0], w[1], w[2]); break;
     case UNSHARE: result = restore(w[0], w[1]); break;
     case START_CALLBACKS: result = start_callbacks(); break;
-    case COPY_OUT: result = copied(pwrite(arena_fd, (void *)w[0], w[1], w[2]), w[1]); break;
-    case COPY_IN: result = copied(pread(arena_fd, (void *)w[0], w[1], w[2]), w[1]); break;
     default: die("unknown message");
     }
     send_all(&result, sizeof result);

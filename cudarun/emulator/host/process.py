@@ -246,9 +246,14 @@ class Process:
             self.queues.wait(lambda each: each is stream)
 
     def _complete_in_flight(self, device: EmulatedDevice) -> None:
+        if self.in_flight is not None:
+            self.run(device, self._complete)
+
+    def _complete(self) -> None:
+        """Complete the last kernel, where no other one runs."""
         grid, self.in_flight = self.in_flight, None
         if grid is not None:
-            self.run(device, grid.complete)
+            grid.complete()
 
     def run_streams(self) -> None:
         """Let streams run on their own from now on: see `host.queues`."""
@@ -298,11 +303,11 @@ class Process:
                 if operation.device is device:
                     operation.work()
                     continue
+                self._complete()  # of this work
                 with self.lock:
                     if operation.device is not None:
                         self.run(operation.device, operation.work)
                     elif self.fault is None:
-                        self._complete_in_flight(device)
                         self._do(operation)
 
         self.run(device, work)

@@ -69,15 +69,32 @@ class Headers:
 
     def facts(self, types: set[str]) -> dict[str, tuple[int, str]]:
         """Return the size and the kind of each type."""
-        rows = "".join(f'row<{each}>("{each}");\n' for each in sorted(types))
-        head = f"{_EVERY_VERSION}#include <cstdio>\n#include <type_traits>\n"
+        text = "".join(f'row<{each}>("{each}");\n' for each in sorted(types))
+        rows = (line.split("\t") for line in self._run(text))
+        return {name: (int(size), kind) for name, size, kind in rows}
+
+    def _run(self, rows: str) -> list[str]:
+        """Return the lines that statements of C++ print."""
+        head = f"{_EVERY_VERSION}#include <cstddef>\n#include <cstdio>\n#include <type_traits>\n"
         source = f"{head}{self._includes}{_ROW}{rows}}}\n"
         with tempfile.TemporaryDirectory() as folder:
             program = f"{folder}/facts"
             self._gcc("-w", "-o", program, source=source, language="c++")
             output = subprocess.run([program], capture_output=True, text=True, check=True).stdout
-        rows_ = (line.split("\t") for line in output.splitlines())
-        return {name: (int(size), kind) for name, size, kind in rows_}
+        return output.splitlines()
+
+    def fields(self, structure: str) -> list[tuple[str, str, str, str]]:
+        """Return offset, size, size of an item and name of the fields of a structure."""
+        text = self._gcc("-E", "-P", source=self._includes)
+        body = re.search(rf"struct [^;{{]*{structure}\s*{{([^}}]*)}}", text)
+        names = re.findall(r"(\w+)(?:\[\w+\])*;", body[1]) if body else []
+        rows = "".join(
+            f'std::printf("%zu %zu %zu {name}\\n", offsetof({structure}, {name}), '
+            f"sizeof({structure}::{name}), "
+            f"sizeof(std::remove_all_extents<decltype({structure}::{name})>::type));\n"
+            for name in names
+        )
+        return [tuple(line.split()) for line in self._run(rows)]  # type: ignore[misc]
 
     def renamed(self) -> dict[str, str]:
         """Return the names in the documentation of functions with a version in theirs."""
@@ -159,6 +176,7 @@ def document(headers: Headers, names: list[str] | None, errors: list[str]) -> st
             rows.append(f"thread {name} {_PER_THREAD.sub('', name)}")
         elif name not in plain and not _REGISTRATION.match(name):
             rows.append(f"only {name}")
+    rows += [f"field {' '.join(row)}" for row in headers.fields("cudaDeviceProp")]
     return "\n".join([*rows, *errors]) + "\n"
 
 
@@ -186,22 +204,34 @@ def _errors(kind: type, text_of: object) -> list[str]:
     return rows
 
 
-def main(arguments: list[str]) -> None:
-    """Write the tables of a toolkit, or that of one runtime library."""
-    name = arguments[1] if arguments[0] == "--runtime" else "cudart13"
-    folder = Path(arguments[-1])
+def runtime_table(folder: Path, version: str) -> str:
+    """Return the table of the runtime library of a version in a toolkit."""
     headers = Headers(folder / "include", ("cuda_runtime_api.h", "cuda_profiler_api.h"))
-    library = next(folder.glob(f"lib*/libcudart.so.{name[-2:]}"))
+    library = next(folder.glob(f"lib*/libcudart.so.{version}"))
     errors = _errors(runtime.cudaError_t, runtime.cudaGetErrorString)
-    TABLES.joinpath(f"{name}.txt").write_text(document(headers, exported(library), errors))
-    if arguments[0] == "--runtime":
-        return
+    return document(headers, exported(library), errors)
+
+
+def driver_table(folder: Path) -> str:
+    """Return the table of the driver's library; its functions are those of the headers."""
     from cudarun.emulator.driver import cuGetErrorString
 
     headers = Headers(folder / "include", ("cuda.h", "cudaProfiler.h"))
     names = sorted(headers.prototypes(_EVERY_VERSION) | headers.prototypes())
     rows = _introductions(headers, names) + _errors(driver.CUresult, cuGetErrorString)
-    TABLES.joinpath("cuda.txt").write_text(document(headers, None, rows))
+    return document(headers, None, rows)
+
+
+def main(arguments: list[str]) -> None:
+    """Write the tables of a toolkit, or that of one runtime library."""
+    folder = Path(arguments[-1])
+    if arguments[0] == "--runtime":
+        TABLES.joinpath(f"{arguments[1]}.txt").write_text(
+            runtime_table(folder, arguments[1].removeprefix("cudart"))
+        )
+        return
+    TABLES.joinpath("cudart13.txt").write_text(runtime_table(folder, "13"))
+    TABLES.joinpath("cuda.txt").write_text(driver_table(folder))
 
 
 if __name__ == "__main__":

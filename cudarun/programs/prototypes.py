@@ -6,6 +6,7 @@ A row of ``tables/NAME.txt`` is one of::
     call DOCUMENTED NAME(…)       a function, by its name in the documentation and its own
     thread NAME PLAIN             the form of a function with the default stream of the thread
     only NAME                     a function of the library that no header declares
+    field OFFSET SIZE ITEM NAME   a field of a cudaDeviceProp, which versions of CUDA change
     since VERSION DOCUMENTED NAME the version of CUDA that introduced a form of a driver function
     error NUMBER NAME TEXT        an error
 
@@ -101,6 +102,7 @@ class Table:
     Attributes:
         calls: Those with prototypes, in the order of their numbers.
         per_thread: Names of forms with the default stream of the thread, and the plain names.
+        fields: Offset, size, size of an item and name of the fields of a ``cudaDeviceProp``.
         others: The names of functions without prototypes.
         since: Version, documented name and name of forms of functions.
         errors: Number, name and text.
@@ -109,6 +111,7 @@ class Table:
     calls: tuple[Prototype, ...]
     per_thread: dict[str, str]
     others: tuple[str, ...]
+    fields: tuple[tuple[int, int, int, str], ...]
     since: tuple[tuple[int, str, str], ...]
     errors: tuple[tuple[int, str, str], ...]
 
@@ -122,7 +125,7 @@ def table_path(library: str) -> Path:
 def read_table(library: str) -> Table:
     """Return the table of a library."""
     rows: dict[str, list[str]] = {
-        word: [] for word in ("type", "call", "thread", "only", "since", "error")
+        word: [] for word in ("type", "call", "thread", "only", "field", "since", "error")
     }
     for line in table_path(library).read_text().splitlines():
         word, _, rest = line.partition(" ")
@@ -139,6 +142,7 @@ def read_table(library: str) -> Table:
         tuple(_prototype(first + at, row, facts) for at, row in enumerate(rows["call"])),
         dict(_pair(row) for row in rows["thread"]),
         tuple(rows["only"]),
+        tuple((int(a), int(b), int(c), name) for a, b, c, name in map(str.split, rows["field"])),
         tuple((int(version), base, name) for version, base, name in since),
         tuple((int(number), name, text) for number, name, text in errors),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from cuda.bindings import runtime as cudart
@@ -79,17 +79,26 @@ def device_properties(
     identifier = cudart.cudaUUID_t()
     ctypes.memmove(identifier.getPtr(), uuid.bytes, len(uuid.bytes))  # the field cannot be set
     properties.uuid = identifier
+    for field, found in attribute_fields(dir(properties), value).items():
+        setattr(properties, field, found)
+    return properties
 
+
+def attribute_fields(
+    fields: Iterable[str], value: Callable[[CUdevice_attribute], int]
+) -> dict[str, int | list[int]]:
+    """Return the fields of a ``cudaDeviceProp`` that are attributes, of any version of CUDA."""
     members = CUdevice_attribute.__members__  # the bindings' enum has no other look-up by name
 
     def attribute(suffix: str) -> int:
         return value(members[f"CU_DEVICE_ATTRIBUTE_{suffix}"])
 
     named = {line.split()[0]: line.split()[1:] for line in _ATTRIBUTES.strip().splitlines()}
-    for field in dir(properties):
+    found: dict[str, int | list[int]] = {}
+    for field in fields:
         first, *rest = named.get(field) or [_WORDS.sub("_", field).upper()]
         if rest:
-            setattr(properties, field, [attribute(first + each) for each in rest])
+            found[field] = [attribute(first + each) for each in rest]
         elif f"CU_DEVICE_ATTRIBUTE_{first}" in members:
-            setattr(properties, field, attribute(first))
-    return properties
+            found[field] = attribute(first)
+    return found

@@ -18,7 +18,7 @@ from cuda.bindings import runtime as cudart
 
 from cudarun.emulator.host.addresses import host_read, host_text
 from cudarun.emulator.server.connections import Outputs
-from cudarun.programs.prototypes import Parameter, Prototype
+from cudarun.programs.prototypes import Parameter, Prototype, read_table
 
 Slots = Sequence[int]
 Handler = Callable[[Slots], tuple[int, Outputs]]
@@ -70,6 +70,7 @@ def handler(
             return None
         taken += found if several else found[:1]
     inputs = [_input(each, call, bindings) for each in taken]
+    fields = read_table(library).fields
     outputs = [
         each
         for each in call.parameters
@@ -81,7 +82,7 @@ def handler(
         if result:
             return int(result), ()
         return 0, [
-            (slots[each.slot], encoded(value, each.pointee))
+            (slots[each.slot], encoded(value, each.pointee, fields))
             for each, value in zip(outputs, values, strict=False)
             if value is not None and slots[each.slot]
         ]
@@ -170,8 +171,20 @@ def _structure(bindings: Any, type_: str, data: bytes) -> Any:
 # --- results -------------------------------------------------------------------------------------
 
 
-def encoded(value: Any, size: int) -> bytes:
-    """Return a result of a call as bytes; ``size`` is that of one item in a list."""
+def encoded(value: Any, size: int, fields: Sequence[tuple[int, int, int, str]] = ()) -> bytes:
+    """Return a result of a call as bytes.
+
+    Args:
+        value: The result; that of a structure with fields is a dictionary.
+        size: The size, in a list that of one item.
+        fields: The fields: offset, size, size of an item, and name.
+    """
+    if isinstance(value, dict):
+        data = bytearray(size)
+        for offset, length, item, name in fields:
+            part = encoded(value.get(name, 0), item)[:length]
+            data[offset : offset + len(part)] = part
+        return bytes(data)
     if isinstance(value, list | tuple):
         return b"".join(encoded(each, size) for each in value)
     if isinstance(value, bytes | bytearray):

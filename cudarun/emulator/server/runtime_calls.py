@@ -34,17 +34,21 @@ from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.runtime_api.calls import (
     RUNTIME_CALLS,
     RuntimeRefusal,
+    checked_device,
     current_device,
     driver_call,
     runtime_call,
 )
 from cudarun.emulator.runtime_api.conversions import rectangle
+from cudarun.emulator.runtime_api.properties import attribute_fields
 from cudarun.emulator.server.driver_calls import launch_config, placed
 from cudarun.emulator.server.registered_code import RegisteredCode
+from cudarun.programs.prototypes import read_table
 
 PROGRAM_CALLS: dict[str, Callable[..., Answer]] = {}
 """The calls of this module by name."""
 
+_RUNTIMES = ("cudart12", "cudart13")
 _INVALID_VALUE, _INVALID_CONFIGURATION = 1, 9
 code = RegisteredCode()
 
@@ -338,6 +342,22 @@ def cudaDeviceGetP2PAttribute(attr: Any, srcDevice: Any, dstDevice: Any) -> int:
     """Return an attribute of the link between two devices."""
     kind = CUdevice_P2PAttribute(int(attr))
     return int(driver_call("cuDeviceGetP2PAttribute", kind, srcDevice, dstDevice))
+
+
+@program_call(1)
+def cudaGetDeviceProperties(device: int) -> dict[str, Any]:
+    """Return the fields of a ``cudaDeviceProp`` of any version of CUDA."""
+    names = {name for table in _RUNTIMES for *_, name in read_table(table).fields}
+    handle = checked_device(device)
+
+    def attribute(number: Any) -> int:
+        return int(driver_call("cuDeviceGetAttribute", number, handle))
+
+    return attribute_fields(names, attribute) | {
+        "name": driver_call("cuDeviceGetName", 256, handle).split(b"\0")[0],
+        "uuid": bytes(driver_call("cuDeviceGetUuid", handle).bytes),
+        "totalGlobalMem": driver_call("cuDeviceTotalMem", handle),
+    }
 
 
 # --- graphs --------------------------------------------------------------------------------------

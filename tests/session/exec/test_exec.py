@@ -36,14 +36,16 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exec]:
     build_cuda_libraries(libraries)
     image = fatbin_of_ptx((HERE / "kernels.ptx").read_bytes() + b"\0")
     (folder / "image.inc").write_text(", ".join(map(str, image)))
-    path = folder / "program"
-    command = [str(GCC), "-O1", f"-I{folder}", "-o", str(path), str(HERE / "program.c"), "-pthread"]
-    # RPATH, which LD_LIBRARY_PATH would not replace, leads nowhere.
-    linked = [f"-L{libraries}", "-l:libcudart.so.13", "-l:libcudarun_client.so"]
-    subprocess.run([*command, *linked, "-Wl,-rpath,/nowhere,--as-needed"], check=True)
+    for version in (12, 13):
+        command = [str(GCC), "-O1", f"-I{folder}", str(HERE / "program.c"), "-pthread"]
+        linked = [f"-L{libraries}", f"-l:libcudart.so.{version}", "-l:libcudarun_client.so"]
+        # RPATH, which LD_LIBRARY_PATH would not replace, leads nowhere.
+        command += ["-o", str(folder / f"program{version}"), "-Wl,-rpath,/nowhere,--as-needed"]
+        subprocess.run([*command, *linked], check=True)
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
+    def run(*words: str, cuda: int = 13) -> subprocess.CompletedProcess[str]:
         *options, what = words
+        path = folder / f"program{cuda}"
         command = [sys.executable, "-m", "cudarun", "exec", *options, "--", str(path), what]
         return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
@@ -51,8 +53,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exec]:
     cache.undo()
 
 
-def test_a_program_runs_unchanged(program: Exec) -> None:
-    ran = program("scale")
+@pytest.mark.parametrize("cuda", [12, 13])
+def test_a_program_runs_unchanged(program: Exec, cuda: int) -> None:
+    ran = program("scale", cuda=cuda)
     assert (ran.stdout, ran.returncode) == ("93 9 0 12\n", 4)
     assert "1 " in ran.stderr
     assert "scale" in ran.stderr

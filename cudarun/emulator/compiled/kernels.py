@@ -127,7 +127,7 @@ class CompiledKernel:
         operations: The number of its operations.
         run: ``run(context, first block, blocks, rows of block registers, bytes of a row)``.
         observation: What detectors need; ``None`` if none observes it.
-        shared: The cache entries of accesses to shared memory, of each number of bytes.
+        shared: The cache entries of equal accesses to shared memory.
         block_seconds: The processor time of a block in the last launch, if it is known.
         recent: The addresses of the allocations that cache entries had last, by their numbers.
         fixed: The values that the last launch fixed, after what determines them.
@@ -173,8 +173,8 @@ def _has_assertions(function: FunctionCode) -> bool:
 
 
 def _entries_of_shared_memory(accesses: Sequence[Access]) -> list[list[int]]:
-    found: dict[int, list[int]] = {}
+    found: dict[object, list[int]] = {}
     for entry, access in enumerate(accesses):
         if access.space == "shared":
-            found.setdefault(access.bytes, []).append(entry)
+            found.setdefault((access.bytes, access.variable), []).append(entry)
     return list(found.values())

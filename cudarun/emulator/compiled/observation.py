@@ -25,9 +25,10 @@ from cudarun.emulator.compiled.lanes.operators import Untraceable
 from cudarun.emulator.compiled.lanes.vectors import ModuleText
 from cudarun.emulator.compiled.state import layout
 from cudarun.emulator.decode.analysis import unwritten_registers
-from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Region, Section
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.matrices import LoadMatrix, StoreMatrix, WarpMatrixTransfer
+from cudarun.emulator.machine.regions import Region, Section
 from cudarun.emulator.machine.spaces import InGlobalOrConst
 from cudarun.emulator.machine.special_registers import ReadMoment
 from cudarun.emulator.machine.transfers import (
@@ -189,8 +190,8 @@ class ObservedLaunch:
                 found += [(pointer, marks[first:].ctypes.data, 0), (count, len(marks) - first, 0)]
         return found
 
-    def shadow(self, region: Region) -> int:
-        """Return the host address of the shadow of a region; 0 if it has none."""
+    def shadow(self, region: Region, start: int = 0) -> int:
+        """Return the host address of the shadow of a region from an offset on; 0 without one."""
         if isinstance(region, Section) and region.name != "shared":
             return 0
         known = self._shadows.get(id(region))
@@ -199,4 +200,4 @@ class ObservedLaunch:
             shadow = np.zeros(size * self._scale + layout.SHADOW_WORD, dtype=np.uint8)
             known = self._shadows[id(region)] = region, shadow
         address: int = known[1].ctypes.data
-        return address
+        return address + start * self._scale

@@ -27,7 +27,7 @@ from cudarun.emulator.compiled.state.patterns import HALF
 from cudarun.emulator.compiled.state.sites import CallbackSite
 from cudarun.emulator.compiled.waiting_lanes import WaitingLanes, last_call
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.machine.access import Access, MemoryAction, Region, Section
+from cudarun.emulator.machine.access import Access, MemoryAction
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.batch import Batch
@@ -35,6 +35,7 @@ from cudarun.emulator.machine.clusters import other_blocks
 from cudarun.emulator.machine.frame import SparseFrame
 from cudarun.emulator.machine.lanes import of
 from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.regions import Region, Section
 from cudarun.emulator.machine.report import describe_deadlock
 from cudarun.emulator.machine.standstill import Standstill
 from cudarun.emulator.machine.threads import block_registers
@@ -390,7 +391,8 @@ class CompiledRun:
             return access._inside(active, region, addresses) is not None
         base = np.uint64(access.first_address(region))
         offsets, _ = other_blocks(active, access.wide(addresses) - base)
-        beyond = offsets >= max(region.size - access.bytes + 1, 0)
+        start, last = access.bounds(self._launch, region)
+        beyond = (offsets < start) | (offsets >= max(last + 1, start))
         return not (beyond | ((offsets & np.uint64(access.bytes - 1)) != 0)).any()
 
     def _enter_recent(self) -> None:
@@ -410,18 +412,19 @@ class CompiledRun:
     def _enter(self, entries: list[int], access: Access, region: Region) -> None:
         """Change the cache entries of accesses that are equal to one."""
         stride, block_stride = self._strides(region)
-        count = max(region.size - access.bytes + 1, 0)
+        start, last = access.bounds(self._launch, region)
+        count = max(last - start + 1, 0)
         unwritten = region.unwritten
         values = {
-            layout.BASE: access.first_address(region),
+            layout.BASE: access.first_address(region) + start,
             layout.COUNT: count,
-            layout.HOST: region.view(np.dtype(np.uint8)).ctypes.data,
+            layout.HOST: region.view(np.dtype(np.uint8)).ctypes.data + start,
             layout.LANE_STRIDE: stride,
-            layout.UNWRITTEN: 0 if unwritten is None else unwritten.ctypes.data,
+            layout.UNWRITTEN: 0 if unwritten is None else unwritten.ctypes.data + start,
             layout.SHARED_COUNT: 0 if stride else count,
             layout.CLUSTER_STRIDE: self._launch.shared_stride if region is self._shared else 0,
             layout.ROW_COUNT: 0 if stride else max(count - (HALF - 1) * access.bytes, 0),
-            layout.SHADOW: self._observed.shadow(region) if self._observed else 0,
+            layout.SHADOW: self._observed.shadow(region, start) if self._observed else 0,
         }
         row = [values[8 * column] for column in range(len(values))]
         self._cache[:, entries] = np.array(row, dtype=np.uint64)

@@ -87,7 +87,7 @@ def _uses(code: FunctionCode) -> _Uses:
     written: list[int] = []
     for block in code.blocks:
         read.update(slots_of(block.terminator.reads))
-        written += _terminator_writes(block)
+        written += terminator_writes(block)
         if block.sync_mask is not None:
             read.update(slots_of([block.sync_mask]))
         for index, operation in enumerate(block.operations):
@@ -110,7 +110,8 @@ def _uses(code: FunctionCode) -> _Uses:
     return found
 
 
-def _terminator_writes(block: BlockCode) -> tuple[int, ...]:
+def terminator_writes(block: BlockCode) -> tuple[int, ...]:
+    """Return the slots that the end of a block writes."""
     terminator = block.terminator
     if isinstance(terminator, FunctionCall):
         return terminator.results
@@ -203,7 +204,7 @@ def find_liveness(code: FunctionCode) -> None:
     for block in reversed(code.blocks):
         terminator = block.terminator
         reads = mask_of(slots_of(terminator.reads)) & wide
-        kept = ~(mask_of(_terminator_writes(block)) & wide)
+        kept = ~(mask_of(terminator_writes(block)) & wide)
         ends.append((block, reads, kept, terminator.successors))
     blocks = code.blocks
     changed = True

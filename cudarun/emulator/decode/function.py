@@ -36,6 +36,7 @@ from cudarun.emulator.decode.scope import (
     SymbolName,
     VectorName,
 )
+from cudarun.emulator.decode.shared_bounds import bound_shared_accesses
 from cudarun.emulator.isa.manual import VERSION, is_known
 from cudarun.emulator.machine.control import Branch
 from cudarun.emulator.machine.spaces import PARAMETER_BASE
@@ -146,6 +147,7 @@ class FunctionDecoder:
         self.code.unused_registers = self.declarations.unused
         if "debug" not in self.names.module.targets:
             contract(self.code)
+        bound_shared_accesses(self.code, self.names.shared)
         analyze(self.code)
 
     # --- declarations ----------------------------------------------------------------------------

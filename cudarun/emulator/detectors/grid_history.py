@@ -18,9 +18,10 @@ from cudarun.emulator.numerics.arrays import Array, Mask
 
 if TYPE_CHECKING:
     from cudarun.emulator.detectors.agents import Agents
-    from cudarun.emulator.machine.access import Access, Section
+    from cudarun.emulator.machine.access import Access
     from cudarun.emulator.machine.child_grids import ChildGrid
     from cudarun.emulator.machine.launch import Launch
+    from cudarun.emulator.machine.regions import Section
     from cudarun.emulator.memory import Allocation
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from cudarun.emulator.code import RegisterUse
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Access, Footprint, MemoryAction, Piece
+from cudarun.emulator.machine.access import Access, MemoryAction
 from cudarun.emulator.machine.observer import Observer
+from cudarun.emulator.machine.regions import Footprint, Piece
 from cudarun.emulator.machine.tensor_map_actions import AcquireMap
 from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import NothingPending

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 
     from cudarun.emulator.code import BlockCode, Site
     from cudarun.emulator.detectors.races import RaceDetector
-    from cudarun.emulator.machine.access import Access, Footprint
+    from cudarun.emulator.machine.access import Access
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.frame import Code, Entry, Frame
     from cudarun.emulator.machine.launch import Launch
+    from cudarun.emulator.machine.regions import Footprint
 
 
 class ProductRegisterDetector(Detector):

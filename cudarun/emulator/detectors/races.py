@@ -35,7 +35,8 @@ from cudarun.emulator.detectors.vector_clocks import (
     VectorClock,
 )
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Access, AccessKind, Footprint, MemoryAction, Section
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.regions import Footprint, Section
 from cudarun.emulator.machine.transfers import MemoryStore
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.vector_clocks import NOTHING, VectorClock
-from cudarun.emulator.machine.access import Access, AccessKind, Footprint, Section
+from cudarun.emulator.machine.access import Access, AccessKind
+from cudarun.emulator.machine.regions import Footprint, Section
 from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cudarun.emulator.code import BlockCode, Site
-    from cudarun.emulator.machine.access import Footprint
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Code, Frame
+    from cudarun.emulator.machine.regions import Footprint
 
 
 _BANKS, _BANK_BYTES = 32, 4

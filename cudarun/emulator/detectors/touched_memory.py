@@ -13,8 +13,9 @@ from cudarun.emulator.numerics.arrays import Array
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
-    from cudarun.emulator.machine.access import Access, Footprint
+    from cudarun.emulator.machine.access import Access
     from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.regions import Footprint
 
 
 UNIT = 32

@@ -28,10 +28,11 @@ from cudarun.emulator.detectors.sync_errors import all_take_part
 from cudarun.emulator.detectors.undefined_flow import UndefinedFlow
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Access, Footprint, MemoryAction, Piece, Section
+from cudarun.emulator.machine.access import Access, MemoryAction
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.control import IndexedBranch
 from cudarun.emulator.machine.frame import SparseFrame
+from cudarun.emulator.machine.regions import Footprint, Piece, Section
 from cudarun.emulator.machine.spaces import WINDOWS_END
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.transfers import MemoryLoad, MemoryStore

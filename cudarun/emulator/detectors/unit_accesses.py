@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.machine.access import Section
+from cudarun.emulator.machine.regions import Section
 from cudarun.emulator.machine.transfers import MemoryStore, split
 from cudarun.emulator.numerics.arrays import Array, Arrays
 

@@ -10,15 +10,15 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.base.records import dataclass
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.clusters import other_blocks
 from cudarun.emulator.machine.lanes import Indices
+from cudarun.emulator.machine.regions import Footprint, Piece, Region, Section
 from cudarun.emulator.machine.report import describe_address, describe_offset
 from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS, section_window
 from cudarun.emulator.memory import Allocation, Memory, mark_written
@@ -26,92 +26,13 @@ from cudarun.emulator.numerics.arrays import Array, Arrays
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.launch import Launch
 
 
 _ILLEGAL_ADDRESS = 700
 _MISALIGNED_ADDRESS = 716
 _INVALID_ADDRESS_SPACE = 717
 _WRAP = 1 << 64
-
-
-class Piece(NamedTuple):
-    """The part of an access in one array.
-
-    Attributes:
-        view: Memory as an array of elements.
-        places: Per lane, the index of its first element in the view.
-        positions: The positions of the lanes among the active ones; ``None`` for all of them.
-        region: The region, or the memory with the allocations that lanes access.
-    """
-
-    view: Array
-    places: Indices
-    positions: Indices | None
-    region: Region | Memory
-
-
-class Footprint(NamedTuple):
-    """Part of an access: the memory of some lanes in one allocation or section.
-
-    Attributes:
-        region: The allocation or section.
-        offsets: Per lane, the first byte, from the start of ``region.bytes``.
-        positions: The positions of the lanes among the active ones; ``None`` for all of them.
-    """
-
-    region: Allocation | Section
-    offsets: Array
-    positions: Indices | None
-
-    @property
-    def space(self) -> str:
-        """The state space."""
-        return self.region.name if isinstance(self.region, Section) else "global"
-
-
-class Region(Protocol):
-    """Memory with bounds: an allocation, or the part of a space that each lane accesses.
-
-    Attributes:
-        base: The first address.
-        size: Size in bytes.
-        live: False once it has been freed.
-        unwritten: 1 for every byte that was never written; ``None`` if they are not tracked.
-    """
-
-    @property
-    def base(self) -> int: ...  # noqa: D102
-    @property
-    def size(self) -> int: ...  # noqa: D102
-    @property
-    def live(self) -> bool: ...  # noqa: D102
-    @property
-    def unwritten(self) -> Array | None: ...  # noqa: D102
-
-    def view(self, dtype: np.dtype[Any]) -> Array:
-        """Return the memory of all lanes as an array."""
-
-
-@dataclass(slots=True, eq=False)
-class Section:
-    """Shared, local or parameter memory: lanes access parts of one array.
-
-    Attributes:
-        name: The space.
-        starts: Per lane of the batch, the start of its part; ``None`` if all lanes share one.
-    """
-
-    name: str
-    base: int
-    size: int
-    bytes: Array
-    starts: Indices | None
-    live: bool = True
-    unwritten: Array | None = None  # the detector of uninitialized reads tracks them
-
-    def view(self, dtype: np.dtype[Any]) -> Array:
-        """Return the memory of all lanes as an array."""
-        return self.bytes.view(dtype)
 
 
 class AccessKind(Enum):
@@ -144,6 +65,7 @@ class Access:
         agent: What makes the access at some time after its issue: ``"cp.async"``, ``"bulk read"``
             or ``"bulk write"`` of a bulk group, ``"mbarrier"`` or ``"st.async"`` if it completes at
             an object, ``"wgmma"``; of a thread empty, or ``"tensormap"`` through that proxy.
+        variable: The shared variable that the address comes from, and its bytes, where it is known.
     """
 
     def __init__(
@@ -169,6 +91,7 @@ class Access:
         self.writes = kind is not AccessKind.READ
         self.swaps = False
         self.agent = ""
+        self.variable: tuple[str, int] | None = None
         self._shift = dtype.itemsize.bit_length() - 1
         self._window = WINDOWS.get(self.space, 0)  # 0 where addresses are generic
 
@@ -291,13 +214,27 @@ class Access:
         """Return the first address of a region, in the space of the access."""
         return region.base - self._window
 
+    def bounds(self, launch: Launch, region: Region) -> tuple[int, int]:
+        """Return the first and the last valid offset in a region.
+
+        An access to a variable whose alignment is less than the access's has the whole region.
+        """
+        if self.variable is not None and isinstance(region, Section) and region.name == "shared":
+            name, size = self.variable
+            start = launch.kernel.shared[name] - launch.shared_start
+            if start % self.bytes == 0:
+                return start, start + size - self.bytes
+        return 0, region.size - self.bytes
+
     def _inside(self, active: Active, region: Region, addresses: Array) -> Piece | None:
         """Return the access if it is aligned and in one region for all lanes."""
         offsets = self._offsets(active, addresses, self.first_address(region))
         bits = int(np.bitwise_or.reduce(offsets))
-        limit = region.size - self.bytes
+        start, last = self.bounds(active.batch.launch, region)
         # The bitwise OR is at least as large as every offset, and misaligned if any is.
-        if bits & (self.bytes - 1) or (bits > limit and int(offsets.max()) > limit):
+        if bits & (self.bytes - 1) or (bits > last and int(offsets.max()) > last):
+            return None
+        if start and int(offsets.min()) < start:
             return None
         return self._piece(active, region, offsets)
 
@@ -350,10 +287,11 @@ class Access:
             starts = None if section.starts is None else active.per_lane(section.starts)
             if section.name == "shared":  # also of a cluster of one block, with an address of mapa
                 offsets, starts = other_blocks(active, offsets)
-            if section.size < self.bytes or (self.writes and section.name == "param"):
+            start, last = self.bounds(active.batch.launch, section)
+            if last < start or (self.writes and section.name == "param"):
                 wrong |= inside
             else:
-                wrong |= inside & (offsets > section.size - self.bytes)
+                wrong |= inside & ((offsets < start) | (offsets > last))
             pieces.append(self._part(section, offsets, inside, starts))
         if not self._window:
             for memory in active.batch.launch.memories:
@@ -426,7 +364,11 @@ class Access:
         section = self._section(active, address)
         if section is not None:
             offset = address - self.first_address(section)
-            return describe_offset(section.name, section.size, offset, self.bytes), None
+            start, last = self.bounds(active.batch.launch, section)
+            what, size = f"{section.name} memory", last - start + self.bytes
+            if self.variable is not None and size != section.size:
+                what = "shared variable " + self.variable[0].rpartition(".")[2]
+            return describe_offset(what, size, offset - start, self.bytes), None
         return describe_address(active.batch.launch, address, self.bytes)
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Region, Section
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.regions import Region, Section
 from cudarun.emulator.machine.spaces import section_window
 from cudarun.emulator.numerics.arrays import Array, Arrays
 from cudarun.emulator.numerics.bits import INTEGER_OPERATIONS

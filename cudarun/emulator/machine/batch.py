@@ -14,7 +14,7 @@ import numpy as np
 
 from cudarun.emulator.code import BlockCode, FunctionCode
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Access, Region, Section
+from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.barrier_objects import FailedWait
 from cudarun.emulator.machine.barriers import Barriers, meet_elsewhere
@@ -24,6 +24,7 @@ from cudarun.emulator.machine.frame import Frame, Scratch
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.launch import OPERATION_WORK
 from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.machine.regions import Region, Section
 from cudarun.emulator.machine.report import describe_deadlock
 from cudarun.emulator.machine.schedules.turns import Path, turns
 from cudarun.emulator.machine.spaces import WINDOWS, section_window

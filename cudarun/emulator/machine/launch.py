@@ -23,10 +23,10 @@ from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import Type, TypeKind
 
 if TYPE_CHECKING:
-    from cudarun.emulator.machine.access import Section
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.child_grids import DeviceServices
     from cudarun.emulator.machine.observer import Observer
+    from cudarun.emulator.machine.regions import Section
     from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
     from cudarun.emulator.machine.schedules.schedule import Schedule
     from cudarun.emulator.machine.textures.texels import Surface

@@ -123,15 +123,15 @@ def describe_address(launch: Launch, address: int, size: int) -> tuple[str, int 
     return min(nearest)[1:]
 
 
-def describe_offset(space: str, extent: int, offset: int, size: int) -> str:
-    """Describe an invalid offset in memory of a space, which has so many bytes."""
+def describe_offset(what: str, extent: int, offset: int, size: int) -> str:
+    """Describe an invalid offset in memory of a space or a variable, which has so many bytes."""
     if offset < 0:
-        return f"is {-offset} bytes before the {extent} bytes of {space} memory"
+        return f"is {-offset} bytes before the {extent} bytes of {what}"
     if offset < extent:
-        return f"reaches {offset + size - extent} bytes past the {extent} bytes of {space} memory"
+        return f"reaches {offset + size - extent} bytes past the {extent} bytes of {what}"
     if offset >= NO_PARAMETER // 2:
         return "is outside of the variable"
-    return f"is {_past(offset - extent)} the {extent} bytes of {space} memory"
+    return f"is {_past(offset - extent)} the {extent} bytes of {what}"
 
 
 def _past(distance: int) -> str:

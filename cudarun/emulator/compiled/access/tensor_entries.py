@@ -6,8 +6,8 @@ import numpy as np
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.state import layout
-from cudarun.emulator.machine.access import Region, Section
 from cudarun.emulator.machine.active import Active
+from cudarun.emulator.machine.regions import Region, Section
 from cudarun.emulator.machine.tensor_boxes import CHUNK, inner_box, is_inside
 from cudarun.emulator.machine.tensor_copies import TensorLoad, TensorStore
 from cudarun.emulator.machine.tensor_maps import BYTES, TensorMap, decode

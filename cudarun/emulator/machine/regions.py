@@ -1,0 +1,92 @@
+"""Memory with bounds, and the parts of accesses in it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from cudarun.base.records import dataclass
+from cudarun.emulator.machine.lanes import Indices
+from cudarun.emulator.memory import Allocation, Memory
+from cudarun.emulator.numerics.arrays import Array
+
+
+class Piece(NamedTuple):
+    """The part of an access in one array.
+
+    Attributes:
+        view: Memory as an array of elements.
+        places: Per lane, the index of its first element in the view.
+        positions: The positions of the lanes among the active ones; ``None`` for all of them.
+        region: The region, or the memory with the allocations that lanes access.
+    """
+
+    view: Array
+    places: Indices
+    positions: Indices | None
+    region: Region | Memory
+
+
+class Footprint(NamedTuple):
+    """Part of an access: the memory of some lanes in one allocation or section.
+
+    Attributes:
+        region: The allocation or section.
+        offsets: Per lane, the first byte, from the start of ``region.bytes``.
+        positions: The positions of the lanes among the active ones; ``None`` for all of them.
+    """
+
+    region: Allocation | Section
+    offsets: Array
+    positions: Indices | None
+
+    @property
+    def space(self) -> str:
+        """The state space."""
+        return self.region.name if isinstance(self.region, Section) else "global"
+
+
+class Region(Protocol):
+    """Memory with bounds: an allocation, or the part of a space that each lane accesses.
+
+    Attributes:
+        base: The first address.
+        size: Size in bytes.
+        live: False once it has been freed.
+        unwritten: 1 for every byte that was never written; ``None`` if they are not tracked.
+    """
+
+    @property
+    def base(self) -> int: ...  # noqa: D102
+    @property
+    def size(self) -> int: ...  # noqa: D102
+    @property
+    def live(self) -> bool: ...  # noqa: D102
+    @property
+    def unwritten(self) -> Array | None: ...  # noqa: D102
+
+    def view(self, dtype: np.dtype[Any]) -> Array:
+        """Return the memory of all lanes as an array."""
+
+
+@dataclass(slots=True, eq=False)
+class Section:
+    """Shared, local or parameter memory: lanes access parts of one array.
+
+    Attributes:
+        name: The space.
+        starts: Per lane of the batch, the start of its part; ``None`` if all lanes share one.
+    """
+
+    name: str
+    base: int
+    size: int
+    bytes: Array
+    starts: Indices | None
+    live: bool = True
+    unwritten: Array | None = None  # the detector of uninitialized reads tracks them
+
+    def view(self, dtype: np.dtype[Any]) -> Array:
+        """Return the memory of all lanes as an array."""
+        return self.bytes.view(dtype)

@@ -76,7 +76,11 @@ def _convert(context: click.Context, option: Option, value: Any) -> None:
 
 
 def as_text(option: Option, value: Any) -> Any:
-    """Return a value of Python or TOML as the command line has it: a text, several, or a flag."""
+    """Return a value of Python or TOML as the command line has it: a text, several, or a flag.
+
+    Raises:
+        UsageError: It has lists in a list.
+    """
     if isinstance(value, bool) and not option.multiple:
         return value
     items = [*value] if isinstance(value, Sequence) and not isinstance(value, str) else [value]
@@ -84,7 +88,11 @@ def as_text(option: Option, value: Any) -> Any:
     if option.form is CaseForm.PAIRS:
         if items and all(isinstance(each, str) and "," not in each for each in items):
             items = [items]
-        return [each if isinstance(each, str) else ",".join(each) for each in items]
+        return [each if isinstance(each, str) else ",".join(map(str, each)) for each in items]
+    if nested := [each for each in items if isinstance(each, list)]:
+        raise click.BadParameter(
+            f"expected a list of texts, got a list in it: {nested[0]}", None, option
+        )
     return items if option.multiple else ",".join(map(str, items))
 
 

@@ -180,6 +180,7 @@ FAILURES = {
     "argument": (cudarun.InvalidRequest, {"args": {"x": np.zeros(8)}}, "x is const float* in the"),
     "syntax": (cudarun.InvalidRequest, {"args": {"x": "f32["}}, "x=f32["),
     "true": (cudarun.InvalidRequest, {"check": True}, "'True' compares nothing"),
+    "nested": (cudarun.InvalidRequest, {"check": [["y == 1"]]}, "check: expected a list of texts"),
     "geometry": (cudarun.InvalidRequest, {"block": (1, 2, 3, 4)}, "4 dimensions"),
     "several devices": (cudarun.InvalidRequest, {"device": "cpu,cpu:1"}, "one device at a time"),
     "no device": (cudarun.DeviceNotFound, {"device": "cpu:7"}, "cpu:7"),

@@ -313,3 +313,14 @@ def test_descriptors_that_the_program_closes_and_uses_itself(mark: str) -> None:
         print([os.fstat(number).st_ino == os.fstat(own).st_ino for number in numbers])
     """
     assert run(program, mark).split("\n") == ["1 2", "nothing", "[True, True]", ""]
+
+
+def test_launches_leave_no_memory_in_their_worker() -> None:
+    """A launch whose objects are only found by a collector leaves 2 MB."""
+    sizes = []
+    for count in (5, 40):
+        for _ in range(count):
+            fill(7, cpu_engine="interpret")
+        pages = [Path(f"/proc/{each}/statm").read_text().split()[1] for each in workers()]
+        sizes.append(sum(map(int, pages)) * os.sysconf("SC_PAGESIZE"))
+    assert sizes[1] - sizes[0] < 8 << 20

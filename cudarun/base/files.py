@@ -15,13 +15,10 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum, auto
-from typing import IO, TYPE_CHECKING, TypeAlias
+from typing import IO, TypeAlias
 
 from cudarun.base.errors import RequestError
 from cudarun.base.records import dataclass
-
-if TYPE_CHECKING:
-    from zipfile import ZipFile
 
 _DESCRIPTORS = "/proc/self/fd"
 # open(2): the errors of file systems and kernels without O_TMPFILE.
@@ -327,21 +324,3 @@ def _exists(output: OutputFile) -> RequestError:
 
 def _cannot(output: OutputFile, why: str) -> RequestError:
     return output.refused(f"{output.path} cannot be written: {why}")
-
-
-def foreign_archive(file: str | IO[bytes]) -> ZipFile:
-    """Open an archive of somebody else, whose members are deflated or not compressed.
-
-    The errors of other decompressors are of many types.
-
-    Raises:
-        zipfile.BadZipFile: It is none.
-    """
-    import zipfile  # which few commands need
-
-    archive = zipfile.ZipFile(file)
-    known = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-    if any(member.compress_type not in known for member in archive.infolist()):
-        archive.close()
-        raise zipfile.BadZipFile("a member is neither stored nor deflated")
-    return archive

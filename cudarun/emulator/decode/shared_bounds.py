@@ -7,9 +7,19 @@ memory; also for addresses from memory and from parameters, and in ``.extern`` a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from cudarun.emulator.code import Action, FunctionCode, Lanewise, SymbolUse, Use, slots_of
+from cudarun.emulator.code import (
+    Action,
+    FunctionCode,
+    Lanewise,
+    Operation,
+    ParameterUse,
+    RegisterUse,
+    SymbolUse,
+    Use,
+    slots_of,
+)
 from cudarun.emulator.decode.analysis import terminator_writes
 from cudarun.emulator.decode.scope import SharedVariable
 from cudarun.emulator.machine.atomics import Atomic
@@ -27,10 +37,10 @@ def bound_shared_accesses(code: FunctionCode, shared: Mapping[str, SharedVariabl
     """Let accesses know the shared variables that their addresses come from."""
     variables = {name for name, each in shared.items() if not each.dynamic and each.size}
     operations = code.operations
-    uses = (use for operation in operations for use in operation.sources)
-    if not any(isinstance(use, SymbolUse) and use.name in variables for use in uses):
+    uses = (use for each in operations for use in each.sources if isinstance(use, SymbolUse))
+    if not any(use.name in variables for use in uses):
         return
-    origins = _origins(code, variables)
+    origins = _origins(code, operations, variables)
     for each in operations:
         if isinstance(each, Action) and isinstance(each.action, _BOUNDED):
             access, origin = each.action.accesses[0], _of(each.sources[0], origins, variables)
@@ -38,59 +48,51 @@ def bound_shared_accesses(code: FunctionCode, shared: Mapping[str, SharedVariabl
                 access.variable = origin, shared[origin].size
 
 
-def _origins(code: FunctionCode, variables: set[str]) -> dict[int, str]:
-    """Return where registers come from; those without an entry are numbers."""
-    steps, numbers = list[Lanewise](), {*range(len(code.slots))}
-    for each in code.operations:
-        if isinstance(each, Lanewise):
-            steps.append(each)
-            numbers -= slots_of(each.destinations)
-    for block in code.blocks:
-        numbers.update(terminator_writes(block))
-        for each in block.operations:
-            if isinstance(each, Action):
-                numbers |= slots_of(each.destinations)
-    origins = dict.fromkeys({*numbers, *code.parameters}, _NUMBER)
+def _origins(
+    code: FunctionCode, operations: Sequence[Operation], variables: set[str]
+) -> dict[int, str]:
+    """Return where the values of registers come from, but for those that nothing writes."""
+    steps = [
+        (each.name.partition(".")[0], each.sources, slots_of(each.destinations))
+        for each in operations
+        if isinstance(each, Lanewise)
+    ]
+    numbers = {*range(len(code.slots))}.difference(*(written for *_, written in steps))
+    numbers.update(code.parameters, *map(terminator_writes, code.blocks))
+    numbers.update(
+        *(slots_of(each.destinations) for each in operations if isinstance(each, Action))
+    )
+    origins = dict.fromkeys(numbers, _NUMBER)
     is_new = True
     while is_new:
         is_new = False
-        for step in steps:
-            sources = [_of(use, origins, variables) for use in step.sources]
-            found = _result(step.name.partition(".")[0], sources)
-            written = slots_of(step.destinations)
-            if found is None:
+        for opcode, uses, written in steps:
+            sources = [_of(use, origins, variables) for use in uses]
+            if None in sources:
                 continue
+            found = _result(opcode, sources)
             for slot in written:
                 own = _MIXED if found and len(written) > 1 else found
-                joined = _joined([own, origins.get(slot, own)])
-                is_new |= origins.get(slot) != joined
-                origins[slot] = joined
+                before = origins.get(slot)
+                if before not in (own, _MIXED):
+                    origins[slot] = own if before is None else _MIXED
+                    is_new = True
     return origins
 
 
 def _of(use: Use, origins: Mapping[int, str], variables: set[str]) -> str | None:
     """Return the origin of an operand; ``None`` if it is not known yet."""
+    if isinstance(use, RegisterUse | ParameterUse):
+        return origins.get(use.slot)
     if isinstance(use, SymbolUse):
         return use.name if use.name in variables else _MIXED
-    for slot in slots_of([use]):
-        return origins.get(slot)
     return _NUMBER
 
 
-def _result(opcode: str, sources: Sequence[str | None]) -> str | None:
-    """Return the origin of a result; ``None`` if it is not known yet."""
-    known = [each for each in (sources[:2] if opcode == "selp" else sources) if each is not None]
-    if len(known) < len(sources) - (opcode == "selp"):
-        return None
+def _result(opcode: str, sources: Sequence[str | None]) -> str:
     if opcode == "selp":
-        return _joined(known)
-    places = [place for place, each in enumerate(known) if each != _NUMBER]
-    if not places:
-        return _NUMBER
-    is_sum = len(places) == 1 and places[0] in _ADDED.get(opcode, ())
-    return known[places[0]] if is_sum else _MIXED
-
-
-def _joined(origins: Iterable[str]) -> str:
-    first, *others = set(origins)
-    return _MIXED if others else first
+        return (sources[0] or _NUMBER) if sources[0] == sources[1] else _MIXED
+    addresses = [(place, each) for place, each in enumerate(sources) if each]
+    if len(addresses) == 1 and addresses[0][0] in _ADDED.get(opcode, ()):
+        return addresses[0][1]
+    return _MIXED if addresses else _NUMBER

@@ -16,12 +16,13 @@ from pathlib import Path, PurePosixPath
 
 from cudarun.base.decoding import InvalidDocument, decode, parse
 from cudarun.base.errors import RequestError
-from cudarun.base.files import OutputFile, foreign_archive, whole_file
+from cudarun.base.files import OutputFile, whole_file
 from cudarun.session.fleet.request import NodeRequest
 
 _REQUEST = "fleet.json"
 _FILES = "files/"
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)
+_DECODED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # other methods raise other errors
 _MAX_REQUEST = 1 << 20  # bytes
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError, ValueError,
             FileExistsError, NotADirectoryError)  # fmt: skip
@@ -66,7 +67,9 @@ def unpack(data: bytes, folder: Path) -> NodeRequest:
         RequestError: The data is not an archive of this version of cudarun.
     """
     try:
-        with foreign_archive(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if any(each.compress_type not in _DECODED for each in archive.infolist()):
+                raise ValueError("a member is neither stored nor deflated")
             if archive.getinfo(_REQUEST).file_size > _MAX_REQUEST:
                 raise ValueError("its request is too large")
             request = _request(parse(archive.read(_REQUEST)))

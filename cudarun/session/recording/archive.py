@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.base.errors import RequestError
-from cudarun.base.files import foreign_archive
 from cudarun.base.records import dataclass
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.session.recording.manifest import (
@@ -40,6 +39,7 @@ _MAX_MANIFEST = 64 << 20
 _MAX_MEMBERS = 1 << 20
 _MEMORY_LEVEL = 1  # gigabytes: each level costs minutes
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the same contents make the same file
+_DECODED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _MEMBER_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
     *(NotImplementedError, RuntimeError, UnicodeDecodeError, ValueError),
@@ -212,7 +212,7 @@ def read_recording(path: str, limit: int) -> Recording:
     """
     with _opened(path) as archive:
         names = archive.namelist()
-        _check_members(names, path)
+        _check_members(archive.infolist(), path)
         manifest = read_manifest(_read(archive, MANIFEST, _MAX_MANIFEST, path), path)
         image = _read(archive, IMAGE, limit, path)
         ptx = _read(archive, PTX, limit, path) if PTX in names else None
@@ -222,7 +222,10 @@ def read_recording(path: str, limit: int) -> Recording:
     return Recording(os.path.abspath(path), manifest, image, ptx)
 
 
-def _check_members(names: Sequence[str], path: str) -> None:
+def _check_members(members: Sequence[zipfile.ZipInfo], path: str) -> None:
+    names = [member.filename for member in members]
+    if any(member.compress_type not in _DECODED for member in members):
+        raise _damaged(path, "a member is neither stored nor deflated")
     if MANIFEST not in names or IMAGE not in names:
         raise RequestError("not a recording of cudarun", origin=path)
     if len(names) > _MAX_MEMBERS or len({*names}) < len(names):
@@ -234,7 +237,7 @@ def _check_members(names: Sequence[str], path: str) -> None:
 
 def _opened(path: str) -> zipfile.ZipFile:
     try:
-        return foreign_archive(path)
+        return zipfile.ZipFile(path)
     except OSError as error:
         raise RequestError(error.strerror or str(error), origin=path) from error
     except _MEMBER_ERRORS as error:

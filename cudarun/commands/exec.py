@@ -67,4 +67,4 @@ def command(program: tuple[str, ...], **values: Any) -> int:
     # Imported here: --help starts no server.
     from cudarun.session.exec.parent import execute
 
-    return finish(execute(request), renderer)
+    return finish(execute(request, renderer.prepare), renderer)

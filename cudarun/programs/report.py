@@ -7,6 +7,9 @@ from typing import Any
 
 from cudarun.base.records import dataclass
 
+USED = "used"
+"""The file that exists once a process of the program has called CUDA."""
+
 
 @dataclass(slots=True)
 class KernelTimes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import selectors
 import socket
 import struct
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from cudarun.emulator import runtime  # noqa: F401 - enters the runtime calls
 from cudarun.emulator.server.process_server import DRAIN, STOP, Options, ProcessServer
+from cudarun.programs.report import USED
 
 _CREDENTIALS = struct.Struct("=3i")
 _HELLO = struct.Struct("=QQ")
@@ -33,6 +35,8 @@ def main(arguments: list[str]) -> None:
     )
     listener = socket.socket(fileno=0)
     servers: dict[tuple[int, int], socket.socket] = {}
+    select.select([listener], [], [])
+    options.folder.joinpath(USED).touch()  # before the first connection is accepted
     while True:
         end, _ = listener.accept()
         end.settimeout(_PATIENCE)

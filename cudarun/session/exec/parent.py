@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import select
 import shlex
 import socket
 import struct
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 from cudarun.images.demangler import base_name, demangle
 from cudarun.model.detectors import DetectorReport
 from cudarun.model.exec import SIGNALED, ExecReport, ExecutedKernel, UncheckedError, UnsupportedCall
+from cudarun.programs.report import USED
 from cudarun.session.driver import drivers
 from cudarun.session.exec.libraries import build_cuda_libraries
 from cudarun.session.exec.request import ExecRequest
@@ -44,8 +46,12 @@ _FOREIGN = (
 )
 
 
-def execute(request: ExecRequest) -> ExecReport:
+def execute(request: ExecRequest, prepare: Callable[[], None]) -> ExecReport:
     """Run a program on the emulated device.
+
+    Args:
+        request: The program.
+        prepare: Called while the servers start.
 
     Raises:
         RequestError: The libraries cannot be built, or the program cannot be started.
@@ -61,6 +67,7 @@ def execute(request: ExecRequest) -> ExecReport:
             request = replace(request, command=(program, *request.command[1:]))
         start = time.monotonic()
         with _servers(request, folder) as servers:
+            prepare()
             status, is_late = _run(request, folder, audit, servers)
             servers.finish(is_killed=status > SIGNALED)
         reports = [*_reports(folder)]
@@ -71,8 +78,9 @@ def execute(request: ExecRequest) -> ExecReport:
 class Servers:
     """The process whose copies are the servers of the program's processes."""
 
-    def __init__(self, path: Path, program: SupervisedProgram) -> None:
+    def __init__(self, path: Path, listener: socket.socket, program: SupervisedProgram) -> None:
         self._path = path
+        self._listener = listener
         self._program = program
 
     def finish(self, *, is_killed: bool) -> None:
@@ -80,6 +88,9 @@ class Servers:
 
         The work that is left ends, as on a GPU, if a signal has ended the program, or at Ctrl-C.
         """
+        is_used = self._path.with_name(USED).exists()
+        if not is_used and not select.select([self._listener], [], [], 0)[0]:
+            return  # no process has called CUDA
         self._send(_STOP if is_killed else _DRAIN)
         try:
             self._program.wait(None)
@@ -111,11 +122,15 @@ def _servers(request: ExecRequest, folder: Path) -> Iterator[Servers]:
         listener.bind(os.fspath(path))
         listener.listen(1024)
         with SupervisedProgram(command, stdin=listener.fileno()) as program:
-            listener.close()
-            yield Servers(path, program)
+            yield Servers(path, listener, program)
 
 
-def _run(request: ExecRequest, folder: Path, audit: Path, servers: Servers) -> tuple[int, bool]:
+def _run(
+    request: ExecRequest,
+    folder: Path,
+    audit: Path,
+    servers: Servers,
+) -> tuple[int, bool]:
     """Run the program; return its exit status, and whether it exceeded the time limit."""
     audited = os.environ.get("LD_AUDIT")
     environment = {

@@ -71,7 +71,8 @@ class Process:
     host_memory: HostMemory  # from `initialize` on
 
     def __init__(self) -> None:
-        self.lock = threading.Condition(threading.RLock())
+        self._mutex = threading.RLock()
+        self.lock = threading.Condition(self._mutex)
         self.reset()
 
     def reset(self) -> None:
@@ -257,7 +258,7 @@ class Process:
 
     def run_streams(self) -> None:
         """Let streams run on their own from now on: see `host.queues`."""
-        self.queues = StreamQueues(self.lock, self._perform, self._failed)
+        self.queues = StreamQueues(self._mutex, self.lock, self._perform, self._failed)
 
     def _failed(self, refusal: Refusal) -> None:
         if self.fault is None:
@@ -333,7 +334,8 @@ class Process:
         finally:
             self.launch = None
             device.busy = False
-            self.lock.notify_all()
+            if self.queues is None:  # they do so when the work is done
+                self.lock.notify_all()
 
     def begun(self, launch: Launch) -> None:
         """Record that a kernel starts to run."""

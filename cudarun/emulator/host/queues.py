@@ -29,18 +29,21 @@ class StreamQueues:
     """The work of all streams that is not done.
 
     Args:
-        lock: The driver's lock.
+        mutex: The driver's lock.
+        lock: The condition with it, which is notified when work is done.
         execute: Executes operations on a device; called with the lock.
         failed: Called with the refusal of work that no call waits for.
     """
 
     def __init__(
         self,
+        mutex: threading.RLock,
         lock: threading.Condition,
         execute: Callable[[EmulatedDevice, Sequence[Operation]], None],
         failed: Callable[[Refusal], None],
     ) -> None:
         self._lock = lock
+        self._submitted = threading.Condition(mutex)
         self._execute = execute
         self._failed = failed
         self._waiting: dict[Stream, deque[Task]] = {}
@@ -55,7 +58,8 @@ class StreamQueues:
             thread = threading.Thread(target=self._run, args=(stream,), name=name, daemon=True)
             self._threads[stream] = thread
             thread.start()
-        self._lock.notify_all()
+        else:
+            self._submitted.notify_all()
         return task
 
     def _implied(self, stream: Stream) -> Iterable[Task]:
@@ -99,7 +103,7 @@ class StreamQueues:
         """Execute the work of a stream; end without any."""
         tasks = self._waiting[stream]
         with self._lock:
-            while self._lock.wait_for(lambda: bool(tasks), _PATIENCE):
+            while self._submitted.wait_for(lambda: bool(tasks), _PATIENCE):
                 task = tasks[0]
                 self._lock.wait_for(lambda t=task: all(each.done for each in t.before))  # type: ignore[misc]
                 try:

@@ -55,7 +55,7 @@ CHAPTERS = (
         cp.reduce.async.bulk.tensor cp.async.bulk.prefetch.tensor cp.async.bulk.commit_group
         cp.async.bulk.wait_group tensormap.replace"""),
     _chapter("9.7.10", "Texture", "texture", "tex tld4 txq istypep"),
-    _chapter("9.7.11", "Surface", "surface", "suld sust sured suq"),
+    _chapter("9.7.11", "Surface", "texture", "suld sust sured suq"),
     _chapter("9.7.12", "Control flow", "control", "bra brx.idx call ret exit"),
     _chapter("9.7.13", "Parallel synchronization and communication",
         "control atomics warp hints mbarrier bulk tensor", """

@@ -101,7 +101,7 @@ class ExecReport:
 
     @property
     def has_findings(self) -> bool:
-        """Whether a detector found something."""
+        """Return whether a detector found something."""
         return any(each.findings for each in self.detectors)
 
     @property

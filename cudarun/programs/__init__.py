@@ -1,1 +1,1 @@
-"""What both halves of ``cudarun exec`` know: the CUDA libraries' functions, and the report."""
+"""The functions of the CUDA libraries, and the report: both sides of ``cudarun exec`` use them."""

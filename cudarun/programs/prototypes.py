@@ -32,7 +32,7 @@ _STREAMS = ("cudaStream_t", "CUstream")
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class CallParameter:
     """A parameter of a function.
 
     Attributes:
@@ -87,7 +87,7 @@ class Prototype:
     number: int
     documented: str
     name: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[CallParameter, ...]
 
     @property
     def slots(self) -> int:
@@ -156,13 +156,13 @@ def _pair(row: str) -> tuple[str, str]:
 def _prototype(number: int, row: str, facts: dict[str, tuple[int, str]]) -> Prototype:
     match = _CALL.fullmatch(row)
     assert match is not None, row
-    parameters: list[Parameter] = []
+    parameters: list[CallParameter] = []
     slot = 0
     for text in match[3].split(", ") if match[3] else ():
         declared, _, name = text.rpartition(" ")
         type_ = declared.rstrip("*")
         size, kind = facts.get(type_, (0, "void"))
-        parameters.append(Parameter(name, type_, len(declared) - len(type_), size, kind, slot))
+        parameters.append(CallParameter(name, type_, len(declared) - len(type_), size, kind, slot))
         slot += parameters[-1].slots
     return Prototype(number, match[1], match[2], tuple(parameters))
 

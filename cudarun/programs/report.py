@@ -1,4 +1,4 @@
-"""What a process of the program did: collected by its server, and read by the parent."""
+"""The report on a process of the program: collected by its server, read by the parent."""
 
 from __future__ import annotations
 

@@ -197,6 +197,7 @@ def test_files_are_written_in_one_place() -> None:
         "base/files.py",
         "base/cache.py",
         # files of our own that other processes share
+        "session/exec/compiler.py",
         "session/exec/libraries.py",
         "session/workers/c_library.py",
         "session/compile/nvcc.py",

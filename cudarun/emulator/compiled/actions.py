@@ -33,8 +33,8 @@ from cudarun.emulator.machine.mbarriers import (
     Arrive,
     ArriveAfterCopies,
     Initialize,
+    PhaseTest,
     Transactions,
-    Wait,
 )
 from cudarun.emulator.machine.quarters import MultiplyQuarters
 from cudarun.emulator.machine.spaces import InGlobalOrConst
@@ -174,7 +174,7 @@ def action_rules(
         MapAddress: clusters.map_address,
         RankOfAddress: clusters.rank_of_address,
         Initialize: objects.initialize,
-        Wait: objects.test,
+        PhaseTest: objects.test,
         Arrive: objects.change,
         ArriveAfterCopies: objects.change,
         Transactions: objects.change,

@@ -10,14 +10,14 @@ from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.bulk_copies import BulkTransfer
 from cudarun.emulator.machine.effects import BULK_REDUCTIONS, OUTPUTS
-from cudarun.emulator.machine.mbarriers import BarrierChange, Initialize, Wait
+from cudarun.emulator.machine.mbarriers import BarrierChange, Initialize, PhaseTest
 from cudarun.emulator.machine.tensor_copies import TensorStore
 from cudarun.emulator.machine.transfers import AsynchronousCopy, MemoryLoad, MemoryStore, NoEffect
 from cudarun.emulator.machine.warps import WarpAction
 
 _GRID_WORKSPACE = {"%envreg1", "%envreg2"}  # its address
 _COPIES = (AsynchronousCopy, BulkTransfer, TensorStore)
-_BARRIERS = (BarrierChange, Initialize, Wait)
+_BARRIERS = (BarrierChange, Initialize, PhaseTest)
 
 
 def check_order(function: FunctionCode) -> None:

@@ -21,7 +21,7 @@ from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.clusters import ClusterWait
 from cudarun.emulator.machine.frame import Frame
 from cudarun.emulator.machine.lanes import of
-from cudarun.emulator.machine.mbarriers import Wait
+from cudarun.emulator.machine.mbarriers import PhaseTest
 from cudarun.emulator.numerics.arrays import Array
 
 _LANES = np.arange(WIDTH)
@@ -177,7 +177,7 @@ class WaitingLanes:
 
     def _note_test(self, number: int, operation: Action, slots: Array) -> None:
         """Enter the lanes whose last test of an ``mbarrier`` object failed."""
-        assert isinstance(operation.action, Wait)
+        assert isinstance(operation.action, PhaseTest)
         tests = self.tests[slots, number]  # by slot and warp
         slot, warp, place = np.nonzero(tests["failed"][..., None] >> _LANES & 1)
         if not len(slot):

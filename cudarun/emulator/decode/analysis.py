@@ -38,7 +38,7 @@ from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait
 from cudarun.emulator.machine.control import FunctionCall
 from cudarun.emulator.machine.frame import each, mask_of
-from cudarun.emulator.machine.mbarriers import Wait
+from cudarun.emulator.machine.mbarriers import PhaseTest
 from cudarun.emulator.machine.special_registers import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.stack import StackAllocate
 from cudarun.emulator.machine.transfers import MemoryLoad
@@ -296,7 +296,7 @@ def _polling_cost(block: BlockCode) -> int:
     """Return the polling cost of a jump back to a loop with this block."""
     actions = [each.action for each in block.operations if isinstance(each, Action)]
     waits = isinstance(block.terminator, FunctionCall) or any(
-        isinstance(action, Wait)
+        isinstance(action, PhaseTest)
         or (isinstance(action, MemoryLoad) and action.accesses[0].strong)
         or (isinstance(action, Atomic) and action.wanted)
         for action in actions

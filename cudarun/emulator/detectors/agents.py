@@ -16,7 +16,7 @@ import numpy as np
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.bulk_copies import BulkTransfer
-from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, Wait
+from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, PhaseTest
 from cudarun.emulator.machine.spaces import RANK_SHIFT
 from cudarun.emulator.machine.threads import WARPGROUP
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -82,7 +82,7 @@ class Agents:
         self._action = action
         self._operands = active, sources
         self._copies = None
-        self.asked = action.phases(sources) if isinstance(action, Wait) else None
+        self.asked = action.phases(sources) if isinstance(action, PhaseTest) else None
         self._of_lanes.clear()
         if isinstance(action, BulkTransfer) and action.reports:
             offset = action.accesses[-1].offset

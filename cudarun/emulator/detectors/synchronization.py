@@ -16,7 +16,7 @@ from cudarun.emulator.code import Action, BlockCode, FunctionCode, Terminator
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterWait
-from cudarun.emulator.machine.mbarriers import Wait
+from cudarun.emulator.machine.mbarriers import PhaseTest
 from cudarun.emulator.machine.transfers import Fence, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import WaitGroup
 from cudarun.emulator.numerics.arrays import Array, Arrays
@@ -41,7 +41,7 @@ SynchronizationKind = Literal[
 ]
 
 _ACTIONS: dict[type, SynchronizationKind] = {
-    Wait: "mbarrier wait",
+    PhaseTest: "mbarrier wait",
     WaitGroup: "wgmma wait",
     Fence: "fence",
     ProxyFence: "fence",
@@ -138,7 +138,7 @@ class Removal:
         if kind is None or self.removed != Synchronization(kind, operation.site):
             return operation
         action: ActionFunction = _skip
-        if isinstance(operation.action, Wait):
+        if isinstance(operation.action, PhaseTest):
             action = _complete
         elif isinstance(operation.action, Atomic):
             action = operation.action.plain()

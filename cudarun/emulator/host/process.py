@@ -45,7 +45,7 @@ _STDOUT = 1
 
 
 class Wait(Enum):
-    """What a synchronizing call waits for, where streams run on their own."""
+    """The work that a synchronizing call waits for, where streams run on their own."""
 
     DEVICE = auto()  # all work of the current device
     BLOCKING = auto()  # what the legacy default stream of the context waits for

@@ -9,8 +9,8 @@ from cudarun.emulator.machine.mbarriers import (
     Arrive,
     ArriveAfterCopies,
     Initialize,
+    PhaseTest,
     Transactions,
-    Wait,
     pending_count,
 )
 
@@ -29,7 +29,12 @@ _TRANSACTIONS: dict[str, Any] = {
     "scope": _SCOPES,
     "space": f"{_OWN} shared::cluster",
 }
-_WAIT: dict[str, Any] = {"action": Wait, "sem": "acquire relaxed", "scope": _SCOPES, "space": _OWN}
+_WAIT: dict[str, Any] = {
+    "action": PhaseTest,
+    "sem": "acquire relaxed",
+    "scope": _SCOPES,
+    "space": _OWN,
+}
 _WHERE = "{.sem}{.scope}{.space}.b64"
 
 FORMS: tuple[InstructionForm, ...] = (

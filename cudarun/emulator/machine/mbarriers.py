@@ -195,7 +195,7 @@ class ArriveAfterCopies(AsynchronousAction, BarrierChange):
         self.change(active, addresses, none + count, none)
 
 
-class Wait(MemoryAction):
+class PhaseTest(MemoryAction):
     """``mbarrier.test_wait`` and ``mbarrier.try_wait``: a test whether a phase is complete.
 
     The latter may suspend a thread for a while; here it never does.

@@ -25,7 +25,7 @@ Outputs = Sequence[tuple[int, bytes]]
 """What a call writes: addresses of the program, and bytes."""
 
 
-class Connection:
+class ProgramConnection:
     """The connection of a thread of the program.
 
     Args:
@@ -109,13 +109,13 @@ class Callbacks:
 class _Local(threading.local):
     """The connection that the calling thread serves."""
 
-    connection: Connection | None = None
+    connection: ProgramConnection | None = None
 
 
 local = _Local()
 
 
-def connection() -> Connection:
+def connection() -> ProgramConnection:
     """Return the connection that the calling thread serves."""
     assert local.connection is not None, "only calls of the program ask it"
     return local.connection

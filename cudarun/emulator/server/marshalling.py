@@ -18,7 +18,7 @@ from cuda.bindings import runtime as cudart
 
 from cudarun.emulator.host.addresses import host_read, host_text
 from cudarun.emulator.server.connections import Outputs
-from cudarun.programs.prototypes import Parameter, Prototype, read_table
+from cudarun.programs.prototypes import CallParameter, Prototype, read_table
 
 Slots = Sequence[int]
 Handler = Callable[[Slots], tuple[int, Outputs]]
@@ -61,7 +61,7 @@ def handler(
     if function is None or any(_OLD_TYPES.fullmatch(each.type) for each in call.parameters):
         return None
     named = {each.name: each for each in call.parameters}
-    taken: list[Parameter] = []
+    taken: list[CallParameter] = []
     for name in inspect.signature(function).parameters:
         several = _SEVERAL.get(name)
         names = several or _NAMES.get(name, (name,))
@@ -93,7 +93,7 @@ def handler(
 # --- arguments -----------------------------------------------------------------------------------
 
 
-def _input(each: Parameter, call: Prototype, bindings: Any) -> Callable[[Slots], Any]:
+def _input(each: CallParameter, call: Prototype, bindings: Any) -> Callable[[Slots], Any]:
     """Return what makes the argument for a parameter."""
     slot, size = each.slot, each.size
     if each.stars:
@@ -126,7 +126,7 @@ def _enum(slot: int, kind: Callable[[int], Any]) -> Callable[[Slots], Any]:
     return value
 
 
-def _pointed_to(each: Parameter, call: Prototype, bindings: Any) -> Callable[[Slots], Any]:
+def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable[[Slots], Any]:
     slot, size = each.slot, each.size
     if each.type == "char":
         return lambda slots: host_text(slots[slot]) if slots[slot] else None

@@ -34,8 +34,8 @@ from cudarun.emulator.server.client_memory import BASE, ClientMemory
 from cudarun.emulator.server.connections import (
     START_CALLBACKS,
     Callbacks,
-    Connection,
     Outputs,
+    ProgramConnection,
     connection,
     local,
     show_printed,
@@ -203,7 +203,7 @@ class ProcessServer:
     def _serve_thread(self, end: socket.socket) -> None:
         """Serve a thread of the process until it ends."""
         self._greet(end)
-        own = local.connection = Connection(end)
+        own = local.connection = ProgramConnection(end)
         ignored: Counter[FailedCall] = Counter()  # errors that the thread can still ask for
         view, failed = own.view, ("", 0)
         while size := own.receive():

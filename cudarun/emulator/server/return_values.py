@@ -1,6 +1,6 @@
-"""Whether a program looks at the result of a call, from the machine code after the call.
+"""Detection of ignored results of calls, by the machine code after the call.
 
-The answer is that it does not only where the code shows it: the register with the result is
+A result is ignored only where the code shows it: the register with the result is
 written, or another function is called, before anything reads it. Only the instructions that
 compilers put there are known, on x86-64 alone; after any other one the program is taken to look at
 the result.

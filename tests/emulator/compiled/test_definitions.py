@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cudarun.emulator.code import Action
 from cudarun.emulator.compiled.actions import CALLED_ACTIONS
-from cudarun.emulator.machine.transfers import Fence, NoEffect, ProxyFence
+from cudarun.emulator.machine.transfers import Fence, GridDependency, NoEffect, ProxyFence
 from cudarun.emulator.machine.warpgroups import NothingPending, WaitGroup
 from tests.emulator.device import Device
 from tests.golden.isa import store
@@ -18,7 +18,7 @@ from tools.engines.recorded import FORMS
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "explanation" / "how-cpu-works.md"
 CONTROL = {"bra", "brx", "call", "ret", "exit", "trap", "bar", "barrier"}
-NOTHING = (Fence, NoEffect, ProxyFence, NothingPending, WaitGroup)  # no code at all
+NOTHING = (Fence, GridDependency, NoEffect, ProxyFence, NothingPending, WaitGroup)  # no code at all
 
 
 def opcode(name: str) -> str:

@@ -40,7 +40,7 @@ class Differing:
 
 
 def ways(session: Session, image: Image, *, verbose: bool = False) -> tuple[LoaderReport, ...]:
-    request = LoadRequest((image,), ("library", "module"), options=JitOptions(verbose=verbose))
+    request = LoadRequest((image,), JitOptions(verbose=verbose), "both")
     _, [result] = load_file(request, image, session)(session.devices[0])
     return result.loaders
 

@@ -22,8 +22,8 @@ from cudarun.emulator.machine.mbarriers import (
     Arrive,
     ArriveAfterCopies,
     Initialize,
+    PhaseTest,
     Transactions,
-    Wait,
 )
 
 _WORD = LaneType(np.dtype(np.uint64))
@@ -64,7 +64,7 @@ class BarrierObjects(AccessRules):
     def test(self, operation: Action, mask: str) -> None:
         """Compile ``mbarrier.test_wait`` and ``mbarrier.try_wait``."""
         code, action = self._code, operation.action
-        assert isinstance(action, Wait)
+        assert isinstance(action, PhaseTest)
         sources = self._sources(operation)
         tests = self._accesses.sites.tests
         number = len(tests)

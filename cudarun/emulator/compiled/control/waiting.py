@@ -9,7 +9,7 @@ from cudarun.emulator.code import Action, FunctionCode, Operation
 from cudarun.emulator.compiled.control.calls import first_outlined_block, outlined_calls
 from cudarun.emulator.decode.loops import Loops, loop_body, starts_of_loops
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.mbarriers import Wait
+from cudarun.emulator.machine.mbarriers import PhaseTest
 from cudarun.emulator.machine.transfers import MemoryLoad
 
 STRONG_COST, WEAK_COST = 512, 1
@@ -74,7 +74,7 @@ def _spaces_of_waits(operations: Iterable[Operation]) -> set[str]:
     for operation in operations:
         if isinstance(operation, Action):
             action = operation.action
-            if isinstance(action, Wait):
+            if isinstance(action, PhaseTest):
                 found.add("shared")
             elif isinstance(action, MemoryLoad | Atomic):
                 (access,) = action.accesses

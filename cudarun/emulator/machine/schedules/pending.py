@@ -17,7 +17,7 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import MemoryAction
 from cudarun.emulator.machine.asynchronous import AsynchronousAction
-from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, Wait
+from cudarun.emulator.machine.mbarriers import ArriveAfterCopies, PhaseTest
 from cudarun.emulator.machine.schedules.late_products import LateProduct
 from cudarun.emulator.machine.schedules.pending_products import PendingProducts
 from cudarun.emulator.machine.spaces import RANK_SHIFT
@@ -112,7 +112,7 @@ class PendingOperations:
                 return partial(self._multiply, action, LateProduct(operation))
             case WaitGroup(words=words):
                 return partial(self._wait, "wgmma", next(iter(words.constants.values())), False)
-            case Wait():
+            case PhaseTest():
                 return partial(self._test, action)
             case GridDependency(waits=waits):
                 overlap = self._batch.launch.config.overlap
@@ -236,7 +236,9 @@ class PendingOperations:
                 elif part is not None:
                     self._finish(part)
 
-    def _test(self, action: Wait, active: Active, sources: Arrays, destinations: Arrays) -> None:
+    def _test(
+        self, action: PhaseTest, active: Active, sources: Arrays, destinations: Arrays
+    ) -> None:
         tested = _keys(active, sources[0], action)
         for operation in list(self._operations):
             part = self._part(operation, np.isin(operation.objects, tested))

@@ -104,11 +104,15 @@ def _compiled(
         ptx = b"" if task.form == "LTOIR" else _fetched(nvrtc, "PTX", program)
         if task.form == "PTX":
             code = ptx = with_relative_files(ptx)
-        names = [
-            _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(name)))
-            for name in instantiate
-        ]
+        names = [_lowered(nvrtc, task, program, name) for name in instantiate]
     return {"log": log, "code": code, "ptx": ptx, "names": b"\n".join(names)}
+
+
+def _lowered(nvrtc: ModuleType, task: CompileTask, program: Any, name: str) -> bytes:
+    lowered: bytes | None = _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(name)))
+    if lowered is None:  # of some text that is no name
+        raise RequestError(f"NVRTC knows no kernel {name}", origin=task.source.origin)
+    return lowered
 
 
 def is_installed() -> bool:

@@ -257,6 +257,13 @@ def test_unusable_requests(run: Run, args: tuple[str, ...], says: str) -> None:
     assert ran.code == 2
 
 
+@pytest.mark.parametrize("value", ["{i64:1, x=f32[4]:ones}", "ptr[2]:[&level,null]"])
+def test_addresses_are_refused(run: Run, variables: str, value: str) -> None:
+    ran = run("managed", variables, f"ns::pair={value}", "-d", "cpu")
+    assert ran.err == f"error: ns::pair={value}: an address cannot be written to a variable\n"
+    assert ran.code == 2
+
+
 def test_devices_of_two_drivers(run: Run) -> None:
     ran = run("managed", "samples/managed.ptx", "-d", "0,cpu")
     assert (ran.code, ran.out) == (2, "")

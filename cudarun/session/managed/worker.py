@@ -263,6 +263,8 @@ def _encoded(view: VariableView, facts: VariableFacts) -> tuple[Type | None, byt
         facts = replace(facts, type=None)
     argument = Argument(view.name, view.value, view.text)
     variable = variable_with_value(view.name, facts, argument, BufferResolver({}, Path()))
+    if variable.pointers:
+        raise RequestError(f"{view.text}: an address cannot be written to a variable")
     assert variable.initial is not None, "it has been resolved"
     chance = seeded(_SEED, facts.name)
     data = fill(variable.initial, variable.type, variable.shape, chance).tobytes()

@@ -171,7 +171,16 @@ def test_a_fault_in_a_graph_names_no_other_kernel(run: Run) -> None:
     ran = run(*launch(*FILL, *TOTAL[:-1], "n=11", *later, "--graph", "--json"))
     error = json.loads(ran.out)["error"]
     assert (ran.code, "kernel" in error, "step" in error) == (5, False, False)
-    assert error["hint"] == "to find the step, run without --graph and --repeat"
+    assert error["hint"] == "to find the step, run without --graph, --repeat and --pdl"
+    assert "kernel total" in error["log"]
+
+
+def test_a_fault_before_an_overlapping_step_names_no_other_kernel(run: Run) -> None:
+    later = ("--then", "-k", "fill", "--threads", "n", "x", "n=10", "v=1", "--pdl")
+    ran = run(*launch(*FILL, *TOTAL[:-1], "n=11", *later, "--json"))
+    error = json.loads(ran.out)["error"]
+    assert (ran.code, "kernel" in error, "step" in error) == (5, False, False)
+    assert error["hint"] == "to find the step, run without --graph, --repeat and --pdl"
     assert "kernel total" in error["log"]
 
 

@@ -129,10 +129,11 @@ class DeviceProgram:
             DeviceFailed: The driver refuses a launch, or a kernel faulted.
         """
         following = [*(each.step.request for each in self.steps[1:]), None]
+        waits = True
         for launches, then in zip(self.steps, following, strict=True):
             overlaps = then is not None and then.preferences.programmatic
-            waits = not overlaps or launches.step.request.reads_results
-            with launches.step.errors_named():
+            with launches.step.errors_named(overlaps=not waits):
+                waits = not overlaps or launches.step.request.reads_results
                 milliseconds = self._timed(launches.step.kernel.demangled, launches, waits=waits)
             self._exchange(launches)
             after(launches, milliseconds)

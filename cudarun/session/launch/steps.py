@@ -13,6 +13,7 @@ from cudarun.base.errors import CudarunError, ImageRefused
 from cudarun.base.records import dataclass, derived
 from cudarun.diagnostics.entries import notes
 from cudarun.images.kinds import CONTAINERS, identify
+from cudarun.session.driver.calls import is_fault
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.request import Program
@@ -86,10 +87,16 @@ class BoundStep(StepArguments):
             after[first], after[second] = after[second], after[first]
         return after
 
-    def errors_named(self) -> AbstractContextManager[None]:
-        """Add the image, the kernel and, of several steps, the step to errors."""
+    def errors_named(self, *, overlaps: bool = False) -> AbstractContextManager[None]:
+        """Add the image, the kernel and, of several steps, the step to errors.
+
+        Args:
+            overlaps: The step before may still run: nothing is added to a fault, which can be its.
+        """
         step, library, kernel = self.request, self.library, self.kernel
-        return _errors_named(step, library, kernel, self.number, self.count, lambda: self.notes)
+        return _errors_named(
+            step, library, kernel, self.number, self.count, lambda: self.notes, overlaps=overlaps
+        )
 
 
 def bind_steps(
@@ -155,12 +162,16 @@ def _errors_named(
     number: int,
     count: int,
     messages: Callable[[], Iterable[str]],
+    *,
+    overlaps: bool = False,
 ) -> Iterator[None]:
     """Add the step, its image, its notes and the compiler's log to errors."""
     since = len(library.logs.error)
     try:
         yield
     except CudarunError as refused:
+        if overlaps and is_fault(refused):
+            raise
         error: CudarunError = refused
         if isinstance(error, ImageRefused):  # the kernel: the image has been loaded
             error = library.refused(error, since=since)

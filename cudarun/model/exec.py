@@ -9,8 +9,8 @@ from cudarun.base.errors import ExitCode
 from cudarun.base.records import LEFT_OUT, dataclass
 from cudarun.model.detectors import DetectorReport
 
-SIGNALED = 128
-"""An exit status of a shell above it is a signal."""
+SIGNALED = range(129, 193)
+"""The exit statuses of a shell for signals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class ExecReport:
             return int(ExitCode.OUT_OF_TIME)
         if self.fault is not None:
             return int(ExitCode.DEVICE_FAILED)
-        if self.program_status > SIGNALED:
+        if self.program_status in SIGNALED:
             return self.program_status
         if self.has_findings or self.unchecked:
             return int(ExitCode.CHECK_FAILED)

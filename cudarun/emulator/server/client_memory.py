@@ -28,7 +28,7 @@ BASE = 0x4000_0000_0000
 
 _REGISTERED = 64 << 30  # bytes of address space for registered memory
 _PAGE = mmap.PAGESIZE
-_MOST_BYTES = 1 << 30  # of one call
+_MOST_BYTES = 1 << 20  # of a range: a call copies 1024 of them, and at most 2 GB
 _MOST_ROWS = 1024  # IOV_MAX
 _FORBIDDEN = (errno.EPERM, errno.ENOSYS)  # by ptrace(2)'s rules, or by a container
 _SCRATCH = 1 << 20  # bytes of the part of the arena by which the program copies
@@ -134,7 +134,7 @@ class ClientMemory(HostAccess):
                 self._is_forbidden = True
                 self._callback(_START, 0, ())
                 is_done = self._by_program(copy, own[at - first_byte :][:size], part)
-            if not is_done:
+            if not is_done and ctypes.get_errno() != errno.ESRCH:  # else the program has ended
                 address, length = map(int, part[0])
                 raise Refusal(
                     "INVALID_VALUE", f"{length} bytes at {address:#x} are no memory of the program"
@@ -170,6 +170,10 @@ class ClientMemory(HostAccess):
         """Replace pages of the program by pages of the arena, which have their contents."""
         start = address // _PAGE * _PAGE
         length = -(-(address + size) // _PAGE) * _PAGE - start
+        for other, (extent, _) in self._registered.items():
+            if start < other + extent and other < start + length:
+                words = f"a page of the {size} bytes at {address:#x} is registered already"
+                raise Refusal("HOST_MEMORY_ALREADY_REGISTERED", words)
         self._next = -(-self._next // _PAGE) * _PAGE
         place, self._next = self._next, self._next + length
         if self._next > self.size or self._ask(_SHARE, start, length, place):

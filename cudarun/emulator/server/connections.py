@@ -9,15 +9,16 @@ import socket
 import struct
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
+from cudarun.emulator.host.addresses import host_write
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
 
 DONE, PRINT, _, SHARE, UNSHARE, START_CALLBACKS = range(6)
 """The kinds of messages to a thread of the program."""
 
 _BYTES = 128 << 10  # of a message
-_TEXT = 60_000  # of a message with text
+_TEXT = 60_000  # of a message with text, or with a value that a call writes
 _HEAD = struct.Struct("=iI")
 _PART = struct.Struct("=QQ")
 
@@ -48,22 +49,27 @@ class ProgramConnection:
             return 0
 
     def ask(self, kind: int, *words: int) -> int:
-        """Send a message that has an answer; return it."""
-        self._socket.send(struct.pack(f"=iI{len(words)}Q", 0, kind, *words))
-        answer: tuple[int] = struct.unpack("=Q", self._socket.recv(8))
-        return answer[0]
+        """Send a message that has an answer; return it, 0 if the program has ended."""
+        return _answer(self._socket, struct.pack(f"=iI{len(words)}Q", 0, kind, *words))
 
     def show(self, text: bytes) -> None:
         """Have the program write text to its stdout."""
         for at in range(0, len(text), _TEXT):
-            self._socket.send(_HEAD.pack(0, PRINT) + text[at : at + _TEXT])
+            self._send(_HEAD.pack(0, PRINT) + text[at : at + _TEXT])
 
     def reply(self, result: int, outputs: Outputs) -> None:
         """Answer a request."""
         parts = [_HEAD.pack(result, DONE)]
         for address, data in outputs:
-            parts += [_PART.pack(address, len(data)), data, bytes(-len(data) % 8)]
-        self._socket.send(b"".join(parts))
+            if len(data) > _TEXT:
+                host_write(address, data)
+            else:
+                parts += [_PART.pack(address, len(data)), data, bytes(-len(data) % 8)]
+        self._send(b"".join(parts))
+
+    def _send(self, message: bytes) -> None:
+        with suppress(OSError):  # the program has ended
+            self._socket.send(message)
 
 
 class Callbacks:
@@ -86,24 +92,27 @@ class Callbacks:
         self._connected.set()
 
     def call(self, kind: int, function: int, arguments: Iterable[int]) -> int:
-        """Call a host function; return its result.
-
-        Raises:
-            Refusal: The program has ended.
-        """
+        """Call a host function; return its result, 0 if the program has ended."""
         self._connected.wait()
-        assert self._socket is not None
         words = [*arguments, 0, 0, 0][:3]
         with self._lock:
-            try:
-                self._socket.send(struct.pack("=5Q", kind, function, *words))
-                answer = self._socket.recv(8)
-            except OSError:
-                answer = b""
-        if not answer:
-            raise Refusal("UNKNOWN", "the program ended during a host function")
-        result: tuple[int] = struct.unpack("=Q", answer)
-        return result[0]
+            if self._socket is None:
+                return 0
+            return _answer(self._socket, struct.pack("=5Q", kind, function, *words))
+
+    def end(self) -> None:
+        """Wait for the thread no longer: the program has ended."""
+        self._connected.set()
+
+
+def _answer(end: socket.socket, message: bytes) -> int:
+    """Send a message; return the answer, 0 if the program has ended."""
+    try:
+        end.send(message)
+        answer = end.recv(8)
+    except OSError:
+        answer = b""
+    return int.from_bytes(answer, "little")
 
 
 class _Local(threading.local):

@@ -27,6 +27,7 @@ from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.host.addresses import access_host
 from cudarun.emulator.host.launches import LaunchGeometry
 from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.program import KernelCode
 from cudarun.emulator.runtime_api.calls import RUNTIME_CALLS, thread
 from cudarun.emulator.server import runtime_calls
@@ -51,6 +52,9 @@ SYNC, REGISTER, SITE, GET_KERNEL, INIT_MODULE, LAUNCH, FOREIGN = range(0xFFFF_FF
 
 DRAIN, STOP = b"drain", b"stop!"
 """Messages of the parent: end after the work that is left, or at once."""
+
+_CONNECTION = b"connection"
+_AT_ONCE = (STOP, b"")  # nothing if the parent has ended
 
 _NOT_SUPPORTED = 801
 _HEAD = struct.Struct("=QQ")
@@ -92,6 +96,7 @@ class ProcessServer:
         self._report = ProcessReport(pid)
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
+        self._ends: list[socket.socket] = []
         self._callbacks = Callbacks()
         self._memory = ClientMemory(pid, self._ask, self._call_back)
         self._handlers: dict[int, Handler] = {
@@ -120,17 +125,18 @@ class ProcessServer:
             control: It gets the connections of the process and the messages of the parent.
         """
         ended = os.pidfd_open(self._pid)
-        is_alive = True
-        while is_alive:
+        message, ready = _CONNECTION, [control.fileno()]
+        while message == _CONNECTION and ended not in ready:
             ready = select.select([control.fileno(), ended], [], [])[0]
-            is_alive = ended not in ready
-            if control.fileno() in ready and self._receive(control) in (STOP, DRAIN, b""):
-                break
-        if not select.select([ended], [], [], 0)[0] or not self._drain(control):
+            if control.fileno() in ready:
+                message = self._receive(control)
+        has_ended = bool(select.select([ended], [], [], 0)[0])
+        if message in _AT_ONCE or not has_ended or not self._drain(control):
             self._report.running = (driver.thread_states() or ("",))[0] or None
         self._write()
 
     def _receive(self, control: socket.socket) -> bytes:
+        """Receive a message of the parent, or serve a connection."""
         message, descriptors, _, _ = socket.recv_fds(control, 64, 1)
         for descriptor in descriptors:
             end = socket.socket(fileno=descriptor)
@@ -139,12 +145,17 @@ class ProcessServer:
             thread = threading.Thread(target=work, args=(end,), daemon=True)
             thread.start()
             self._threads = [each for each in self._threads if each.is_alive()] + [thread]
-        return message
+            self._ends = [each for each in self._ends if each.fileno() >= 0] + [end]
+        return _CONNECTION if descriptors else message
 
     def _drain(self, control: socket.socket) -> bool:
         """Wait for the work that is left; return false if the parent says stop."""
+        self._callbacks.end()
         while process.has_work() or any(each.is_alive() for each in self._threads):
-            if select.select([control], [], [], _POLL)[0] and self._receive(control) != DRAIN:
+            for end in self._ends:  # a process that the program forked can hold the other ends
+                with suppress(OSError):
+                    end.shutdown(socket.SHUT_RD)  # what was sent is still received
+            if select.select([control], [], [], _POLL)[0] and self._receive(control) in _AT_ONCE:
                 return False
         return True
 
@@ -225,6 +236,9 @@ class ProcessServer:
                 else:
                     perform = self._handlers.get(number) or self._handler(number)
                     result, outputs = perform(struct.unpack_from(f"={(size - 16) // 8}Q", view, 16))
+            except Refusal as refusal:  # of an argument
+                result, outputs = int(refusal.result), ()
+                thread.error = result if number >= PER_LIBRARY else thread.error
             except Exception:  # the program gets an error, the user a traceback
                 traceback.print_exc()
                 result, outputs = _UNKNOWN, ()
@@ -233,8 +247,7 @@ class ProcessServer:
                 failed = self._name(number), result
                 if failed[0] in _READS_ERROR:
                     ignored.clear()
-            with suppress(OSError):
-                own.reply(result, outputs)
+            own.reply(result, outputs)
         with self._lock:
             self._unchecked.update(ignored)
         end.close()
@@ -242,7 +255,7 @@ class ProcessServer:
     # --- calls -----------------------------------------------------------------------------------
 
     def _name(self, number: int) -> str:
-        if number in (LAUNCH, GET_KERNEL):
+        if number >= SYNC:
             return "cudaLaunchKernel"
         call = _call(number)
         return call if isinstance(call, str) else call.documented

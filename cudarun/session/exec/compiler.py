@@ -41,7 +41,8 @@ def compile_program(source: str, folder: Path) -> str:
     facts += [os.environ.get(name, "") for name in _ENVIRONMENT]
     key = digest_of([text, *map(os.fsencode, facts)])
     cache = ResultCache(cache_folder("exec"))
-    program = folder / path.stem
+    program = folder / "program" / path.stem  # alone there, whatever its name
+    program.parent.mkdir()
     found = cache.load(key)
     if found is None or not _are_unchanged(json.loads(found["dependencies"])):
         dependencies = _compile(compiler, source, program)

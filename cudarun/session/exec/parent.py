@@ -7,6 +7,7 @@ import os
 import pickle
 import select
 import shlex
+import signal
 import socket
 import struct
 import sys
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from cudarun.programs.report import ProcessReport
 
 _DRAIN, _STOP = 2, 3  # messages to the servers
+_SOCKET = "CUDARUN_EXEC_SOCKET"
+_TICK = 0.01  # seconds between looks at the servers, if there is a time limit
 _STATIC = (
     "{}: it contains the CUDA runtime, which uses the driver in undocumented ways; "
     "link it with nvcc -cudart shared"
@@ -68,8 +71,11 @@ def execute(request: ExecRequest, prepare: Callable[[], None]) -> ExecReport:
         start = time.monotonic()
         with _servers(request, folder) as servers:
             prepare()
-            status, is_late = _run(request, folder, audit, servers)
-            servers.finish(is_killed=status > SIGNALED)
+            end = None if request.timeout is None else time.monotonic() + request.timeout
+            status, is_late = _run(request, folder, audit, servers, end)
+            is_late = servers.finish(is_late or status in SIGNALED, end) or is_late
+            if is_late:
+                _kill_all(folder)
         reports = [*_reports(folder)]
         seconds = time.monotonic() - start
     return _report(request, status, seconds, reports, is_late=is_late)
@@ -83,20 +89,39 @@ class Servers:
         self._listener = listener
         self._program = program
 
-    def finish(self, *, is_killed: bool) -> None:
+    def finish(self, is_killed: bool, end: float | None) -> bool:
         """Wait until the servers have written their reports.
 
-        The work that is left ends, as on a GPU, if a signal has ended the program, or at Ctrl-C.
+        The work that is left ends, as on a GPU, if the program was killed, or at Ctrl-C.
+
+        Args:
+            is_killed: Whether a signal has ended the program.
+            end: When the time limit of the program is exceeded; ``None`` without one.
+
+        Returns:
+            Whether it is exceeded.
         """
-        is_used = self._path.with_name(USED).exists()
-        if not is_used and not select.select([self._listener], [], [], 0)[0]:
-            return  # no process has called CUDA
+        # In this order: a server notes the use before it accepts the first connection.
+        is_waiting = select.select([self._listener], [], [], 0)[0]
+        if not is_waiting and not self._path.with_name(USED).exists():
+            return False  # no process has called CUDA
         self._send(_STOP if is_killed else _DRAIN)
+        is_late = False
+        try:
+            while end is not None and self._program.status() is None and not is_late:
+                time.sleep(_TICK)
+                is_late = time.monotonic() >= end
+        except KeyboardInterrupt:
+            is_late = False
+            self.stop()
+        if is_late:
+            self.stop()
         try:
             self._program.wait(None)
         except KeyboardInterrupt:
             self.stop()
             self._program.wait(None)
+        return is_late
 
     def stop(self) -> None:
         """Let the servers write their reports now."""
@@ -130,19 +155,20 @@ def _run(
     folder: Path,
     audit: Path,
     servers: Servers,
+    end: float | None,
 ) -> tuple[int, bool]:
     """Run the program; return its exit status, and whether it exceeded the time limit."""
     audited = os.environ.get("LD_AUDIT")
     environment = {
         "LD_AUDIT": f"{audit}:{audited}" if audited else os.fspath(audit),
         "CUDARUN_EXEC_LIBRARIES": os.fspath(folder),
-        "CUDARUN_EXEC_SOCKET": os.fspath(folder / "socket"),
+        _SOCKET: os.fspath(folder / "socket"),
     }
-    is_late, end = False, time.monotonic() + (request.timeout or 0.0)
+    is_late = False
 
     def is_stuck() -> bool:
         nonlocal is_late
-        if not is_late and time.monotonic() >= end:
+        if not is_late and end is not None and time.monotonic() >= end:
             is_late = True
             servers.stop()
         return is_late
@@ -151,9 +177,23 @@ def _run(
         request.command,
         environment,
         stdout_to_stderr=request.keeps_stdout,
-        is_stuck=None if request.timeout is None else is_stuck,
+        is_stuck=None if end is None else is_stuck,
     )
     return status, is_late
+
+
+def _kill_all(folder: Path) -> None:
+    """Kill the processes that the program has started, which have its environment."""
+    mark = f"{_SOCKET}={folder / 'socket'}\0".encode()
+    found = True
+    while found:
+        found = False
+        time.sleep(_TICK)  # those that were killed end
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            with suppress(OSError):  # it has ended, or is another user's
+                if mark in path.read_bytes():
+                    os.kill(int(path.parent.name), signal.SIGKILL)
+                    found = True
 
 
 # --- the report ----------------------------------------------------------------------------------

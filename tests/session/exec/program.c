@@ -27,6 +27,8 @@ int cudaSetDevice(int);
 int cudaLaunchHostFunc(stream, void (*)(void *), void *);
 int cudaStreamCreate(stream *);
 int cudaStreamSynchronize(stream);
+int cudaGraphCreate(void **, unsigned);
+int cudaGraphAddKernelNode(void **, void *, void **, size_t, void *);
 int cudaGraphicsGLRegisterBuffer(void);
 const char *cudaGetErrorName(int);
 int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, stream);
@@ -82,6 +84,22 @@ static volatile int go;
 static void wait_for_main(void *seen) {
   while (!go) usleep(100);
   *(int *)seen = 1;
+}
+
+static void exit_with_error(void *unused) {
+  (void)unused;
+  void *p;
+  exit(cudaMalloc(&p, 4) == 800 ? 42 : 1);
+}
+
+static void nothing(void *unused) { (void)unused; }
+
+static void start_endless(void) {
+  int *zero;
+  CHECK(cudaMallocManaged((void **)&zero, 4, 1));
+  *zero = 0;
+  void *args[] = {&zero, &zero};
+  CHECK(launch(wait_for, 1, args, 0));
 }
 
 static void *in_thread(void *host) {
@@ -180,12 +198,35 @@ int main(int count, char **words) {
     return 0;
   }
   if (!strcmp(what, "endless")) {
-    int *zero;
-    CHECK(cudaMallocManaged((void **)&zero, 4, 1));
-    *zero = 0;
-    void *args[] = {&zero, &zero};
-    CHECK(launch(wait_for, 1, args, 0));
+    start_endless();
     CHECK(cudaDeviceSynchronize());
+  }
+  if (!strcmp(what, "unfinished")) { /* the kernel and a child process go on */
+    start_endless();
+    pid_t child = fork();
+    if (!child) {
+      fclose(stdout);
+      fclose(stderr);
+      sleep(600);
+    }
+    printf("%d\n", child);
+    return 0;
+  }
+  if (!strcmp(what, "exit in a callback")) {
+    CHECK(cudaLaunchHostFunc(0, exit_with_error, 0));
+    CHECK(cudaDeviceSynchronize());
+  }
+  if (!strcmp(what, "callback at the end")) {
+    CHECK(cudaLaunchHostFunc(0, nothing, 0));
+    _exit(4);
+  }
+  if (!strcmp(what, "invalid")) { /* addresses of nothing */
+    void *graph, *node, *p;
+    CHECK(cudaMalloc(&p, 4));
+    CHECK(cudaGraphCreate(&graph, 0));
+    printf("%s\n", cudaGetErrorName(cudaMemcpy(p, (void *)8, 4, TO_DEVICE)));
+    printf("%s\n", cudaGetErrorName(cudaGraphAddKernelNode(&node, graph, 0, 0, (void *)8)));
+    return 0;
   }
   if (!strcmp(what, "abort")) {
     scaled(32, host);

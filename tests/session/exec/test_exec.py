@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,28 @@ def test_a_time_limit(program: Exec) -> None:
     ran = program("--timeout", "3", "endless")
     assert ran.returncode == 6
     assert "timed out after 3 s" in ran.stderr
+
+
+def test_a_time_limit_is_for_the_work_and_the_processes_that_are_left(program: Exec) -> None:
+    ran = program("--timeout", "3", "unfinished")
+    assert ran.returncode == 6
+    assert "timed out after 3 s" in ran.stderr
+    with suppress(OSError):
+        assert not Path(f"/proc/{int(ran.stdout)}/cmdline").read_bytes()  # it has ended
+
+
+def test_a_host_function_makes_no_calls_and_can_exit(program: Exec) -> None:
+    assert program("exit in a callback").returncode == 42
+
+
+def test_a_host_function_after_the_end_is_no_fault(program: Exec) -> None:
+    assert program("callback at the end").returncode == 4
+
+
+def test_invalid_addresses_are_errors_of_the_call(program: Exec) -> None:
+    ran = program("invalid")
+    assert ran.stdout == 2 * "cudaErrorInvalidValue\n"
+    assert "Traceback" not in ran.stderr
 
 
 def test_a_signal_is_the_exit_code(program: Exec) -> None:

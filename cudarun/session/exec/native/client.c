@@ -25,7 +25,7 @@
 
 #define BUFFER (128 << 10)
 #define CODE 48 /* bytes after a call, which show whether its result is used */
-#define NOT_INITIALIZED 3
+enum { NOT_INITIALIZED = 3, NOT_PERMITTED = 800 };
 
 enum { DONE, PRINT, CALL_BACK, SHARE, UNSHARE, START_CALLBACKS };
 
@@ -38,6 +38,7 @@ struct message {
 static __thread int t_fd = -1;
 static __thread pid_t t_pid;
 static __thread char *t_buffer;
+static __thread int t_calls_back; /* the thread of host functions, which make no calls */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -67,15 +68,24 @@ static void disconnect(void *unused) {
 
 static void make_key(void) { pthread_key_create(&key, disconnect); }
 
+static void send_message(const struct msghdr *message) {
+  ssize_t n;
+  do n = sendmsg(t_fd, message, MSG_NOSIGNAL);
+  while (n < 0 && errno == EINTR);
+  if (n < 0) die("the connection with the server has ended");
+}
+
 static void send_all(const void *data, size_t size) {
-  if (send(t_fd, data, size, MSG_NOSIGNAL) < 0) die("the server has ended");
+  struct iovec part = {(void *)data, size};
+  send_message(&(struct msghdr){.msg_iov = &part, .msg_iovlen = 1});
 }
 
 static ssize_t receive(void *data, size_t size) {
   ssize_t n;
   do n = recv(t_fd, data, size, 0);
   while (n < 0 && errno == EINTR);
-  if (n <= 0) die("the server has ended");
+  if (n < 0) die("the connection with the server has ended");
+  if (!n) errno = ECONNRESET, die("the connection with the server has ended");
   return n;
 }
 
@@ -97,7 +107,10 @@ static void connect_thread(uint32_t for_callbacks) {
   }
   strcpy(address.sun_path, path);
   int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  if (connect(fd, (void *)&address, sizeof address)) die("the server has ended");
+  int error;
+  do error = connect(fd, (void *)&address, sizeof address);
+  while (error && errno == EINTR);
+  if (error) die("the server has ended");
   t_fd = fd, t_pid = getpid();
   if (!t_buffer) t_buffer = malloc(BUFFER);
   pthread_once(&once, make_key);
@@ -135,6 +148,7 @@ static uint64_t copied(ssize_t n, uint64_t size) {
 static void *serve_callbacks(void *unused) {
   (void)unused;
   connect_thread(1);
+  t_calls_back = 1;
   for (;;) {
     uint64_t w[5];
     ssize_t n;
@@ -225,8 +239,7 @@ static void request(uint32_t id, uint64_t caller, const uint64_t *w, uint32_t n,
                     uint32_t bytes) {
   uint64_t head[2] = {id, caller};
   struct iovec parts[3] = {{head, sizeof head}, {(void *)w, 8 * n}, {(void *)data, bytes}};
-  struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
-  if (sendmsg(t_fd, &message, MSG_NOSIGNAL) < 0) die("the server has ended");
+  send_message(&(struct msghdr){.msg_iov = parts, .msg_iovlen = 3});
 }
 
 /* Send the registrations, and wait until the server has them: other threads use them next. */
@@ -265,6 +278,7 @@ static void send_site(uint32_t id, uint64_t caller, int result) {
 
 EXPORT int cr_call_data(uint32_t id, uint64_t caller, const uint64_t *w, uint32_t n,
                         const void *data, uint32_t bytes) {
+  if (t_calls_back) return NOT_PERMITTED;
   if (t_fd < 0 || t_pid != getpid()) {
     if (user && user != getpid()) return NOT_INITIALIZED; /* forked after the use of CUDA */
     connect_thread(0);

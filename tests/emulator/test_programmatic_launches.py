@@ -31,6 +31,20 @@ KERNEL = """
 TRIGGER, WAIT = "griddepcontrol.launch_dependents;", "griddepcontrol.wait;"
 STORE, LOAD = "st.global.u32 [%m], 7;", "ld.global.u32 %v1, [%o];"
 ADD = "red.global.add.u32 [%z], 1;"
+TO_ITS_BLOCK = ".shared .align 16 .b8 s[256]; mul.wide.u32 %o, %b, 256; add.u64 %o, %o, %z; "
+BULK_STORE = (
+    TO_ITS_BLOCK + "mov.u32 %v2, s; mad.lo.u32 %v0, %t, 4, %v2; st.shared.u32 [%v0], 7;"
+    " fence.proxy.async; bar.sync 0; @!%p0 bra B;"
+    " cp.async.bulk.global.shared::cta.bulk_group [%o], [s], 256;"
+    " cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; B: "
+)
+BULK_LOAD = (
+    TO_ITS_BLOCK + ".shared .align 8 .b64 done; @!%p0 bra B;"
+    " mbarrier.init.shared.b64 [done], 1; fence.proxy.async;"
+    " mbarrier.arrive.expect_tx.shared.b64 _, [done], 256;"
+    " cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%o], 256, [done];"
+    " A: mbarrier.try_wait.parity.shared.b64 %p1, [done], 0; @!%p1 bra A; B: "
+)
 
 
 def call(name: str, *arguments: Any) -> Any:
@@ -95,6 +109,8 @@ SILENT = {
     "triggers of the other blocks": ("@%p1 bra L; " + TRIGGER + "bra E; L:" + STORE + " E:", LOAD),
     "reads of both": (TRIGGER + LOAD, LOAD + WAIT),
     "atomic operations of both": (TRIGGER + ADD, ADD + WAIT),
+    "a bulk copy, and a wait": (TRIGGER + BULK_STORE, WAIT + LOAD),
+    "a bulk copy, and no trigger": (BULK_STORE, LOAD),
     "a third grid, after two waits": (TRIGGER + STORE, TRIGGER + WAIT, WAIT + LOAD),
     "a third grid that begins after the first one": (TRIGGER + STORE, WAIT + TRIGGER, LOAD),
     "a third grid after one without a trigger": (TRIGGER + STORE, WAIT, LOAD),
@@ -116,6 +132,8 @@ WRONG = {
     "a read of a sum": (TRIGGER + ADD, "ld.global.u32 %v1, [%z];", "load", 1),
     "a sum over what is read": (
         TRIGGER + "ld.global.u32 %v1, [%z];", ADD, "atomic operation", 1),
+    "a bulk copy": (TRIGGER + BULK_STORE, LOAD, "load", 1),
+    "a store over what a bulk copy reads": (TRIGGER + BULK_LOAD, STORE, "store", 1),
 }  # fmt: skip
 
 

@@ -88,9 +88,10 @@ class GridHistory:
         found: Mask = times > self.order.cuts()[grids]
         found &= ~(knows & (grids < self.order.host.grids.start))
         for host in self.order.host.before if found.any() else ():
-            first = host.grids.start
-            blocks = threads // self._grids[first][0].block_threads
-            found &= (grids != first) | np.isin(blocks, [*host.triggered])
+            launch, agents = self._grids[host.grids.start]
+            those = np.flatnonzero(found & (grids == host.grids.start))
+            issuers = np.array([*map(agents.issuer, threads[those].tolist())], dtype=np.int64)
+            found[those] = np.isin(issuers // launch.block_threads, [*host.triggered])
         return found
 
     def missing(self, launch: Launch, time: int, access: Access) -> str:

@@ -231,6 +231,7 @@ class FunctionCode:
         calls: Names of the functions it calls directly; ``indirect`` if it calls through pointers.
         allocates: True if it has an ``alloca``.
         unused_registers: Registers that it declares and does not use; they have no slot.
+        is_optimized: False with ``.target debug``.
     """
 
     name: str
@@ -246,6 +247,7 @@ class FunctionCode:
     indirect: bool = False
     allocates: bool = False
     unused_registers: int = 0
+    is_optimized: bool = True
 
     @property
     def operations(self) -> list[Operation]:

@@ -67,6 +67,9 @@ RIGHT = {
     "a loop": LOOP.format(ONE + WAIT.format(1)) + DONE,
     "a wait in each round": LOOP.format(ONE + DONE + USE),
     "a copy": ONE + "mov.f32 %f5, %f0;" + DONE + "add.f32 %f4, %f5, %f1;",
+    "a copy, and then a copy to its source": (
+        "mov.f32 %f6, 0f3F800000;" + ONE + "mov.f32 %f5, %f0; mov.f32 %f0, %f6;" + DONE
+        + "add.f32 %f4, %f5, %f1;"),
     "A is read": BEGIN + FROM_REGISTERS + COMMIT + "add.u32 %h4, %h0, 1;" + DONE,
     "A is written after the wait": BEGIN + FROM_REGISTERS + COMMIT + DONE + "mov.b32 %h0, 0;",
     "products and the wait of the first round": (
@@ -107,6 +110,14 @@ def test_wrong_products(case: tuple[str, str, str]) -> None:
     assert first.memory.name.startswith("register %")
     assert [place.site.name.split(".")[0] for place in first.places] == ["wgmma", use.split(".")[0]]
     assert first.count % 128 == 0
+
+
+def test_unoptimized_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compilers store the results of each instruction in local memory: ptxas waits for them."""
+    monkeypatch.setitem(globals(), "TEXT", TEXT.replace("sm_90a", "sm_90a, debug"))
+    body = ONE + USE + DONE
+    assert found(body) == []
+    assert np.array_equal(results(body, None), results(body))
 
 
 OVERWRITE = "mov.b32 %h4, 0x40004000; st.shared.v4.b32 [%s], {%h4, %h4, %h4, %h4};"

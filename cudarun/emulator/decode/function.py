@@ -145,7 +145,8 @@ class FunctionDecoder:
         self.code.blocks = self.builder.finish(self._leave)
         self.code.local_bytes = self.declarations.local.size
         self.code.unused_registers = self.declarations.unused
-        if "debug" not in self.names.module.targets:
+        self.code.is_optimized = "debug" not in self.names.module.targets
+        if self.code.is_optimized:
             contract(self.code)
         bound_shared_accesses(self.code, self.names.shared)
         analyze(self.code)

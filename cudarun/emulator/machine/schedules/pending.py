@@ -97,7 +97,7 @@ class PendingOperations:
         self._operations: list[_Operation] = []  # in the order of their issue
         self._commits: dict[str, Array] = {}  # by queue, the groups that each lane has committed
         self._accesses = 0
-        self._copies: dict[str, bool] = {}  # of registers of pending products, by function
+        self._late: dict[str, bool] = {}  # whether products can be computed late, by function
 
     def instead_of(self, operation: Action) -> ActionFunction:
         """Return the action to execute instead of one that issues, awaits or may meet operations.
@@ -108,7 +108,7 @@ class PendingOperations:
         match action:
             case AsynchronousAction():
                 return partial(self._issue, action)
-            case MultiplyAsync() if not self._copies_registers(operation.site.function):
+            case MultiplyAsync() if self._can_be_late(operation.site.function):
                 return partial(self._multiply, action, LateProduct(operation))
             case WaitGroup(words=words):
                 return partial(self._wait, "wgmma", next(iter(words.constants.values())), False)
@@ -131,12 +131,12 @@ class PendingOperations:
                 return partial(self._access, action)
         return action
 
-    def _copies_registers(self, name: str) -> bool:
-        """Return whether a function copies registers of pending products."""
-        if name not in self._copies:
+    def _can_be_late(self, name: str) -> bool:
+        """Return whether the products of a function can be computed late."""
+        if name not in self._late:
             function = self._batch.launch.functions[name]
-            self._copies[name] = PendingProducts.of(function).has_copies
-        return self._copies[name]
+            self._late[name] = PendingProducts.of(function).can_be_late
+        return self._late[name]
 
     def complete_all(self) -> None:
         """Complete all operations, and the grid before."""

@@ -2,7 +2,8 @@
 
 Until ``wgmma.wait_group`` nothing may access the accumulators, except products of the same ones,
 and nothing may write to A (PTX manual 9.7.15.7). Compilers copy registers, which ptxas undoes: a
-copy of a pending register is pending, too.
+copy of a pending register is pending, too, and the original may then get another one. Of code for
+debugging, ptxas waits for each product.
 """
 
 from __future__ import annotations
@@ -46,17 +47,19 @@ class PendingProducts:
 
     Attributes:
         uses: By the number of a basic block, the accesses to registers that may be pending.
-        has_copies: Whether pending registers are copied.
+        copied: The slots of pending registers that are copied.
+        can_be_late: Whether products can be computed when they are waited for.
     """
 
     uses: dict[int, list[EarlyUse]] = field(default_factory=dict)
-    has_copies: bool = False
+    copied: set[int] = field(default_factory=set)
+    can_be_late: bool = False
 
     @classmethod
     def of(cls, function: FunctionCode) -> PendingProducts:
         """Return those of a function."""
         found = cls()
-        if not multiplies_in_warpgroups(function):
+        if not (function.is_optimized and multiplies_in_warpgroups(function)):
             return found
         starts: dict[int, State] = {0: {}}
         waiting = [0]
@@ -67,8 +70,14 @@ class PendingProducts:
             for following in block.terminator.successors:
                 if _join(starts.setdefault(following, {}), end) or following not in found.uses:
                     waiting.append(following)
-        found.uses = {number: uses for number, uses in found.uses.items() if uses}
+        for number, uses in found.uses.items():
+            found.uses[number] = [use for use in uses if not found._is_replaced(use)]
+        found.can_be_late = not found.copied
         return found
+
+    def _is_replaced(self, use: EarlyUse) -> bool:
+        """Return whether a register is written by a copy, after its value has been copied."""
+        return use.verb == "write" and use.slot in self.copied and _is_copy(use.operation)
 
     def _through(self, block: BlockCode, state: State) -> Iterator[EarlyUse]:
         """Follow the operations of a block; yield its accesses to pending registers."""
@@ -77,17 +86,16 @@ class PendingProducts:
             rest = operation.sources[product.accumulators :] if product else operation.sources
             written = slots_of(operation.destinations)
             copied: dict[Site, int] = {}
-            is_copy = operation.site.name.startswith("mov.")
             reads = [(slot, False) for slot in sorted(slots_of(rest))]
             writes = [(slot, left) for slot in sorted(written) for left in (False, True)]
             for verb, registers in (("read", reads), ("write", [] if product else writes)):
                 used = [each for each in registers if each in state]
-                if used and verb == "read" and is_copy:
+                if used and verb == "read" and _is_copy(operation):
                     copied = state[used[0]]
+                    self.copied.add(used[0][0])
                 elif used:
                     products = dict.fromkeys(site for each in used for site in state[each])
                     yield EarlyUse(operation, used[0][0], verb, tuple(products))
-            self.has_copies |= bool(copied)
             for slot in written:
                 state.pop((slot, True), None)
                 state.pop((slot, False), None)
@@ -102,6 +110,10 @@ class PendingProducts:
 def multiplies_in_warpgroups(function: FunctionCode) -> bool:
     """Return whether a function has ``wgmma`` products."""
     return any(_action(each, MultiplyAsync) for each in function.operations)
+
+
+def _is_copy(operation: Operation) -> bool:
+    return operation.site.name.startswith("mov.")
 
 
 def _count_groups(operation: Operation, state: State) -> None:

@@ -289,6 +289,10 @@ def test_a_slot_is_given_back_after_it_has_been_read(early: bool) -> None:
 
 RELAXED = "barrier.cluster.arrive.relaxed; barrier.cluster.wait;\n"
 STORED = "st.shared.u32 [%s], %t;\n"
+APART = (  # the first thread arrives before the others store
+    "@!%p0 bra L; barrier.cluster.arrive{}; bra W; L: {} barrier.cluster.arrive; {} W:"
+    " barrier.cluster.wait;\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -301,6 +305,10 @@ STORED = "st.shared.u32 [%s], %t;\n"
         (STORED + BARRIER + "@%p0 fence.acq_rel.cluster;" + RELAXED, False),
         (STORED + MEETING + RELAXED, False),
         (RELAXED + STORED + MEETING, False),
+        (APART.format("", STORED, ""), False),
+        (APART.format(".relaxed", STORED, ""), False),
+        (APART.format("", "", STORED), True),
+        (APART.format(".relaxed", "", STORED), True),
     ],
 )
 def test_relaxed_arrivals(first: str, is_race: bool) -> None:

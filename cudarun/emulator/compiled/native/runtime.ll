@@ -1,4 +1,4 @@
-; Written by `python -m tools.generate_runtime` from 8484e302d77b59962162f318cb4abb9a328b80b6440ad4ed092f02418f508d57
+; Written by `python -m tools.generate_runtime` from 9ac50bbe7e0ca1a352cdb36ff49aa9ed3f2cb210e1143b72acc8268dba2add3f
 
 declare <32 x i32> @llvm.umin.v32i32(<32 x i32>, <32 x i32>)
 
@@ -112,165 +112,298 @@ define internal void @check_access(ptr %0, ptr %1, ptr %2, ptr initializes((0, 2
   ret void
 }
 
-define internal void @update_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4) noinline #0 {
-  switch i32 %2, label %6 [
-    i32 -1, label %8
-    i32 0, label %129
+define internal void @update_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %5) noinline #0 {
+  switch i32 %2, label %7 [
+    i32 -1, label %10
+    i32 0, label %213
   ]
-6:
-  %7 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  br label %67
-8:
-  %9 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %10 = zext i32 %3 to i64
-  br label %11
-11:
-  %12 = phi i64 [ 0, %8 ], [ %65, %64 ]
-  %13 = load ptr, ptr %9, align 8
-  %14 = getelementptr inbounds nuw i64, ptr %13, i64 %12
-  %15 = load i64, ptr %14, align 8
-  %16 = getelementptr inbounds nuw i8, ptr %1, i64 %15
-  %17 = getelementptr inbounds nuw i8, ptr %13, i64 1024
-  switch i32 %3, label %50 [
-    i32 2, label %18
-    i32 4, label %34
+7:
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %9 = icmp eq i32 %5, 0
+  br label %112
+10:
+  %11 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %12 = icmp eq i32 %5, 0
+  br label %13
+13:
+  %14 = phi i64 [ 0, %10 ], [ %110, %109 ]
+  %15 = load ptr, ptr %11, align 8
+  %16 = getelementptr inbounds nuw i64, ptr %15, i64 %14
+  %17 = load i64, ptr %16, align 8
+  %18 = getelementptr inbounds nuw i8, ptr %1, i64 %17
+  %19 = getelementptr inbounds nuw i8, ptr %15, i64 512
+  %20 = trunc nuw nsw i64 %14 to i32
+  %21 = mul i32 %3, %20
+  %22 = zext i32 %21 to i64
+  %23 = getelementptr inbounds nuw i8, ptr %19, i64 %22
+  switch i32 %3, label %38 [
+    i32 2, label %24
+    i32 4, label %31
   ]
-18:
-  %19 = load i16, ptr %16, align 2
-  %20 = zext i16 %19 to i64
-  %21 = getelementptr inbounds nuw i8, ptr %13, i64 512
-  %22 = mul nuw nsw i64 %12, %10
-  %23 = getelementptr inbounds nuw i8, ptr %21, i64 %22
-  %24 = load i16, ptr %23, align 2
-  %25 = zext i16 %24 to i64
-  %26 = getelementptr inbounds nuw i8, ptr %17, i64 %22
-  %27 = load i16, ptr %26, align 2
-  %28 = zext i16 %27 to i64
-  %29 = tail call i64 %4(i64 %20, i64 %25, i64 %28)
-  %30 = trunc i64 %29 to i16
-  store i16 %30, ptr %16, align 2
-  %31 = load ptr, ptr %9, align 8
-  %32 = getelementptr inbounds nuw i8, ptr %31, i64 1536
-  %33 = getelementptr inbounds nuw i8, ptr %32, i64 %22
-  store i16 %19, ptr %33, align 2
-  br label %64
-34:
-  %35 = load i32, ptr %16, align 4
-  %36 = zext i32 %35 to i64
-  %37 = getelementptr inbounds nuw i8, ptr %13, i64 512
-  %38 = mul nuw nsw i64 %12, %10
-  %39 = getelementptr inbounds nuw i8, ptr %37, i64 %38
-  %40 = load i32, ptr %39, align 4
-  %41 = zext i32 %40 to i64
-  %42 = getelementptr inbounds nuw i8, ptr %17, i64 %38
-  %43 = load i32, ptr %42, align 4
-  %44 = zext i32 %43 to i64
-  %45 = tail call i64 %4(i64 %36, i64 %41, i64 %44)
-  %46 = trunc i64 %45 to i32
-  store i32 %46, ptr %16, align 4
-  %47 = load ptr, ptr %9, align 8
-  %48 = getelementptr inbounds nuw i8, ptr %47, i64 1536
-  %49 = getelementptr inbounds nuw i8, ptr %48, i64 %38
-  store i32 %35, ptr %49, align 4
-  br label %64
-50:
-  %51 = load i64, ptr %16, align 8
-  %52 = getelementptr inbounds nuw i8, ptr %13, i64 512
-  %53 = trunc nuw nsw i64 %12 to i32
-  %54 = mul i32 %3, %53
-  %55 = zext i32 %54 to i64
-  %56 = getelementptr inbounds nuw i8, ptr %52, i64 %55
-  %57 = load i64, ptr %56, align 8
-  %58 = getelementptr inbounds nuw i8, ptr %17, i64 %55
-  %59 = load i64, ptr %58, align 8
-  %60 = tail call i64 %4(i64 %51, i64 %57, i64 %59)
-  store i64 %60, ptr %16, align 8
-  %61 = load ptr, ptr %9, align 8
-  %62 = getelementptr inbounds nuw i8, ptr %61, i64 1536
-  %63 = getelementptr inbounds nuw i8, ptr %62, i64 %55
-  store i64 %51, ptr %63, align 8
-  br label %64
-64:
-  %65 = add nuw nsw i64 %12, 1
-  %66 = icmp eq i64 %65, 32
-  br i1 %66, label %129, label %11
+24:
+  %25 = load i16, ptr %23, align 2
+  %26 = zext i16 %25 to i64
+  %27 = getelementptr inbounds nuw i8, ptr %15, i64 1024
+  %28 = getelementptr inbounds nuw i8, ptr %27, i64 %22
+  %29 = load i16, ptr %28, align 2
+  %30 = zext i16 %29 to i64
+  br label %43
+31:
+  %32 = load i32, ptr %23, align 4
+  %33 = zext i32 %32 to i64
+  %34 = getelementptr inbounds nuw i8, ptr %15, i64 1024
+  %35 = getelementptr inbounds nuw i8, ptr %34, i64 %22
+  %36 = load i32, ptr %35, align 4
+  %37 = zext i32 %36 to i64
+  br label %43
+38:
+  %39 = load i64, ptr %23, align 8
+  %40 = getelementptr inbounds nuw i8, ptr %15, i64 1024
+  %41 = getelementptr inbounds nuw i8, ptr %40, i64 %22
+  %42 = load i64, ptr %41, align 8
+  br label %43
+43:
+  %44 = phi i64 [ %26, %24 ], [ %33, %31 ], [ %39, %38 ]
+  %45 = phi i64 [ %30, %24 ], [ %37, %31 ], [ %42, %38 ]
+  br i1 %12, label %46, label %66
+46:
+  switch i32 %3, label %63 [
+    i32 2, label %47
+    i32 4, label %55
+  ]
+47:
+  %48 = load i16, ptr %18, align 2
+  %49 = zext i16 %48 to i64
+  %50 = tail call i64 %4(i64 %49, i64 %44, i64 %45)
+  %51 = trunc i64 %50 to i16
+  store i16 %51, ptr %18, align 2
+  %52 = load ptr, ptr %11, align 8
+  %53 = getelementptr inbounds nuw i8, ptr %52, i64 1536
+  %54 = getelementptr inbounds nuw i8, ptr %53, i64 %22
+  br label %100
+55:
+  %56 = load i32, ptr %18, align 4
+  %57 = zext i32 %56 to i64
+  %58 = tail call i64 %4(i64 %57, i64 %44, i64 %45)
+  %59 = trunc i64 %58 to i32
+  store i32 %59, ptr %18, align 4
+  %60 = load ptr, ptr %11, align 8
+  %61 = getelementptr inbounds nuw i8, ptr %60, i64 1536
+  %62 = getelementptr inbounds nuw i8, ptr %61, i64 %22
+  br label %104
+63:
+  %64 = load i64, ptr %18, align 8
+  %65 = tail call i64 %4(i64 %64, i64 %44, i64 %45)
+  store i64 %65, ptr %18, align 8
+  br label %95
+66:
+  switch i32 %3, label %87 [
+    i32 2, label %67
+    i32 4, label %77
+  ]
 67:
-  %68 = phi i32 [ %2, %6 ], [ %127, %125 ]
-  %69 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %68, i1 true)
-  %70 = load ptr, ptr %7, align 8
-  %71 = zext nneg i32 %69 to i64
-  %72 = getelementptr inbounds nuw i64, ptr %70, i64 %71
-  %73 = load i64, ptr %72, align 8
-  %74 = getelementptr inbounds nuw i8, ptr %1, i64 %73
-  switch i32 %3, label %111 [
-    i32 2, label %75
-    i32 4, label %93
+  %68 = load atomic i16, ptr %18 monotonic, align 2
+  br label %69
+69:
+  %70 = phi i16 [ %68, %67 ], [ %76, %69 ]
+  %71 = zext i16 %70 to i64
+  %72 = tail call i64 %4(i64 %71, i64 %44, i64 %45)
+  %73 = trunc i64 %72 to i16
+  %74 = cmpxchg weak ptr %18, i16 %70, i16 %73 monotonic monotonic, align 2
+  %75 = extractvalue { i16, i1 } %74, 1
+  %76 = extractvalue { i16, i1 } %74, 0
+  br i1 %75, label %95, label %69
+77:
+  %78 = load atomic i32, ptr %18 monotonic, align 4
+  br label %79
+79:
+  %80 = phi i32 [ %78, %77 ], [ %86, %79 ]
+  %81 = zext i32 %80 to i64
+  %82 = tail call i64 %4(i64 %81, i64 %44, i64 %45)
+  %83 = trunc i64 %82 to i32
+  %84 = cmpxchg weak ptr %18, i32 %80, i32 %83 monotonic monotonic, align 4
+  %85 = extractvalue { i32, i1 } %84, 1
+  %86 = extractvalue { i32, i1 } %84, 0
+  br i1 %85, label %95, label %79
+87:
+  %88 = load atomic i64, ptr %18 monotonic, align 8
+  br label %89
+89:
+  %90 = phi i64 [ %88, %87 ], [ %94, %89 ]
+  %91 = tail call i64 %4(i64 %90, i64 %44, i64 %45)
+  %92 = cmpxchg weak ptr %18, i64 %90, i64 %91 monotonic monotonic, align 8
+  %93 = extractvalue { i64, i1 } %92, 1
+  %94 = extractvalue { i64, i1 } %92, 0
+  br i1 %93, label %95, label %89
+95:
+  %96 = phi i64 [ %64, %63 ], [ %90, %89 ], [ %71, %69 ], [ %81, %79 ]
+  %97 = load ptr, ptr %11, align 8
+  %98 = getelementptr inbounds nuw i8, ptr %97, i64 1536
+  %99 = getelementptr inbounds nuw i8, ptr %98, i64 %22
+  switch i32 %3, label %108 [
+    i32 2, label %100
+    i32 4, label %104
   ]
-75:
-  %76 = load i16, ptr %74, align 2
-  %77 = zext i16 %76 to i64
-  %78 = getelementptr inbounds nuw i8, ptr %70, i64 512
-  %79 = shl nuw nsw i32 %69, 1
-  %80 = zext nneg i32 %79 to i64
-  %81 = getelementptr inbounds nuw i8, ptr %78, i64 %80
-  %82 = load i16, ptr %81, align 2
-  %83 = zext i16 %82 to i64
-  %84 = getelementptr inbounds nuw i8, ptr %70, i64 1024
-  %85 = getelementptr inbounds nuw i8, ptr %84, i64 %80
-  %86 = load i16, ptr %85, align 2
-  %87 = zext i16 %86 to i64
-  %88 = tail call i64 %4(i64 %77, i64 %83, i64 %87)
-  %89 = trunc i64 %88 to i16
-  store i16 %89, ptr %74, align 2
-  %90 = load ptr, ptr %7, align 8
-  %91 = getelementptr inbounds nuw i8, ptr %90, i64 1536
-  %92 = getelementptr inbounds nuw i8, ptr %91, i64 %80
-  store i16 %76, ptr %92, align 2
-  br label %125
-93:
-  %94 = load i32, ptr %74, align 4
-  %95 = zext i32 %94 to i64
-  %96 = getelementptr inbounds nuw i8, ptr %70, i64 512
-  %97 = shl nuw nsw i32 %69, 2
-  %98 = zext nneg i32 %97 to i64
-  %99 = getelementptr inbounds nuw i8, ptr %96, i64 %98
-  %100 = load i32, ptr %99, align 4
-  %101 = zext i32 %100 to i64
-  %102 = getelementptr inbounds nuw i8, ptr %70, i64 1024
-  %103 = getelementptr inbounds nuw i8, ptr %102, i64 %98
-  %104 = load i32, ptr %103, align 4
-  %105 = zext i32 %104 to i64
-  %106 = tail call i64 %4(i64 %95, i64 %101, i64 %105)
+100:
+  %101 = phi ptr [ %54, %47 ], [ %99, %95 ]
+  %102 = phi i64 [ %49, %47 ], [ %96, %95 ]
+  %103 = trunc i64 %102 to i16
+  store i16 %103, ptr %101, align 2
+  br label %109
+104:
+  %105 = phi ptr [ %62, %55 ], [ %99, %95 ]
+  %106 = phi i64 [ %57, %55 ], [ %96, %95 ]
   %107 = trunc i64 %106 to i32
-  store i32 %107, ptr %74, align 4
-  %108 = load ptr, ptr %7, align 8
-  %109 = getelementptr inbounds nuw i8, ptr %108, i64 1536
-  %110 = getelementptr inbounds nuw i8, ptr %109, i64 %98
-  store i32 %94, ptr %110, align 4
-  br label %125
-111:
-  %112 = load i64, ptr %74, align 8
-  %113 = getelementptr inbounds nuw i8, ptr %70, i64 512
-  %114 = mul i32 %69, %3
-  %115 = zext i32 %114 to i64
-  %116 = getelementptr inbounds nuw i8, ptr %113, i64 %115
-  %117 = load i64, ptr %116, align 8
-  %118 = getelementptr inbounds nuw i8, ptr %70, i64 1024
-  %119 = getelementptr inbounds nuw i8, ptr %118, i64 %115
-  %120 = load i64, ptr %119, align 8
-  %121 = tail call i64 %4(i64 %112, i64 %117, i64 %120)
-  store i64 %121, ptr %74, align 8
-  %122 = load ptr, ptr %7, align 8
-  %123 = getelementptr inbounds nuw i8, ptr %122, i64 1536
-  %124 = getelementptr inbounds nuw i8, ptr %123, i64 %115
-  store i64 %112, ptr %124, align 8
-  br label %125
-125:
-  %126 = add i32 %68, -1
-  %127 = and i32 %126, %68
-  %128 = icmp eq i32 %127, 0
-  br i1 %128, label %129, label %67
-129:
+  store i32 %107, ptr %105, align 4
+  br label %109
+108:
+  store i64 %96, ptr %99, align 8
+  br label %109
+109:
+  %110 = add nuw nsw i64 %14, 1
+  %111 = icmp eq i64 %110, 32
+  br i1 %111, label %213, label %13
+112:
+  %113 = phi i32 [ %2, %7 ], [ %211, %209 ]
+  %114 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %113, i1 true)
+  %115 = load ptr, ptr %8, align 8
+  %116 = zext nneg i32 %114 to i64
+  %117 = getelementptr inbounds nuw i64, ptr %115, i64 %116
+  %118 = load i64, ptr %117, align 8
+  %119 = getelementptr inbounds nuw i8, ptr %1, i64 %118
+  %120 = getelementptr inbounds nuw i8, ptr %115, i64 512
+  %121 = mul i32 %114, %3
+  %122 = zext i32 %121 to i64
+  %123 = getelementptr inbounds nuw i8, ptr %120, i64 %122
+  switch i32 %3, label %138 [
+    i32 2, label %124
+    i32 4, label %131
+  ]
+124:
+  %125 = load i16, ptr %123, align 2
+  %126 = zext i16 %125 to i64
+  %127 = getelementptr inbounds nuw i8, ptr %115, i64 1024
+  %128 = getelementptr inbounds nuw i8, ptr %127, i64 %122
+  %129 = load i16, ptr %128, align 2
+  %130 = zext i16 %129 to i64
+  br label %143
+131:
+  %132 = load i32, ptr %123, align 4
+  %133 = zext i32 %132 to i64
+  %134 = getelementptr inbounds nuw i8, ptr %115, i64 1024
+  %135 = getelementptr inbounds nuw i8, ptr %134, i64 %122
+  %136 = load i32, ptr %135, align 4
+  %137 = zext i32 %136 to i64
+  br label %143
+138:
+  %139 = load i64, ptr %123, align 8
+  %140 = getelementptr inbounds nuw i8, ptr %115, i64 1024
+  %141 = getelementptr inbounds nuw i8, ptr %140, i64 %122
+  %142 = load i64, ptr %141, align 8
+  br label %143
+143:
+  %144 = phi i64 [ %126, %124 ], [ %133, %131 ], [ %139, %138 ]
+  %145 = phi i64 [ %130, %124 ], [ %137, %131 ], [ %142, %138 ]
+  br i1 %9, label %146, label %166
+146:
+  switch i32 %3, label %163 [
+    i32 2, label %147
+    i32 4, label %155
+  ]
+147:
+  %148 = load i16, ptr %119, align 2
+  %149 = zext i16 %148 to i64
+  %150 = tail call i64 %4(i64 %149, i64 %144, i64 %145)
+  %151 = trunc i64 %150 to i16
+  store i16 %151, ptr %119, align 2
+  %152 = load ptr, ptr %8, align 8
+  %153 = getelementptr inbounds nuw i8, ptr %152, i64 1536
+  %154 = getelementptr inbounds nuw i8, ptr %153, i64 %122
+  br label %200
+155:
+  %156 = load i32, ptr %119, align 4
+  %157 = zext i32 %156 to i64
+  %158 = tail call i64 %4(i64 %157, i64 %144, i64 %145)
+  %159 = trunc i64 %158 to i32
+  store i32 %159, ptr %119, align 4
+  %160 = load ptr, ptr %8, align 8
+  %161 = getelementptr inbounds nuw i8, ptr %160, i64 1536
+  %162 = getelementptr inbounds nuw i8, ptr %161, i64 %122
+  br label %204
+163:
+  %164 = load i64, ptr %119, align 8
+  %165 = tail call i64 %4(i64 %164, i64 %144, i64 %145)
+  store i64 %165, ptr %119, align 8
+  br label %195
+166:
+  switch i32 %3, label %187 [
+    i32 2, label %167
+    i32 4, label %177
+  ]
+167:
+  %168 = load atomic i16, ptr %119 monotonic, align 2
+  br label %169
+169:
+  %170 = phi i16 [ %168, %167 ], [ %176, %169 ]
+  %171 = zext i16 %170 to i64
+  %172 = tail call i64 %4(i64 %171, i64 %144, i64 %145)
+  %173 = trunc i64 %172 to i16
+  %174 = cmpxchg weak ptr %119, i16 %170, i16 %173 monotonic monotonic, align 2
+  %175 = extractvalue { i16, i1 } %174, 1
+  %176 = extractvalue { i16, i1 } %174, 0
+  br i1 %175, label %195, label %169
+177:
+  %178 = load atomic i32, ptr %119 monotonic, align 4
+  br label %179
+179:
+  %180 = phi i32 [ %178, %177 ], [ %186, %179 ]
+  %181 = zext i32 %180 to i64
+  %182 = tail call i64 %4(i64 %181, i64 %144, i64 %145)
+  %183 = trunc i64 %182 to i32
+  %184 = cmpxchg weak ptr %119, i32 %180, i32 %183 monotonic monotonic, align 4
+  %185 = extractvalue { i32, i1 } %184, 1
+  %186 = extractvalue { i32, i1 } %184, 0
+  br i1 %185, label %195, label %179
+187:
+  %188 = load atomic i64, ptr %119 monotonic, align 8
+  br label %189
+189:
+  %190 = phi i64 [ %188, %187 ], [ %194, %189 ]
+  %191 = tail call i64 %4(i64 %190, i64 %144, i64 %145)
+  %192 = cmpxchg weak ptr %119, i64 %190, i64 %191 monotonic monotonic, align 8
+  %193 = extractvalue { i64, i1 } %192, 1
+  %194 = extractvalue { i64, i1 } %192, 0
+  br i1 %193, label %195, label %189
+195:
+  %196 = phi i64 [ %164, %163 ], [ %190, %189 ], [ %171, %169 ], [ %181, %179 ]
+  %197 = load ptr, ptr %8, align 8
+  %198 = getelementptr inbounds nuw i8, ptr %197, i64 1536
+  %199 = getelementptr inbounds nuw i8, ptr %198, i64 %122
+  switch i32 %3, label %208 [
+    i32 2, label %200
+    i32 4, label %204
+  ]
+200:
+  %201 = phi ptr [ %154, %147 ], [ %199, %195 ]
+  %202 = phi i64 [ %149, %147 ], [ %196, %195 ]
+  %203 = trunc i64 %202 to i16
+  store i16 %203, ptr %201, align 2
+  br label %209
+204:
+  %205 = phi ptr [ %162, %155 ], [ %199, %195 ]
+  %206 = phi i64 [ %157, %155 ], [ %196, %195 ]
+  %207 = trunc i64 %206 to i32
+  store i32 %207, ptr %205, align 4
+  br label %209
+208:
+  store i64 %196, ptr %199, align 8
+  br label %209
+209:
+  %210 = add i32 %113, -1
+  %211 = and i32 %210, %113
+  %212 = icmp eq i32 %211, 0
+  br i1 %212, label %213, label %112
+213:
   ret void
 }
 
@@ -288,200 +421,217 @@ define internal void @reduce_once(ptr %0, i64 %1, i32 %2, i32 %3, ptr %4) noinli
   %11 = tail call i64 %4(i64 %10, i64 %1, i64 0)
   %12 = trunc i64 %11 to i16
   store i16 %12, ptr %0, align 2
-  br label %41
+  br label %50
 13:
   %14 = load i32, ptr %0, align 4
   %15 = zext i32 %14 to i64
   %16 = tail call i64 %4(i64 %15, i64 %1, i64 0)
   %17 = trunc i64 %16 to i32
   store i32 %17, ptr %0, align 4
-  br label %41
+  br label %50
 18:
   %19 = load i64, ptr %0, align 8
   %20 = tail call i64 %4(i64 %19, i64 %1, i64 0)
   store i64 %20, ptr %0, align 8
-  br label %41
+  br label %50
 21:
-  %22 = icmp eq i32 %3, 4
-  br i1 %22, label %23, label %33
-23:
-  %24 = load atomic i32, ptr %0 monotonic, align 4
-  br label %25
-25:
-  %26 = phi i32 [ %24, %23 ], [ %32, %25 ]
-  %27 = zext i32 %26 to i64
-  %28 = tail call i64 %4(i64 %27, i64 %1, i64 0)
-  %29 = trunc i64 %28 to i32
-  %30 = cmpxchg weak ptr %0, i32 %26, i32 %29 monotonic monotonic, align 4
-  %31 = extractvalue { i32, i1 } %30, 1
-  %32 = extractvalue { i32, i1 } %30, 0
-  br i1 %31, label %41, label %25
-33:
-  %34 = load atomic i64, ptr %0 monotonic, align 8
-  br label %35
-35:
-  %36 = phi i64 [ %34, %33 ], [ %40, %35 ]
+  switch i32 %3, label %42 [
+    i32 2, label %22
+    i32 4, label %32
+  ]
+22:
+  %23 = load atomic i16, ptr %0 monotonic, align 2
+  br label %24
+24:
+  %25 = phi i16 [ %23, %22 ], [ %31, %24 ]
+  %26 = zext i16 %25 to i64
+  %27 = tail call i64 %4(i64 %26, i64 %1, i64 0)
+  %28 = trunc i64 %27 to i16
+  %29 = cmpxchg weak ptr %0, i16 %25, i16 %28 monotonic monotonic, align 2
+  %30 = extractvalue { i16, i1 } %29, 1
+  %31 = extractvalue { i16, i1 } %29, 0
+  br i1 %30, label %50, label %24
+32:
+  %33 = load atomic i32, ptr %0 monotonic, align 4
+  br label %34
+34:
+  %35 = phi i32 [ %33, %32 ], [ %41, %34 ]
+  %36 = zext i32 %35 to i64
   %37 = tail call i64 %4(i64 %36, i64 %1, i64 0)
-  %38 = cmpxchg weak ptr %0, i64 %36, i64 %37 monotonic monotonic, align 8
-  %39 = extractvalue { i64, i1 } %38, 1
-  %40 = extractvalue { i64, i1 } %38, 0
-  br i1 %39, label %41, label %35
-41:
+  %38 = trunc i64 %37 to i32
+  %39 = cmpxchg weak ptr %0, i32 %35, i32 %38 monotonic monotonic, align 4
+  %40 = extractvalue { i32, i1 } %39, 1
+  %41 = extractvalue { i32, i1 } %39, 0
+  br i1 %40, label %50, label %34
+42:
+  %43 = load atomic i64, ptr %0 monotonic, align 8
+  br label %44
+44:
+  %45 = phi i64 [ %43, %42 ], [ %49, %44 ]
+  %46 = tail call i64 %4(i64 %45, i64 %1, i64 0)
+  %47 = cmpxchg weak ptr %0, i64 %45, i64 %46 monotonic monotonic, align 8
+  %48 = extractvalue { i64, i1 } %47, 1
+  %49 = extractvalue { i64, i1 } %47, 0
+  br i1 %48, label %50, label %44
+50:
   ret void
 }
 
-define internal void @reduce_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %5) noinline #0 {
-  %7 = getelementptr inbounds nuw i8, ptr %0, i64 40
-  %8 = load ptr, ptr %7, align 8
-  %9 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %2, i1 true)
-  %10 = zext nneg i32 %9 to i64
-  %11 = getelementptr inbounds nuw i64, ptr %8, i64 %10
-  %12 = load i64, ptr %11, align 8
-  %13 = getelementptr inbounds nuw i8, ptr %8, i64 512
-  %14 = icmp eq i32 %5, 0
-  br i1 %14, label %20, label %15
-15:
-  %16 = getelementptr inbounds nuw i8, ptr %0, i64 192
-  %17 = load i32, ptr %16, align 4
-  %18 = icmp ne i32 %17, 0
-  %19 = zext i1 %18 to i32
-  br label %20
-20:
-  %21 = phi i32 [ 0, %6 ], [ %19, %15 ]
-  %22 = load <32 x i64>, ptr %8, align 4
-  %23 = insertelement <32 x i64> poison, i64 %12, i64 0
-  %24 = shufflevector <32 x i64> %23, <32 x i64> poison, <32 x i32> zeroinitializer
-  %25 = icmp ne <32 x i64> %22, %24
-  %26 = bitcast <32 x i1> %25 to i32
-  %27 = and i32 %2, %26
-  %28 = icmp eq i32 %27, 0
-  br i1 %28, label %54, label %29
-29:
-  %30 = icmp eq i32 %2, 0
-  br i1 %30, label %117, label %31
-31:
-  %32 = phi i32 [ %52, %45 ], [ %2, %29 ]
-  %33 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %32, i1 true)
-  %34 = mul i32 %33, %3
-  %35 = zext i32 %34 to i64
-  %36 = getelementptr inbounds nuw i8, ptr %13, i64 %35
-  switch i32 %3, label %43 [
-    i32 2, label %37
-    i32 4, label %40
+define internal void @reduce_lanes(ptr %0, ptr %1, i32 %2, i32 %3, ptr %4, i32 %5, i32 %6) noinline #0 {
+  %8 = getelementptr inbounds nuw i8, ptr %0, i64 40
+  %9 = load ptr, ptr %8, align 8
+  %10 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %2, i1 true)
+  %11 = zext nneg i32 %10 to i64
+  %12 = getelementptr inbounds nuw i64, ptr %9, i64 %11
+  %13 = load i64, ptr %12, align 8
+  %14 = getelementptr inbounds nuw i8, ptr %9, i64 512
+  %15 = icmp eq i32 %6, 0
+  br i1 %15, label %16, label %23
+16:
+  %17 = icmp eq i32 %5, 0
+  br i1 %17, label %23, label %18
+18:
+  %19 = getelementptr inbounds nuw i8, ptr %0, i64 192
+  %20 = load i32, ptr %19, align 4
+  %21 = icmp ne i32 %20, 0
+  %22 = zext i1 %21 to i32
+  br label %23
+23:
+  %24 = phi i32 [ 1, %7 ], [ 0, %16 ], [ %22, %18 ]
+  %25 = load <32 x i64>, ptr %9, align 4
+  %26 = insertelement <32 x i64> poison, i64 %13, i64 0
+  %27 = shufflevector <32 x i64> %26, <32 x i64> poison, <32 x i32> zeroinitializer
+  %28 = icmp ne <32 x i64> %25, %27
+  %29 = bitcast <32 x i1> %28 to i32
+  %30 = and i32 %2, %29
+  %31 = icmp eq i32 %30, 0
+  br i1 %31, label %57, label %32
+32:
+  %33 = icmp eq i32 %2, 0
+  br i1 %33, label %120, label %34
+34:
+  %35 = phi i32 [ %55, %48 ], [ %2, %32 ]
+  %36 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %35, i1 true)
+  %37 = mul i32 %36, %3
+  %38 = zext i32 %37 to i64
+  %39 = getelementptr inbounds nuw i8, ptr %14, i64 %38
+  switch i32 %3, label %46 [
+    i32 2, label %40
+    i32 4, label %43
   ]
-37:
-  %38 = load i16, ptr %36, align 2
-  %39 = zext i16 %38 to i64
-  br label %45
 40:
-  %41 = load i32, ptr %36, align 4
-  %42 = zext i32 %41 to i64
-  br label %45
+  %41 = load i16, ptr %39, align 2
+  %42 = zext i16 %41 to i64
+  br label %48
 43:
-  %44 = load i64, ptr %36, align 8
-  br label %45
-45:
-  %46 = phi i64 [ %39, %37 ], [ %42, %40 ], [ %44, %43 ]
-  %47 = zext nneg i32 %33 to i64
-  %48 = getelementptr inbounds nuw i64, ptr %8, i64 %47
-  %49 = load i64, ptr %48, align 8
-  %50 = getelementptr inbounds nuw i8, ptr %1, i64 %49
-  tail call void @reduce_once(ptr %50, i64 %46, i32 %21, i32 %3, ptr %4)
-  %51 = add i32 %32, -1
-  %52 = and i32 %51, %32
-  %53 = icmp eq i32 %52, 0
-  br i1 %53, label %117, label %31
-54:
-  %55 = mul i32 %9, %3
-  %56 = zext i32 %55 to i64
-  %57 = getelementptr inbounds nuw i8, ptr %13, i64 %56
-  switch i32 %3, label %64 [
-    i32 2, label %58
-    i32 4, label %61
+  %44 = load i32, ptr %39, align 4
+  %45 = zext i32 %44 to i64
+  br label %48
+46:
+  %47 = load i64, ptr %39, align 8
+  br label %48
+48:
+  %49 = phi i64 [ %42, %40 ], [ %45, %43 ], [ %47, %46 ]
+  %50 = zext nneg i32 %36 to i64
+  %51 = getelementptr inbounds nuw i64, ptr %9, i64 %50
+  %52 = load i64, ptr %51, align 8
+  %53 = getelementptr inbounds nuw i8, ptr %1, i64 %52
+  tail call void @reduce_once(ptr %53, i64 %49, i32 %24, i32 %3, ptr %4)
+  %54 = add i32 %35, -1
+  %55 = and i32 %54, %35
+  %56 = icmp eq i32 %55, 0
+  br i1 %56, label %120, label %34
+57:
+  %58 = mul i32 %10, %3
+  %59 = zext i32 %58 to i64
+  %60 = getelementptr inbounds nuw i8, ptr %14, i64 %59
+  switch i32 %3, label %67 [
+    i32 2, label %61
+    i32 4, label %64
   ]
-58:
-  %59 = load i16, ptr %57, align 2
-  %60 = zext i16 %59 to i64
-  br label %66
 61:
-  %62 = load i32, ptr %57, align 4
-  %63 = zext i32 %62 to i64
-  br label %66
+  %62 = load i16, ptr %60, align 2
+  %63 = zext i16 %62 to i64
+  br label %69
 64:
-  %65 = load i64, ptr %57, align 8
-  br label %66
-66:
-  %67 = phi i64 [ %60, %58 ], [ %63, %61 ], [ %65, %64 ]
-  %68 = icmp eq i32 %2, -1
-  br i1 %68, label %69, label %89
+  %65 = load i32, ptr %60, align 4
+  %66 = zext i32 %65 to i64
+  br label %69
+67:
+  %68 = load i64, ptr %60, align 8
+  br label %69
 69:
-  %70 = phi i64 [ %87, %84 ], [ 1, %66 ]
-  %71 = phi i64 [ %86, %84 ], [ %67, %66 ]
-  %72 = trunc nuw nsw i64 %70 to i32
-  %73 = mul i32 %3, %72
-  %74 = zext i32 %73 to i64
-  %75 = getelementptr inbounds nuw i8, ptr %13, i64 %74
-  switch i32 %3, label %82 [
-    i32 2, label %76
-    i32 4, label %79
+  %70 = phi i64 [ %63, %61 ], [ %66, %64 ], [ %68, %67 ]
+  %71 = icmp eq i32 %2, -1
+  br i1 %71, label %72, label %92
+72:
+  %73 = phi i64 [ %90, %87 ], [ 1, %69 ]
+  %74 = phi i64 [ %89, %87 ], [ %70, %69 ]
+  %75 = trunc nuw nsw i64 %73 to i32
+  %76 = mul i32 %3, %75
+  %77 = zext i32 %76 to i64
+  %78 = getelementptr inbounds nuw i8, ptr %14, i64 %77
+  switch i32 %3, label %85 [
+    i32 2, label %79
+    i32 4, label %82
   ]
-76:
-  %77 = load i16, ptr %75, align 2
-  %78 = zext i16 %77 to i64
-  br label %84
 79:
-  %80 = load i32, ptr %75, align 4
-  %81 = zext i32 %80 to i64
-  br label %84
+  %80 = load i16, ptr %78, align 2
+  %81 = zext i16 %80 to i64
+  br label %87
 82:
-  %83 = load i64, ptr %75, align 8
-  br label %84
-84:
-  %85 = phi i64 [ %78, %76 ], [ %81, %79 ], [ %83, %82 ]
-  %86 = tail call i64 %4(i64 %71, i64 %85, i64 0)
-  %87 = add nuw nsw i64 %70, 1
-  %88 = icmp eq i64 %87, 32
-  br i1 %88, label %114, label %69
-89:
-  %90 = add i32 %2, -1
-  %91 = and i32 %90, %2
-  %92 = icmp eq i32 %91, 0
-  br i1 %92, label %114, label %93
-93:
-  %94 = phi i32 [ %112, %108 ], [ %91, %89 ]
-  %95 = phi i64 [ %110, %108 ], [ %67, %89 ]
-  %96 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %94, i1 true)
-  %97 = mul i32 %96, %3
-  %98 = zext i32 %97 to i64
-  %99 = getelementptr inbounds nuw i8, ptr %13, i64 %98
-  switch i32 %3, label %106 [
-    i32 2, label %100
-    i32 4, label %103
+  %83 = load i32, ptr %78, align 4
+  %84 = zext i32 %83 to i64
+  br label %87
+85:
+  %86 = load i64, ptr %78, align 8
+  br label %87
+87:
+  %88 = phi i64 [ %81, %79 ], [ %84, %82 ], [ %86, %85 ]
+  %89 = tail call i64 %4(i64 %74, i64 %88, i64 0)
+  %90 = add nuw nsw i64 %73, 1
+  %91 = icmp eq i64 %90, 32
+  br i1 %91, label %117, label %72
+92:
+  %93 = add i32 %2, -1
+  %94 = and i32 %93, %2
+  %95 = icmp eq i32 %94, 0
+  br i1 %95, label %117, label %96
+96:
+  %97 = phi i32 [ %115, %111 ], [ %94, %92 ]
+  %98 = phi i64 [ %113, %111 ], [ %70, %92 ]
+  %99 = tail call range(i32 0, 32) i32 @llvm.cttz.i32(i32 %97, i1 true)
+  %100 = mul i32 %99, %3
+  %101 = zext i32 %100 to i64
+  %102 = getelementptr inbounds nuw i8, ptr %14, i64 %101
+  switch i32 %3, label %109 [
+    i32 2, label %103
+    i32 4, label %106
   ]
-100:
-  %101 = load i16, ptr %99, align 2
-  %102 = zext i16 %101 to i64
-  br label %108
 103:
-  %104 = load i32, ptr %99, align 4
-  %105 = zext i32 %104 to i64
-  br label %108
+  %104 = load i16, ptr %102, align 2
+  %105 = zext i16 %104 to i64
+  br label %111
 106:
-  %107 = load i64, ptr %99, align 8
-  br label %108
-108:
-  %109 = phi i64 [ %102, %100 ], [ %105, %103 ], [ %107, %106 ]
-  %110 = tail call i64 %4(i64 %95, i64 %109, i64 0)
-  %111 = add i32 %94, -1
-  %112 = and i32 %111, %94
-  %113 = icmp eq i32 %112, 0
-  br i1 %113, label %114, label %93
-114:
-  %115 = phi i64 [ %67, %89 ], [ %86, %84 ], [ %110, %108 ]
-  %116 = getelementptr inbounds nuw i8, ptr %1, i64 %12
-  tail call void @reduce_once(ptr %116, i64 %115, i32 %21, i32 %3, ptr %4)
-  br label %117
+  %107 = load i32, ptr %102, align 4
+  %108 = zext i32 %107 to i64
+  br label %111
+109:
+  %110 = load i64, ptr %102, align 8
+  br label %111
+111:
+  %112 = phi i64 [ %105, %103 ], [ %108, %106 ], [ %110, %109 ]
+  %113 = tail call i64 %4(i64 %98, i64 %112, i64 0)
+  %114 = add i32 %97, -1
+  %115 = and i32 %114, %97
+  %116 = icmp eq i32 %115, 0
+  br i1 %116, label %117, label %96
 117:
+  %118 = phi i64 [ %70, %92 ], [ %89, %87 ], [ %113, %111 ]
+  %119 = getelementptr inbounds nuw i8, ptr %1, i64 %13
+  tail call void @reduce_once(ptr %119, i64 %118, i32 %24, i32 %3, ptr %4)
+  br label %120
+120:
   ret void
 }
 

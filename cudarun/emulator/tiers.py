@@ -253,7 +253,9 @@ class _Handover:
             self._begins_again = changed and pays and self._restore is not None
             return self._begins_again or not changed
 
-        return self._tier.takes_over(self._launch, rest, can_leave)
+        takes_over = self._tier.takes_over(self._launch, rest, can_leave)
+        self._begins_again &= takes_over  # the compiler can fail after the question
+        return takes_over
 
     def _has_changed_memory(self, executed: Collection[int]) -> bool:
         """Return whether a batch can have changed what is not its own in some basic blocks."""

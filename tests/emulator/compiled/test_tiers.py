@@ -314,6 +314,15 @@ def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     assert note.reason.startswith("the compiler cannot be started: ")
 
 
+def test_a_compiler_that_fails_when_the_launch_would_begin_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(background, "_PROGRAM", "raise SystemExit(1)")
+    found, notes = tickets(AUTO, blocks=32, times=1, least=50_000)
+    assert notes == ["interpret LLVM failed to compile it"]
+    assert found == tickets(INTERPRET, blocks=32, times=1)[0]
+
+
 def test_the_process_compiles() -> None:
     process = CompilerProcess("define i32 @answer() {\n  ret i32 42\n}\n")
     process._process.wait()

@@ -8,9 +8,11 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from cuda.bindings.driver import CUgraphNodeType
 
 from cudarun.emulator import driver
 from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.host.graphs import Operation
 from tests.support.processes import PATIENCE
 
 
@@ -233,3 +235,67 @@ def test_a_stream_of_another_device_is_waited_for(fresh_process, monkeypatch):
         threading.Timer(0.05, end.set).start()
         assert code(driver.cuStreamSynchronize(stream)) == 700
         launch.result(PATIENCE)
+
+
+# --- streams that run on their own ---------------------------------------------------------------
+
+
+class Kernel(Operation):
+    """Work for the first device."""
+
+    @property
+    def device(self):
+        return driver.process.devices[0]
+
+
+def submit(process, stream, work, kind=Operation):
+    with process.lock:
+        operation = kind(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work)
+        return process.submit(process.stream(stream), operation)
+
+
+@pytest.fixture
+def stream(fresh_process, device):
+    fresh_process.run_streams()
+    return driver.cuStreamCreate(1)[1]
+
+
+def test_a_stream_runs_its_kernel_when_another_thread_leaves_the_device(
+    fresh_process, device, stream
+):
+    started, end, done = threading.Event(), threading.Event(), threading.Event()
+
+    def kernel():
+        started.set()
+        assert end.wait(PATIENCE)
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(run, fresh_process, device, kernel)
+        assert started.wait(PATIENCE)
+        submit(fresh_process, stream, done.set, Kernel)
+        threading.Timer(0.05, end.set).start()  # its thread waits for the device by then
+        other.result(PATIENCE)
+        assert done.wait(PATIENCE)
+
+
+def test_a_defect_ends_no_stream(fresh_process, stream, capfd):
+    task = submit(fresh_process, stream, lambda: 1 / 0)
+    submit(fresh_process, stream, lambda: None)
+    assert code(driver.cuStreamSynchronize(stream)) == 999
+    submit(fresh_process, stream, lambda: None)
+    assert code(driver.cuCtxSynchronize()) == 999
+    assert "ZeroDivisionError" in capfd.readouterr().err
+    assert task.refusal.words == "internal error: ZeroDivisionError('division by zero')"
+
+
+def test_work_that_is_done_is_not_kept_by_later_work(fresh_process, stream):
+    end = threading.Event()
+    first = submit(fresh_process, stream, lambda: end.wait(PATIENCE))
+    blocked = driver.cuStreamCreate(1)[1]
+    with fresh_process.lock:
+        last = fresh_process.queues.submit(fresh_process.stream(blocked), (), first)
+    end.set()
+    assert code(driver.cuStreamSynchronize(blocked)) == 0
+    assert last.done
+    assert not last.before
+    assert not last.operations

@@ -73,6 +73,7 @@ class Process:
     def __init__(self) -> None:
         self._mutex = threading.RLock()
         self.lock = threading.Condition(self._mutex)
+        self._idle = threading.Condition(self._mutex)  # notified when a device is no longer busy
         self.reset()
 
     def reset(self) -> None:
@@ -231,7 +232,7 @@ class Process:
         """Wait until a device is idle; return whether it can run work: no fault occurred."""
         if self.queues is not None:
             self.queues.wait(lambda each: each.context.device is device)
-        self.lock.wait_for(lambda: not device.busy)
+        self._idle.wait_for(lambda: not device.busy)
         self._complete_in_flight(device)
         return self.fault is None
 
@@ -321,7 +322,7 @@ class Process:
 
     def run(self, device: EmulatedDevice, work: Callable[[], None]) -> None:
         """Run a kernel on a device, one at a time, without blocking other threads' calls."""
-        self.lock.wait_for(lambda: not device.busy)
+        self._idle.wait_for(lambda: not device.busy)
         if self.fault is not None:
             return
         device.busy = True
@@ -334,8 +335,7 @@ class Process:
         finally:
             self.launch = None
             device.busy = False
-            if self.queues is None:  # they do so when the work is done
-                self.lock.notify_all()
+            self._idle.notify_all()
 
     def begun(self, launch: Launch) -> None:
         """Record that a kernel starts to run."""

@@ -9,6 +9,7 @@ hardware (programming guide, "Default Stream"); kernels of a device run one at a
 from __future__ import annotations
 
 import threading
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
@@ -112,14 +113,12 @@ class StreamQueues:
                     task.refusal = refusal
                 except (OutOfMemory, MemoryError, InvalidAddress) as error:
                     task.refusal = Refusal("INVALID_VALUE", str(error))
-                except BaseException as error:  # a defect: the thread reports it and ends
+                except BaseException as error:  # a defect; the thread goes on to later work
+                    traceback.print_exc()
                     task.refusal = Refusal("UNKNOWN", f"internal error: {error!r}")
-                    self._failed(task.refusal)
-                    raise
-                finally:
-                    task.done = True
-                    tasks.popleft()
-                    self._lock.notify_all()
                 if task.refusal is not None:
                     self._failed(task.refusal)
+                task.end()
+                tasks.popleft()
+                self._lock.notify_all()
             del self._threads[stream], self._waiting[stream]

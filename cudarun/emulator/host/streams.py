@@ -126,6 +126,10 @@ class Task:
     done: bool = False
     refusal: Refusal | None = None
 
+    def end(self) -> None:
+        """Note that it is done; an event that refers to it must not keep what was before it."""
+        self.done, self.operations, self.before = True, (), ()
+
 
 @dataclass(eq=False)
 class Event(ContextObject):

@@ -298,8 +298,9 @@ class _Handover:
         if launch.ended > self._ended:
             self._ended, self._ended_at = launch.ended, work
         since = work - self._ended_at
-        if not self._ended:
-            return since  # nothing is known: as long again
+        if not self._ended:  # those that run take as long again, and others at least as long
+            assert launch.running is not None
+            return since * launch.blocks / (launch.running.first_block + launch.running.blocks)
         left = launch.blocks - self._ended
         return abs(self._ended_at * left / self._ended - since)
 

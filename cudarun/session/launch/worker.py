@@ -280,7 +280,9 @@ def _run(
         if ran is not None:
             named = _step_of(error, ran.steps)
             if named is None:
-                error.hint = error.hint or "to find the step, run without --graph, --repeat and --pdl"
+                error.hint = (
+                    error.hint or "to find the step, run without --graph, --repeat and --pdl"
+                )
             step = named or ran.steps[-1]
             error.engines = _engines(session.driver, ran.steps, options.engine)
             explain_fault(error, step, all_buffers(steps), ran.buffers.addresses)

@@ -213,9 +213,16 @@ class ProcessServer:
 
     def _serve_thread(self, end: socket.socket) -> None:
         """Serve a thread of the process until it ends."""
-        self._greet(end)
-        own = local.connection = ProgramConnection(end)
         ignored: Counter[FailedCall] = Counter()  # errors that the thread can still ask for
+        with end:
+            self._greet(end)
+            self._answer(ProgramConnection(end), ignored)
+        with self._lock:
+            self._unchecked.update(ignored)
+
+    def _answer(self, own: ProgramConnection, ignored: Counter[FailedCall]) -> None:
+        """Answer the requests of a thread, and note the errors that it ignores."""
+        local.connection = own
         view, failed = own.view, ("", 0)
         while size := own.receive():
             number, _ = _HEAD.unpack_from(view)
@@ -248,9 +255,6 @@ class ProcessServer:
                 if failed[0] in _READS_ERROR:
                     ignored.clear()
             own.reply(result, outputs)
-        with self._lock:
-            self._unchecked.update(ignored)
-        end.close()
 
     # --- calls -----------------------------------------------------------------------------------
 

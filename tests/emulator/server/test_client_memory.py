@@ -6,14 +6,14 @@ import ctypes
 import socket
 
 from cudarun.emulator.server import client_memory
-from cudarun.emulator.server.connections import Connection
+from cudarun.emulator.server.connections import ProgramConnection
 
 
 def test_a_result_can_be_larger_than_a_message() -> None:
     target = (ctypes.c_uint8 * 200_000)()  # of this process, which is the program here
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
-        Connection(ours).reply(0, [(ctypes.addressof(target), b"\x07" * len(target))])
+        ProgramConnection(ours).reply(0, [(ctypes.addressof(target), b"\x07" * len(target))])
         assert len(theirs.recv(1 << 18)) == 8
     assert bytes(target) == b"\x07" * len(target)
 
@@ -26,5 +26,5 @@ def test_a_program_that_has_ended_gives_no_answer() -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     theirs.close()
     with ours:
-        assert Connection(ours).ask(3, 1, 2, 3) == 0
-        Connection(ours).show(b"text")
+        assert ProgramConnection(ours).ask(3, 1, 2, 3) == 0
+        ProgramConnection(ours).show(b"text")

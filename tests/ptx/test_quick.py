@@ -69,6 +69,8 @@ STATEMENTS = [
     "@!%p1 bra.uni L1;",
     "@ %p1 bra L1;",
     "@p bra L1;",
+    "@% bra L1;",
+    "@!% ret;",
     "L1: add.s32 %r1, %r2, %r3;",
     "L1:add.s32 %r1, %r2, %r3;",
     "L1: .loc 1 22 7",

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from cudarun.model.report import Report
     from cudarun.model.spec import SpecReport
 
-# The place of a fault in its report, which the driver passes on as text.
 _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
 

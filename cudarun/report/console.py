@@ -37,7 +37,9 @@ class _Console(Console):
             objects = tuple(_replaced(each, one_line) for each in objects)
         if soft_wrap and self.is_terminal:
             soft_wrap = False
-        super().print(*map(_shown, objects), soft_wrap=soft_wrap, **options)
+        out = sys.stderr if self.stderr else sys.stdout
+        objects = tuple(_replaced(each, lambda text: shown(text, out)) for each in objects)
+        super().print(*objects, soft_wrap=soft_wrap, **options)
 
     def on_broken_pipe(self) -> None:
         """Raise for `cli.main`, which decides the exit code; rich would exit with 1."""
@@ -72,10 +74,11 @@ class _Piped(_Console):
         yield from spaces
 
 
-def console(color: bool | None) -> Console:
-    """Return a console on stdout; ``None``: colored if it is a terminal."""
-    is_terminal = sys.stdout.isatty()
+def console(color: bool | None, *, stderr: bool = False) -> Console:
+    """Return a console on stdout or stderr; ``None``: colored if it is a terminal."""
+    is_terminal = (sys.stderr if stderr else sys.stdout).isatty()
     return (_Console if is_terminal else _Piped)(
+        stderr=stderr,
         width=None if is_terminal else _PIPED_WIDTH,
         force_terminal=True if color else None,
         no_color=None if color is None else not color,

@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 
 from cudarun.model.exec import ExecReport, UncheckedError
-from cudarun.report.console import FittingTable
+from cudarun.report.console import FittingTable, console, print_line
 from cudarun.report.detector_tables import show_findings, show_watched
 from cudarun.report.renderer import TableStyle
 from cudarun.report.terminal import shown
@@ -20,16 +20,16 @@ _SHOWN = 20  # kernels
 _WIDTH = 120
 
 
-def show_execution(report: ExecReport, out: Console, style: TableStyle) -> None:
+def show_execution(report: ExecReport, _: Console, style: TableStyle) -> None:
     """Print the kernels, and what is wrong."""
-    err = Console(stderr=True, highlight=False, no_color=out.no_color, soft_wrap=True)
+    err = console(style.color, stderr=True)
     if report.kernels and not style.quiet:
         rows = FittingTable("launches", "ms", "kernel", numbers=True)
         for each in report.kernels[:_SHOWN]:
-            rows.add_row(each.launches, f"{each.milliseconds:.3f}", each.name)
+            rows.add_row(each.launches, f"{each.milliseconds:.3f}", shown(each.name, sys.stderr))
         err.print(rows)
         if len(report.kernels) > _SHOWN:
-            err.print(f"{len(report.kernels) - _SHOWN} more kernels; --json lists all")
+            print_line(err, f"{len(report.kernels) - _SHOWN} more kernels; --json lists all")
     for detected in report.detectors:
         show_watched(detected, err)
     for line in _lines(report):
@@ -39,9 +39,9 @@ def show_execution(report: ExecReport, out: Console, style: TableStyle) -> None:
 def failure_text(report: ExecReport) -> str:
     """Return what is wrong, as text."""
     text = io.StringIO()
-    console = Console(file=text, width=_WIDTH, highlight=False, soft_wrap=True)
+    out = Console(file=text, width=_WIDTH, highlight=False, soft_wrap=True)
     for detected in report.detectors:
-        show_findings(detected.findings, console)
+        show_findings(detected.findings, out)
     lines = [*_lines(report), f"the program ended with {report.program_status}"]
     return text.getvalue() + "\n".join(lines)
 

@@ -24,7 +24,7 @@ def show_execution(report: ExecReport, _: Console, style: TableStyle) -> None:
     """Print the kernels, and what is wrong."""
     err = console(style.color, stderr=True)
     if report.kernels and not style.quiet:
-        rows = FittingTable("launches", "ms", "kernel", numbers=True)
+        rows = FittingTable("launches", "ms", "kernel")
         for each in report.kernels[:_SHOWN]:
             rows.add_row(each.launches, f"{each.milliseconds:.3f}", shown(each.name, sys.stderr))
         err.print(rows)

@@ -34,6 +34,7 @@ _FORBIDDEN = (errno.EPERM, errno.ENOSYS)  # by ptrace(2)'s rules, or by a contai
 _SCRATCH = 1 << 20  # bytes of the part of the arena by which the program copies
 _STEP = 256  # bytes of a text that are read at once
 _FLAGS = mmap.MAP_SHARED | 0x4000  # MAP_NORESERVE
+_FIXED = mmap.MAP_SHARED | 0x10  # MAP_FIXED
 _Copy = Callable[[int, ctypes.c_void_p, int, ctypes.c_void_p, int, int], int]
 
 
@@ -45,7 +46,16 @@ def _copying(name: str) -> _Copy:
     return function  # type: ignore[no-any-return]
 
 
+_mmap = ctypes.CDLL(None).mmap
+_mmap.restype = ctypes.c_void_p
+_mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
 _readv, _writev = _copying("process_vm_readv"), _copying("process_vm_writev")
+
+
+def _pages(address: int, size: int) -> tuple[int, int]:
+    """Return address and size of the pages of a range."""
+    start = address // _PAGE * _PAGE
+    return start, -(-(address + size) // _PAGE) * _PAGE - start
 
 
 class ClientMemory(HostAccess):
@@ -75,7 +85,10 @@ class ClientMemory(HostAccess):
         self._next = self.reserved + _SCRATCH
         self._scratch_lock = threading.Lock()
         self._is_forbidden = False
-        self._registered: dict[int, tuple[int, int]] = {}  # address: size, offset in the arena
+        # Registered pages: address, size and offset in the arena; ranges can share a page with
+        # each other, their first or last one, which has one offset and the number of its ranges.
+        self._registered: list[tuple[int, int, int]] = []
+        self._edges: dict[int, tuple[int, int]] = {}
 
     def arena(self, size: int) -> tuple[mmap.mmap, int]:
         """Return the memory that is shared with the program, and its address there."""
@@ -86,7 +99,7 @@ class ClientMemory(HostAccess):
         offset = address - BASE
         if 0 <= offset < self.reserved:
             return self._bytes[offset : offset + size]
-        for start, (length, place) in self._registered.items():
+        for start, length, place in self._registered:
             if start <= address and address + size <= start + length:
                 return self._bytes[place + address - start :][:size]
         return ClientBytes(self, address, (size,), (1,))
@@ -168,25 +181,42 @@ class ClientMemory(HostAccess):
 
     def mapped(self, address: int, size: int) -> Bytes:
         """Replace pages of the program by pages of the arena, which have their contents."""
-        start = address // _PAGE * _PAGE
-        length = -(-(address + size) // _PAGE) * _PAGE - start
-        for other, (extent, _) in self._registered.items():
-            if start < other + extent and other < start + length:
-                words = f"a page of the {size} bytes at {address:#x} is registered already"
-                raise Refusal("HOST_MEMORY_ALREADY_REGISTERED", words)
+        start, length = _pages(address, size)
         self._next = -(-self._next // _PAGE) * _PAGE
         place, self._next = self._next, self._next + length
-        if self._next > self.size or self._ask(_SHARE, start, length, place):
+        edges = {start, start + length - _PAGE}
+        first = start + _PAGE * (start in self._edges)
+        last = start + length - _PAGE * (start + length - _PAGE in self._edges)
+        is_full = self._next > self.size
+        if is_full or (
+            first < last and self._ask(_SHARE, first, last - first, place + first - start)
+        ):
             raise Refusal("NOT_SUPPORTED", f"{size} bytes at {address:#x} cannot be shared")
-        self._registered[start] = length, place
+        for page in edges:
+            offset, count = self._edges.get(page, (place + page - start, 0))
+            self._edges[page] = offset, count + 1
+            if count:  # see the page of the other range here, too
+                at = self._bytes.ctypes.data + place + page - start
+                _mmap(at, _PAGE, mmap.PROT_READ | mmap.PROT_WRITE, _FIXED, self.file, offset)
+        self._registered.append((start, length, place))
         return self._bytes[place + address - start :][:size]
 
     def unmap(self, address: int, size: int) -> None:
         """Replace pages of the arena by the program's own."""
-        start = address // _PAGE * _PAGE
-        length, place = self._registered.pop(start)
-        self._ask(_UNSHARE, start, length)
-        self._map.madvise(mmap.MADV_REMOVE, place, length)
+        start, length = _pages(address, size)
+        [place, *_] = (row[2] for row in self._registered if row[:2] == (start, length))
+        self._registered.remove((start, length, place))
+        freed = [(start + _PAGE, length - 2 * _PAGE, place + _PAGE)]
+        for page in {start, start + length - _PAGE}:
+            offset, count = self._edges.pop(page)
+            if count > 1:
+                self._edges[page] = offset, count - 1
+            else:
+                freed.append((page, _PAGE, offset))
+        for at, extent, offset in freed:
+            if extent > 0:
+                self._ask(_UNSHARE, at, extent)
+                self._map.madvise(mmap.MADV_REMOVE, offset, extent)
 
     def function(self, address: int, result: Any, *arguments: Any) -> Callable[..., Any]:
         """Return a function that calls one of the program, in a thread of it."""

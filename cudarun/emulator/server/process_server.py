@@ -48,6 +48,7 @@ from cudarun.programs.prototypes import LIBRARIES, PER_LIBRARY, Prototype, read_
 from cudarun.programs.report import FailedCall, KernelTimes, ProcessReport
 
 SYNC, REGISTER, SITE, GET_KERNEL, INIT_MODULE, LAUNCH, FOREIGN = range(0xFFFF_FF00, 0xFFFF_FF07)
+LAUNCH_BY_CALL = 0xFFFF_FF10
 """Requests beside the calls of the tables, as in ``client.h``."""
 
 DRAIN, STOP = b"drain", b"stop!"
@@ -233,7 +234,7 @@ class ProcessServer:
                 self._note_site(bytes(view[16:size]), *failed, ignored)
                 continue
             try:
-                if number == LAUNCH:
+                if number in (LAUNCH, LAUNCH_BY_CALL):
                     result, outputs = _launch(view, size)
                 elif number == FOREIGN:
                     self._note_foreign(bytes(view[16:size]))
@@ -259,7 +260,7 @@ class ProcessServer:
     # --- calls -----------------------------------------------------------------------------------
 
     def _name(self, number: int) -> str:
-        if number >= SYNC:
+        if number in (LAUNCH, LAUNCH_BY_CALL, GET_KERNEL, INIT_MODULE):
             return "cudaLaunchKernel"
         call = _call(number)
         return call if isinstance(call, str) else call.documented

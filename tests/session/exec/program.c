@@ -32,6 +32,7 @@ int cudaGraphAddKernelNode(void **, void *, void **, size_t, void *);
 int cudaGraphicsGLRegisterBuffer(void);
 const char *cudaGetErrorName(int);
 int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, stream);
+unsigned __cudaPushCallConfiguration(dim3, dim3, size_t, stream);
 void **__cudaRegisterFatBinary(void *);
 void __cudaRegisterFatBinaryEnd(void **);
 void __cudaRegisterFunction(void **, const char *, char *, const char *, int, void *, void *, void *,
@@ -125,13 +126,15 @@ int main(int count, char **words) {
   }
   if (!strcmp(what, "ignored")) {
     void *args[] = {host};
+    __cudaPushCallConfiguration((dim3){1, 1, 1}, (dim3){2000, 1, 1}, 0, 0); /* as of <<<>>> */
     cudaMalloc((void **)&args[0], 1ull << 50);
     launch(scale, 2000, args, 0);
     return 0;
   }
   if (!strcmp(what, "probing")) {
-    void *p;
+    void *p, *args[] = {&p};
     if (cudaMalloc(&p, 1ull << 50) == 0) return 1;
+    if (launch(scale, 2000, args, 0) != 9) return 1;
     cudaSetDevice(99);
     if (cudaGetLastError() == 0) return 1;
     return cudaGraphicsGLRegisterBuffer() != 801;
@@ -160,8 +163,17 @@ int main(int count, char **words) {
     CHECK(cudaHostRegister(at, 128, 2));
     CHECK(launch(scale, 32, args, 0));
     CHECK(cudaDeviceSynchronize());
+    printf("%d ", at[31]);
+    at += 64; /* another range on the same page */
+    *at = 5;
+    CHECK(cudaHostRegister(at, 128, 2));
+    CHECK(launch(scale, 1, args, 0));
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaHostUnregister(at - 64));
+    CHECK(launch(scale, 1, args, 0));
+    CHECK(cudaDeviceSynchronize());
     CHECK(cudaHostUnregister(at));
-    printf("%d\n", at[31]);
+    printf("%d %d\n", at[-33], *at);
     free(own);
     return 0;
   }

@@ -99,7 +99,7 @@ def test_streams_run_on_their_own(program: Exec, options: tuple[str, ...]) -> No
 
 
 def test_registered_memory(program: Exec) -> None:
-    assert program("registered").stdout == "93\n"
+    assert program("registered").stdout == "93 93 45\n"
 
 
 def test_threads_of_a_program(program: Exec) -> None:

@@ -242,10 +242,13 @@ static int launch(uint64_t caller, struct kernel *kernel, struct s12 grid, struc
   memset(data, 0, sizeof data);
   for (uint32_t i = 0; i < kernel->count; i++)
     memcpy(data + kernel->parameters[i].offset, args[i], kernel->parameters[i].size);
+  uint64_t from = launcher;
+  launcher = 0;
   uint64_t w[10] = {kernel->handle, (uint32_t)kernel->error,
                     grid.w[0], grid.w[1], grid.w[2], block.w[0], block.w[1], block.w[2],
                     shared, (uint64_t)stream};
-  return cr_call_data(LAUNCH, caller, w, 10, data, kernel->bytes);
+  return cr_call_data(from ? LAUNCH : LAUNCH_BY_CALL, from ? from : caller, w, 10, data,
+                      kernel->bytes);
 }
 
 EXPORT int __cudaGetKernel(void **kernel, const void *function) {
@@ -254,21 +257,14 @@ EXPORT int __cudaGetKernel(void **kernel, const void *function) {
   return found->error;
 }
 
-#define LAUNCH_WITH(name, handle, kernel, caller, stream_used) \
+#define LAUNCH_WITH(name, handle, kernel, stream_used) \
   EXPORT int name(handle, struct s12 grid, struct s12 block, void **args, size_t shared, \
                   void *stream) { \
-    return launch(caller, kernel, grid, block, args, shared, stream_used); \
+    return launch(CALLER, kernel, grid, block, args, shared, stream_used); \
   }
 #define OWN_STREAM (stream ? stream : (void *)PER_THREAD)
-LAUNCH_WITH(__cudaLaunchKernel, void *kernel, kernel, launcher, stream)
-LAUNCH_WITH(__cudaLaunchKernel_ptsz, void *kernel, kernel, launcher, OWN_STREAM)
+LAUNCH_WITH(__cudaLaunchKernel, void *kernel, kernel, stream)
+LAUNCH_WITH(__cudaLaunchKernel_ptsz, void *kernel, kernel, OWN_STREAM)
 
-/* The stub of a kernel is the last who pops a configuration; other code has its own address. */
-static uint64_t site(uint64_t caller) {
-  uint64_t found = launcher ? launcher : caller;
-  launcher = 0;
-  return found;
-}
-
-LAUNCH_WITH(cudaLaunchKernel, void *function, kernel_of(function), site(CALLER), stream)
-LAUNCH_WITH(cudaLaunchKernel_ptsz, void *function, kernel_of(function), site(CALLER), OWN_STREAM)
+LAUNCH_WITH(cudaLaunchKernel, void *function, kernel_of(function), stream)
+LAUNCH_WITH(cudaLaunchKernel_ptsz, void *function, kernel_of(function), OWN_STREAM)

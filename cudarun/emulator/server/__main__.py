@@ -76,8 +76,9 @@ def _start(
         ProcessServer(pid, options).serve(theirs)
         status = 0
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # closed from the start
+                stream.flush()
         os._exit(status)
 
 

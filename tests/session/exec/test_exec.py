@@ -44,10 +44,22 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exec]:
         command += ["-o", str(folder / f"program{version}"), "-Wl,-rpath,/nowhere,--as-needed"]
         subprocess.run([*command, *linked], check=True)
 
-    def run(*words: str, cuda: int = 13) -> subprocess.CompletedProcess[str]:
+    def run(
+        *words: str, cuda: int = 13, through: tuple[str, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
         *options, what = words
         path = folder / f"program{cuda}"
-        command = [sys.executable, "-m", "cudarun", "exec", *options, "--", str(path), what]
+        command = [
+            sys.executable,
+            "-m",
+            "cudarun",
+            "exec",
+            *options,
+            "--",
+            *through,
+            str(path),
+            what,
+        ]
         return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
     yield run
@@ -60,6 +72,14 @@ def test_a_program_runs_unchanged(program: Exec, cuda: int) -> None:
     assert (ran.stdout, ran.returncode) == ("93 9 0 12\n", 4)
     assert "1 " in ran.stderr
     assert "scale" in ran.stderr
+
+
+def test_a_program_without_stdout(program: Exec) -> None:
+    code = 'exec "$0" scale >&-'  # whose number is free for others
+    ran = program("scale", through=("sh", "-c", code))
+    assert ran.returncode == 4
+    assert "scale" in ran.stderr
+    assert "Traceback" not in ran.stderr
 
 
 def test_kernels_print_between_what_the_program_prints(program: Exec) -> None:

@@ -97,6 +97,14 @@ static void map_arena(int fd, uint64_t base, uint64_t size) {
   user = getpid();
 }
 
+/* Leave the numbers of the standard streams, which the program can have closed, to it. */
+static int above_streams(int fd) {
+  if (fd > 2) return fd;
+  int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  close(fd);
+  return moved;
+}
+
 /* Connect the thread: for calls, or for the callbacks of all threads. */
 static void connect_thread(uint32_t for_callbacks) {
   const char *path = getenv("CUDARUN_EXEC_SOCKET");
@@ -106,7 +114,7 @@ static void connect_thread(uint32_t for_callbacks) {
     _exit(7);
   }
   strcpy(address.sun_path, path);
-  int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  int fd = above_streams(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   int error;
   do error = connect(fd, (void *)&address, sizeof address);
   while (error && errno == EINTR);
@@ -130,6 +138,7 @@ static void connect_thread(uint32_t for_callbacks) {
   if (!head) die("the server has ended");
   int descriptor;
   memcpy(&descriptor, CMSG_DATA(head), sizeof descriptor);
+  descriptor = above_streams(descriptor);
   pthread_mutex_lock(&lock);
   if (!user) {
     prctl(PR_SET_PTRACER, answer[0]);

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from cuda.bindings.driver import (
@@ -39,7 +39,7 @@ from cudarun.emulator.runtime_api.calls import (
     driver_call,
     runtime_call,
 )
-from cudarun.emulator.runtime_api.conversions import rectangle
+from cudarun.emulator.runtime_api.conversions import element_bytes, rectangle
 from cudarun.emulator.runtime_api.properties import attribute_fields
 from cudarun.emulator.server.driver_calls import launch_config, placed
 from cudarun.emulator.server.registered_code import RegisteredCode
@@ -266,12 +266,6 @@ _ACTIONS: dict[str, Callable[..., Any]] = {
     "cudaMemcpyFromSymbolAsync": lambda dst, symbol, count, offset, kind, stream: _runtime(
         "cudaMemcpyAsync", dst, _in_symbol(symbol, count, offset), count, kind, stream
     ),
-    "cudaMemcpyToArray": lambda dst, wOffset, hOffset, src, count, kind: _runtime(
-        "cudaMemcpy2DToArray", dst, wOffset, hOffset, src, count, count, 1, kind
-    ),
-    "cudaMemcpyFromArray": lambda dst, src, wOffset, hOffset, count, kind: _runtime(
-        "cudaMemcpy2DFromArray", dst, count, src, wOffset, hOffset, count, 1, kind
-    ),
     "cudaMemcpy2DToArrayAsync": (
         lambda dst, wOffset, hOffset, src, spitch, width, height, kind, stream: driver_call(
             "cuMemcpy2DAsync",
@@ -317,6 +311,37 @@ for _outputs, _rows in ((1, _VALUES), (0, _ACTIONS)):
     for _name, _body in _rows.items():
         _body.__name__ = _name
         program_call(_outputs)(_body)
+
+
+def _rectangles(array: int, x: int, y: int, count: int) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield x, y, width, height and offset of rectangles, which are bytes of rows in order."""
+    width = int(driver_call("cuArray3DGetDescriptor", array).Width)
+    row, at = width * element_bytes(array), 0
+    while at < count:
+        left = count - at
+        width, height = (row, left // row) if not x and left >= row else (min(left, row - x), 1)
+        if width <= 0:
+            raise RuntimeRefusal(_INVALID_VALUE)
+        yield x, y, width, height, at
+        x, y, at = 0, y + height, at + width * height
+
+
+@program_call()
+def cudaMemcpyToArray(
+    dst: int, wOffset: int, hOffset: int, src: int, count: int, kind: int
+) -> None:
+    """Copy bytes to the rows of an array, one after the other."""
+    for x, y, width, height, at in _rectangles(dst, wOffset, hOffset, count):
+        _runtime("cudaMemcpy2DToArray", dst, x, y, src + at, width, width, height, kind)
+
+
+@program_call()
+def cudaMemcpyFromArray(
+    dst: int, src: int, wOffset: int, hOffset: int, count: int, kind: int
+) -> None:
+    """Copy bytes from the rows of an array, one after the other."""
+    for x, y, width, height, at in _rectangles(src, wOffset, hOffset, count):
+        _runtime("cudaMemcpy2DFromArray", dst + at, width, src, x, y, width, height, kind)
 
 
 @program_call()

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 typedef struct { unsigned x, y, z; } dim3;
+typedef struct { int x, y, z, w, kind; } channels;
 typedef void *stream;
 
 int cudaMalloc(void **, size_t);
@@ -21,6 +22,9 @@ int cudaFree(void *);
 int cudaMemcpy(void *, const void *, size_t, int);
 int cudaMemcpy2D(void *, size_t, const void *, size_t, size_t, size_t, int);
 int cudaMemcpyToSymbol(const void *, const void *, size_t, size_t, int);
+int cudaMallocArray(void **, const channels *, size_t, size_t, unsigned);
+int cudaMemcpyToArray(void *, size_t, size_t, const void *, size_t, int);
+int cudaMemcpyFromArray(void *, const void *, size_t, size_t, size_t, int);
 int cudaDeviceSynchronize(void);
 int cudaGetLastError(void);
 int cudaSetDevice(int);
@@ -200,6 +204,16 @@ int main(int count, char **words) {
       waitpid(child, 0, 0);
       CHECK(cudaFree(0));
     }
+    return 0;
+  }
+  if (!strcmp(what, "array")) { /* 4 rows of 8, from the sixth element on */
+    void *array;
+    int back[27] = {0};
+    channels ints = {32, 0, 0, 0, 0};
+    CHECK(cudaMallocArray(&array, &ints, 8, 4, 0));
+    CHECK(cudaMemcpyToArray(array, 0, 0, host, sizeof host, TO_DEVICE));
+    CHECK(cudaMemcpyFromArray(back, array, 20, 0, sizeof back, TO_HOST));
+    printf("%d %d %d\n", back[0], back[3], back[26]);
     return 0;
   }
   if (!strcmp(what, "hello")) {

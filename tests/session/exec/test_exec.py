@@ -122,6 +122,10 @@ def test_registered_memory(program: Exec) -> None:
     assert program("registered").stdout == "93 93 45\n"
 
 
+def test_a_copy_goes_through_the_rows_of_an_array(program: Exec) -> None:
+    assert program("array").stdout == "5 8 31\n"
+
+
 def test_threads_of_a_program(program: Exec) -> None:
     assert program("threads").stdout == "93 102\n"
 

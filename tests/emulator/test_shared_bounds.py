@@ -51,7 +51,11 @@ BOUNDED = {
     "atomic": "add.s32 %s1, %a, %i; atom.shared.add.u32 %v, [%s1], %v;",
     "copy": "add.s32 %s1, %a, %i; cp.async.ca.shared.global [%s1], [%o], 4; cp.async.wait_all;",
 }
-BEYOND = {"past": "ld.shared.u32 %v, [own+128];", "before": "ld.shared.u32 %v, [own+-4];"}
+BEYOND = {
+    "past": "ld.shared.u32 %v, [own+128];",
+    "before": "ld.shared.u32 %v, [own+-4];",
+    "of one name": ".shared .align 4 .b8 own[128]; ld.shared.u32 %v, [own+128];",
+}
 UNBOUNDED = {
     "two variables": "selp.b32 %s1, %a, %b, %p; sub.s32 %s1, %s1, 128; ld.shared.u32 %v, [%s1];",
     "two writes": "mov.u32 %s1, %b;\n@%p mov.u32 %s1, %a;\nld.shared.u32 %v, [%s1+-128];",

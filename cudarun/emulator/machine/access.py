@@ -367,7 +367,8 @@ class Access:
             start, last = self.bounds(active.batch.launch, section)
             what, size = f"{section.name} memory", last - start + self.bytes
             if self.variable is not None and size != section.size:
-                what = "shared variable " + self.variable[0].rpartition(".")[2]
+                name = self.variable[0].rpartition(".")[2].partition("'")[0]
+                what = f"shared variable {name}"
             return describe_offset(what, size, offset - start, self.bytes), None
         return describe_address(active.batch.launch, address, self.bytes)
 

@@ -192,6 +192,16 @@ class _Resolution:
         self._vector(coordinates, given, writes=False)
 
     def _pair_or_value(self, expected: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
+        if type(operand) is tree.Register and expected.pair is None and not self.form.selects:
+            # Most operands: the checks of other ones would take a tenth of the time of decoding.
+            operands, ptx_type = self.operands, self.words.type_of(expected.type, 1)
+            if writes:
+                use = operands.destination(operand, ptx_type, relaxed=expected.relaxed)
+                self.destinations.append(use)
+            if not writes or expected.updates:
+                use = operands.register(operand.name, ptx_type, relaxed=expected.relaxed)
+                self.sources.append(use)
+            return
         if isinstance(operand, tree.Vector) and len(operand.elements) == 1:
             (operand,) = operand.elements  # ptxas accepts {%r1} as %r1, and Triton emits it
         if not isinstance(operand, tree.Pair):

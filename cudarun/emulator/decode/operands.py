@@ -180,15 +180,25 @@ class Operands:
     def register(self, name: str, ptx_type: Type, *, relaxed: bool = False) -> RegisterUse:
         """Return a register as a type that it can hold."""
         found = self.scope.find(name)
-        special = None if found is not None else SPECIAL_REGISTERS.get(name)
-        found = found or self.find(name)
-        # `mov.u16` of %tid.x etc. is legal because they once had 16 bits (10.1).
-        relaxed |= special is not None and ("." in name or name == "%gridid")
+        if isinstance(found, RegisterName):
+            if found.declared != ptx_type.name and not fits(
+                TYPES[found.declared], ptx_type, relaxed=relaxed
+            ):
+                raise self.mismatch()
+            return RegisterUse(found.slot, ptx_type)
+        if found is not None:
+            raise self.mismatch()
+        return self._special_register(name, ptx_type, relaxed=relaxed)
+
+    def _special_register(self, name: str, ptx_type: Type, *, relaxed: bool) -> RegisterUse:
+        """Return the use of a register that is not declared."""
+        found = self.find(name)
         if not isinstance(found, RegisterName):
             raise self.mismatch()
-        if found.declared != ptx_type.name and not fits(
-            TYPES[found.declared], ptx_type, relaxed=relaxed
-        ):
+        special = SPECIAL_REGISTERS.get(name)
+        # `mov.u16` of %tid.x etc. is legal because they once had 16 bits (10.1).
+        relaxed |= special is not None and ("." in name or name == "%gridid")
+        if not fits(TYPES[found.declared], ptx_type, relaxed=relaxed):
             raise self.mismatch()
         if special is None:
             return RegisterUse(found.slot, ptx_type)

@@ -278,6 +278,18 @@ def test_a_stream_runs_its_kernel_when_another_thread_leaves_the_device(
         assert done.wait(PATIENCE)
 
 
+def test_a_host_function_of_a_graph_waits_for_another_kernel(fresh_process, stream):
+    ran, found = threading.Event(), []
+    kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST
+    function = Operation(kind, lambda: found.append(ran.wait(PATIENCE)))
+    nodes = Kernel(kind, lambda: None), function
+    with fresh_process.lock:
+        fresh_process.submit(fresh_process.stream(stream), *nodes)
+    submit(fresh_process, driver.cuStreamCreate(1)[1], ran.set, Kernel)
+    assert code(driver.cuCtxSynchronize()) == 0
+    assert found == [True]
+
+
 def test_a_defect_ends_no_stream(fresh_process, stream, capfd):
     task = submit(fresh_process, stream, lambda: 1 / 0)
     submit(fresh_process, stream, lambda: None)

@@ -290,29 +290,16 @@ class Process:
         return None
 
     def _perform(self, device: EmulatedDevice, operations: Sequence[Operation]) -> None:
-        if not any(operation.device for operation in operations):
+        for operation in operations:
+            if operation.device is not None:
+                self.run(operation.device, operation.work)
+                continue
             if self.queues is None:
                 self.ready(device)
             else:
                 self._complete_in_flight(device)
             if self.fault is None:
-                for operation in operations:
-                    self._do(operation)
-            return
-
-        def work() -> None:
-            for operation in operations:
-                if operation.device is device:
-                    operation.work()
-                    continue
-                self._complete()  # of this work
-                with self.lock:
-                    if operation.device is not None:
-                        self.run(operation.device, operation.work)
-                    elif self.fault is None:
-                        self._do(operation)
-
-        self.run(device, work)
+                self._do(operation)
 
     def _do(self, operation: Operation) -> None:
         """Execute an operation that is no kernel; a host function may wait for other threads."""

@@ -42,13 +42,15 @@ from cudarun.emulator.server.connections import (
     show_printed,
 )
 from cudarun.emulator.server.driver_calls import DRIVER_CALLS
+from cudarun.emulator.server.linking import link
 from cudarun.emulator.server.marshalling import Handler, Slots, handler
 from cudarun.emulator.server.return_values import ignores_result
 from cudarun.programs.prototypes import LIBRARIES, PER_LIBRARY, Prototype, read_table
 from cudarun.programs.report import FailedCall, KernelTimes, ProcessReport
 
-SYNC, REGISTER, SITE, GET_KERNEL, INIT_MODULE, LAUNCH, FOREIGN = range(0xFFFF_FF00, 0xFFFF_FF07)
-LAUNCH_BY_CALL = 0xFFFF_FF10
+SYNC, REGISTER, SITE, GET_KERNEL, INIT_MODULE, LAUNCH, FOREIGN, LINK, LAUNCH_BY_CALL = range(
+    0xFFFF_FF00, 0xFFFF_FF09
+)
 """Requests beside the calls of the tables, as in ``client.h``."""
 
 DRAIN, STOP = b"drain", b"stop!"
@@ -63,6 +65,7 @@ _CODE = 48  # bytes of code after a call
 # Errors that a program need not look at: they report a state, or follow from an earlier one.
 _STATES = (4, 600, 704, 705, 709)  # unloading, not ready, peer access as it is, context destroyed
 _READS_ERROR = ("cudaGetLastError", "cudaPeekAtLastError")
+_COMPILERS = (b"libnvrtc", b"libnvJitLink")  # libraries that do without the private table
 _POLL = 0.02  # seconds between looks at the work that is left
 
 
@@ -103,6 +106,7 @@ class ProcessServer:
         self._handlers: dict[int, Handler] = {
             GET_KERNEL: self._get_kernel,
             INIT_MODULE: _init_module,
+            LINK: link,
         }
         self._unsupported: Counter[str] = Counter()
         self._unchecked: Counter[FailedCall] = Counter()
@@ -262,6 +266,8 @@ class ProcessServer:
     def _name(self, number: int) -> str:
         if number in (LAUNCH, LAUNCH_BY_CALL, GET_KERNEL, INIT_MODULE):
             return "cudaLaunchKernel"
+        if number == LINK:
+            return "nvJitLinkComplete"
         call = _call(number)
         return call if isinstance(call, str) else call.documented
 
@@ -319,7 +325,8 @@ class ProcessServer:
 
     def _note_foreign(self, message: bytes) -> None:
         file, _, function = message.partition(b"\0")
-        self._report.foreign.setdefault(os.fsdecode(file), function.decode(errors="replace"))
+        if not os.path.basename(file).startswith(_COMPILERS):
+            self._report.foreign.setdefault(os.fsdecode(file), function.decode(errors="replace"))
 
 
 _UNKNOWN = 999

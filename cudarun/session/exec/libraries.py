@@ -12,6 +12,7 @@ from cudarun.session.workers.c_library import build_libraries
 
 _SOURCES = Path(__file__).parent / "native"
 _EXPORTED = re.compile(r"\b(cu(?:da)?[A-Z]\w+)[(,]")
+_LINKERS = {12: "libnvJitLink.so.12", 13: "libnvJitLink.so.13"}
 _RUNTIMES = {"cudart12": ("libcudart.so.12", 12090), "cudart13": ("libcudart.so.13", 13000)}
 _CLIENT = "libcudarun_client.so"
 
@@ -44,16 +45,24 @@ def _options(folder: Path) -> Mapping[str, Sequence[str]]:
     }
     for table, (name, version) in _RUNTIMES.items():
         include = _generated(folder, table, "runtime.c")
-        symbols = Path(include[2:]) / "versions"
-        symbols.write_text(f"{name} {{ global: *; }};\n")
         made[name] = (
             include,
             f"-DRUNTIME_VERSION={version}",
             _source("runtime.c"),
             *linked,
-            f"-Wl,-soname,{name},--version-script,{symbols}",
+            _named(folder, name),
         )
+    for major, name in _LINKERS.items():
+        defined = f"-DLINKER_VERSION={major}"
+        made[name] = (defined, _source("nvjitlink.c"), *linked, _named(folder, name))
     return made
+
+
+def _named(folder: Path, name: str) -> str:
+    """Return the option for a library whose functions have its name as their version."""
+    symbols = folder / f"{name}.versions"
+    symbols.write_text(f"{name} {{ global: *; }};\n")
+    return f"-Wl,-soname,{name},--version-script,{symbols}"
 
 
 def _source(name: str) -> str:

@@ -16,7 +16,8 @@ enum {
   INIT_MODULE,        /* handle: managed variables get their addresses */
   LAUNCH,             /* kernel, result of its load, grid, block, shared, stream; then parameters */
   FOREIGN,            /* a private table of the driver was asked for; then file and function */
-  LAUNCH_BY_CALL = 0xffffff10u, /* a LAUNCH without <<<>>>, whose result the program gets */
+  LINK,               /* a struct link, its inputs and their number: see nvjitlink.c */
+  LAUNCH_BY_CALL,     /* a LAUNCH without <<<>>>, whose result the program gets */
 };
 
 /* Make a call; return its result. The slots of its arguments are n words. */

@@ -1,0 +1,42 @@
+"""The linker library of programs (nvJitLink): its inputs become one PTX text."""
+
+from __future__ import annotations
+
+import struct
+
+from cudarun.emulator.host.addresses import host_read, host_text
+from cudarun.emulator.host.images import NotLoadable, ptx_text
+from cudarun.emulator.host.linker import Linker, LinkInput
+from cudarun.emulator.server.connections import Outputs
+from cudarun.emulator.server.driver_calls import placed
+from cudarun.emulator.server.marshalling import Slots
+from cudarun.ptx.errors import PtxError
+
+_INPUT = struct.Struct("=4Q")  # `struct input` of nvjitlink.c
+_PTX_COMPILE, _FINALIZE = 4, 9  # nvJitLinkResult
+
+
+def link(slots: Slots) -> tuple[int, Outputs]:
+    """Link the inputs of a ``struct link``; write its image, or its error log."""
+    at, inputs, count = slots
+    linker, result = Linker(), 0
+    try:
+        for number in range(count):
+            _, size, data, name = _INPUT.unpack(
+                host_read(inputs + _INPUT.size * number, _INPUT.size)
+            )
+            label = host_text(name).decode(errors="replace") or f"input {number + 1}"
+            linker.add(LinkInput(label, ptx_text(host_read(data, size))))
+        undefined = linker.undefined()
+        text = "" if undefined else linker.complete()
+        log = "\n".join(undefined)
+    except PtxError as error:
+        result, text, log = _PTX_COMPILE, "", error.log or str(error)
+    except NotLoadable as refusal:
+        text, log = "", refusal.words
+    if text:
+        image = text.encode("latin-1") + b"\0"
+        return 0, [(at, struct.pack("=2Q", placed(image), len(image)))]
+    words = log.encode("latin-1", "replace") + b"\0"
+    # The result of a failed call has no outputs but this log.
+    return result or _FINALIZE, [(at + 16, struct.pack("=2Q", placed(words), len(words)))]

@@ -1,0 +1,65 @@
+"""A program that compiles and links its kernels: to machine code, from PTX and from LTO-IR."""
+
+import ctypes
+
+from cuda.bindings import driver, nvjitlink, nvrtc
+
+TWICE = "extern __device__ int twice(int x);"
+KERNEL = TWICE + 'extern "C" __global__ void run(int *p) { *p = twice(*p) + 1; }'
+FUNCTION = "__device__ int twice(int x) { return 2 * x; }"
+ARCH = b"sm_90"
+
+
+def checked(answer):
+    error, *values = answer
+    if error:
+        raise SystemExit(str(error))
+    return values[0] if values else None
+
+
+def compiled(code, kind, *options):
+    program = checked(nvrtc.nvrtcCreateProgram(code.encode(), b"code.cu", 0, [], []))
+    words = [b"-arch=" + ARCH, *options]
+    checked(nvrtc.nvrtcCompileProgram(program, len(words), words))
+    image = bytes(checked(getattr(nvrtc, f"nvrtcGet{kind}Size")(program)))
+    checked(getattr(nvrtc, f"nvrtcGet{kind}")(program, image))
+    return image
+
+
+def linked(kind, *inputs):
+    link = nvjitlink.create(1 + (kind is nvjitlink.InputType.LTOIR), ["-arch=sm_90", "-lto"])
+    try:
+        for number, image in enumerate(inputs):
+            nvjitlink.add_data(link, kind, image, len(image), f"input{number}")
+        nvjitlink.complete(link)
+    except nvjitlink.nvJitLinkError:
+        log = bytearray(nvjitlink.get_error_log_size(link))
+        nvjitlink.get_error_log(link, log)
+        print(log.decode().strip("\0"))
+        return b""
+    image = bytearray(nvjitlink.get_linked_cubin_size(link))
+    nvjitlink.get_linked_cubin(link, image)
+    nvjitlink.destroy(link)
+    return bytes(image)
+
+
+def result_of(image):
+    module = checked(driver.cuModuleLoadData(image))
+    function = checked(driver.cuModuleGetFunction(module, b"run"))
+    memory = checked(driver.cuMemAlloc(4))
+    number = ctypes.c_int(20)
+    checked(driver.cuMemcpyHtoD(memory, ctypes.addressof(number), 4))
+    checked(driver.cuLaunchKernel(function, *6 * (1,), 0, 0, ((memory,), (None,)), 0))
+    checked(driver.cuMemcpyDtoH(ctypes.addressof(number), memory, 4))
+    return number.value
+
+
+checked(driver.cuInit(0))
+checked(driver.cuCtxSetCurrent(checked(driver.cuDevicePrimaryCtxRetain(0))))
+PTX, LTOIR = nvjitlink.InputType.PTX, nvjitlink.InputType.LTOIR
+print(result_of(compiled(FUNCTION + KERNEL, "CUBIN")))
+parts = [compiled(each, "PTX", b"-rdc=true") for each in (KERNEL, FUNCTION)]
+linked(PTX, parts[0])
+print(result_of(linked(PTX, *parts)))
+parts = [compiled(each, "LTOIR", b"-dlto", b"-rdc=true") for each in (KERNEL, FUNCTION)]
+print(result_of(linked(LTOIR, *parts)))

@@ -1,0 +1,26 @@
+"""NVRTC and the linker library of programs on the emulated device."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.toolkit import needs_nvjitlink, needs_nvrtc
+
+PROGRAM = Path(__file__).with_name("compilers.py")
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+
+
+@needs_nvrtc
+@needs_nvjitlink
+@needs_gcc
+def test_kernels_that_a_program_compiles_and_links() -> None:
+    command = [sys.executable, "-m", "cudarun", "exec", "--", sys.executable, str(PROGRAM)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    undefined = "error   : Undefined reference to '_Z5twicei' in 'input0'"
+    assert ran.stdout.splitlines() == ["41", undefined, "41", "41"], ran.stderr
+    assert ran.returncode == 0, ran.stderr

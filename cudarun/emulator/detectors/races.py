@@ -296,9 +296,24 @@ class RaceDetector(Detector):
         chosen = self._unordered(step, order, last)
         if len(chosen):
             others[self._report_pairs(step, chosen, last[chosen])] = 0
-        chosen = self._unordered(step, order, others)
-        if len(chosen):
-            self._report_pairs(step, chosen, others[chosen])
+        suspects = self._unordered(step, order, others)
+        if len(suspects) and pair is step.shadow.strong:
+            suspects = suspects[~self._have_observed(suspects, last, chosen)]
+        if len(suspects):
+            self._report_pairs(step, suspects, others[suspects])
+
+    def _have_observed(self, suspects: Indices, last: Array, unordered: Indices) -> Array:
+        """Return which accesses are after an atomic operation that has observed others' writes.
+
+        A write precedes what follows the operation that observes it (PTX manual 8.8), as where the
+        last block of a grid resets the counter by which it knows that it is the last.
+        """
+        clock = self._logical_clock
+        found = np.zeros(len(suspects), dtype=np.bool_)
+        for number, those in groups(clock.site_numbers(last[suspects] >> THREAD_BITS)):
+            access = clock.site(number)[1]
+            found[those] = access.observes and access.scope not in NARROW
+        return found & ~np.isin(suspects, unordered)
 
     def _report_pairs(self, step: UnitAccess, chosen: Indices, recorded: Array) -> Indices:
         """Report the races among unordered pairs; return the lanes that have one."""

@@ -62,6 +62,7 @@ class Access:
         reads: True if memory is read and the value is used.
         writes: True if memory is written.
         swaps: True of a compare-and-swap operation.
+        observes: True of an atomic operation whose result, the old value, is used.
         agent: What makes the access at some time after its issue: ``"cp.async"``, ``"bulk read"``
             or ``"bulk write"`` of a bulk group, ``"mbarrier"`` or ``"st.async"`` if it completes at
             an object, ``"wgmma"``; of a thread empty, or ``"tensormap"`` through that proxy.
@@ -89,7 +90,7 @@ class Access:
         self.scope = scope
         self.reads = kind is not AccessKind.WRITE
         self.writes = kind is not AccessKind.READ
-        self.swaps = False
+        self.swaps = self.observes = False
         self.agent = ""
         self.variable: tuple[str, int] | None = None
         self._shift = dtype.itemsize.bit_length() - 1

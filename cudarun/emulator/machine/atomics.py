@@ -74,6 +74,7 @@ class Atomic(MemoryAction):
             ),
         )
         self.accesses[0].swaps = self.operation == "cas"
+        self.accesses[0].observes = True
         # Sums in global memory are computed by the memory unit; shared memory has no adders.
         adder = self.operation == "add" and "shared" not in self.space
         self._adder = self.type.name if adder and self.type.name in ("f32", "f64") else ""
@@ -88,7 +89,7 @@ class Atomic(MemoryAction):
 
     def without_result(self) -> None:
         """Mark the destination as never read."""
-        self.wanted = False
+        self.wanted = self.accesses[0].observes = False
         if self.operation == "exch":
             self.accesses[0].reads = False
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cudarun.programs import prototypes
 from cudarun.session.workers.c_library import build_libraries
+
+ASSEMBLER = "ptxas"
+"""What takes the place of ptxas, beside the libraries."""
 
 _SOURCES = Path(__file__).parent / "native"
 _EXPORTED = re.compile(r"\b(cu(?:da)?[A-Z]\w+)[(,]")
@@ -26,6 +30,8 @@ def build_cuda_libraries(folder: Path) -> Path:
     tables = [prototypes.table_path(each) for each in prototypes.LIBRARIES]
     sources = [*sorted(_SOURCES.glob("*.[ch]")), *tables, Path(prototypes.__file__), Path(__file__)]
     build_libraries(folder, "exec", sources, lambda: _options(folder))
+    shutil.copy(_SOURCES / "ptxas.sh", folder / ASSEMBLER)
+    (folder / ASSEMBLER).chmod(0o700)
     return folder / "libcudarun_audit.so"
 
 

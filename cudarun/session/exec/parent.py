@@ -24,7 +24,7 @@ from cudarun.model.detectors import DetectorReport
 from cudarun.model.exec import SIGNALED, ExecReport, ExecutedKernel, UncheckedError, UnsupportedCall
 from cudarun.programs.report import USED
 from cudarun.session.driver import drivers
-from cudarun.session.exec.libraries import build_cuda_libraries
+from cudarun.session.exec.libraries import ASSEMBLER, build_cuda_libraries
 from cudarun.session.exec.request import ExecRequest
 from cudarun.session.exec.symbols import function_at
 from cudarun.session.workers.program import (
@@ -163,6 +163,8 @@ def _run(
         "LD_AUDIT": f"{audit}:{audited}" if audited else os.fspath(audit),
         "CUDARUN_EXEC_LIBRARIES": os.fspath(folder),
         _SOCKET: os.fspath(folder / "socket"),
+        "TRITON_LIBCUDA_PATH": os.fspath(folder),
+        "TRITON_PTXAS_PATH": os.fspath(folder / ASSEMBLER),
     }
     is_late = False
 

@@ -24,3 +24,20 @@ def test_kernels_that_a_program_compiles_and_links() -> None:
     undefined = "error   : Undefined reference to '_Z5twicei' in 'input0'"
     assert ran.stdout.splitlines() == ["41", undefined, "41", "41"], ran.stderr
     assert ran.returncode == 0, ran.stderr
+
+
+TRITON = """
+"$TRITON_PTXAS_PATH" --version | grep -o "release [0-9.]*"
+"$TRITON_PTXAS_PATH" -lineinfo -v --gpu-name=sm_90a "$1" -o code.cubin && cmp "$1" code.cubin
+test -e "$TRITON_LIBCUDA_PATH/libcuda.so.1"
+"""
+
+
+@needs_gcc
+def test_triton_gets_its_ptx_as_machine_code(tmp_path: Path) -> None:
+    (tmp_path / "code.ptx").write_text(".version 8.0\n")
+    command = [sys.executable, "-m", "cudarun", "exec", "--", "sh", "-ec", TRITON, "sh", "code.ptx"]
+    ran = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (ran.stdout, ran.returncode) == ("release 13.0\n", 0), ran.stderr

@@ -20,10 +20,16 @@ from cudarun.emulator.numerics.arrays import Array
 from cudarun.emulator.numerics.types import TypeKind
 
 
+def _is_of_system(action: Atomic) -> bool:
+    """Return whether the operation is atomic for the program, too, which can share the memory."""
+    return action.accesses[0].scope == "sys"
+
+
 def _name(action: Atomic) -> str:
     name = f"atomic.{action.operation}.{action.type.name}"
     if not action.wanted:
         name += ".unread"
+    name += ".sys" * _is_of_system(action)
     if action.type.kind is TypeKind.FLOAT or reduction_of(action) is not None:
         name += ".global" if is_of_global_memory(action) else ".shared"
     return name
@@ -90,6 +96,7 @@ def _define(module: ModuleText, name: str, action: Atomic) -> None:
     code, reduces = CodeBuilder(module), reduction_of(action) is not None
     how = f"i32 {action.dtype.itemsize}, ptr @{name}.new"
     more = f", i32 {int(is_of_global_memory(action))}" * reduces
+    more += f", i32 {int(_is_of_system(action))}"
     function = "reduce_lanes" if reduces else "update_lanes"
     call(code, "void", function, f"ptr %ctx, ptr %host, i32 %mask, {how}{more}", inline=True)
     code.line("ret void")
@@ -97,7 +104,8 @@ def _define(module: ModuleText, name: str, action: Atomic) -> None:
     one = concurrent_function(action)
     if one is not None:
         code = CodeBuilder(module)
-        given = f"ptr %at, i64 %operand, i32 %concurrent, {how}"
+        concurrent = "1" if _is_of_system(action) else "%concurrent"
+        given = f"ptr %at, i64 %operand, i32 {concurrent}, {how}"
         call(code, "void", "reduce_once", given, inline=True)
         code.line("ret void")
         code.define(f"void @{one}(ptr %at, i64 %operand, i32 %concurrent)", "")

@@ -2,7 +2,8 @@
 //
 // The columns are the offsets and the operands; the old values are the next one. Reductions, whose
 // order cannot be seen, combine the operands of lanes with one address first. Those of global
-// memory are atomic among the threads of this process if several threads run blocks.
+// memory are atomic among the threads of this process if several threads run blocks; all with the
+// scope of the system are atomic, also for the program that shares the memory.
 
 #include "runtime.h"
 
@@ -25,53 +26,69 @@ INLINE void store_value(char *at, u32 size, u64 value)
         FIELD(u64, at, 0) = value;
 }
 
-INLINE void update_lane(char *ctx, char *host, u32 lane, u32 size, combination combine)
-{
-    char *at = host + COLUMN(u64, ctx, 0)[lane];
-    u64 old = value_at(at, size), operand = value_at(COLUMN(char, ctx, 1) + lane * size, size);
-    u64 other = value_at(COLUMN(char, ctx, 2) + lane * size, size);
-    store_value(at, size, combine(old, operand, other));
-    store_value(COLUMN(char, ctx, 3) + lane * size, size, old);
-}
-
-// Execute an operation of values of some bytes.
-OUT_OF_LINE void update_lanes(char *ctx, char *host, u32 mask, u32 size, combination combine)
-{
-    if (mask == ~0u) {
-        for (u32 lane = 0; lane < WARP; lane++)
-            update_lane(ctx, host, lane, size, combine);
-        return;
-    }
-    FOR_EACH_LANE(lane, mask)
-        update_lane(ctx, host, lane, size, combine);
-}
-
-#define COMBINE_ATOMICALLY(kind)                                                             \
-    {                                                                                        \
-        kind *memory = (kind *)at, old = __atomic_load_n(memory, __ATOMIC_RELAXED);          \
-        while (!__atomic_compare_exchange_n(memory, &old, (kind)combine(old, operand, 0), 1, \
-                                            __ATOMIC_RELAXED, __ATOMIC_RELAXED))             \
-            ;                                                                                \
+#define COMBINE_ATOMICALLY(kind)                                                               \
+    {                                                                                          \
+        kind *memory = (kind *)at, found = __atomic_load_n(memory, __ATOMIC_RELAXED);          \
+        kind made;                                                                             \
+        do                                                                                     \
+            made = (kind)combine(found, operand, other);                                       \
+        while (!__atomic_compare_exchange_n(memory, &found, made, 1, __ATOMIC_RELAXED,         \
+                                            __ATOMIC_RELAXED));                                \
+        old = found;                                                                           \
     }
 
-// Execute one lane's part of a reduction; other threads may do so, too, if it is concurrent.
-OUT_OF_LINE void reduce_once(char *at, u64 operand, u32 concurrent, u32 size, combination combine)
+// Execute an operation; return the old value.
+INLINE u64 update(char *at, u64 operand, u64 other, u32 is_atomic, u32 size, combination combine)
 {
-    if (!concurrent)
-        store_value(at, size, combine(value_at(at, size), operand, 0));
+    u64 old = 0;
+    if (!is_atomic) {
+        old = value_at(at, size);
+        store_value(at, size, combine(old, operand, other));
+    } else if (size == 2)
+        COMBINE_ATOMICALLY(u16)
     else if (size == 4)
         COMBINE_ATOMICALLY(u32)
     else
         COMBINE_ATOMICALLY(u64)
+    return old;
+}
+
+INLINE void update_lane(char *ctx, char *host, u32 lane, u32 size, combination combine,
+                        u32 of_system)
+{
+    char *at = host + COLUMN(u64, ctx, 0)[lane];
+    u64 operand = value_at(COLUMN(char, ctx, 1) + lane * size, size);
+    u64 other = value_at(COLUMN(char, ctx, 2) + lane * size, size);
+    u64 old = update(at, operand, other, of_system, size, combine);
+    store_value(COLUMN(char, ctx, 3) + lane * size, size, old);
+}
+
+// Execute an operation of values of some bytes.
+OUT_OF_LINE void update_lanes(char *ctx, char *host, u32 mask, u32 size, combination combine,
+                              u32 of_system)
+{
+    if (mask == ~0u) {
+        for (u32 lane = 0; lane < WARP; lane++)
+            update_lane(ctx, host, lane, size, combine, of_system);
+        return;
+    }
+    FOR_EACH_LANE(lane, mask)
+        update_lane(ctx, host, lane, size, combine, of_system);
+}
+
+// Execute one lane's part of a reduction; other threads may do so, too, if it is concurrent.
+OUT_OF_LINE void reduce_once(char *at, u64 operand, u32 concurrent, u32 size, combination combine)
+{
+    update(at, operand, 0, concurrent, size, combine);
 }
 
 // Execute a reduction.
 OUT_OF_LINE void reduce_lanes(char *ctx, char *host, u32 mask, u32 size, combination combine,
-                              u32 is_global)
+                              u32 is_global, u32 of_system)
 {
     u64 *offsets = COLUMN(u64, ctx, 0), first = offsets[lowest(mask)];
     char *operands = COLUMN(char, ctx, 1);
-    u32 apart, concurrent = is_global && FIELD(u32, ctx, CONCURRENT);
+    u32 apart, concurrent = of_system || (is_global && FIELD(u32, ctx, CONCURRENT));
     bits others = __builtin_convertvector(*(places *)offsets != (places)first, bits);
     __builtin_memcpy(&apart, &others, sizeof apart);
     if (apart & mask) {

@@ -18,15 +18,7 @@ from typing import Any
 from cuda.bindings import runtime as _bindings
 
 from cudarun.emulator.driver import binding
-from cudarun.emulator.runtime_api import (  # noqa: F401 - each chapter adds its calls
-    arrays,
-    devices,
-    errors,
-    graphs,
-    memory,
-    pools,
-    streams,
-)
+from cudarun.emulator.runtime_api import arrays, devices, errors, graphs, memory, pools, streams  # noqa: F401 - each chapter adds its calls
 from cudarun.emulator.runtime_api.calls import RUNTIME_CALLS
 
 globals().update(RUNTIME_CALLS)

@@ -17,12 +17,7 @@ from cudarun.arguments.tensor_map_layout import (
     check_address,
     check_layout,
 )
-from cudarun.arguments.tensor_map_options import (
-    ELEMENTS,
-    INTERLEAVES,
-    SWIZZLES,
-    element_name,
-)
+from cudarun.arguments.tensor_map_options import ELEMENTS, INTERLEAVES, SWIZZLES, element_name
 from cudarun.arguments.types import SCALARS
 from cudarun.base.errors import ArgumentSyntaxError, RequestError
 from cudarun.images.parameters import Parameter

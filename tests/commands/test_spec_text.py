@@ -13,13 +13,7 @@ import pytest
 from cudarun.base.errors import RequestError
 from cudarun.commands.inputs import MAX_BYTES, read_text
 from cudarun.commands.spec_file import read_spec
-from cudarun.commands.spec_text import (
-    MAX_KEY_PARTS,
-    MAX_NESTING,
-    MAX_NUMBER,
-    SpecText,
-    TomlTable,
-)
+from cudarun.commands.spec_text import MAX_KEY_PARTS, MAX_NESTING, MAX_NUMBER, SpecText, TomlTable
 from cudarun.session.driver.contexts import Target
 from cudarun.session.driver.selection import parse_devices
 from tests.commands.test_launch_spec import SAMPLES, SAXPY, case, spec, verdicts

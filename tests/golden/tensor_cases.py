@@ -12,11 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tests.golden.tensor_kernels import (
-    CLUSTER_REDUCTIONS,
-    REDUCTIONS,
-    forms,
-)
+from tests.golden.tensor_kernels import CLUSTER_REDUCTIONS, REDUCTIONS, forms
 from tests.golden.tensor_maps import BYTES, Im2col, Tiled
 
 Array = npt.NDArray[Any]

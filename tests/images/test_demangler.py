@@ -3,13 +3,7 @@
 import pytest
 
 from cudarun.images import demangler as module
-from cudarun.images.demangler import (
-    base_name,
-    demangle,
-    parameter_types,
-    qualified_name,
-    spellings,
-)
+from cudarun.images.demangler import base_name, demangle, parameter_types, qualified_name, spellings
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,7 @@ import pytest
 
 from cudarun.base.errors import ExitCode
 from cudarun.base.machine import DeviceIdentity
-from cudarun.model.fleet import (
-    VERDICTS,
-    Consensus,
-    FleetCase,
-    FleetGpu,
-    FleetHost,
-    FleetReport,
-)
+from cudarun.model.fleet import VERDICTS, Consensus, FleetCase, FleetGpu, FleetHost, FleetReport
 
 OK, WRONG, REQUEST, UNREACHABLE, REFUSED, FAULT, HANG = (ExitCode(code) for code in range(7))
 IDENTITY = DeviceIdentity("0", 0, "GPU-1", "0000:01:00.0", "H200", None, (13, 0))

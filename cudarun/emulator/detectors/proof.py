@@ -17,11 +17,7 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.decode.call_graph import CallGraph
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FirstRace
-from cudarun.emulator.detectors.synchronization import (
-    Removal,
-    Synchronization,
-    synchronization_of,
-)
+from cudarun.emulator.detectors.synchronization import Removal, Synchronization, synchronization_of
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.memory import snapshot

@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.detectors.agents import (
-    FIRST_AGENT,
-    Agents,
-    agents_of_queue,
-    is_generic,
-)
+from cudarun.emulator.detectors.agents import FIRST_AGENT, Agents, agents_of_queue, is_generic
 from cudarun.emulator.detectors.conflicts import NARROW, Conflict, Conflicts
 from cudarun.emulator.detectors.findings import FindingTable
 from cudarun.emulator.detectors.grid_history import GridHistory

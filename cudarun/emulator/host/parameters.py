@@ -10,12 +10,7 @@ import ctypes
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cudarun.emulator.host.addresses import (
-    HostPointer,
-    address_of,
-    host_read,
-    read_pointers,
-)
+from cudarun.emulator.host.addresses import HostPointer, address_of, host_read, read_pointers
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.program import KernelCode
 

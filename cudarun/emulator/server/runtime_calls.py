@@ -21,12 +21,7 @@ from cuda.bindings.driver import (
 
 from cudarun.emulator.api.calls import CALLS, Answer, enqueue
 from cudarun.emulator.host.handles import Handle
-from cudarun.emulator.host.launches import (
-    LaunchGeometry,
-    check_extents,
-    geometry_of,
-    launch,
-)
+from cudarun.emulator.host.launches import LaunchGeometry, check_extents, geometry_of, launch
 from cudarun.emulator.host.modules import LibraryKernel
 from cudarun.emulator.host.parameters import PackedParameters
 from cudarun.emulator.host.process import process

@@ -10,14 +10,7 @@ import importlib
 from collections.abc import Callable
 
 from cudarun.base.bindings import context_arguments
-from cudarun.session.contexts.answers import (
-    Asked,
-    CallAnswer,
-    numbered,
-    timed,
-    timed_all,
-    valued,
-)
+from cudarun.session.contexts.answers import Asked, CallAnswer, numbered, timed, timed_all, valued
 from cudarun.session.contexts.code_steps import CodeSteps
 from cudarun.session.contexts.script import Limit
 from cudarun.session.contexts.verbs import STATES

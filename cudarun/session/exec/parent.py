@@ -27,11 +27,7 @@ from cudarun.session.driver import drivers
 from cudarun.session.exec.libraries import ASSEMBLER, build_cuda_libraries
 from cudarun.session.exec.request import ExecRequest
 from cudarun.session.exec.symbols import function_at
-from cudarun.session.workers.program import (
-    SupervisedProgram,
-    run_in_foreground,
-    temporary_folder,
-)
+from cudarun.session.workers.program import SupervisedProgram, run_in_foreground, temporary_folder
 
 if TYPE_CHECKING:
     from cudarun.programs.report import ProcessReport

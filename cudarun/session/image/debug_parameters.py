@@ -28,9 +28,7 @@ class DebugReader:
         data = image.data if image.debug is None else image.debug
         is_plain = identify(data) in (ImageKind.PTX, ImageKind.CUBIN)
         if not is_plain or b".debug_info" in data:
-            from cudarun.images.debug_information import (  # few images have any
-                DebugInformation,
-            )
+            from cudarun.images.debug_information import DebugInformation  # few images have any
 
             self._debug = DebugInformation(data, image.limit)
 

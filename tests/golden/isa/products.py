@@ -6,14 +6,7 @@ from collections.abc import Iterator
 from itertools import product as combinations
 
 from tests.golden.isa.case import Case
-from tests.golden.isa.matrix import (
-    WORDS,
-    Product,
-    declared,
-    product_case,
-    put_matrices,
-    wmma_case,
-)
+from tests.golden.isa.matrix import WORDS, Product, declared, product_case, put_matrices, wmma_case
 
 _KINDS = ("whole", "mild", "special")
 _NIBBLES = ("s4", "u4")

@@ -10,10 +10,7 @@ import pytest
 from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.images.kinds import ImageKind
 from cudarun.images.parameters import Parameter
-from cudarun.session.compile.declarations import (
-    declarations,
-    with_declarations,
-)
+from cudarun.session.compile.declarations import declarations, with_declarations
 from cudarun.session.compile.source_texts import read_texts
 
 

@@ -10,12 +10,7 @@ from cuda.bindings.driver import CUresult
 
 from cudarun.base.errors import CudarunError, DeviceFailed, RequestError
 from cudarun.images.facts import VariableFacts
-from cudarun.model.managed import (
-    ManagedVariable,
-    Observation,
-    ObservedValue,
-    VariableContext,
-)
+from cudarun.model.managed import ManagedVariable, Observation, ObservedValue, VariableContext
 from cudarun.session.managed.worker import _Context, _resolve
 
 

@@ -233,6 +233,7 @@ class HappensBefore:
             known = VectorClock.latest(BLOCK + numbers, timestamps[blocks])
             known = known.joined(self.completions.arrived_clock(living))
             known = known.joined(self._joined(members[~self._relaxed[members]]))
+            known = known.joined(self._later_arrivals(living, timestamps))
             fenced = members[self._relaxed[members] & (self._fenced["block"][members] > 0)]
             if len(fenced):
                 known = known.joined(self.released_clock(fenced, "block"))
@@ -240,6 +241,19 @@ class HappensBefore:
                 self.of_block[here], timestamps[threads.block_of[here]]
             )
             self.acquire(here, known)
+
+    def _later_arrivals(self, lanes: Indices, timestamps: Array) -> VectorClock:
+        """Return the join of the clocks of arrivals after the time that counts for their block.
+
+        That is the time of the first arrival, or the start of the block if one is relaxed.
+        """
+        block_of = self.batch.threads.block_of
+        those = lanes[~self._relaxed[lanes] & (self._arrived[lanes] > timestamps[block_of[lanes]])]
+        if not len(those):
+            return NOTHING
+        by_block = np.full(self.batch.threads.room, self._arrived[those].max())
+        by_warp = np.repeat(by_block[:, None], self.warps, axis=1)
+        return self._clock_of(those, self._arrived, by_warp, by_block)
 
     # --- release and acquire ---------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ too. After a failure it returns a partial result, which is discarded.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import time
@@ -166,9 +167,10 @@ def _link(
     log_file: int,
 ) -> tuple[bytes, str]:
     handle = _create(nvjitlink, target, options)
+    names = [image.origin.encode(errors="replace") for image in inputs]
     try:
-        for image in inputs:
-            _add(nvjitlink, handle, image)
+        for image, name in zip(inputs, names, strict=True):
+            _add(nvjitlink, handle, image, name)
         _ask(nvjitlink, handle, "the inputs do not link", lambda: nvjitlink.complete(handle))
         complaints = _read(log_file)
         if any(found.is_serious for found in diagnostics_of(complaints, inputs)):
@@ -201,16 +203,25 @@ def _no_such_architecture(target: Architecture | str) -> RequestError:
     return refused.of(option="--arch", shown=f"--arch {target}")
 
 
-def _add(nvjitlink: ModuleType, handle: int, image: Image) -> None:
+def _add(nvjitlink: ModuleType, handle: int, image: Image, name: bytes) -> None:
+    """Add an input. nvJitLink keeps the address of its name, so the name must live until the end.
+
+    ``nvjitlink.add_data`` is not used for that reason: its name ends with the call.
+    """
+    library = ctypes.CDLL(f"libnvJitLink.so.{nvjitlink.version()[0]}")  # which is loaded
     # An unknown format is passed as any input: nvJitLink reports the error.
     kind = getattr(nvjitlink.InputType, _TYPES.get(identify(image.data), "ANY"))
     is_text = identify(image.data) is ImageKind.PTX
     data = image.code + b"\0" if is_text else image.code
+
+    def add() -> None:
+        size = ctypes.c_size_t(len(data))
+        status = library.nvJitLinkAddData(ctypes.c_void_p(handle), int(kind), data, size, name)
+        if status != 0:
+            raise nvjitlink.nvJitLinkError(status)
+
     with errors_of(origin=image.origin):
-        _ask(
-            nvjitlink, handle, "the linker does not accept it",
-            lambda: nvjitlink.add_data(handle, kind, data, len(data), image.origin),
-        )  # fmt: skip
+        _ask(nvjitlink, handle, "the linker does not accept it", add)
 
 
 def _ask(nvjitlink: ModuleType, handle: int, what: str, call: Callable[[], object]) -> None:

@@ -132,6 +132,5 @@ def test_matrices_that_are_overwritten_before_the_wait(threads: int) -> None:
     usual = results(right, threads=threads)
     for seed in (None, *range(4)):
         assert np.array_equal(results(right, seed, threads), usual)
-    assert np.array_equal(results(wrong, threads=threads), usual)
     assert not np.array_equal(results(wrong, None, threads), usual)
     assert any(not np.array_equal(results(wrong, seed, threads), usual) for seed in range(4))

@@ -220,7 +220,7 @@ def _add(nvjitlink: ModuleType, handle: int, image: Image, name: bytes) -> None:
         if status != 0:
             raise nvjitlink.nvJitLinkError(status)
 
-    with errors_of(origin=image.origin):
+    with errors_of(ImageRefused, origin=image.origin):
         _ask(nvjitlink, handle, "the linker does not accept it", add)
 
 

@@ -33,8 +33,13 @@ TOOLKIT = _toolkit()
 def test_tables_are_those_of_the_headers() -> None:
     """If not: python -m tools.generate_cuda_prototypes /usr/local/cuda."""
     assert TOOLKIT is not None
-    assert runtime_table(TOOLKIT, "13") == table_path("cudart13").read_text()
-    assert driver_table(TOOLKIT) == table_path("cuda").read_text()
+    assert _calls(runtime_table(TOOLKIT, "13")) == _calls(table_path("cudart13").read_text())
+    assert _calls(driver_table(TOOLKIT)) == _calls(table_path("cuda").read_text())
+
+
+def _calls(table: str) -> list[str]:
+    """The lines of a table but those of errors, which differ by the version of the bindings."""
+    return [line for line in table.splitlines() if not line.startswith("error ")]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, SupportsInt
 
@@ -61,7 +62,7 @@ def _contiguous(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
-class RemoteBytes:
+class RemoteBytes(ABC):
     """A range of another process's memory, as rows of slices: see `HostAccess`.
 
     Attributes:
@@ -76,17 +77,17 @@ class RemoteBytes:
     def __len__(self) -> int:
         return self.shape[0]
 
+    @abstractmethod
     def box(self, first: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> RemoteBytes:
         """Return a box of these bytes, from one of them on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read_into(self, target: Bytes) -> None:
         """Read all bytes into an array of the same shape."""
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, source: Bytes) -> None:
         """Write all bytes, and none between the rows."""
-        raise NotImplementedError
 
 
 class HostAccess:

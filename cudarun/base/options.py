@@ -122,6 +122,12 @@ def fields_of_group(kind: Any, **default: None) -> Any:
     return dataclasses.field(default=None if default else kind(), metadata={"options": kind})
 
 
+def field_of(kind: Any, name: str) -> Any:
+    """Return a field with the option of a field of another request."""
+    [found] = (each for each in dataclasses.fields(kind) if each.name == name)
+    return dataclasses.field(default=found.default, metadata=found.metadata)
+
+
 def option_fields(kind: Any) -> Iterator[dataclasses.Field[Any]]:
     """Yield the fields of options of a request, and those of the requests in it."""
     for each in dataclasses.fields(kind):

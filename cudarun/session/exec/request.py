@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cudarun.base.files import FileUse
-from cudarun.base.options import option_field
+from cudarun.base.options import field_of, option_field
 from cudarun.base.records import dataclass
+from cudarun.session.launch.request import Detection, ProgramOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,24 +18,9 @@ class ExecRequest:
     """
 
     command: tuple[str, ...]
-    detect: tuple[str, ...] = option_field(
-        "--detect",
-        default=(),
-        metavar="WORDS",
-        help="Detect data races (race; race=strict also between writes of equal values), "
-        "uninitialized reads (uninit), synchronization errors (sync), or all.",
-    )
-    stats: bool = option_field(
-        "--stats",
-        default=False,
-        help="Count instructions, divergent branches, bytes per memory space and bank conflicts.",
-    )
-    engine: str | None = option_field(
-        "--cpu-engine",
-        choices=("auto", "interpret", "compile"),
-        help="Interpret kernels, compile them (requires cudarun[fast]), or compile those for which "
-        "it pays (auto).  [env var: CUDARUN_CPU_ENGINE; default: auto]",
-    )
+    detect: tuple[str, ...] = field_of(Detection, "detect")
+    stats: bool = field_of(Detection, "stats")
+    engine: str | None = field_of(ProgramOptions, "engine")
     timeout: float | None = option_field(
         "--timeout",
         metavar="SECONDS",

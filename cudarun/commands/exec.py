@@ -8,27 +8,21 @@ import click
 
 from cudarun.base.errors import RequestError
 from cudarun.base.files import check_outputs
-from cudarun.commands.declaration import filled, option, options_of
+from cudarun.commands.declaration import filled, options_of
 from cudarun.commands.files import output_files
 from cudarun.commands.help import Command
 from cudarun.commands.launch_options import DETECTION
 from cudarun.commands.numbers import seconds
-from cudarun.commands.options import output_options, stack
+from cudarun.commands.options import device_option, output_options, stack
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
 from cudarun.report.terminal import pass_on
-from cudarun.session.driver.selection import parse_devices
 from cudarun.session.exec.request import ExecRequest
 
 
 @click.command("exec", cls=Command, context_settings={"allow_interspersed_args": False})
 @click.argument("program", nargs=-1, metavar="PROGRAM [ARG]...", type=click.UNPROCESSED)
-@option(
-    "-d",
-    "--device",
-    "devices",
-    type=parse_devices,
-    metavar="DEVICE",
+@device_option(
     default="cpu",
     show_default=True,
     help="Device of the program: cpu, the emulated one.",

@@ -43,6 +43,9 @@ def _flags(text: str) -> tuple[str, ...]:
     return words
 
 
+device_option = partial(option, "-d", "--device", "devices", type=parse_devices, metavar="DEVICE")
+"""``--device`` of commands that work on one device."""
+
 # --- stacks of options ---------------------------------------------------------------------------
 
 

@@ -13,12 +13,12 @@ from cudarun.commands.declaration import Values, conflict, filled, option, optio
 from cudarun.commands.files import output_files
 from cudarun.commands.help import Command
 from cudarun.commands.numbers import seconds, size
-from cudarun.commands.options import output_options, progress_display, stack
+from cudarun.commands.options import device_option, output_options, progress_display, stack
 from cudarun.commands.output import chosen_renderer
 from cudarun.report.renderer import finish
 from cudarun.report.terminal import pass_on
 from cudarun.session.driver.contexts import Target
-from cudarun.session.driver.selection import ALL, parse_devices
+from cudarun.session.driver.selection import ALL
 from cudarun.session.record.request import RecordRequest
 
 
@@ -36,12 +36,7 @@ from cudarun.session.record.request import RecordRequest
     metavar="FILE",
     help="Keep only the memory that the launch of a recording accesses, in place of COMMAND.",
 )
-@option(
-    "-d",
-    "--device",
-    "devices",
-    type=parse_devices,
-    metavar="DEVICE",
+@device_option(
     help="Device of the replays of --shrink: cpu observes one, a GPU repeats it without parts of "
     "the memory.  [default: cpu; without PTX, GPU 0]",
 )

@@ -8,10 +8,14 @@ the result.
 
 from __future__ import annotations
 
-_RAX = 0
-# Opcodes with a ModRM byte: whether they read and write the register, and the register or memory.
-_READ_REG, _WRITE_REG, _READ_RM, _WRITE_RM = 1, 2, 4, 8
+from contextlib import suppress
+
+# The effects of opcodes with a ModRM byte: they read and write the register, and the register or
+# memory; a call gives the result's register to the callee.
+_READ_REG, _WRITE_REG, _READ_RM, _WRITE_RM, _CALL = 1, 2, 4, 8, 16
 _MODRM = {
+    0x31: _READ_REG | _READ_RM,  # xor r, r/m
+    0x33: _READ_REG | _READ_RM,
     0x89: _READ_REG | _WRITE_RM,  # mov r, r/m
     0x88: _READ_REG | _WRITE_RM,
     0x8B: _WRITE_REG | _READ_RM,  # mov r/m, r
@@ -24,100 +28,83 @@ _MODRM = {
     0xC6: _WRITE_RM,
     0x83: _READ_RM | _WRITE_RM,  # add, cmp and so on, imm8
     0x81: _READ_RM | _WRITE_RM,
+    **dict.fromkeys((0x0F1F, 0x0F10, 0x0F11, 0x0F28, 0x0F29, 0x0F6F, 0x0F7F, 0x0FEF), 0),
+    0x0FB6: _WRITE_REG | _READ_RM,  # movzx
+    0x0FB7: _WRITE_REG | _READ_RM,
 }
 _IMMEDIATE = {0xC7: 4, 0xC6: 1, 0x83: 1, 0x81: 4}
-_TWO_BYTES = {0x1F: 0, 0x10: 0, 0x11: 0, 0x28: 0, 0x29: 0, 0x6F: 0, 0x7F: 0, 0xEF: 0}
-_TWO_BYTES |= {0xB6: _WRITE_REG | _READ_RM, 0xB7: _WRITE_REG | _READ_RM}  # movzx
-_XOR = (0x31, 0x33)
-_PREFIXES = (0x66, 0xF2, 0xF3)
 _MOST = 12  # instructions
 
 
 def ignores_result(code: bytes) -> bool:
     """Return whether code after a call ignores its result, for certain."""
     at = 0
-    for _ in range(_MOST):
-        found = _instruction(code, at)
-        if found is None:
-            return False
-        decided, at = found
-        if decided is not None:
-            return decided
-        if at >= len(code):
-            return False
+    with suppress(IndexError):  # the code is cut off
+        for _ in range(_MOST):
+            decided, at = _instruction(code, at)
+            if decided is not None:
+                return decided
     return False
 
 
-def _instruction(code: bytes, at: int) -> tuple[bool | None, int] | None:
+def _instruction(code: bytes, at: int) -> tuple[bool | None, int]:
     """Decode an instruction.
 
     Returns:
-        Whether it shows that the result is ignored, or used, or neither, and its end; ``None`` if
-        it is not known.
+        Whether it shows that the result is ignored; ``None`` if it neither shows that nor can use
+        the result. And its end.
     """
-    rex = 0
-    try:
-        if code[at : at + 4] == b"\xf3\x0f\x1e\xfa":  # endbr64
-            return None, at + 4
-        while code[at] in _PREFIXES:
-            at += 1
-        if code[at] & 0xF0 == 0x40:
-            rex, at = code[at], at + 1
-        opcode, at = code[at], at + 1
-        if opcode == 0x0F:
-            opcode, at = code[at], at + 1
-            return _with_modrm(code, at, rex, _TWO_BYTES.get(opcode), 0)
-        if opcode == 0xE8:  # call: the register belongs to the callee
-            return True, at + 4
-        if opcode == 0xEB:  # jmp
-            return None, at + 1 + int.from_bytes(code[at : at + 1], "little", signed=True)
-        if opcode & 0xF8 == 0xB8:  # mov imm, r
-            register = opcode & 7 | (rex & 1) << 3
-            return (True if register == _RAX else None), at + (8 if rex & 8 else 4)
-        if opcode & 0xF0 == 0x50:  # push, pop
-            register = opcode & 7 | (rex & 1) << 3
-            return ((opcode >= 0x58) if register == _RAX else None), at
-        if opcode in (0x90, 0x98, 0x99):
-            return (None if opcode == 0x90 else False), at
-        if opcode in _XOR and code[at] == 0xC0 and not rex & 5:
-            return True, at + 1  # xor %eax, %eax
-        if opcode in _XOR and code[at] >= 0xC0:
-            return _with_modrm(code, at, rex, _READ_REG | _READ_RM, 0)
-        if opcode == 0xFF and code[at] >> 3 & 7 == 2:  # call *r/m
-            decided = _with_modrm(code, at, rex, _READ_RM, 0)
-            return None if decided is None else (decided[0] is None, decided[1])
-        return _with_modrm(code, at, rex, _MODRM.get(opcode), _IMMEDIATE.get(opcode, 0))
-    except IndexError:
-        return None
-
-
-def _with_modrm(
-    code: bytes, at: int, rex: int, effect: int | None, immediate: int
-) -> tuple[bool | None, int] | None:
+    if code[at : at + 4] == b"\xf3\x0f\x1e\xfa":  # endbr64
+        return None, at + 4
+    rex, word = 0, 4
+    while code[at] in (0x66, 0xF2, 0xF3):
+        word = 2 if code[at] == 0x66 else word
+        at += 1
+    if code[at] & 0xF0 == 0x40:
+        rex, at = code[at], at + 1
+    opcode, at = code[at], at + 1
+    if opcode == 0x0F:
+        opcode, at = 0x0F00 | code[at], at + 1
+    if opcode == 0xE8:  # call: the register belongs to the callee
+        return True, at + 4
+    if opcode == 0xEB and code[at] < 0x80:  # jmp forward
+        return None, at + 1 + code[at]
+    if opcode == 0x90:  # nop
+        return None, at
+    if opcode & ~0xF == 0x50 or opcode & ~7 == 0xB8:  # push, pop, mov imm
+        size = 0 if opcode < 0x60 else 8 if rex & 8 else word
+        return (None if opcode & 7 or rex & 1 else opcode >= 0x58), at + size
+    if opcode in (0x31, 0x33) and code[at] == 0xC0 and not rex & 5:  # xor %eax, %eax
+        return True, at + 1
+    is_call = opcode == 0xFF and code[at] >> 3 & 7 == 2
+    effect = _READ_RM | _CALL if is_call else _MODRM.get(opcode)
     if effect is None:
-        return None
-    mode, register, base = code[at] >> 6, code[at] >> 3 & 7, code[at] & 7
+        return False, at
+    decided, at = _with_modrm(code, at, rex, effect)
+    return decided, at + min(word, _IMMEDIATE.get(opcode, 0))
+
+
+def _with_modrm(code: bytes, at: int, rex: int, effect: int) -> tuple[bool | None, int]:
+    """Return the same of an instruction by its effect, without an immediate value."""
+    mode, register, base = code[at] >> 6, code[at] >> 3 & 7 | (rex & 4) << 1, code[at] & 7
     at += 1
-    register |= (rex & 4) << 1
-    reads = {register} if effect & _READ_REG else set()
-    writes = {register} if effect & _WRITE_REG else set()
+    reads = [register] if effect & _READ_REG else []
+    writes = [register] if effect & _WRITE_REG else []
+    operand = base | (rex & 1) << 3
     if mode == 3:
-        operand = base | (rex & 1) << 3
-        reads |= {operand} if effect & _READ_RM else set()
-        writes |= {operand} if effect & _WRITE_RM else set()
+        reads += [operand] if effect & _READ_RM else []
+        writes += [operand] if effect & _WRITE_RM else []
     else:
-        if base == 4:
-            index, inner = code[at] >> 3 & 7 | (rex & 2) << 2, code[at] & 7
+        if base == 4:  # with an index; 4 is none
+            index, base = code[at] >> 3 & 7 | (rex & 2) << 2, code[at] & 7
+            operand = base | (rex & 1) << 3
             at += 1
-            reads |= {index} if index != 4 else set()
-            if mode == 0 and inner == 5:
-                at += 4
-            else:
-                reads.add(inner | (rex & 1) << 3)
-        elif mode == 0 and base == 5:
+            reads += [index] if index != 4 else []
+        if mode == 0 and base == 5:  # an address without a register, or from the instruction
             at += 4
         else:
-            reads.add(base | (rex & 1) << 3)
+            reads.append(operand)
         at += (0, 1, 4)[mode]
-    decided = False if _RAX in reads else True if _RAX in writes else None
-    return decided, at + immediate
+    if 0 in reads:  # %rax
+        return False, at
+    return True if 0 in writes or effect & _CALL else None, at

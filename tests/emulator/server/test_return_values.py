@@ -19,6 +19,8 @@ USED = {
     "cut off": "48",
     "xor %ecx, %ecx; test %eax, %eax": "31c9 85c0",
     "jne": "7505",
+    "jmp back": "ebff 31c0",
+    "movw $7, 4(%rsp); test %eax, %eax; xor %eax, %eax": "66c74424040700 85c0 31c0",
 }
 IGNORED = {
     "xor %eax, %eax": "31c0",
@@ -30,6 +32,7 @@ IGNORED = {
     "mov $5, %edi; call *8(%rip)": "bf05000000 ff1508000000",
     "nop; mov 8(%rsp), %rax": "90 488b442408",
     "jmp over two bytes; xor %eax, %eax": "eb02 ffff 31c0",
+    "xor %ecx, 8(%rsp); xor %eax, %eax": "314c2408 31c0",
     "movl $7, 4(%rsp); call": "c744240407000000 e800000000",
 }
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.host import addresses
 from cudarun.emulator.host.addresses import Bytes, HostAccess, RemoteBytes
 from cudarun.emulator.host.devices import memory_size
 from cudarun.emulator.host.refusal import Refusal
@@ -83,6 +84,7 @@ class ClientMemory(HostAccess):
         self._map = mmap.mmap(self.file, self.size, flags=_FLAGS)
         self._bytes = np.frombuffer(self._map, np.uint8)
         self._next = self.reserved + _SCRATCH
+        self._placed: dict[bytes, int] = {}
         self._scratch_lock = threading.Lock()
         self._is_forbidden = False
         # Registered pages: address, size and offset in the arena; ranges can share a page with
@@ -174,10 +176,12 @@ class ClientMemory(HostAccess):
         return True
 
     def place(self, data: bytes) -> int:
-        """Put bytes where the program can read them; return the address there."""
-        at, self._next = self._next, self._next + -(-len(data) // 64) * 64
-        self._bytes[at : at + len(data)] = np.frombuffer(data, np.uint8)
-        return BASE + at
+        """Put bytes where the program can read them, once; return the address there."""
+        if data not in self._placed:
+            at, self._next = self._next, self._next + -(-len(data) // 64) * 64
+            self._bytes[at : at + len(data)] = np.frombuffer(data, np.uint8)
+            self._placed[data] = BASE + at
+        return self._placed[data]
 
     def mapped(self, address: int, size: int) -> Bytes:
         """Replace pages of the program by pages of the arena, which have their contents."""
@@ -227,6 +231,12 @@ class ClientMemory(HostAccess):
 
         self._callback(_START, 0, ())
         return call
+
+
+def placed(data: bytes) -> int:
+    """Put bytes where the program can read them; return the address there."""
+    assert isinstance(addresses.host, ClientMemory)
+    return addresses.host.place(data)
 
 
 _SHARE, _UNSHARE = 3, 4  # of client.c

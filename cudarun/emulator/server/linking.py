@@ -7,8 +7,8 @@ import struct
 from cudarun.emulator.host.addresses import host_read, host_text
 from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.linker import Linker, LinkInput
+from cudarun.emulator.server.client_memory import placed
 from cudarun.emulator.server.connections import Outputs
-from cudarun.emulator.server.driver_calls import placed
 from cudarun.emulator.server.marshalling import Slots
 from cudarun.ptx.errors import PtxError
 

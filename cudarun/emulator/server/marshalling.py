@@ -10,13 +10,14 @@ import ctypes
 import inspect
 import re
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
 
-from cudarun.emulator.host.addresses import host_read, host_text
+from cudarun.emulator.host.addresses import host_read, host_text, read_pointers
+from cudarun.emulator.server.client_memory import placed
 from cudarun.emulator.server.connections import Outputs
 from cudarun.programs.prototypes import CallParameter, Prototype, read_table
 
@@ -42,6 +43,8 @@ _LISTS = ("pDependencies", "dependencies", "from", "to")  # of `numDependencies`
 _EDGES = ("edgeData", "dependencyData")  # edges have no data
 # Pointers to what is read and written.
 _COUNTS = ("numNodes", "pNumRootNodes", "numEdges", "pNumDependencies", "pNumDependentNodes")
+_OPTION_VALUES = ("optionValues", "jitOptionsValues")  # those of `CUjit_option *`
+_OPTION_COUNTS = ("numOptions", "numJitOptions")
 _OLD_TYPES = re.compile(r"CUdeviceptr_v1|CUDA_(MEMCPY|ARRAY)\w*_v1(_st)?")  # of 32 bits
 _INVALID_HANDLE = 400
 
@@ -82,7 +85,7 @@ def handler(
         if result:
             return int(result), ()
         return 0, [
-            (slots[each.slot], encoded(value, each.pointee, fields))
+            (slots[each.slot], _written(each, value, fields))
             for each, value in zip(outputs, values, strict=False)
             if value is not None and slots[each.slot]
         ]
@@ -134,7 +137,9 @@ def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable
         return lambda slots: None
     if each.name in _LISTS:
         [count] = (other.slot for other in call.parameters if other.name == "numDependencies")
-        return lambda slots: _handles(slots[slot], slots[count])
+        return lambda slots: [*read_pointers(slots[slot], slots[slot] and slots[count])] or None
+    if each.type == "CUjit_option" or each.name in _OPTION_VALUES:
+        return _options(each, call)
     if each.name in _COUNTS:
         return lambda slots: _number(slots[slot], "=Q") if slots[slot] else 0
     if each.kind == "struct":
@@ -152,10 +157,30 @@ def _number(address: int, form: str) -> int:
     return number
 
 
-def _handles(address: int, count: int) -> list[int] | None:
-    if not address or not count:
-        return None
-    return list(struct.unpack(f"={count}Q", host_read(address, 8 * count)))
+def _options(each: CallParameter, call: Prototype) -> Callable[[Slots], list[Any]]:
+    """Return what makes the list of options of the compiler and linker, or of their values."""
+    [count] = (other.slot for other in call.parameters if other.name in _OPTION_COUNTS)
+    [first] = (other.slot for other in call.parameters if other.type == "CUjit_option")
+
+    def kinds(slots: Slots) -> list[Any]:
+        number = slots[count] & 0xFFFF_FFFF
+        data = host_read(slots[first], 4 * number)
+        return [*map(cuda.CUjit_option, struct.unpack(f"={number}i", data))]
+
+    def values(slots: Slots) -> list[Any]:
+        given = kinds(slots)
+        names = {kind.name for kind in given}
+        pairs = zip(given, read_pointers(slots[each.slot], len(given)), strict=True)
+        return [_option_value(kind, value, names) for kind, value in pairs]
+
+    return values if each.name in _OPTION_VALUES else kinds
+
+
+def _option_value(kind: Any, value: int, names: Container[str]) -> Any:
+    if kind is cuda.CUjit_option.CU_JIT_TARGET:
+        return cuda.CUjit_target(value & 0xFFFF_FFFF)
+    is_buffer = f"{kind.name}_SIZE_BYTES" in names
+    return value if is_buffer else value & 0xFFFF_FFFF
 
 
 def _structure(bindings: Any, type_: str, data: bytes) -> Any:
@@ -169,6 +194,13 @@ def _structure(bindings: Any, type_: str, data: bytes) -> Any:
 
 
 # --- results -------------------------------------------------------------------------------------
+
+
+def _written(each: CallParameter, value: Any, fields: Sequence[tuple[int, int, int, str]]) -> bytes:
+    """Return what a call writes for a parameter: of a text the address."""
+    if each.type == "char" and each.stars == 2:
+        return encoded(placed(value + b"\0"), 8)
+    return encoded(value, each.pointee, fields)
 
 
 def encoded(value: Any, size: int, fields: Sequence[tuple[int, int, int, str]] = ()) -> bytes:

@@ -36,7 +36,7 @@ from cudarun.emulator.runtime_api.calls import (
 )
 from cudarun.emulator.runtime_api.conversions import element_bytes, rectangle
 from cudarun.emulator.runtime_api.properties import attribute_fields
-from cudarun.emulator.server.driver_calls import launch_config, placed
+from cudarun.emulator.server.driver_calls import launch_config
 from cudarun.emulator.server.registered_code import RegisteredCode
 from cudarun.programs.prototypes import read_table
 
@@ -184,10 +184,9 @@ def cudaFuncSetAttribute(func: Any, attr: Any, value: Any) -> None:
 
 
 @program_call(1)
-def cudaFuncGetName(func: Any) -> int:
-    """Return the name of a kernel, at an address that stays valid."""
-    kernel = process.handles.get(code.kernel(int(func)), LibraryKernel)
-    return placed(kernel.name.encode() + b"\0")
+def cudaFuncGetName(func: Any) -> bytes:
+    """Return the name of a kernel."""
+    return process.handles.get(code.kernel(int(func)), LibraryKernel).name.encode()
 
 
 @program_call(2)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 
 import pytest
 from cuda.bindings import driver as cuda
 
-from cudarun.emulator.server.marshalling import encoded
+from cudarun.emulator import driver
+from cudarun.emulator.api.calls import CALLS
+from cudarun.emulator.host.process import Process
+from cudarun.emulator.server.marshalling import encoded, handler
 from cudarun.programs.prototypes import read_table
 
 
@@ -33,3 +37,26 @@ def test_properties_of_each_version(library: str, count: int) -> None:
     assert data[:7] == b"device\0"
     assert struct.unpack_from("=i", data, count) == (7,)
     assert struct.unpack_from("=3i", data, 336) == (1, 2, 3)
+
+
+def test_options_of_the_compiler(fresh_process: Process) -> None:
+    """This process is the program: the log is its buffer, and the image its text."""
+    driver.cuInit(0)
+    driver.cuCtxCreate(None, 0, 0)
+    [call] = (each for each in read_table("cuda").calls if each.name == "cuModuleLoadDataEx")
+    perform = handler("cuda", call, CALLS)
+    assert perform is not None
+    log, module = ctypes.create_string_buffer(4096), ctypes.c_uint64()
+    kinds = cuda.CUjit_option
+    options = {
+        kinds.CU_JIT_TARGET: 0xDEAD << 32 | 90,  # a number has 4 bytes
+        kinds.CU_JIT_ERROR_LOG_BUFFER: ctypes.addressof(log),
+        kinds.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: len(log),
+    }
+    image = ctypes.create_string_buffer(b".version 8.0\n.target sm_75\nmistake\n")
+    given = (ctypes.c_int * 3)(*options)
+    values = (ctypes.c_uint64 * 3)(*options.values())
+    slots = [ctypes.addressof(each) for each in (module, image, given, values)]
+    result, outputs = perform([*slots[:2], 3, *slots[2:]])
+    assert (result, outputs) == (cuda.CUresult.CUDA_ERROR_INVALID_PTX, ())
+    assert b"mistake" in log.value

@@ -33,6 +33,9 @@ int cudaStreamCreate(stream *);
 int cudaStreamSynchronize(stream);
 int cudaGraphCreate(void **, unsigned);
 int cudaGraphAddKernelNode(void **, void *, void **, size_t, void *);
+int cudaGetKernel(void **, const void *);
+int cudaFuncGetName(const char **, const void *);
+int cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, uint64_t, void *);
 int cudaGraphicsGLRegisterBuffer(void);
 const char *cudaGetErrorName(int);
 int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, stream);
@@ -214,6 +217,16 @@ int main(int count, char **words) {
     CHECK(cudaMemcpyToArray(array, 0, 0, host, sizeof host, TO_DEVICE));
     CHECK(cudaMemcpyFromArray(back, array, 20, 0, sizeof back, TO_HOST));
     printf("%d %d %d\n", back[0], back[3], back[26]);
+    return 0;
+  }
+  if (!strcmp(what, "names")) {
+    const char *of_function, *of_kernel;
+    void *kernel, *entry;
+    CHECK(cudaFuncGetName(&of_function, (void *)wait_for));
+    CHECK(cudaGetKernel(&kernel, (void *)scale));
+    CHECK(cudaGetDriverEntryPointByVersion("cuKernelGetName", &entry, 13000, 0, 0));
+    CHECK(((int (*)(const char **, void *))entry)(&of_kernel, kernel));
+    printf("%s %s\n", of_function, of_kernel);
     return 0;
   }
   if (!strcmp(what, "hello")) {

@@ -126,6 +126,10 @@ def test_a_copy_goes_through_the_rows_of_an_array(program: Exec) -> None:
     assert program("array").stdout == "5 8 31\n"
 
 
+def test_names_are_texts_that_stay(program: Exec) -> None:
+    assert program("names").stdout == "wait_for scale\n"
+
+
 def test_threads_of_a_program(program: Exec) -> None:
     assert program("threads").stdout == "93 102\n"
 

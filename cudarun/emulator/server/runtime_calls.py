@@ -13,7 +13,6 @@ from typing import Any
 
 from cuda.bindings.driver import (
     CUDA_KERNEL_NODE_PARAMS,
-    CUdevice_P2PAttribute,
     CUfunction_attribute,
     CUgraphNode,
     CUkernel,
@@ -286,18 +285,12 @@ _ACTIONS: dict[str, Callable[..., Any]] = {
             stream,
         )
     ),
-    "cudaStreamAddCallback": lambda stream, callback, userData, flags: driver_call(
-        "cuStreamAddCallback", stream, callback, userData, flags
-    ),
     "cudaFuncSetCacheConfig": lambda func, cacheConfig: code.kernel(func),
     "cudaFuncSetSharedMemConfig": lambda func, config: code.kernel(func),
-    # No effect: the emulated device has no caches, banks of one width and no profiler.
+    # No effect: the emulated device has no caches and banks of one width.
     "cudaStreamSetAttribute": lambda hStream, attr, value: None,
     "cudaDeviceSetCacheConfig": lambda cacheConfig: None,
     "cudaDeviceSetSharedMemConfig": lambda config: None,
-    "cudaCtxResetPersistingL2Cache": lambda: None,
-    "cudaProfilerStart": lambda: None,
-    "cudaProfilerStop": lambda: None,
 }
 """Calls without a result."""
 
@@ -354,13 +347,6 @@ def cudaMemset3DAsync(pitchedDevPtr: Any, value: Any, extent: Any, stream: Any) 
         address = int(pitchedDevPtr.ptr) + z * pitchedDevPtr.pitch * pitchedDevPtr.ysize
         arguments = pitchedDevPtr.pitch, value, extent.width, extent.height
         _runtime("cudaMemset2DAsync", address, *arguments, stream)
-
-
-@program_call(1)
-def cudaDeviceGetP2PAttribute(attr: Any, srcDevice: Any, dstDevice: Any) -> int:
-    """Return an attribute of the link between two devices."""
-    kind = CUdevice_P2PAttribute(int(attr))
-    return int(driver_call("cuDeviceGetP2PAttribute", kind, srcDevice, dstDevice))
 
 
 @program_call(1)

@@ -29,6 +29,7 @@ int cudaDeviceSynchronize(void);
 int cudaGetLastError(void);
 int cudaSetDevice(int);
 int cudaLaunchHostFunc(stream, void (*)(void *), void *);
+int cudaStreamAddCallback(stream, void (*)(stream, int, void *), void *, unsigned);
 int cudaStreamCreate(stream *);
 int cudaStreamSynchronize(stream);
 int cudaGraphCreate(void **, unsigned);
@@ -94,6 +95,11 @@ static void wait_for_main(void *seen) {
   *(int *)seen = 1;
 }
 
+static void add_one(stream s, int error, void *seen) {
+  (void)s;
+  *(int *)seen += 1 + error;
+}
+
 static void exit_with_error(void *unused) {
   (void)unused;
   void *p;
@@ -151,6 +157,7 @@ int main(int count, char **words) {
     stream s;
     CHECK(cudaStreamCreate(&s));
     CHECK(cudaLaunchHostFunc(s, wait_for_main, &seen));
+    CHECK(cudaStreamAddCallback(s, add_one, &seen, 0));
     CHECK(cudaHostAlloc((void **)&flag, 4, 2));
     CHECK(cudaMallocManaged((void **)&out, 4, 1));
     *flag = *out = 0;

@@ -32,6 +32,14 @@ cudaMemcpy2DToArray(dst: to.Array, wOffset: to.XInBytes, hOffset: to.Y, src: fro
 cudaMemcpy2DFromArray(dst: to.address, dpitch: to.Pitch, src: from.Array, wOffset: from.XInBytes,
         hOffset: from.Y, width: int, height: int, kind) = cuMemcpy2DUnaligned(rectangle)
     Copy rows from an array; offset and width are in bytes.
+cudaMemcpy2DToArrayAsync(dst: to.Array, wOffset: to.XInBytes, hOffset: to.Y, src: from.address,
+        spitch: from.Pitch, width: int, height: int, kind, stream)
+        = cuMemcpy2DAsync(rectangle, stream)
+    Copy rows to an array, in a stream.
+cudaMemcpy2DFromArrayAsync(dst: to.address, dpitch: to.Pitch, src: from.Array,
+        wOffset: from.XInBytes, hOffset: from.Y, width: int, height: int, kind, stream)
+        = cuMemcpy2DAsync(rectangle, stream)
+    Copy rows from an array, in a stream.
 cudaMemcpy3D(p: box)
     Copy a box.
 cudaMemcpy3DAsync(p: box, stream)

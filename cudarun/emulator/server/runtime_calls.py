@@ -33,7 +33,7 @@ from cudarun.emulator.runtime_api.calls import (
     driver_call,
     runtime_call,
 )
-from cudarun.emulator.runtime_api.conversions import element_bytes, rectangle
+from cudarun.emulator.runtime_api.conversions import element_bytes
 from cudarun.emulator.runtime_api.properties import attribute_fields
 from cudarun.emulator.server.driver_calls import launch_config
 from cudarun.emulator.server.registered_code import RegisteredCode
@@ -224,6 +224,13 @@ def _resident(func: int, *arguments: int) -> int:
     return int(driver_call(name, _function(func), *arguments))
 
 
+def _set_box(name: str, box: Any, value: int, extent: Any, *stream: int) -> None:
+    """Set the bytes of a box, by a call for rows."""
+    for z in range(extent.depth):
+        address = int(box.ptr) + z * box.pitch * box.ysize
+        _runtime(name, address, box.pitch, value, extent.width, extent.height, *stream)
+
+
 _VALUES: dict[str, Callable[..., Any]] = {
     "cudaGetKernel": lambda entryFuncAddr: code.kernel(entryFuncAddr),
     "cudaGetFuncBySymbol": lambda symbolPtr: _function(symbolPtr),
@@ -259,31 +266,11 @@ _ACTIONS: dict[str, Callable[..., Any]] = {
     "cudaMemcpyFromSymbolAsync": lambda dst, symbol, count, offset, kind, stream: _runtime(
         "cudaMemcpyAsync", dst, _in_symbol(symbol, count, offset), count, kind, stream
     ),
-    "cudaMemcpy2DToArrayAsync": (
-        lambda dst, wOffset, hOffset, src, spitch, width, height, kind, stream: driver_call(
-            "cuMemcpy2DAsync",
-            rectangle(
-                {"Array": dst, "XInBytes": wOffset, "Y": hOffset},
-                {"address": src, "Pitch": spitch},
-                width,
-                height,
-                kind,
-            ),
-            stream,
-        )
+    "cudaMemset3D": lambda pitchedDevPtr, value, extent: _set_box(
+        "cudaMemset2D", pitchedDevPtr, value, extent
     ),
-    "cudaMemcpy2DFromArrayAsync": (
-        lambda dst, dpitch, src, wOffset, hOffset, width, height, kind, stream: driver_call(
-            "cuMemcpy2DAsync",
-            rectangle(
-                {"address": dst, "Pitch": dpitch},
-                {"Array": src, "XInBytes": wOffset, "Y": hOffset},
-                width,
-                height,
-                kind,
-            ),
-            stream,
-        )
+    "cudaMemset3DAsync": lambda pitchedDevPtr, value, extent, stream: _set_box(
+        "cudaMemset2DAsync", pitchedDevPtr, value, extent, stream
     ),
     "cudaFuncSetCacheConfig": lambda func, cacheConfig: code.kernel(func),
     "cudaFuncSetSharedMemConfig": lambda func, config: code.kernel(func),
@@ -329,24 +316,6 @@ def cudaMemcpyFromArray(
     """Copy bytes from the rows of an array, one after the other."""
     for x, y, width, height, at in _rectangles(src, wOffset, hOffset, count):
         _runtime("cudaMemcpy2DFromArray", dst + at, width, src, x, y, width, height, kind)
-
-
-@program_call()
-def cudaMemset3D(pitchedDevPtr: Any, value: Any, extent: Any) -> None:
-    """Set the bytes of a box."""
-    for z in range(extent.depth):
-        address = int(pitchedDevPtr.ptr) + z * pitchedDevPtr.pitch * pitchedDevPtr.ysize
-        arguments = pitchedDevPtr.pitch, value, extent.width, extent.height
-        _runtime("cudaMemset2D", address, *arguments)
-
-
-@program_call()
-def cudaMemset3DAsync(pitchedDevPtr: Any, value: Any, extent: Any, stream: Any) -> None:
-    """Set the bytes of a box, in a stream."""
-    for z in range(extent.depth):
-        address = int(pitchedDevPtr.ptr) + z * pitchedDevPtr.pitch * pitchedDevPtr.ysize
-        arguments = pitchedDevPtr.pitch, value, extent.width, extent.height
-        _runtime("cudaMemset2DAsync", address, *arguments, stream)
 
 
 @program_call(1)

@@ -46,7 +46,6 @@ _COUNTS = ("numNodes", "pNumRootNodes", "numEdges", "pNumDependencies", "pNumDep
 _OPTION_VALUES = ("optionValues", "jitOptionsValues")  # those of `CUjit_option *`
 _OPTION_COUNTS = ("numOptions", "numJitOptions")
 _OLD_TYPES = re.compile(r"CUdeviceptr_v1|CUDA_(MEMCPY|ARRAY)\w*_v1(_st)?")  # of 32 bits
-_INVALID_HANDLE = 400
 
 
 def handler(

@@ -59,7 +59,7 @@ DRAIN, STOP = b"drain", b"stop!"
 _CONNECTION = b"connection"
 _AT_ONCE = (STOP, b"")  # nothing if the parent has ended
 
-_NOT_SUPPORTED = 801
+_NOT_SUPPORTED, _UNKNOWN = 801, 999
 _HEAD = struct.Struct("=QQ")
 _CODE = 48  # bytes of code after a call
 # Errors that a program need not look at: they report a state, or follow from an earlier one.
@@ -296,7 +296,7 @@ class ProcessServer:
         return refuse
 
     def _get_kernel(self, slots: Slots) -> tuple[int, Outputs]:
-        error, found = runtime_calls.PROGRAM_CALLS["kernel_of"](slots[0])
+        error, found = runtime_calls.kernel_of(slots[0])
         if error:
             return int(error), ()
         kernel, parameters, size = found
@@ -329,9 +329,6 @@ class ProcessServer:
             self._report.foreign.setdefault(os.fsdecode(file), function.decode(errors="replace"))
 
 
-_UNKNOWN = 999
-
-
 def _call(number: int) -> Prototype | str:
     """Return the prototype of a call, or the name of one without."""
     table, place = read_table(LIBRARIES[number // PER_LIBRARY]), number % PER_LIBRARY
@@ -355,8 +352,7 @@ def forwarded(call: Prototype) -> Handler | None:
 
 def _in_runtime(perform: Handler, slots: Slots) -> tuple[int, Outputs]:
     """Perform a driver call as one of the runtime: in its context, with its last error."""
-    made = runtime_calls.PROGRAM_CALLS["performed"](lambda: perform(slots))
-    error, outputs = made
+    error, outputs = runtime_calls.performed(lambda: perform(slots))
     return int(error), outputs or ()
 
 
@@ -372,11 +368,11 @@ def _launch(view: memoryview, size: int) -> tuple[int, Outputs]:
     kernel, error, *extents, shared, stream = struct.unpack_from("=10Q", view, 16)
     x, y, z, bx, by, bz = extents
     geometry = LaunchGeometry((x, y, z), (bx, by, bz), shared)
-    perform = runtime_calls.PROGRAM_CALLS["launch_packed"]
-    return int(perform(kernel, error, geometry, stream, bytes(view[96:size]))[0]), ()
+    data = bytes(view[96:size])
+    return int(runtime_calls.launch_packed(kernel, error, geometry, stream, data)[0]), ()
 
 
 def _init_module(slots: Slots) -> tuple[int, Outputs]:
     """Load the code with managed variables; write their addresses."""
-    error, found = runtime_calls.PROGRAM_CALLS["managed_of"](slots[0])
+    error, found = runtime_calls.managed_of(slots[0])
     return int(error), [(host, struct.pack("=Q", address)) for host, address in found or ()]

@@ -7,7 +7,7 @@
 #define CALLER ((uint64_t)__builtin_return_address(0))
 #define PUT(slot, value) __builtin_memcpy(&w[slot], &(value), sizeof(value))
 
-/* Requests beside the calls of the tables; their numbers are those of protocol.py. */
+/* Requests beside the calls of the tables; their numbers are those of process_server.py. */
 enum {
   SYNC = 0xffffff00u, /* answered when everything before it has been received */
   REGISTER,           /* kind, handle, host address, size or pointer, then the name */

@@ -6,12 +6,13 @@ import functools
 import struct
 from bisect import bisect_right
 
+from cudarun.base.errors import ImageRefused
 from cudarun.images.demangler import demangle
+from cudarun.images.elf import read_elf
+from cudarun.images.kinds import ImageKind
 
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-_SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
-_SYMBOL_TABLES = (2, 11)  # SHT_SYMTAB, SHT_DYNSYM
+_TABLES = {".symtab": ".strtab", ".dynsym": ".dynstr"}  # with the sections of their names
 _FUNCTION = 2  # STT_FUNC
 
 
@@ -33,26 +34,17 @@ def _functions(path: str) -> list[tuple[int, int, str]]:
     """Return address, size and name of the functions of an ELF file, by address."""
     try:
         with open(path, "rb") as file:
-            data = file.read()
-        return sorted(set(_read(data)))
-    except (OSError, struct.error):
+            sections = read_elf(file.read(), path, ImageKind.HOST_OBJECT).named
+    except (OSError, ImageRefused):
         return []
-
-
-def _read(data: bytes) -> list[tuple[int, int, str]]:
-    *_, start, _, _, _, _, size, count, _ = _HEADER.unpack_from(data)
-    if data[:6] != b"\x7fELF\x02\x01" or size != _SECTION.size:
-        return []
-    sections = [_SECTION.unpack_from(data, start + size * at) for at in range(count)]
-    found = []
-    for _, kind, _, _, place, length, link, *_ in sections:
-        if kind not in _SYMBOL_TABLES:
+    found = set()
+    for table, strings in _TABLES.items():
+        if not {table, strings} <= sections.keys():
             continue
-        names = sections[link][4]
-        for name, info, _, section, value, extent in _SYMBOL.iter_unpack(
-            data[place : place + length // _SYMBOL.size * _SYMBOL.size]
-        ):
+        rows, names = sections[table].data, bytes(sections[strings].data)
+        whole = len(rows) // _SYMBOL.size * _SYMBOL.size
+        for at, info, _, section, value, size in _SYMBOL.iter_unpack(rows[:whole]):
             if info & 15 == _FUNCTION and section:
-                end = data.find(b"\0", names + name)
-                found.append((value, extent, data[names + name : end].decode(errors="replace")))
-    return found
+                name = names[at : names.find(b"\0", at)]
+                found.add((value, size, name.decode(errors="replace")))
+    return sorted(found)

@@ -72,7 +72,7 @@ from cudarun.emulator.host.headers import newest_ptx as newest_ptx
 from cudarun.emulator.host.modules import LoadedLibrary
 from cudarun.emulator.host.placed_memory import place
 from cudarun.emulator.host.process import process
-from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.report import describe_thread_states
 from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.machine.spaces import PARAMETER_WINDOW, WINDOWS_END
@@ -170,7 +170,7 @@ def stop_detectors() -> tuple[list[DetectorFinding], Statistics | None]:
     """Stop observing; return the findings, most important first, and statistics."""
     from cudarun.emulator.detectors.detector_observer import DetectorObserver
 
-    observer, process.observer = process.observer, NOBODY
+    observer, process.observer = process.observer, NO_OBSERVER
     process.execute = execute
     process.note_writes(noted=False)
     if not isinstance(observer, DetectorObserver):
@@ -233,7 +233,7 @@ def touched() -> Iterator[TouchedMemory]:
     try:
         yield found
     finally:
-        process.observer = NOBODY
+        process.observer = NO_OBSERVER
 
 
 def never_written(address: int, size: int) -> None:

@@ -15,7 +15,7 @@ from cudarun.base.machine import available_cores
 from cudarun.base.records import dataclass
 from cudarun.emulator.engine_run import COMPILE, INTERPRET, EngineRun, Interpreter
 from cudarun.emulator.machine.launch import Launch
-from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.tiers import MUCH_MEMORY, PROCESS_TIERS, Tiers, is_copied, order_reason
 
 AUTO = "auto"
@@ -210,7 +210,7 @@ def _unsuitable(launch: Launch) -> str:
     """Return why a launch is interpreted, whatever the code of its kernel; empty if it is not."""
     if launch.config.schedule is not None:
         return "only the interpreter follows a schedule"
-    if launch.observer is not NOBODY:
+    if launch.observer is not NO_OBSERVER:
         if not launch.observer.detectors:
             return "statistics and proofs observe the interpreter"
         if launch.config.cooperative or launch.cluster_blocks > 1:

@@ -17,7 +17,7 @@ from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.batch import Batch, HandOver
 from cudarun.emulator.machine.child_grids import ChildGrid, GridFamily
 from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
-from cudarun.emulator.machine.observer import NOBODY, Observer
+from cudarun.emulator.machine.observer import NO_OBSERVER, Observer
 from cudarun.emulator.machine.schedules.pending import PendingOperations
 from cudarun.emulator.machine.standstill import Standstill
 from cudarun.emulator.memory import Memory
@@ -41,7 +41,7 @@ def execute(
     device: DeviceTraits = _FIRST_DEVICE,
     begun: Callable[[Launch], object] = lambda launch: None,
     on_progress: Callable[[float], object] = lambda done: None,
-    observer: Observer = NOBODY,
+    observer: Observer = NO_OBSERVER,
     engines: Engines | None = None,
 ) -> None:
     """Run a kernel to its end.

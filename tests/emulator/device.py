@@ -14,7 +14,7 @@ import numpy.typing as npt
 from cudarun.emulator.decode.module import compile_module
 from cudarun.emulator.execution import execute
 from cudarun.emulator.machine.launch import DeviceTraits, LaunchConfig
-from cudarun.emulator.machine.observer import NOBODY, Observer
+from cudarun.emulator.machine.observer import NO_OBSERVER, Observer
 from cudarun.emulator.memory import DeviceHeap, Memory
 from cudarun.emulator.program import ModuleCode
 from cudarun.ptx.parser import parse
@@ -44,7 +44,7 @@ class Device:
         text: str,
         *,
         multiprocessors: int = 132,
-        observer: Observer = NOBODY,
+        observer: Observer = NO_OBSERVER,
         execute: Callable[..., None] = execute,
     ) -> None:
         if not text.lstrip().startswith((".version", "//")):

@@ -25,7 +25,7 @@ from cudarun.emulator.detectors.vector_clocks import (
 from cudarun.emulator.machine.barriers import Arrival
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
-from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.machine.observer import NO_OBSERVER
 from tests.emulator.device import Device
 
 BLOCKS, THREADS, WARPS = 3, 40, 2  # the second warp of each block has 8 threads
@@ -37,7 +37,9 @@ def new_batch() -> Batch:
     device = Device(".visible .entry k() { ret; }")
     config = LaunchConfig(grid=(BLOCKS, 1, 1), block=(THREADS, 1, 1), parameters=b"")
     kernel = device.program.kernels["k"]
-    launch = Launch(device.program, kernel, config, [device.memory], {}, DeviceTraits(), 0, NOBODY)
+    launch = Launch(
+        device.program, kernel, config, [device.memory], {}, DeviceTraits(), 0, NO_OBSERVER
+    )
     batch = Batch(launch, BLOCKS)
     batch.begin(0, BLOCKS)
     return batch

@@ -15,7 +15,7 @@ from cudarun.emulator.compiled.observation import Suspicion, Unobservable
 from cudarun.emulator.engine_run import COMPILE, SUSPECTED, EngineRun
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.launch import Launch
-from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.system import print_to_stderr
 from cudarun.emulator.memory import snapshot
 
@@ -158,7 +158,7 @@ class KernelCompilation:
         launch = run.launch
         run.note(COMPILE, "")
         restore = snapshot(launch.memories, launch.config.heap)
-        observer, launch.observer = launch.observer, NOBODY
+        observer, launch.observer = launch.observer, NO_OBSERVER
         try:
             run_blocks(self.kernel, launch, run.on_progress, 0, 1)
             return True

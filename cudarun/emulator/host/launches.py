@@ -37,7 +37,7 @@ from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.register_limits import register_note
 from cudarun.emulator.machine.launch import LaunchConfig
-from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.schedules.overlapping_grids import OverlappingGrid
 from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.machine.transfers import releases_dependents
@@ -236,7 +236,7 @@ def kernel_operation(
         elif before is not None:
             before.complete()
         functions = function.module.program.code.values()
-        pauses = process.schedule is not None and process.observer is NOBODY
+        pauses = process.schedule is not None and process.observer is NO_OBSERVER
         try:
             overlap.run(execute, pauses=pauses and any(map(releases_dependents, functions)))
         except NotCompiled as problem:

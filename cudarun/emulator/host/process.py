@@ -33,7 +33,7 @@ from cudarun.emulator.host.queues import StreamQueues
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import DEFAULT_STREAMS, PER_THREAD, Stream, Task
 from cudarun.emulator.host.virtual_memory import VirtualMemory
-from cudarun.emulator.machine.observer import NOBODY, Observer
+from cudarun.emulator.machine.observer import NO_OBSERVER, Observer
 from cudarun.emulator.machine.schedules.schedule import Schedule
 from cudarun.emulator.memory import Memory
 
@@ -94,7 +94,7 @@ class Process:
         self.queues: StreamQueues | None = None
         self.show: Callable[[bytes], object] = _write_to_stdout
         self.on_progress: Callable[[float], object] = lambda done: None
-        self.observer: Observer = NOBODY
+        self.observer: Observer = NO_OBSERVER
         self.execute: Callable[..., None] = execute
         self.engines = Engines()
         self.schedule: Schedule | None = None

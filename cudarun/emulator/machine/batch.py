@@ -23,7 +23,7 @@ from cudarun.emulator.machine.control import FunctionCall
 from cudarun.emulator.machine.frame import Frame, Scratch
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.launch import OPERATION_WORK
-from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.machine.observer import NO_OBSERVER
 from cudarun.emulator.machine.regions import Region, Section
 from cudarun.emulator.machine.report import describe_deadlock
 from cudarun.emulator.machine.schedules.turns import Path, turns
@@ -128,7 +128,7 @@ class Batch:
 
     def instead_of(self, operation: Action) -> ActionFunction:
         """Return the action to execute instead of the operation's."""
-        if self.operations is not None and self.observer is NOBODY:
+        if self.operations is not None and self.observer is NO_OBSERVER:
             return self.operations.instead_of(operation)
         return self.observer.instead_of(operation)
 

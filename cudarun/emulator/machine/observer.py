@@ -106,5 +106,5 @@ class Observer:
         """Handle the allocation of ``size`` bytes of local memory per lane, from ``start`` on."""
 
 
-NOBODY = Observer()
+NO_OBSERVER = Observer()
 """The observer of a launch that is not observed."""

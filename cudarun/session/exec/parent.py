@@ -272,14 +272,15 @@ def _problems(request: ExecRequest, reports: Iterable[ProcessReport]) -> Iterato
     """Yield one line for each kernel or library that cannot run."""
     for report in reports:
         for kernel, reason in report.refused.items():
-            yield f"{demangle(kernel)} cannot be loaded: {_way_out(reason)}"
+            yield f"{demangle(kernel)} cannot be loaded: {_with_remedy(reason)}"
         for file, function in report.foreign.items():
             is_library = ".so" in os.path.basename(file)
             call = f" ({function})" if function else ""
             yield _FOREIGN.format(file, call) if is_library else _STATIC.format(file)
 
 
-def _way_out(reason: str) -> str:
+def _with_remedy(reason: str) -> str:
+    """Return the first line of the reason, and what resolves it."""
     first = reason.strip().splitlines()[0] if reason.strip() else "unknown reason"
     if "SASS" in reason or "no PTX" in reason:
         return f"{first}; add PTX: nvcc -gencode arch=compute_90,code=compute_90"

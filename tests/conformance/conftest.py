@@ -7,11 +7,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conformance.arrays import array_with
+from tests.conformance.texture_objects import described, fetched, of_array
 from tests.support.processes import PATIENCE
 
 HERE = Path(__file__).parent
@@ -182,3 +185,29 @@ def in_new_process(driver_name: str) -> Callable[..., subprocess.CompletedProces
         return subprocess.CompletedProcess([path.name, *words], code, out.decode(), err.decode())
 
     return run
+
+
+# --- textures ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fetch(cuda: Any, context: Any, ptx: Callable[[str], bytes]) -> Callable[..., Any]:
+    """Launch a kernel of `textures.ptx` on a texture, one thread to a coordinate."""
+    return partial(fetched, cuda, cuda.cuModuleLoadData(ptx("textures")))
+
+
+@pytest.fixture
+def texture(cuda: Any, context: Any) -> Iterator[Callable[..., Any]]:
+    """A texture object of an array with these texels."""
+    made = []
+
+    def make(texels: Any, **how: Any) -> Any:
+        array = array_with(cuda, texels)
+        described_as = described(cuda, **how)
+        made.append((cuda.cuTexObjectCreate(of_array(cuda, array), described_as, None), array))
+        return made[-1][0]
+
+    yield make
+    for created, array in made:
+        cuda.cuTexObjectDestroy(created)
+        cuda.cuArrayDestroy(array)

@@ -14,6 +14,7 @@ import pytest
 from tests.images.golden_files import golden
 from tests.support.forked_processes import run_command
 from tests.support.json_documents import validate
+from tests.support.stub_driver import PTX, build_stub
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples"
@@ -61,3 +62,30 @@ def put(tmp_path: Path) -> Callable[..., str]:
         return name
 
     return put
+
+
+class Recorder:
+    """The command with the stub as its driver."""
+
+    def __init__(self, run: Run, stub: Path, cache: Path) -> None:
+        self._run = run
+        self.stub = stub
+        self.places = {"LD_LIBRARY_PATH": os.fspath(stub), "XDG_CACHE_HOME": os.fspath(cache)}
+        self.folder = Path()
+
+    def __call__(self, *options: str, task: str, **env: str) -> Ran:
+        program = [os.fspath(self.stub / "program"), task, os.fspath(PTX)]
+        return self.of(*options, "--", *program, **env)
+
+    def of(self, *words: str, **env: str) -> Ran:
+        return self._run("record", *words, env=self.places | env)
+
+    def replay(self, name: str, *options: str) -> Ran:
+        return self._run("launch", name, "-d", "cpu", *options)
+
+
+@pytest.fixture
+def recorder(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Recorder:
+    shared = tmp_path_factory.getbasetemp()
+    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
+    return Recorder(run, build_stub(shared), shared / "record-cache")

@@ -16,8 +16,6 @@ from cudarun.session.recording.archive import read_recording
 from tests.commands.conftest import ROOT, Recorder
 from tests.support.stub_driver import PTX
 
-RECORDINGS = Path(__file__).resolve().parents[1] / "data" / "recordings"
-
 
 @pytest.mark.parametrize("task", ["scale", "packed", "config", "gather", "fork"])
 def test_a_launch_is_recorded_and_replayed(recorder: Recorder, task: str) -> None:

@@ -84,10 +84,24 @@ def _pointer_attribute(slots: Slots) -> Answer:
     return 0, [(slots[0], encoded(value, 8 if kind.name.endswith(_WIDE) else 4))]
 
 
+def _capture_info(slots: Slots) -> Answer:
+    """Return the state of a capture; versions of the call have 2, 5 and 6 results."""
+    result, *values = CALLS["cuStreamGetCaptureInfo"](slots[0])
+    if result:
+        return int(result), ()
+    status, number, graph, nodes, *_ = values
+    arrays = [encoded(nodes, 8), bytes(8 * len(nodes))][: len(slots) - 5]  # nodes, data of edges
+    found = [number, graph, *(placed(each) if nodes else 0 for each in arrays), len(nodes)]
+    pairs = zip(slots[2:], found, strict=False)
+    return 0, [(slots[1], encoded(status, 4)), *((at, encoded(x, 8)) for at, x in pairs if at)]
+
+
 DRIVER_CALLS: dict[str, Handler] = {
     "cuLaunchKernelEx": _launch_ex,
     "cuLinkComplete": _link_complete,
     "cuPointerGetAttributes": _pointer_attributes,
     "cuPointerGetAttribute": _pointer_attribute,
+    "cuStreamGetCaptureInfo": _capture_info,
+    "cuStreamGetCaptureInfo_v2": _capture_info,
 }
 """The calls by their names in the documentation."""

@@ -17,6 +17,7 @@ from cuda.bindings import driver as cuda
 from cuda.bindings import runtime as cudart
 
 from cudarun.emulator.host.addresses import host_read, host_text, read_pointers
+from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.server.client_memory import placed
 from cudarun.emulator.server.connections import Outputs
 from cudarun.programs.prototypes import CallParameter, Prototype, read_table
@@ -42,10 +43,12 @@ _SEVERAL: Mapping[str, tuple[str, ...]] = {
 _LISTS = ("pDependencies", "dependencies", "from", "to")  # of `numDependencies` handles
 _EDGES = ("edgeData", "dependencyData")  # edges have no data
 # Pointers to what is read and written.
-_COUNTS = ("numNodes", "pNumRootNodes", "numEdges", "pNumDependencies", "pNumDependentNodes")
+_COUNTS = re.compile(r"(?:n|pN)um(?:Nodes|RootNodes|Edges|Dependencies|DependentNodes)")
 _OPTION_VALUES = ("optionValues", "jitOptionsValues")  # those of `CUjit_option *`
 _OPTION_COUNTS = ("numOptions", "numJitOptions")
 _OLD_TYPES = re.compile(r"CUdeviceptr_v1|CUDA_(MEMCPY|ARRAY)\w*_v1(_st)?")  # of 32 bits
+# Calls with one result that the program need not take.
+_OPTIONAL = ("cuCtxPopCurrent",)
 
 
 def handler(
@@ -76,13 +79,20 @@ def handler(
     outputs = [
         each
         for each in call.parameters
-        if each.stars and (each not in taken or each.name in _COUNTS)
+        if each.stars and (each not in taken or _COUNTS.fullmatch(each.name))
     ]
+    needs_place = len(outputs) == 1 and call.documented not in _OPTIONAL
 
     def perform(slots: Slots) -> tuple[int, Outputs]:
+        if needs_place and not slots[outputs[0].slot]:
+            raise Refusal("INVALID_VALUE")
         result, *values = function(*[each(slots) for each in inputs])
         if result:
             return int(result), ()
+        if len(values) == len(outputs) + 1 > 2:
+            del values[-2]  # data of edges, before their number: of newer bindings
+        elif len(values) == len(outputs) - 1:
+            values.insert(-1, None)
         return 0, [
             (slots[each.slot], _written(each, value, fields))
             for each, value in zip(outputs, values, strict=False)
@@ -139,7 +149,7 @@ def _pointed_to(each: CallParameter, call: Prototype, bindings: Any) -> Callable
         return lambda slots: [*read_pointers(slots[slot], slots[slot] and slots[count])] or None
     if each.type == "CUjit_option" or each.name in _OPTION_VALUES:
         return _options(each, call)
-    if each.name in _COUNTS:
+    if _COUNTS.fullmatch(each.name):
         return lambda slots: _number(slots[slot], "=Q") if slots[slot] else 0
     if each.kind == "struct":
         return lambda slots: (

@@ -329,6 +329,9 @@ class ProcessServer:
             self._report.foreign.setdefault(os.fsdecode(file), function.decode(errors="replace"))
 
 
+_VERSION = re.compile(r"_v[0-9]+$")  # of a function
+
+
 def _call(number: int) -> Prototype | str:
     """Return the prototype of a call, or the name of one without."""
     table, place = read_table(LIBRARIES[number // PER_LIBRARY]), number % PER_LIBRARY
@@ -339,10 +342,10 @@ def _call(number: int) -> Prototype | str:
 
 def forwarded(call: Prototype) -> Handler | None:
     """Return what performs a runtime call by the driver call with the same name and arguments."""
-    name = f"cu{re.sub(r'_v[0-9]+$', '', call.documented).removeprefix('cuda')}"
+    name = f"cu{_VERSION.sub('', call.documented).removeprefix('cuda')}"
     shape = [(each.stars, each.size, each.slot) for each in call.parameters]
     for found in read_table("cuda").calls:
-        if found.documented == name and shape == [
+        if _VERSION.sub("", found.documented) == name and shape == [
             (each.stars, each.size, each.slot) for each in found.parameters
         ]:
             perform = DRIVER_CALLS.get(name) or handler("cuda", found, CALLS)

@@ -37,6 +37,13 @@ int cudaGraphAddKernelNode(void **, void *, void **, size_t, void *);
 int cudaGetKernel(void **, const void *);
 int cudaFuncGetName(const char **, const void *);
 int cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, uint64_t, void *);
+int cudaGraphAddEmptyNode(void **, void *, void *const *, size_t);
+int cudaGraphGetRootNodes(void *, void **, size_t *);
+int cudaGraphNodeGetDependencies(void *, void **, size_t *); /* of CUDA 12 */
+int cudaGraphNodeGetDependentNodes(void *, void **, size_t *);
+int cudaStreamBeginCapture(stream, int);
+__attribute__((weak)) /* it is of CUDA 12 */
+int cudaStreamGetCaptureInfo_v2(stream, int *, uint64_t *, void **, void ***, size_t *);
 int cudaGraphicsGLRegisterBuffer(void);
 const char *cudaGetErrorName(int);
 int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, stream);
@@ -272,6 +279,43 @@ int main(int count, char **words) {
     CHECK(cudaGraphCreate(&graph, 0));
     printf("%s\n", cudaGetErrorName(cudaMemcpy(p, (void *)8, 4, TO_DEVICE)));
     printf("%s\n", cudaGetErrorName(cudaGraphAddKernelNode(&node, graph, 0, 0, (void *)8)));
+    return 0;
+  }
+  if (!strcmp(what, "nodes")) { /* of a graph: first their number */
+    void *graph, *first, *node, *found[2] = {0};
+    size_t roots = 9, before = 9, after = 9;
+    CHECK(cudaGraphCreate(&graph, 0));
+    CHECK(cudaGraphAddEmptyNode(&first, graph, 0, 0));
+    CHECK(cudaGraphAddEmptyNode(&node, graph, &first, 1));
+    CHECK(cudaGraphGetRootNodes(graph, 0, &roots));
+    CHECK(cudaGraphNodeGetDependencies(node, 0, &before));
+    CHECK(cudaGraphNodeGetDependentNodes(node, 0, &after));
+    printf("%zu %zu %zu ", roots, before, after);
+    CHECK(cudaGraphNodeGetDependencies(node, found, &before));
+    printf("%zu %d %d\n", before, found[0] == first, found[1] == 0);
+    return 0;
+  }
+  if (!strcmp(what, "capture")) {
+    void *graph = 0, **nodes = 0, *found;
+    int status;
+    uint64_t number = 0;
+    size_t count = 9, all = 9;
+    stream s;
+    CHECK(cudaStreamCreate(&s));
+    CHECK(cudaStreamGetCaptureInfo_v2(s, &status, 0, 0, 0, &count));
+    printf("%d %zu ", status, count);
+    CHECK(cudaStreamBeginCapture(s, 0));
+    CHECK(cudaLaunchHostFunc(s, nothing, 0));
+    CHECK(cudaStreamGetCaptureInfo_v2(s, &status, &number, &graph, &nodes, &count));
+    all = 1;
+    CHECK(cudaGraphGetRootNodes(graph, &found, &all));
+    printf("%d %d %zu %d\n", status, number > 0, count, found == nodes[0]);
+    return 0;
+  }
+  if (!strcmp(what, "no place")) { /* for the result */
+    printf("%s\n", cudaGetErrorName(cudaMalloc(0, 4)));
+    printf("%s\n", cudaGetErrorName(cudaGetLastError()));
+    printf("%s\n", cudaGetErrorName(cudaStreamCreate(0)));
     return 0;
   }
   if (!strcmp(what, "abort")) {

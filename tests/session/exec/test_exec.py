@@ -166,6 +166,18 @@ def test_invalid_addresses_are_errors_of_the_call(program: Exec) -> None:
     assert "Traceback" not in ran.stderr
 
 
+def test_the_number_of_nodes_before_the_nodes(program: Exec) -> None:
+    assert program("nodes", cuda=12).stdout == "1 1 0 1 1 1\n"
+
+
+def test_the_state_of_a_capture(program: Exec) -> None:
+    assert program("capture", cuda=12).stdout == "0 0 1 1 1 1\n"
+
+
+def test_a_result_needs_a_place(program: Exec) -> None:
+    assert program("no place").stdout == 3 * "cudaErrorInvalidValue\n"
+
+
 def test_a_signal_is_the_exit_code(program: Exec) -> None:
     assert program("abort").returncode == 128 + signal.SIGABRT
 

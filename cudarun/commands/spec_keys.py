@@ -99,11 +99,17 @@ def texts(value: object) -> list[Any]:
 
 def unknown_key(key: str) -> RequestError:
     """Return the error about an unknown key, with a similar one."""
+    if key == STEPS:  # of a table that is no case
+        return _wrong_steps()
     from cudarun.arguments.scanner import did_you_mean
 
     return RequestError(
         f"unknown key '{key}'", hint=did_you_mean(dashed(key), [*OPTIONS, *OWN_KEYS, MATRIX, STEPS])
     )
+
+
+def _wrong_steps() -> RequestError:
+    return RequestError(f"the steps of a case are [[launch.{STEPS}]] tables")
 
 
 def is_key(normal: str) -> bool:
@@ -132,7 +138,7 @@ def step_tables(case: TomlTable) -> list[TomlTable]:
         return [case]
     _, steps, place = case.entries[STEPS]
     if not isinstance(steps, list) or not steps or not isinstance(steps[0], TomlTable):
-        raise RequestError(f"the steps of a case are [[launch.{STEPS}]] tables").of(place=place)
+        raise _wrong_steps().of(place=place)
     if "args" in case.entries:
         what = f"args belongs to a step: the case has [[launch.{STEPS}]] tables"
         raise RequestError(what).of(place=place)

@@ -30,6 +30,8 @@ from tests.commands.test_launch_spec import SAMPLES, SAXPY, case, spec
          "and a [defaults] table"),
         ("\n[launch]\n", "cases.toml:2: a spec consists of [[launch]] tables and a "
          "[defaults] table"),
+        ("\n[[defaults.step]]\nkernel = 'f'\n", "cases.toml:2: the steps of a case are "
+         "[[launch.step]] tables"),
         ("", "cases.toml: the spec has no cases\nhint: add a [[launch]] table for each case"),
         (
             f"[[launch]]{SAXPY}chek = 'y == 1'",

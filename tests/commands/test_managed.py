@@ -246,6 +246,10 @@ def test_names_choose(run: Run, variables: str) -> None:
             ("--launch", "bum k=i32:5"),
             "error: samples/managed.ptx has no kernel 'bum'\n",
         ),
+        (
+            ("counter=1", "counter=2"),
+            "error: counter is given twice\n",
+        ),
         (("--launch", "bump 'k"), "error: --launch 'bump 'k': No closing quotation\n"),
         (("--launch", "bump k=i3:5"), "error: unknown type 'i3'\n  k=i3:5\n    ^\n"),
         (("--launch", "bump 1 2"), "error: bump: takes 1 parameter, got 2\n"),

@@ -137,7 +137,14 @@ def _choose(
         known = image.read_facts().variables
     except ImageRefused:  # only the driver can read it
         return _as_named(request)
-    views = {_find(view, known, request).name: view for view in request.views}
+    views = dict[str, VariableView]()
+    for view in request.views:
+        name = _find(view, known, request).name
+        if name in views:
+            first = views[name].name
+            same = "" if first == view.name else f": it is the same variable as {first}"
+            raise RequestError(f"{view.name} is given twice{same}")
+        views[name] = view
     chosen: list[tuple[VariableFacts, VariableView | None]] = []
     for managed in (True, False) if request.with_globals else (True,):
         kind = [variable for variable in known if variable.managed == managed]

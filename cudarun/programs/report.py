@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+import io
+import pickle
+from dataclasses import field, is_dataclass
 from typing import Any
 
 from cudarun.base.records import dataclass
@@ -72,3 +74,26 @@ class ProcessReport:
     statistics: Any = None
     engine_notes: list[str] = field(default_factory=list)
     calls: int = 0
+
+
+def read_report(data: bytes) -> ProcessReport:
+    """Return a pickled report, of a file where the program can write, too.
+
+    Raises:
+        pickle.UnpicklingError: It has more than data.
+    """
+    report = _DataUnpickler(io.BytesIO(data)).load()
+    if not isinstance(report, ProcessReport):
+        raise pickle.UnpicklingError("not a report")
+    return report
+
+
+class _DataUnpickler(pickle.Unpickler):
+    """Reads plain values and dataclasses of the package; any other class or function could act."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Return a dataclass by its module and name."""
+        found = super().find_class(module, name) if module.startswith("cudarun.") else None
+        if not (isinstance(found, type) and is_dataclass(found)):
+            raise pickle.UnpicklingError(f"{module}.{name} is no data")
+        return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import select
 import shlex
 import signal
@@ -22,7 +21,7 @@ from typing import TYPE_CHECKING
 from cudarun.images.demangler import base_name, demangle
 from cudarun.model.detectors import DetectorReport
 from cudarun.model.exec import SIGNALED, ExecReport, ExecutedKernel, UncheckedError, UnsupportedCall
-from cudarun.programs.report import USED
+from cudarun.programs.report import USED, read_report
 from cudarun.session.driver import drivers
 from cudarun.session.exec.libraries import ASSEMBLER, build_cuda_libraries
 from cudarun.session.exec.request import ExecRequest
@@ -198,10 +197,10 @@ def _kill_all(folder: Path) -> None:
 
 
 def _reports(folder: Path) -> Iterator[ProcessReport]:
-    """Yield the reports of the program's processes, which only this user can write."""
+    """Yield the reports of the program's processes."""
     for path in sorted(folder.glob("report-*")):
         if path.suffix != ".part":
-            yield pickle.loads(path.read_bytes())
+            yield read_report(path.read_bytes())
 
 
 def _report(

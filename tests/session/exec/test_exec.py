@@ -178,6 +178,25 @@ def test_a_result_needs_a_place(program: Exec) -> None:
     assert program("no place").stdout == 3 * "cudaErrorInvalidValue\n"
 
 
+FORGED = """
+import os, pickle
+class Act:
+    def __reduce__(self):
+        return os.mkdir, ("forged",)
+with open(os.environ["CUDARUN_EXEC_LIBRARIES"] + "/report-1", "wb") as file:
+    pickle.dump(Act(), file)
+"""
+
+
+def test_a_program_cannot_act_by_its_report(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "cudarun", "exec", "--", sys.executable, "-c", FORGED]
+    ran = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert "posix.mkdir is no data" in ran.stderr
+    assert not (tmp_path / "forged").exists()
+
+
 def test_a_signal_is_the_exit_code(program: Exec) -> None:
     assert program("abort").returncode == 128 + signal.SIGABRT
 

@@ -61,5 +61,26 @@ print(result_of(compiled(FUNCTION + KERNEL, "CUBIN")))
 parts = [compiled(each, "PTX", b"-rdc=true") for each in (KERNEL, FUNCTION)]
 linked(PTX, parts[0])
 print(result_of(linked(PTX, *parts)))
-parts = [compiled(each, "LTOIR", b"-dlto", b"-rdc=true") for each in (KERNEL, FUNCTION)]
-print(result_of(linked(LTOIR, *parts)))
+lto = [compiled(each, "LTOIR", b"-dlto", b"-rdc=true") for each in (KERNEL, FUNCTION)]
+print(result_of(linked(LTOIR, *lto)))
+
+
+def refused(call, *arguments):
+    try:
+        call(*arguments)
+    except nvjitlink.nvJitLinkError as error:
+        return nvjitlink.Result(error.status).name.removeprefix("ERROR_")
+
+
+print(refused(nvjitlink.create, 2, ["-arch=sm_90", "-ptx"]))
+link = nvjitlink.create(1, ["-arch=sm_90"])
+print(nvjitlink.get_error_log_size(link))
+print(refused(nvjitlink.add_data, link, PTX, b"garbage", 7, "code"))
+log = bytearray(nvjitlink.get_error_log_size(link))
+nvjitlink.get_error_log(link, log)
+print(log.decode().strip("\0"))
+print(refused(nvjitlink.add_data, link, PTX, b"", 0, "code"))
+nvjitlink.add_data(link, PTX, parts[1], len(parts[1]), "code")
+nvjitlink.complete(link)
+print(refused(nvjitlink.get_linked_ptx_size, link))
+print(refused(nvjitlink.complete, link))

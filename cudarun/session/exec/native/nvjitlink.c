@@ -16,8 +16,10 @@ enum {
   INTERNAL = 6,
   UNRECOGNIZED_INPUT = 8,
   NULL_INPUT = 10,
+  INCOMPATIBLE_OPTIONS,
+  INCORRECT_INPUT_TYPE,
 };
-enum { PTX = 2, LTO_IR };
+enum { CUBIN = 1, PTX, LTO_IR, INDEX = 7, ANY = 10 };
 
 /* What the server reads of an input, and what it writes of a link; both are known to linking.py. */
 struct input {
@@ -30,6 +32,8 @@ struct link {
   uint64_t count;
   char **words; /* the options */
   uint32_t words_count;
+  int makes_ptx, is_complete;
+  char *own_log; /* the log, if the server has not made it */
 };
 
 static const char *const options[] = {
@@ -68,15 +72,19 @@ EXPORT int nvJitLinkVersion(unsigned *major, unsigned *minor) {
 }
 
 EXPORT int nvJitLinkCreate(struct link **made, uint32_t count, const char *const *words) {
-  int has_arch = 0;
-  if (!made || (count && !words)) return NULL_INPUT;
+  int has_arch = 0, is_lto = 0, makes_ptx = 0;
+  if (!made || !count || !words) return NULL_INPUT;
   for (uint32_t i = 0; i < count; i++) {
     if (!is_option(words[i])) return UNRECOGNIZED_OPTION;
     has_arch |= !strncmp(words[i], "-arch=", 6);
+    is_lto |= !strcmp(words[i], "-lto");
+    makes_ptx |= !strcmp(words[i], "-ptx");
   }
   if (!has_arch) return MISSING_ARCH;
+  if (makes_ptx && !is_lto) return INCOMPATIBLE_OPTIONS;
   struct link *link = *made = calloc(1, sizeof *link);
   if (!link) return INTERNAL;
+  link->makes_ptx = makes_ptx;
   link->words = calloc(count + 2, sizeof *link->words); /* room for those of `lto_ptx` */
   for (; link->words && link->words_count < count; link->words_count++)
     link->words[link->words_count] = strdup(words[link->words_count]);
@@ -85,13 +93,14 @@ EXPORT int nvJitLinkCreate(struct link **made, uint32_t count, const char *const
 VERSIONS(Create)
 
 EXPORT int nvJitLinkDestroy(struct link **link) {
-  if (!link || !*link) return INVALID_INPUT;
+  if (!link || !*link) return NULL_INPUT;
   for (uint64_t i = 0; i < (*link)->count; i++) {
     free((*link)->inputs[i].data);
     free((*link)->inputs[i].name);
   }
   for (uint32_t i = 0; i < (*link)->words_count; i++) free((*link)->words[i]);
   free((*link)->words);
+  free((*link)->own_log);
   free((*link)->inputs);
   free(*link);
   *link = 0;
@@ -99,9 +108,32 @@ EXPORT int nvJitLinkDestroy(struct link **link) {
 }
 VERSIONS(Destroy)
 
+/* Keep a text as the error log. */
+static void set_log(struct link *link, const char *text, size_t size) {
+  char *copy = malloc(size);
+  if (!copy) return;
+  free(link->own_log);
+  link->own_log = memcpy(copy, text, size);
+  link->log = (uint64_t)copy;
+  link->log_size = size;
+}
+
+static int is_of_type(int type, const void *data, size_t size) {
+  if (type == PTX) return memmem(data, size, ".version", 8) != 0;
+  if (type == CUBIN) return size > 4 && !memcmp(data, "\177ELF", 4);
+  return (type >= LTO_IR && type <= INDEX) || type == ANY;
+}
+
 EXPORT int nvJitLinkAddData(struct link *link, int type, const void *data, size_t size,
                             const char *name) {
-  if (!link || !data || !size) return NULL_INPUT;
+  if (!link) return NULL_INPUT;
+  if (!data || !size) return INVALID_INPUT;
+  if (link->is_complete) return INTERNAL;
+  if (!is_of_type(type, data, size)) {
+    char log[512];
+    snprintf(log, sizeof log, "bad input: %s is not of its type", name ? name : "it");
+    return set_log(link, log, strlen(log) + 1), INCORRECT_INPUT_TYPE;
+  }
   struct input *grown = realloc(link->inputs, (link->count + 1) * sizeof *grown);
   char *copy = malloc(size);
   if (grown) link->inputs = grown;
@@ -131,14 +163,6 @@ EXPORT int nvJitLinkAddFile(struct link *link, int type, const char *name) {
   return result;
 }
 VERSIONS(AddFile)
-
-/* Keep a text as the error log. */
-static void set_log(struct link *link, const char *text, size_t size) {
-  char *copy = malloc(size);
-  if (!copy) return;
-  link->log = (uint64_t)memcpy(copy, text, size);
-  link->log_size = size;
-}
 
 /* Replace all inputs of LTO-IR by PTX, which NVIDIA's linker makes of them. */
 static int lto_ptx(struct link *link) {
@@ -185,44 +209,45 @@ static int lto_ptx(struct link *link) {
 
 EXPORT int nvJitLinkComplete(struct link *link) {
   if (!link) return NULL_INPUT;
+  if (link->is_complete) return INTERNAL;
   for (uint64_t i = 0; i < link->count; i++)
     if (link->inputs[i].type == LTO_IR) {
       int result = lto_ptx(link);
       if (result) return result;
       break;
     }
+  link->is_complete = 1;
   uint64_t w[3] = {(uint64_t)link, (uint64_t)link->inputs, link->count};
   return cr_call(LINK, 0, w, 3);
 }
 VERSIONS(Complete)
 
-static int size_of(uint64_t from, uint64_t size, size_t *to) {
+/* A result is missing without an address; a log has then no bytes. */
+static int size_of(uint64_t from, uint64_t size, int is_log, size_t *to) {
   if (!to) return NULL_INPUT;
-  *to = size;
-  return from ? SUCCESS : INVALID_INPUT;
+  if (from || is_log) *to = from ? size : 0;
+  return from || is_log ? SUCCESS : INVALID_INPUT;
 }
 
-static int copy_of(uint64_t from, uint64_t size, void *to) {
+static int copy_of(uint64_t from, uint64_t size, int is_log, void *to) {
   if (!to) return NULL_INPUT;
   if (from) memcpy(to, (void *)from, size);
-  return from ? SUCCESS : INVALID_INPUT;
+  return from || is_log ? SUCCESS : INVALID_INPUT;
 }
 
 /* The linked machine code is PTX. */
-#define RESULT(name, from, size)                                                                \
+#define RESULT(name, from, size, is_log)                                                        \
   EXPORT int nvJitLinkGet##name##Size(struct link *link, size_t *to) {                           \
-    return link ? size_of(from, size, to) : NULL_INPUT;                                         \
+    return link ? size_of(from, size, is_log, to) : NULL_INPUT;                                 \
   }                                                                                             \
   VERSIONS(Get##name##Size)                                                                     \
   EXPORT int nvJitLinkGet##name(struct link *link, void *to) {                                   \
-    return link ? copy_of(from, size, to) : NULL_INPUT;                                         \
+    return link ? copy_of(from, size, is_log, to) : NULL_INPUT;                                 \
   }                                                                                             \
   VERSIONS(Get##name)
 
-static const char no_log[] = "";
-
-RESULT(LinkedCubin, link->image, link->image_size)
-RESULT(LinkedPtx, link->image, link->image_size)
-RESULT(LinkedLTOIR, 0, 0)
-RESULT(ErrorLog, link->log ? link->log : (uint64_t)no_log, link->log ? link->log_size : 1)
-RESULT(InfoLog, (uint64_t)no_log, 1)
+RESULT(LinkedCubin, link->image, link->image_size, 0)
+RESULT(LinkedPtx, link->makes_ptx ? link->image : 0, link->image_size, 0)
+RESULT(LinkedLTOIR, 0, 0, 0)
+RESULT(ErrorLog, link->log, link->log_size, 1)
+RESULT(InfoLog, 0, 0, 1)

@@ -202,6 +202,19 @@ def test_no_definition():
     assert linker.undefined() == []
 
 
+def test_a_sized_shared_array_is_that_of_the_other_input():
+    use = text(
+        ".extern .shared .align 4 .b8 tile[64];\n.visible .entry k ()\n"
+        "{ .reg .b32 %r; ld.shared.u32 %r, [tile]; ret; }\n"
+    )
+    linker = Linker()
+    linker.add(LinkInput("one.ptx", use))
+    assert linker.undefined() == ["error   : Undefined reference to 'tile' in 'one.ptx'"]
+    linker.add(LinkInput("two.ptx", text(".visible .shared .align 4 .b8 tile[64];\n")))
+    assert linker.undefined() == []
+    assert list(variables(linker.complete())) == ["tile"]
+
+
 def test_an_image_with_no_definition_is_not_compiled(monkeypatch):
     compiled = []
     monkeypatch.setattr(linker, "compile_text", compiled.append)

@@ -145,8 +145,8 @@ def _declared(text: str, module: tree.Module) -> dict[int, list[DeclaredSymbol]]
 
 def _variable_symbol(variable: tree.Variable) -> DeclaredSymbol:
     # An unsized .extern .shared array is dynamic shared memory, not a symbol of another input.
-    dynamic = variable.linkage == "extern" and variable.space == "shared"
     size = prod(extent or 0 for extent in variable.dimensions)
+    dynamic = variable.linkage == "extern" and variable.space == "shared" and not size
     defined = dynamic or variable.linkage != "extern"
     linkage = "local" if dynamic else variable.linkage or "local"
     return DeclaredSymbol(variable.name, linkage, False, defined, size)

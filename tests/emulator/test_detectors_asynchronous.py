@@ -302,6 +302,7 @@ APART = (  # the first thread arrives before the others store
         (STORED + RELAXED, True),
         (STORED + "fence.acq_rel.cluster;" + RELAXED, False),
         ("fence.acq_rel.cluster;" + STORED + RELAXED, True),
+        (STORED + RELAXED.replace("; ", "; fence.acq_rel.cluster; "), True),
         (STORED + BARRIER + "@%p0 fence.acq_rel.cluster;" + RELAXED, False),
         (STORED + MEETING + RELAXED, False),
         (RELAXED + STORED + MEETING, False),
@@ -315,6 +316,23 @@ def test_relaxed_arrivals(first: str, is_race: bool) -> None:
     races_ = found(ELSEWHERE.format(first=first), grid=2, cluster=(2, 1, 1))
     assert bool(races_) == is_race
     assert all(len(each.places) == 2 for each in races_)  # both blocks have begun
+
+
+AHEAD = """
+{before} barrier.cluster.arrive; @!%p1 bra L;
+barrier.cluster.wait; {after} barrier.cluster.arrive{relaxed}; bra W;
+L: barrier.cluster.wait;
+mov.u32 %v2, 0; mapa.shared::cluster.u32 %v3, %o, %v2; ld.shared::cluster.u32 %v1, [%v3];
+barrier.cluster.arrive; W: barrier.cluster.wait;
+"""  # the first block has arrived twice when the other one has waited once
+
+
+@pytest.mark.parametrize("relaxed", ["", ".relaxed"])
+@pytest.mark.parametrize(("before", "after"), [(STORED, ""), ("", STORED)])
+def test_a_block_that_is_ahead(before: str, after: str, relaxed: str) -> None:
+    body = AHEAD.format(before=before, after=after, relaxed=relaxed)
+    races_ = found(body, grid=2, cluster=(2, 1, 1))
+    assert [len(each.places) for each in races_] == ([2] if after else [])
 
 
 def test_the_barrier_of_a_block_counts_after_a_relaxed_one() -> None:

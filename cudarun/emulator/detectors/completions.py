@@ -38,7 +38,6 @@ class Completions:
     def __init__(self, lanes: int, threads: int) -> None:
         self._threads = threads
         self._own = np.zeros((_KINDS, lanes), dtype=np.int64)  # known to the thread itself
-        self._arrived = np.zeros_like(self._own)  # the same at its arrival at a cluster barrier
         self._of_block = np.zeros_like(self._own)  # known to the threads of its block
         self._first = 0
         self.news = np.zeros(lanes, dtype=np.bool_)
@@ -48,7 +47,7 @@ class Completions:
         """Forget everything, for new blocks."""
         self._first = first_thread
         self.is_used = False
-        for array in (self._own, self._arrived, self._of_block, self.news):
+        for array in (self._own, self._of_block, self.news):
             array[:] = 0
 
     def complete(self, lanes: Indices, kind: int, timestamps: Array) -> None:
@@ -62,10 +61,6 @@ class Completions:
         if self.is_used:
             self._of_block[:, lanes] = self._own[:, lanes]
             self.news[lanes] = False
-
-    def arrive(self, lanes: Lanes) -> None:
-        """Note the arrival of lanes at the barrier of their cluster."""
-        self._arrived[:, lanes] = self._own[:, lanes]
 
     def known(self, lanes: Indices, others: Array) -> Array:
         """Return the timestamp up to which each lane knows of an agent in its block."""
@@ -84,23 +79,19 @@ class Completions:
             return NOTHING
         told = lanes[self.news[lanes]]
         found = VectorClock.latest(self._keys(told).ravel(), self._own[:, told].ravel())
-        return found.joined(self._of_blocks(self._of_block, lanes))
-
-    def arrived_clock(self, lanes: Indices) -> VectorClock:
-        """Return what lanes knew of their agents when they arrived at the cluster's barrier."""
-        return self._of_blocks(self._arrived, lanes) if self.is_used else NOTHING
+        return found.joined(self._of_blocks(lanes))
 
     def _keys(self, lanes: Indices) -> Array:
         """Return the keys of the agents of lanes, a row for each kind."""
         kinds = FIRST_AGENT + (np.arange(_KINDS)[:, None] << _KIND_BITS)
         return of_thread(kinds, self._first + lanes)
 
-    def _of_blocks(self, known: Array, lanes: Indices) -> VectorClock:
-        """Return the clock of the blocks of lanes: a timestamp for each, and later ones."""
+    def _of_blocks(self, lanes: Indices) -> VectorClock:
+        """Return what the blocks of lanes know: a timestamp for each, and later ones."""
         keys, times = [], []
         for block in distinct(lanes // self._threads):
             members = np.arange(block * self._threads, (block + 1) * self._threads)
-            agents, own = self._keys(members), known[:, members]
+            agents, own = self._keys(members), self._of_block[:, members]
             lowest = own.min(axis=1)
             later = own > lowest[:, None]
             number = self._first // self._threads + block

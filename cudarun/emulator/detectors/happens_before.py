@@ -92,8 +92,8 @@ class HappensBefore:
         self.has_block_fences = False
         self._fenced = {level: np.zeros(lanes, dtype=np.int64) for level in ("block", "grid")}
         self._last_fences: dict[str, tuple[Array, Array, Array]] = {}
-        self._arrived = np.zeros(lanes, dtype=np.int64)
-        self._relaxed = np.zeros(lanes, dtype=np.bool_)  # the arrival
+        self._arrivals = np.zeros(lanes, dtype=np.int64)  # at the barrier of the cluster
+        self._of_clusters: dict[tuple[int, int], VectorClock] = {}  # by number, of these arrivals
         self._begun = 0
         self._in_block = np.arange(lanes) % self.threads
 
@@ -101,10 +101,10 @@ class HappensBefore:
         """Reset the order for new blocks."""
         self.thread[:] = first_block * self.threads + np.arange(len(self.thread))
         self.numbers[:] = self.thread & THREAD_MASK
-        for array in (self.of_block, self._of_warp, self._arrived, *self._fenced.values()):
+        for array in (self.of_block, self._of_warp, self._arrivals, *self._fenced.values()):
             array[:] = 0
         self._begun = self.logical_clock.now
-        self._relaxed[:] = False
+        self._of_clusters.clear()
         self._last_fences.clear()
         self.has_block_fences = False
         self._of_lanes = self._of_warps = None
@@ -212,48 +212,32 @@ class HappensBefore:
         self._share_clocks(lanes, group)
 
     def clusters_arrive(self, lanes: Lanes, relaxed: bool) -> None:
-        """Record the arrival of lanes at the barrier of their cluster."""
-        self._relaxed[lanes] = relaxed
-        self._arrived[lanes] = self._begun if relaxed else self.logical_clock.now
-        if not relaxed:
-            self.completions.arrive(lanes)
+        """Release what lanes know at the barrier of their cluster, or what they have fenced."""
+        threads = self.batch.threads
+        self._arrivals[lanes] += 1
+        members = lane_sets.indices(lanes)
+        for block, positions in groups(threads.block_of[members]):
+            here = members[positions]
+            number = int(self.thread[here[0]]) // self.threads
+            clock = VectorClock(np.array([BLOCK + number]), np.array([self._begun]))
+            if not relaxed:
+                start = block * self.threads
+                exited = start + np.flatnonzero(~self.batch.alive[start : start + self.threads])
+                clock = clock.joined(self._clock_now(np.union1d(here, exited)))
+            elif len(fenced := here[self._fenced["block"][here] > 0]):
+                clock = clock.joined(self.released_clock(fenced, "block"))
+            key = int(threads.cluster_of[here[0]]), int(self._arrivals[here[0]])
+            self._of_clusters[key] = clock.joined(self._of_clusters.get(key, NOTHING))
 
     def clusters_synchronize(self, lanes: Lanes) -> None:
         """Order lanes after the arrivals of all lanes of their cluster."""
-        threads = self.batch.threads
         waiting = lane_sets.indices(lanes)
-        for cluster in np.unique(threads.cluster_of[waiting]):
-            members = np.flatnonzero(threads.cluster_of == cluster)
-            timestamps = np.full(threads.room, self.logical_clock.now)
-            living = members[self.batch.alive[members]]
-            np.minimum.at(timestamps, threads.block_of[living], self._arrived[living])
-            here = waiting[threads.cluster_of[waiting] == cluster]
-            blocks = np.unique(threads.block_of[members])
-            numbers = self.thread[blocks * self.threads] // self.threads
-            known = VectorClock.latest(BLOCK + numbers, timestamps[blocks])
-            known = known.joined(self.completions.arrived_clock(living))
-            known = known.joined(self._joined(members[~self._relaxed[members]]))
-            known = known.joined(self._later_arrivals(living, timestamps))
-            fenced = members[self._relaxed[members] & (self._fenced["block"][members] > 0)]
-            if len(fenced):
-                known = known.joined(self.released_clock(fenced, "block"))
-            self.of_block[here] = np.maximum(
-                self.of_block[here], timestamps[threads.block_of[here]]
-            )
+        for cluster, positions in groups(self.batch.threads.cluster_of[waiting]):
+            here = waiting[positions]
+            known = self._of_clusters.get((cluster, int(self._arrivals[here[0]])), NOTHING)
+            blocks = self.thread[here] // self.threads
+            self.of_block[here] = np.maximum(self.of_block[here], known.get(BLOCK + blocks))
             self.acquire(here, known)
-
-    def _later_arrivals(self, lanes: Indices, timestamps: Array) -> VectorClock:
-        """Return the join of the clocks of arrivals after the time that counts for their block.
-
-        That is the time of the first arrival, or the start of the block if one is relaxed.
-        """
-        block_of = self.batch.threads.block_of
-        those = lanes[~self._relaxed[lanes] & (self._arrived[lanes] > timestamps[block_of[lanes]])]
-        if not len(those):
-            return NOTHING
-        by_block = np.full(self.batch.threads.room, self._arrived[those].max())
-        by_warp = np.repeat(by_block[:, None], self.warps, axis=1)
-        return self._clock_of(those, self._arrived, by_warp, by_block)
 
     # --- release and acquire ---------------------------------------------------------------------
 
@@ -281,6 +265,13 @@ class HappensBefore:
         """
         fenced, by_warp, by_block = self._fences_of(level)
         return self._clock_of(lanes, fenced, by_warp, by_block)
+
+    def _clock_now(self, lanes: Indices) -> VectorClock:
+        """Return the join of the clocks of lanes, as after a fence of each."""
+        room, now = self.batch.threads.room, np.array(self.logical_clock.now)
+        fenced = np.broadcast_to(now, len(self.thread))
+        never = np.broadcast_to(np.array(_NEVER), (room, self.warps))
+        return self._clock_of(lanes, fenced, never, never[:, 0])
 
     def _clock_of(
         self, lanes: Indices, fenced: Array, by_warp: Array, by_block: Array
@@ -322,16 +313,9 @@ class HappensBefore:
     def make_visible(self, lanes: Lanes, spaces: Collection[str]) -> None:
         """Record a fence: the async proxy sees what happens before, for threads after it."""
         members = lane_sets.indices(lanes)
-        room = self.batch.threads.room
-        never, now = np.array(_NEVER), np.array(self.logical_clock.now)
-        fences = (
-            np.broadcast_to(now, len(self.thread)),
-            np.broadcast_to(never, (room, self.warps)),
-            np.broadcast_to(never, room),
-        )
         for _, positions in groups(self.batch.threads.block_of[members]):
             here = members[positions]
-            self.acquire(here, self._clock_of(here, *fences).made_visible(spaces))
+            self.acquire(here, self._clock_now(here).made_visible(spaces))
 
     def invisible(self, lanes: Indices, words: Array, space: str) -> Mask:
         """Return per lane whether no fence has made an access visible to the async proxy."""

@@ -67,7 +67,8 @@ def _at(x: float, y: float, *vectors: Array) -> Array:
                       for each in columns))  # fmt: skip
 
 
-def _vectors(random: Random, count: int, least: float, most: float) -> Array:
+def vectors_of(random: Random, count: int, least: float, most: float) -> Array:
+    """Random vectors in a plane; the lengths are between two powers of two."""
     angles = random.uniform(0, 2 * np.pi, count)
     lengths = np.exp2(random.uniform(least, most, count))
     vectors: Array = np.stack([np.cos(angles), np.sin(angles)]) * lengths
@@ -85,7 +86,7 @@ def _directions(random: Random) -> list[Case]:
             made.append(Case(f"turning{most}_{length}_x", _FORM, tent, operands, _sampling(most)))
         operands = _at(middle, middle, none, none, *turning)
         made.append(Case(f"turning{most}_y", _FORM, tent, operands, _sampling(most)))
-        pair = _vectors(random, 2048, 0, 5), _vectors(random, 2048, -3, 5)
+        pair = vectors_of(random, 2048, 0, 5), vectors_of(random, 2048, -3, 5)
         operands = _at(middle, middle, *pair[0], *pair[1])
         made.append(Case(f"turning{most}_both", _FORM, tent, operands, _sampling(most)))
     return made
@@ -97,7 +98,7 @@ def _counts(random: Random) -> list[Case]:
     none, one, edge = np.zeros(1), np.ones(1), float(_MIDDLE + 1)
     lengths = np.arange(64, 20 * 128) / 128
     diagonal = np.sqrt(0.5) * lengths
-    pair = _vectors(random, 2048, -1, 5), _vectors(random, 2048, -1, 5)
+    pair = vectors_of(random, 2048, -1, 5), vectors_of(random, 2048, -1, 5)
     for name, first in (("near", 1), ("far", 5)):
         columns = Resource("2d", (_stripes(first),))
         rows = Resource("2d", (_stripes(first, axis=0),))
@@ -128,7 +129,7 @@ def _levels(random: Random) -> list[Case]:
     none, middle = np.zeros(1), _MIDDLE + 0.5
     lengths = np.exp2(random.uniform(0, 6, (2, 2048)))
     along = _at(middle, middle, lengths[0], none, none, lengths[1])
-    pair = _vectors(random, 2048, -1, 6), _vectors(random, 2048, -1, 6)
+    pair = vectors_of(random, 2048, -1, 6), vectors_of(random, 2048, -1, 6)
     places = random.uniform(0, 1, (2, 2048)).astype(np.float32)
     both = _at(middle, middle, *pair[0], *pair[1])
     both[:, :2] = words_of(*places)
@@ -153,7 +154,7 @@ def _levels(random: Random) -> list[Case]:
 def _other(random: Random) -> list[Case]:
     """Other texels, address modes and geometries."""
     made = []
-    pair = _vectors(random, 512, -1, 5), _vectors(random, 512, -1, 5)
+    pair = vectors_of(random, 512, -1, 5), vectors_of(random, 512, -1, 5)
     operands = _at(0, 0, *pair[0], *pair[1])
     operands[:, :2] = words_of(*random.uniform(-0.2, 1.2, (2, 512)).astype(np.float32))
     for dtype, mode in (("u1", CLAMP), ("i2", WRAP), ("f2", CLAMP), ("f4", WRAP), ("f4", BORDER)):

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from tests.golden.sampling.anisotropy import vectors_of
 from tests.golden.sampling.case import (
     BORDER,
     FULL_TRILINEAR,
@@ -137,17 +138,10 @@ def _swept() -> list[Case]:
     return made
 
 
-def _vectors(random: Random, count: int, least: float, most: float) -> Array:
-    angles = random.uniform(0, 2 * np.pi, count)
-    lengths = np.exp2(random.uniform(least, most, count))
-    vectors: Array = np.stack([np.cos(angles), np.sin(angles)]) * lengths
-    return vectors
-
-
 def _turned(random: Random) -> list[Case]:
     """Weights and distances of random gradients, by level."""
     made = []
-    pair = [*_vectors(random, 1024, -1, 5.5), *_vectors(random, 1024, -1, 4)]
+    pair = [*vectors_of(random, 1024, -1, 5.5), *vectors_of(random, 1024, -1, 4)]
     operands = _at(0.5, 0.5, *pair)
     for make in ("ones", "right", "left", "below"):
         base = Case(f"turned_{make}", _FORM, _alone(make), operands, _BASE)
@@ -181,7 +175,7 @@ def _any_texels(random: Random) -> list[Case]:
                                 ("three", (64, 64), 3), ("wide", (16, 128), 7),
                                 ("odd", (60, 100), 5)):  # fmt: skip
         resource = _any_levels(random, "2d", (1, *sizes), levels)
-        pair = [*_vectors(random, 512, -1, 5.5), *_vectors(random, 512, -1, 4)]
+        pair = [*vectors_of(random, 512, -1, 5.5), *vectors_of(random, 512, -1, 4)]
         operands = _at(0, 0, *pair, sizes=sizes[::-1])
         operands[:, :2] = words_of(*random.uniform(-0.2, 1.2, (2, 512)).astype(np.float32))
         base = Case(f"any_{name}", _FORM, resource, operands, _BASE)
@@ -273,7 +267,7 @@ def _in_cubes(random: Random) -> list[Case]:
 def _of_one_level(random: Random) -> list[Case]:
     """Other coordinates and texels: what a filter of one level refuses."""
     made = []
-    pair = [*_vectors(random, 512, -1, 5), *_vectors(random, 512, -1, 4)]
+    pair = [*vectors_of(random, 512, -1, 5), *vectors_of(random, 512, -1, 4)]
     operands = _at(0, 0, *pair)
     operands[:, :2] = words_of(*random.uniform(-1.2, 2.2, (2, 512)).astype(np.float32))
     base = Case("", _FORM, Resource("2d", (random.integers(0, 255, (1, 64, 64, 4))
@@ -360,7 +354,7 @@ def _rounded() -> list[Case]:
     """Texels that use all bits of their format."""
     random = np.random.default_rng(36)
     made = []
-    pair = [*_vectors(random, 512, -1, 5.5), *_vectors(random, 512, -1, 4)]
+    pair = [*vectors_of(random, 512, -1, 5.5), *vectors_of(random, 512, -1, 4)]
     operands = _at(0, 0, *pair)
     operands[:, :2] = words_of(*random.uniform(0, 1, (2, 512)).astype(np.float32))
     for dtype in ("f4", "f2", "u1", "i1", "u2", "i2"):
@@ -436,7 +430,7 @@ def _extreme() -> list[Case]:
     values = special[random.integers(0, len(special), (6, 1024))]
     made.append(Case("extreme_directions", "tex.grad.cube.v4.f32.f32", cube,
                      words_of(*direction, *values), _BASE))  # fmt: skip
-    pair = [*_vectors(random, 512, -1, 5.5), *_vectors(random, 512, -1, 4)]
+    pair = [*vectors_of(random, 512, -1, 5.5), *vectors_of(random, 512, -1, 4)]
     operands = _at(0, 0, *pair)
     operands[:, :2] = words_of(*random.uniform(0, 1, (2, 512)).astype(np.float32))
     for dtype in ("f2", "f4"):

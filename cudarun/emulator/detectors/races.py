@@ -208,9 +208,7 @@ class RaceDetector(Detector):
                     self._reporter.lifetimes(theirs[those], problem, part.offsets[those])
             shadow = self._shadow(part, access.bytes)
             for place, units in enumerate(shadow.units(part.offsets, access.bytes)):
-                step = UnitAccess(
-                    access, site, part.region, shadow, rows, here, theirs, units, place
-                )
+                step = UnitAccess(access, site, part, shadow, here, theirs, units, place)
                 self._check(step, order, has_pairs=self._finds_mixed or not is_object)
             asked = self._agents.asked
             if asked is not None:  # the object has to be ready before the wait
@@ -275,7 +273,7 @@ class RaceDetector(Detector):
                 those = those[self._of_grid(recorded[those])]
                 those = np.setdiff1d(those[recorded[those] != 0], known)
                 lanes = lane_sets.pick(step.lanes, those)
-                proxy, space = "async", step.space
+                proxy, space = "async", step.part.space
                 if step.access.agent == "tensormap":
                     proxy = space = "tensormap"
                 those = those[order.invisible(lanes, recorded[those], space)]
@@ -312,7 +310,7 @@ class RaceDetector(Detector):
 
     def _report_pairs(self, step: UnitAccess, chosen: Indices, recorded: Array) -> Indices:
         """Report the races among unordered pairs; return the lanes that have one."""
-        clock, space = self._logical_clock, step.space
+        clock, space = self._logical_clock, step.part.space
         found = []
         for number, those in groups(clock.site_numbers(recorded >> THREAD_BITS)):
             earlier = clock.site(number)
@@ -343,7 +341,7 @@ class RaceDetector(Detector):
 
     def _unordered(self, step: UnitAccess, order: HappensBefore, recorded: Array) -> Indices:
         """Return the lanes with an access of another thread that does not happen before."""
-        if isinstance(step.region, Section) and self._launch.cluster_blocks == 1:
+        if isinstance(step.part.region, Section) and self._launch.cluster_blocks == 1:
             # Only threads of its block can access it.
             later = recorded >> THREAD_BITS > order.of_block[step.lanes]
             if self._has_agents:
@@ -351,7 +349,7 @@ class RaceDetector(Detector):
             suspects = later.nonzero()[0]
         else:
             suspects = recorded.nonzero()[0]
-        if self._history.order.has_several and not isinstance(step.region, Section):
+        if self._history.order.has_several and not isinstance(step.part.region, Section):
             is_own = self._of_grid(recorded[suspects])
             of_others, suspects = suspects[~is_own], suspects[is_own]
             lanes = lane_sets.pick(step.lanes, of_others)
@@ -383,7 +381,7 @@ class RaceDetector(Detector):
         for step, lost in self._lost:
             differs = np.ones(len(lost), dtype=np.bool_)
             if isinstance(action, MemoryStore) and not self._findings.strict:
-                rows = lost if step.rows is None else step.rows[lost]
+                rows = lost if step.part.positions is None else step.part.positions[lost]
                 given = stored(action, sources, rows)
                 start = step.place * step.shadow.unit
                 given = given[:, start : start + step.shadow.unit]
@@ -401,7 +399,7 @@ class RaceDetector(Detector):
         self, step: UnitAccess, chosen: Indices, recorded: Array, problem: str = ""
     ) -> None:
         """Report races of lanes with the accesses in shadow memory."""
-        memory = step.region, step.shadow.first_bytes(step.units[chosen]), step.shadow.unit
+        memory = step.part.region, step.shadow.first_bytes(step.units[chosen]), step.shadow.unit
         at = step.site, step.access
         self._reporter.pairs(recorded, step.words[chosen], at, memory, problem)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cudarun.base.records import dataclass
-from cudarun.emulator.machine.regions import Section
 from cudarun.emulator.machine.transfers import MemoryStore, split
 from cudarun.emulator.numerics.arrays import Array, Arrays
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.detectors.shadow import Shadow
     from cudarun.emulator.machine.access import Access
     from cudarun.emulator.machine.lanes import Indices, Lanes
-    from cudarun.emulator.memory import Allocation
+    from cudarun.emulator.machine.regions import Footprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +25,8 @@ class UnitAccess:
     Attributes:
         access: The access.
         site: The instruction.
-        region: The memory.
+        part: The memory.
         shadow: Its shadow.
-        rows: The positions of the lanes among the active ones; ``None`` for all of them.
         lanes: The lanes of the batch.
         words: Timestamp and thread of each.
         units: The unit of each.
@@ -37,23 +35,17 @@ class UnitAccess:
 
     access: Access
     site: Site
-    region: Allocation | Section
+    part: Footprint
     shadow: Shadow
-    rows: Indices | None
     lanes: Lanes
     words: Array
     units: Array
     place: int
 
-    @property
-    def space(self) -> str:
-        """The state space."""
-        return self.region.name if isinstance(self.region, Section) else "global"
-
     def bytes_at(self, chosen: Indices) -> Array:
         """Return the current bytes of some of the units, a row for each."""
         first = self.shadow.first_bytes(self.units[chosen])
-        found: Array = self.region.bytes[first[:, None] + np.arange(self.shadow.unit)]
+        found: Array = self.part.region.bytes[first[:, None] + np.arange(self.shadow.unit)]
         return found
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import os
 import select
-import selectors
 import socket
 import struct
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,7 +24,8 @@ from cudarun.programs.report import USED
 _CREDENTIALS = struct.Struct("=3i")
 _HELLO = struct.Struct("=QQ")
 _MESSAGES = {2: DRAIN, 3: STOP}  # of the parent, in place of a connection for calls or callbacks
-_PATIENCE = 10.0  # seconds for the first message of a connection
+_MOST_SILENT = 64  # connections without their first message
+_PAUSE = 0.01  # seconds without descriptors
 
 
 def main(arguments: list[str]) -> None:
@@ -34,79 +35,106 @@ def main(arguments: list[str]) -> None:
         Path(given["folder"]), tuple(given["detect"]), given["stats"], given["engine"]
     )
     listener = socket.socket(fileno=0)
-    servers: dict[tuple[int, int], socket.socket] = {}
     select.select([listener], [], [])
     options.folder.joinpath(USED).touch()  # before the first connection is accepted
-    while True:
-        end, _ = listener.accept()
-        end.settimeout(_PATIENCE)
+    _Dispatcher(listener, options).serve()
+
+
+class _Dispatcher:
+    """Passes connections on to the servers of their processes.
+
+    A process of the program can send anything, or nothing: no connection is waited for, and only
+    the parent ends the servers.
+    """
+
+    def __init__(self, listener: socket.socket, options: Options) -> None:
+        self._listener = listener
+        self._options = options
+        self._servers: dict[tuple[int, int], tuple[int, socket.socket]] = {}
+        self._silent: dict[socket.socket, None] = {}
+        self._is_ending = False
+
+    def serve(self) -> None:
+        """Serve until the parent has said so, and all servers have ended; it can say more."""
+        while self._servers or not self._is_ending:
+            poll = select.poll()
+            for end in (self._listener, *self._silent, *self._ends()):
+                poll.register(end, select.POLLIN)
+            ready = {descriptor for descriptor, _ in poll.poll()}
+            for key, (server, end) in [*self._servers.items()]:
+                if end.fileno() in ready:  # closed
+                    end.close()
+                    os.waitpid(server, 0)
+                    del self._servers[key]
+            for end in [each for each in self._silent if each.fileno() in ready]:
+                del self._silent[end]
+                with end, suppress(OSError, struct.error):
+                    self._greet(end)
+            if self._listener.fileno() in ready:
+                self._accept()
+
+    def _ends(self) -> list[socket.socket]:
+        return [end for _, end in self._servers.values()]
+
+    def _accept(self) -> None:
         try:
-            kind, image = _HELLO.unpack(end.recv(_HELLO.size))
-        except (OSError, struct.error):
-            end.close()
-            continue
-        end.settimeout(None)
+            self._silent[self._listener.accept()[0]] = None
+        except OSError:  # no descriptors: those of processes that end are free again
+            time.sleep(_PAUSE)
+        if len(self._silent) > _MOST_SILENT:
+            oldest = next(iter(self._silent))
+            del self._silent[oldest]
+            oldest.close()
+
+    def _greet(self, end: socket.socket) -> None:
+        """Act on the first message of a connection.
+
+        Raises:
+            OSError: It cannot be received, or no server can be started.
+            struct.error: It is none.
+        """
+        kind, image = _HELLO.unpack(end.recv(_HELLO.size, socket.MSG_DONTWAIT))
         credentials = end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         pid, user, _ = _CREDENTIALS.unpack(credentials)
-        if user != os.geteuid():
-            end.close()
-        elif kind in _MESSAGES:
-            _finish(listener, servers, _MESSAGES[kind])
-            return
-        else:
-            if (pid, image) not in servers:
-                servers[pid, image] = _start(pid, options, [listener, *servers.values()], end)
-            with suppress(OSError):  # the server has ended
-                socket.send_fds(servers[pid, image], [_HELLO.pack(kind, image)], [end.fileno()])
-            end.close()
+        if kind in _MESSAGES and pid == os.getppid():
+            self._is_ending = True
+            for server in self._ends():
+                with suppress(OSError):  # it has ended
+                    server.send(_MESSAGES[kind])
+        elif kind not in _MESSAGES and user == os.geteuid():
+            if (pid, image) not in self._servers and not self._is_ending:
+                self._servers[pid, image] = self._start(pid, end)
+            if (pid, image) in self._servers:
+                _, server = self._servers[pid, image]
+                socket.send_fds(server, [_HELLO.pack(kind, image)], [end.fileno()])
 
+    def _start(self, pid: int, end: socket.socket) -> tuple[int, socket.socket]:
+        """Start the server of a process; return it, and the socket that it gets connections from.
 
-def _start(
-    pid: int, options: Options, others: list[socket.socket], end: socket.socket
-) -> socket.socket:
-    """Start the server of a process; return the socket that it gets connections from."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    if os.fork():
-        theirs.close()
-        return ours
-    status = 1
-    try:
-        for each in (ours, end, *others):
-            each.close()
-        ProcessServer(pid, options).serve(theirs)
-        status = 0
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:  # closed from the start
-                stream.flush()
-        os._exit(status)
-
-
-def _finish(
-    listener: socket.socket, servers: dict[tuple[int, int], socket.socket], message: bytes
-) -> None:
-    """Pass the parent's message on, and wait for the servers; a second one can follow."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(listener, selectors.EVENT_READ)
-        for server in servers.values():
-            _send(server, message)
-            selector.register(server, selectors.EVENT_READ)
-        left = len(servers)
-        while left:
-            for key, _ in selector.select():
-                if key.fileobj is listener:
-                    end, _ = listener.accept()
-                    end.close()
-                    for server in servers.values():
-                        _send(server, STOP)
-                else:  # closed
-                    selector.unregister(key.fileobj)
-                    left -= 1
-
-
-def _send(server: socket.socket, message: bytes) -> None:
-    with suppress(OSError):  # it has ended
-        server.send(message)
+        Raises:
+            OSError: No process can be started.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            server = os.fork()
+        except OSError:
+            ours.close()
+            theirs.close()
+            raise
+        if server:
+            theirs.close()
+            return server, ours
+        status = 1
+        try:
+            for each in (ours, end, self._listener, *self._silent, *self._ends()):
+                each.close()
+            ProcessServer(pid, self._options).serve(theirs)
+            status = 0
+        finally:
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:  # closed from the start
+                    stream.flush()
+            os._exit(status)
 
 
 if __name__ == "__main__":

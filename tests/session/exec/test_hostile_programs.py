@@ -1,0 +1,92 @@
+"""Programs whose processes send what the libraries of ``exec`` never send."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+
+CONNECT = """
+import os, socket, struct, sys
+def connect(*words):
+    end = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    end.connect(os.environ["CUDARUN_EXEC_SOCKET"])
+    if words:
+        end.send(struct.pack(f"={len(words)}Q", *words))
+    return end
+"""
+ONE = "\nwith connect(0, 7) as end: print(len(end.recv(64)), flush=True)\n"
+MANY = (
+    "\nfor _ in range(40):\n    if not os.fork():"
+    + ONE.replace("\n", "\n        ", 1)
+    + ("        os._exit(0)\n    os.wait()\n")
+)
+IGNORED = """
+with connect(0, 7) as end:
+    end.recv(64)
+    end.send(struct.pack("=12Q", 0xFFFFFF05, *[0] * 11))
+    end.recv(64)
+    end.send(struct.pack("=5Q", 0xFFFFFF02, 0, 0xFFFFFF05, 0, 100) + b"\\x90" * 48
+             + os.fsencode(sys.argv[1]))
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def run(code: str, *words: str, limit: str = "256") -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-c", CONNECT + code, *words]
+    command = ["sh", "-c", f'ulimit -n {limit}; exec "$0" "$@"', sys.executable, "-m", "cudarun"]
+    return subprocess.run(
+        [*command, "exec", "--", *program], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("other", ["connect()", "connect(2, 0)", "connect(3, 0)", "connect(0)"])
+def test_a_connection_disturbs_no_other_process(other: str) -> None:
+    ran = run(f"\nother = {other}\n{ONE}")
+    assert (ran.stdout, ran.returncode) == ("24\n", 0)
+
+
+def test_processes_that_have_ended_keep_no_descriptors() -> None:
+    ran = run(MANY, limit="32")
+    assert ran.stdout == "24\n" * 40
+    assert "Traceback" not in ran.stderr
+
+
+def _damaged_elf(path: Path) -> None:
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01", 3, 62, 1, 0, 0, 64, *[0] * 2, 0,
+                         0, 64, 1, 0)  # fmt: skip
+    path.write_bytes(header + struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, 0, 64, 99, 0, 0, 24))
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("pipe", os.mkfifo),
+        ("damaged", _damaged_elf),
+        ("text\nerror: forged", lambda path: path.write_text("text")),
+        ("zero", lambda path: path.symlink_to("/dev/zero")),
+    ],
+)
+def test_the_file_of_an_ignored_error_can_be_anything(
+    tmp_path: Path, name: str, make: object
+) -> None:
+    assert callable(make)
+    make(tmp_path / name)
+    ran = run(IGNORED, str(tmp_path / name))
+    assert ran.returncode == 1
+    shown = name.replace("\n", "\\x0a")
+    assert f"cudaErrorInvalidConfiguration in {shown}+0x64\n" in ran.stderr

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import click
 from rich.console import Console
 
+from cudarun.base.terminal import one_line
 from cudarun.model.exec import ExecReport, UncheckedError
 from cudarun.report.console import FittingTable, console, print_line
 from cudarun.report.detector_tables import show_findings, show_watched
@@ -26,7 +27,9 @@ def show_execution(report: ExecReport, _: Console, style: TableStyle) -> None:
     if report.kernels and not style.quiet:
         rows = FittingTable("launches", "ms", "kernel")
         for each in report.kernels[:_SHOWN]:
-            rows.add_row(each.launches, f"{each.milliseconds:.3f}", shown(each.name, sys.stderr))
+            rows.add_row(
+                each.launches, f"{each.milliseconds:.3f}", shown(one_line(each.name), sys.stderr)
+            )
         err.print(rows)
         if len(report.kernels) > _SHOWN:
             print_line(err, f"{len(report.kernels) - _SHOWN} more kernels; --json lists all")
@@ -49,12 +52,12 @@ def failure_text(report: ExecReport) -> str:
 def _lines(report: ExecReport) -> Iterator[str]:
     """Yield what is wrong beside findings."""
     for failed in report.unchecked:
-        yield f"ignored error: {_place(failed)}"
+        yield one_line(f"ignored error: {_place(failed)}")
     for call in report.unsupported:
         times = f" ({call.count} times)" if call.count > 1 else ""
         yield f"unsupported: {call.call}{times}: it returned an error"
     for problem in report.problems:
-        yield f"error: {problem}"
+        yield one_line(f"error: {problem}")
     if report.fault is not None:
         yield f"error: {report.fault}"
     if report.limit is not None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import stat
 import struct
 from bisect import bisect_right
 
@@ -14,6 +16,8 @@ from cudarun.images.kinds import ImageKind
 _SYMBOL = struct.Struct("<IBBHQQ")
 _TABLES = {".symtab": ".strtab", ".dynsym": ".dynstr"}  # with the sections of their names
 _FUNCTION = 2  # STT_FUNC
+_MOST_BYTES = 1 << 30  # of a file
+_MOST_NAME = 4096  # bytes of a name; many symbols can have one name
 
 
 def function_at(path: str, offset: int) -> str | None:
@@ -31,11 +35,18 @@ def function_at(path: str, offset: int) -> str | None:
 
 @functools.cache
 def _functions(path: str) -> list[tuple[int, int, str]]:
-    """Return address, size and name of the functions of an ELF file, by address."""
+    """Return address, size and name of the functions of an ELF file, by address.
+
+    The program names the file, which can be anything: a pipe is not waited for.
+    """
     try:
-        with open(path, "rb") as file:
-            sections = read_elf(file.read(), path, ImageKind.HOST_OBJECT).named
-    except (OSError, ImageRefused):
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > _MOST_BYTES:
+                return []
+            data = file.read(_MOST_BYTES)
+        sections = read_elf(data, path, ImageKind.HOST_OBJECT).named
+    except (OSError, ValueError, ImageRefused):  # ValueError: a NUL in the path
         return []
     found = set()
     for table, strings in _TABLES.items():
@@ -45,6 +56,6 @@ def _functions(path: str) -> list[tuple[int, int, str]]:
         whole = len(rows) // _SYMBOL.size * _SYMBOL.size
         for at, info, _, section, value, size in _SYMBOL.iter_unpack(rows[:whole]):
             if info & 15 == _FUNCTION and section:
-                name = names[at : names.find(b"\0", at)]
+                name = names[at : at + _MOST_NAME].partition(b"\0")[0]
                 found.add((value, size, name.decode(errors="replace")))
     return sorted(found)

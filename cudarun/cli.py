@@ -228,13 +228,18 @@ def _end(
         renderer: The renderer of `call`.
         shown: The terminal already shows it.
     """
+    options = [*takewhile(lambda word: word != "--", args)]
+    is_workflow = "--format=github" in options or ("--format", "github") in pairwise(options)
+    if is_workflow:
+        from cudarun.report.terminal import note_workflow
+
+        note_workflow()
     if not shown:
         _show(error)
     if renderer is not None:
         renderer.fail(_document_name(args), error)
         return error.exit_code
-    options = [*takewhile(lambda word: word != "--", args)]
-    if "--format=github" in options or ("--format", "github") in pairwise(options):
+    if is_workflow:
         from cudarun.report.github import of_error
 
         for annotation in of_error(error):

@@ -33,6 +33,20 @@ def one_line(text: str) -> str:
     return _LINE_END.sub(_escape, text)
 
 
+_COMMAND = re.compile(r"^\s*::|##\[", re.MULTILINE)
+
+
+def without_commands(text: str) -> str:
+    r"""Return a text in which GitHub's runner finds no workflow command.
+
+    It takes ``::`` at the start of a line for one, and the older ``##[`` anywhere.
+
+    >>> print(without_commands("  ::error::a ##[error]"))
+      :\x3aerror::a ##\x5berror]
+    """
+    return _COMMAND.sub(lambda match: f"{match.group()[:-1]}{_escape(match)}", text)
+
+
 def escaped(document: str) -> str:
     r"""Return a JSON document whose control characters are all escapes, C1 and bidirectional too.
 
@@ -43,5 +57,5 @@ def escaped(document: str) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    code = ord(match.group())
+    code = ord(match.group()[-1])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

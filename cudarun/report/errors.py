@@ -39,7 +39,7 @@ def _echo(label: str, text: str, *, fg: str | None = None, bold: bool | None = N
 
 def show_diagnostic(diagnostic: Diagnostic) -> None:
     """Write a diagnostic on stderr as a compiler does: place, message, source line, caret."""
-    place = _shown(f"{diagnostic.place}: ") if diagnostic.place else ""
+    place = _shown(one_line(f"{diagnostic.place}: ")) if diagnostic.place else ""
     color = _COLORS[diagnostic.severity]
     grade = f"{diagnostic.severity}: "
     message = _shown(shortened(diagnostic.message))

@@ -1,9 +1,9 @@
 """Annotations and the job summary of GitHub Actions, beside the tables.
 
 An annotation is a line on stdout, ``::error file=F,line=L,title=T::MESSAGE`` (GitHub's manual,
-"Workflow commands"). Output of kernels could contain such lines: it is captured, and each of its
-lines is printed with a prefix. The summary is appended to the file that ``GITHUB_STEP_SUMMARY``
-names.
+"Workflow commands"). Text of others could contain such lines: its commands are escaped, and output
+of kernels is captured and printed with a prefix before each line. The summary is appended to the
+file that ``GITHUB_STEP_SUMMARY`` names.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ import click
 from cudarun.base.errors import CudarunError, ExitCode
 from cudarun.base.files import append_text
 from cudarun.base.records import dataclass
-from cudarun.base.terminal import visible
+from cudarun.base.terminal import visible, without_commands
 from cudarun.diagnostics.entries import Diagnosed
 from cudarun.report.markdown import table_lines
 from cudarun.report.table import TableRenderer
+from cudarun.report.terminal import note_workflow
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from cudarun.model.launch import LaunchReport, LaunchResult
     from cudarun.model.report import Report
     from cudarun.model.spec import SpecReport
+    from cudarun.report.renderer import TableStyle
 
 _PLACE = re.compile(r"(?P<file>.+):(?P<line>\d+)")
 
@@ -69,6 +71,10 @@ class GithubRenderer(TableRenderer):
     owns_stdout = True
     streams = False
 
+    def __init__(self, style: TableStyle) -> None:
+        super().__init__(style)
+        note_workflow()
+
     def progress(self, text: str) -> None:
         """Show nothing: a log is no terminal."""
 
@@ -81,7 +87,7 @@ class GithubRenderer(TableRenderer):
         if report.tag == "launch":
             for outcome in report.outcomes:
                 for line in (outcome.output or "").splitlines():
-                    click.echo(f"| {visible(line)}")
+                    click.echo(without_commands(f"| {visible(line)}"))
         super().end(report)
         match report.tag:
             case "launch":

@@ -13,14 +13,27 @@ from typing import TextIO
 
 import click
 
-from cudarun.base.terminal import visible
+from cudarun.base.terminal import visible, without_commands
 
 _KEY = "cudarun.raw-output"
+_WORKFLOW_KEY = "cudarun.workflow"
 
 
 def pass_on() -> None:
     """Pass control characters on to terminals, for the rest of the command: ``--raw-output``."""
     click.get_current_context().meta[_KEY] = True
+
+
+def note_workflow() -> None:
+    """Show no workflow commands of others, for the rest of the command: ``--format github``."""
+    if context := click.get_current_context(silent=True):
+        context.meta[_WORKFLOW_KEY] = True
+
+
+def _is_workflow() -> bool:
+    context = click.get_current_context(silent=True)
+    is_chosen = context is not None and context.meta.get(_WORKFLOW_KEY, False)
+    return is_chosen or os.environ.get("GITHUB_ACTIONS") == "true"
 
 
 def shows_controls(stream: TextIO) -> bool:
@@ -31,7 +44,8 @@ def shows_controls(stream: TextIO) -> bool:
 
 def shown(text: str, stream: TextIO) -> str:
     """Return a text of others as it is written to a stream."""
-    return visible(text) if shows_controls(stream) else text
+    text = visible(text) if shows_controls(stream) else text
+    return without_commands(text) if _is_workflow() else text
 
 
 # --- folding between words -----------------------------------------------------------------------

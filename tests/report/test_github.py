@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,53 @@ def test_messages_of_assertions_are_no_commands(
     out, err = capfd.readouterr()
     assert "| ::error::forged" in out
     assert not any(line.startswith("::error::forged") for line in f"{out}{err}".splitlines())
+
+
+_PRINTING = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+.global .align 1 .b8 text[32] = {35, 35, 91, 101, 114, 114, 111, 114, 93, 120, 10, 0};
+.visible .entry k() {
+  .reg .b64 %a;
+  mov.u64 %a, text;
+  cvta.global.u64 %a, %a;
+  .param .b64 p; .param .b64 q; .param .b32 r;
+  st.param.b64 [p], %a; st.param.b64 [q], 0;
+  call (r), vprintf, (p, q);
+  ret;
+}
+"""
+
+
+def test_text_of_others_has_no_workflow_commands(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The runner finds ``##[`` anywhere in a line."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    Path("k.ptx").write_text(_PRINTING)
+    Path("a\n::error::b.ptx").write_text(_PRINTING.replace("ret;", "  ::error::c ##[error]d"))
+    github = "-d", "cpu", "--threads", "1", "--format", "github"
+    assert main(["launch", "k.ptx", *github]) == ExitCode.OK
+    printed = capfd.readouterr()
+    assert "| ##\\x5berror]x" in printed.out
+    assert main(["launch", "a\n::error::b.ptx", *github]) == ExitCode.IMAGE_REFUSED
+    refused = capfd.readouterr()
+    assert not _commands(printed.out + refused.out + refused.err)
+    assert main(["launch", "a\n::error::b.ptx", *github[:4]]) == ExitCode.IMAGE_REFUSED
+    assert _commands(capfd.readouterr().err)  # in no workflow it is the text of the file
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert main(["launch", "a\n::error::b.ptx", *github[:4]]) == ExitCode.IMAGE_REFUSED
+    assert not _commands(capfd.readouterr().err)
+
+
+def _commands(text: str) -> list[str]:
+    """Return the lines with a workflow command but annotations, which have a title."""
+    own = re.compile("::(error|warning) .*title=")
+    return [
+        line
+        for line in text.splitlines()
+        if not own.match(line) and ("##[" in line or line.lstrip().startswith("::"))
+    ]

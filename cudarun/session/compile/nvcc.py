@@ -32,8 +32,7 @@ from cudarun.session.compile.task import (
 from cudarun.session.compile.toolkit import find_program
 from cudarun.session.image.diagnosis import diagnose
 from cudarun.session.image.image import Image
-from cudarun.session.workers.program import SupervisedProgram, temporary_folder
-from cudarun.session.workers.shared_file import SharedFile
+from cudarun.session.workers.program import run_compiler, temporary_folder
 
 NVCC_INSTALLATION = (
     "it is part of the CUDA toolkit, and available as pip install nvidia-cuda-nvcc "
@@ -157,14 +156,9 @@ class NvccCompiler:
             *(self._program, *self._options(), *stage),
             *("-o", os.path.join(folder, result), os.path.join(folder, source)),
         ]
-        with SharedFile() as output:
-            descriptor = output.fileno()
-            environment = {"TMPDIR": folder, "LC_ALL": "C"}  # gcc translates its messages
-            with SupervisedProgram(
-                command, stdout=descriptor, stderr=descriptor, environment=environment
-            ) as program:
-                status = program.wait(None)
-            log = output.read().decode(errors="replace").replace(f"{folder}/", "")
+        # LC_ALL: gcc translates its messages.
+        status, log = run_compiler(command, TMPDIR=folder, LC_ALL="C")
+        log = log.replace(f"{folder}/", "")
         if status != 0:
             raise self._refusal(log.strip(), status)
         return log

@@ -13,8 +13,7 @@ from cudarun.base.cache import ResultCache, cache_folder, digest_of
 from cudarun.base.errors import RequestError
 from cudarun.session.compile.nvcc import NVCC_INSTALLATION
 from cudarun.session.compile.toolkit import find_program
-from cudarun.session.workers.program import SupervisedProgram
-from cudarun.session.workers.shared_file import SharedFile
+from cudarun.session.workers.program import run_compiler
 
 _ARCHITECTURE = "arch=compute_90,code=compute_90"
 _OPTIONS = ("-cudart", "shared", "-lineinfo", "-std=c++17", "-gencode", _ARCHITECTURE)
@@ -58,11 +57,7 @@ def _compile(compiler: str, source: str, program: Path) -> Iterable[str]:
     """Compile; return the files that the source includes."""
     listed = program.with_suffix(".d")
     command = [compiler, *_OPTIONS, "-MD", "-MF", str(listed), "-o", str(program), source]
-    with SharedFile() as output:
-        descriptor = output.fileno()
-        with SupervisedProgram(command, stdout=descriptor, stderr=descriptor) as running:
-            status = running.wait(None)
-        log = output.read().decode(errors="replace")
+    status, log = run_compiler(command)
     if status:
         raise RequestError(f"nvcc cannot compile {source}", log=log)
     text = listed.read_text().partition(":")[2].replace("\\\n", " ")

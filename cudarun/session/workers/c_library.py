@@ -10,8 +10,7 @@ from pathlib import Path
 
 from cudarun.base.cache import ResultCache, cache_folder, digest_of
 from cudarun.base.errors import RequestError
-from cudarun.session.workers.program import SupervisedProgram
-from cudarun.session.workers.shared_file import SharedFile
+from cudarun.session.workers.program import run_compiler
 
 _COMPILERS = ("cc", "gcc", "clang")
 _OPTIONS = ("-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread")
@@ -68,18 +67,11 @@ def _compile(
     """Build each library; return the names."""
     for name, options in libraries.items():
         command = [*compiler, "-o", os.fspath(folder / name), *options, *_LINKING]
-        with SharedFile() as output:
-            descriptor = output.fileno()
-            with SupervisedProgram(
-                command, stdout=descriptor, stderr=descriptor, environment={"LC_ALL": "C"}
-            ) as program:
-                status = program.wait(_LIMIT)
-            if status != 0:
-                raise RequestError(
-                    f"{command[0]} cannot build {name}",
-                    log=output.read().decode(errors="replace"),
-                    hint="set CC to another C compiler",
-                )
+        status, log = run_compiler(command, _LIMIT, LC_ALL="C")
+        if status != 0:
+            raise RequestError(
+                f"{command[0]} cannot build {name}", log=log, hint="set CC to another C compiler"
+            )
     return libraries.keys()
 
 

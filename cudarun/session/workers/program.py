@@ -14,6 +14,7 @@ from functools import partial
 from cudarun.base.errors import RequestError
 from cudarun.session.workers import connection
 from cudarun.session.workers.parent import STARTUP_LIMIT
+from cudarun.session.workers.shared_file import SharedFile
 from cudarun.session.workers.worker import die_with
 
 _TICK = 0.05  # seconds between calls of `is_stuck`
@@ -108,6 +109,19 @@ class SupervisedProgram:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         _note_in_page(0)
+
+
+def run_compiler(
+    command: Sequence[str], timeout: float | None = None, **environment: str
+) -> tuple[int | None, str]:
+    """Run a program; return its status, ``None`` if its limit killed it, and its messages."""
+    with SharedFile() as output:
+        file = output.fileno()
+        with SupervisedProgram(
+            command, stdout=file, stderr=file, environment=environment
+        ) as program:
+            status = program.wait(timeout)
+        return status, output.read().decode(errors="replace")
 
 
 def run_in_foreground(

@@ -14,9 +14,10 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
-from cudarun.base.decoding import InvalidDocument, decode, parse
+from cudarun.base.decoding import MAX_MAGNITUDE, InvalidDocument, decode, parse
 from cudarun.base.errors import RequestError
 from cudarun.base.files import OutputFile, whole_file
+from cudarun.base.options import option_fields
 from cudarun.session.fleet.request import NodeRequest
 
 _REQUEST = "fleet.json"
@@ -89,9 +90,16 @@ def unpack(data: bytes, folder: Path) -> NodeRequest:
 
 def _request(document: object) -> NodeRequest:
     try:
-        return decode(NodeRequest, document, others=False)
+        request = decode(NodeRequest, document, others=False)
     except InvalidDocument as error:
         raise InvalidDocument(f"it was made by another version of cudarun: {error}") from None
+    for each in option_fields(NodeRequest):
+        low, high = each.metadata["option"][1].get("bounds", (0, MAX_MAGNITUDE))
+        value = getattr(request, each.name)
+        if isinstance(value, int | float) and not low <= value <= high:
+            raise InvalidDocument(f"{each.name} is {value}")
+    _relative(_FILES + request.spec)
+    return request
 
 
 def _common_folder(files: list[str]) -> str:

@@ -78,7 +78,15 @@ def test_hostile_archives(folder: Path, members: dict[str, bytes | None]) -> Non
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("limit", "soon"), ("runs", 1e9), ("names", "a"), ("seed", 10**400), ("allow_python", True)],
+    [
+        ("limit", "soon"),
+        ("runs", 1e9),
+        ("runs", -1),
+        ("names", "a"),
+        ("seed", 10**400),
+        ("allow_python", True),
+        ("spec", "../cases.toml"),
+    ],
 )
 def test_a_request_of_other_types(folder: Path, field: str, value: object) -> None:
     data = io.BytesIO()

@@ -306,6 +306,10 @@ APART = (  # the first thread arrives before the others store
         (STORED + BARRIER + "@%p0 fence.acq_rel.cluster;" + RELAXED, False),
         (STORED + MEETING + RELAXED, False),
         (RELAXED + STORED + MEETING, False),
+        (
+            "setp.gt.u32 %p3, %t, 31; @%p3 bra X; " + MEETING + "bra R; X: " + STORED + "exit; R:",
+            False,
+        ),
         (APART.format("", STORED, ""), False),
         (APART.format(".relaxed", STORED, ""), False),
         (APART.format("", "", STORED), True),

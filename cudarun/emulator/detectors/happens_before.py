@@ -216,14 +216,12 @@ class HappensBefore:
         threads = self.batch.threads
         self._arrivals[lanes] += 1
         members = lane_sets.indices(lanes)
-        for block, positions in groups(threads.block_of[members]):
+        for _, positions in groups(threads.block_of[members]):
             here = members[positions]
             number = int(self.thread[here[0]]) // self.threads
             clock = VectorClock(np.array([BLOCK + number]), np.array([self._begun]))
             if not relaxed:
-                start = block * self.threads
-                exited = start + np.flatnonzero(~self.batch.alive[start : start + self.threads])
-                clock = clock.joined(self._clock_now(np.union1d(here, exited)))
+                clock = clock.joined(self._clock_now(here))
             elif len(fenced := here[self._fenced["block"][here] > 0]):
                 clock = clock.joined(self.released_clock(fenced, "block"))
             key = int(threads.cluster_of[here[0]]), int(self._arrivals[here[0]])

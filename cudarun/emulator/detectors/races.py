@@ -31,6 +31,7 @@ from cudarun.emulator.detectors.vector_clocks import (
 )
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.clusters import ClusterArrive
 from cudarun.emulator.machine.regions import Footprint, Section
 from cudarun.emulator.machine.transfers import MemoryStore
 from cudarun.emulator.numerics.arrays import Array, Arrays, Mask
@@ -78,6 +79,8 @@ class RaceDetector(Detector):
         self._before_issue = 0  # of the current action
         self._reporter = RaceReporter(launch, findings, history, self._agents)
         self._lifetimes: dict[Batch, SharedLifetimes] = {}
+        blocks = (block for each in launch.functions.values() for block in each.blocks)
+        self._meet_in_clusters = any(isinstance(each.terminator, ClusterArrive) for each in blocks)
         self._conflicts = Conflicts(launch.functions)
         self._finds_mixed = findings.baseline is not None
         self._checks_strong = self._finds_mixed  # atomic accesses among each other
@@ -408,3 +411,5 @@ class RaceDetector(Detector):
         if batch in self._lifetimes:
             found = self._lifetimes[batch].exited(lane_sets.indices(lanes))
             self._reporter.lifetimes(found[0], EXITED, found[1])
+        if self._meet_in_clusters:  # their exit counts as an arrival
+            self._orders[batch].clusters_arrive(lanes, relaxed=False)

@@ -84,7 +84,7 @@ def read_report(data: bytes) -> ProcessReport:
     """
     report = _DataUnpickler(io.BytesIO(data)).load()
     if not isinstance(report, ProcessReport):
-        raise pickle.UnpicklingError("not a report")
+        raise pickle.UnpicklingError("it is not a report")
     return report
 
 
@@ -95,5 +95,5 @@ class _DataUnpickler(pickle.Unpickler):
         """Return a dataclass by its module and name."""
         found = super().find_class(module, name) if module.startswith("cudarun.") else None
         if not (isinstance(found, type) and is_dataclass(found)):
-            raise pickle.UnpicklingError(f"{module}.{name} is no data")
+            raise pickle.UnpicklingError(f"{module}.{name} is not a dataclass")
         return found

@@ -193,7 +193,7 @@ def test_a_program_cannot_act_by_its_report(tmp_path: Path) -> None:
     ran = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
     )
-    assert "posix.mkdir is no data" in ran.stderr
+    assert "posix.mkdir is not a dataclass" in ran.stderr
     assert not (tmp_path / "forged").exists()
 
 

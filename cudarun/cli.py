@@ -322,4 +322,8 @@ def _suggested_option(error: click.NoSuchOption, args: Sequence[str]) -> str | N
     is_of_all = isinstance(error.ctx and error.ctx.command, click.Group)
     if is_of_all and any(word in COMMANDS for word in args):
         return "put options after the command: cudarun COMMAND [OPTIONS] …"
-    return f"did you mean '{error.possibilities[0]}'?" if error.possibilities else None
+    names = error.possibilities or []
+    if not names and len(error.option_name) == 2 and error.ctx:  # other programs have it: -b
+        options = [each.opts[-1] for each in error.ctx.command.params]
+        names = [each for each in options if each.startswith(f"-{error.option_name}")]
+    return f"did you mean {names[0]!r}?" if names else None

@@ -175,6 +175,8 @@ def test_a_misspelt_command(run: Run, words: tuple[str, ...], meant: str) -> Non
         (("--verison",), "did you mean '--version'?"),
         (("-d", "cpu", "devices"), "put options after the command: cudarun COMMAND [OPTIONS] …"),
         (("--json", "devices"), "put options after the command: cudarun COMMAND [OPTIONS] …"),
+        (("load", "x.ptx", "-b", "9"), "did you mean '--block'?"),
+        (("devices", "-z"), "see 'cudarun devices --help'"),
         (("devices", "--zzz"), "see 'cudarun devices --help'"),
     ],
 )

@@ -60,5 +60,7 @@ def command(program: tuple[str, ...], **values: Any) -> int:
     check_outputs(output_files(click.get_current_context().command.params, values), ())
     # Imported here: --help starts no server.
     from cudarun.session.exec.parent import execute
+    from cudarun.session.launch.detection import check_engine
 
+    check_engine(request.detection, request.engine)
     return finish(execute(request, renderer.prepare), renderer)

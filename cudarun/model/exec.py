@@ -79,6 +79,7 @@ class ExecReport:
         unchecked: Failed calls whose errors were ignored.
         unsupported: The calls that the emulated device does not have.
         problems: Why code could not be loaded, or a library not be used.
+        defects: Errors of cudarun itself, after which no fault is reported.
         fault: The report of the fault that ended a kernel.
         limit: The time limit that was exceeded, in seconds.
         running: The states of the threads of a kernel that was running at the end.
@@ -93,6 +94,7 @@ class ExecReport:
     unchecked: tuple[UncheckedError, ...] = ()
     unsupported: tuple[UnsupportedCall, ...] = ()
     problems: tuple[str, ...] = ()
+    defects: tuple[str, ...] = ()
     fault: str | None = None
     limit: float | None = None
     running: str | None = None
@@ -106,9 +108,11 @@ class ExecReport:
 
     @property
     def exit_code(self) -> int:
-        """The exit code: of a time limit, a fault, a signal, findings, or that of the program."""
+        """The exit code of the worst that has happened, or that of the program."""
         if self.keeps_status:
             return self.program_status
+        if self.defects:
+            return int(ExitCode.WORKER_DIED)
         if self.limit is not None:
             return int(ExitCode.OUT_OF_TIME)
         if self.fault is not None:

@@ -54,6 +54,7 @@ class ProcessReport:
         unsupported: The calls that the emulated device does not have, with their numbers.
         refused: Kernels that could not be loaded, and why.
         foreign: Libraries that use private tables of the driver, and their functions.
+        defects: Errors of the emulated device itself, each in a line.
         fault: The report of the fault that ended a kernel.
         running: The states of the threads of a kernel that was still running.
         findings: Those of the detectors.
@@ -68,6 +69,7 @@ class ProcessReport:
     unsupported: dict[str, int] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     foreign: dict[str, str] = field(default_factory=dict)
+    defects: list[str] = field(default_factory=list)
     fault: str | None = None
     running: str | None = None
     findings: list[Any] = field(default_factory=list)

@@ -58,6 +58,8 @@ def _lines(report: ExecReport) -> Iterator[str]:
         yield f"unsupported: {call.call}{times}: it returned an error"
     for problem in report.problems:
         yield one_line(f"error: {problem}")
+    for defect in report.defects:
+        yield f"internal error: {defect}: this is an error in cudarun, not in the program"
     if report.fault is not None:
         yield f"error: {report.fault}"
     if report.limit is not None:

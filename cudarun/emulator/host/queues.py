@@ -9,7 +9,6 @@ hardware (programming guide, "Default Stream"); kernels of a device run one at a
 from __future__ import annotations
 
 import threading
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
@@ -113,8 +112,8 @@ class StreamQueues:
                     task.refusal = refusal
                 except (OutOfMemory, MemoryError, InvalidAddress) as error:
                     task.refusal = Refusal("INVALID_VALUE", str(error))
-                except BaseException as error:  # a defect; the thread goes on to later work
-                    traceback.print_exc()
+                except Exception as error:  # a defect; the thread goes on to later work
+                    threading.excepthook(threading.ExceptHookArgs([type(error), error, None, None]))
                     task.refusal = Refusal("UNKNOWN", f"internal error: {error!r}")
                 if task.refusal is not None:
                     self._failed(task.refusal)

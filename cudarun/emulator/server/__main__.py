@@ -14,6 +14,7 @@ import socket
 import struct
 import sys
 import time
+import traceback
 from contextlib import suppress
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def main(arguments: list[str]) -> None:
     listener = socket.socket(fileno=0)
     select.select([listener], [], [])
     options.folder.joinpath(USED).touch()  # before the first connection is accepted
-    _Dispatcher(listener, options).serve()
+    sys.exit(_Dispatcher(listener, options).serve())
 
 
 class _Dispatcher:
@@ -54,8 +55,13 @@ class _Dispatcher:
         self._silent: dict[socket.socket, None] = {}
         self._is_ending = False
 
-    def serve(self) -> None:
-        """Serve until the parent has said so, and all servers have ended; it can say more."""
+    def serve(self) -> bool:
+        """Serve until the parent has said so, and all servers have ended; it can say more.
+
+        Returns:
+            Whether a server has failed.
+        """
+        has_failed = False
         while self._servers or not self._is_ending:
             poll = select.poll()
             for end in (self._listener, *self._silent, *self._ends()):
@@ -64,7 +70,7 @@ class _Dispatcher:
             for key, (server, end) in [*self._servers.items()]:
                 if end.fileno() in ready:  # closed
                     end.close()
-                    os.waitpid(server, 0)
+                    has_failed |= os.waitpid(server, 0)[1] != 0
                     del self._servers[key]
             for end in [each for each in self._silent if each.fileno() in ready]:
                 del self._silent[end]
@@ -72,6 +78,7 @@ class _Dispatcher:
                     self._greet(end)
             if self._listener.fileno() in ready:
                 self._accept()
+        return has_failed
 
     def _ends(self) -> list[socket.socket]:
         return [end for _, end in self._servers.values()]
@@ -130,6 +137,8 @@ class _Dispatcher:
                 each.close()
             ProcessServer(pid, self._options).serve(theirs)
             status = 0
+        except Exception:  # a defect
+            traceback.print_exc()
         finally:
             for stream in (sys.stdout, sys.stderr):
                 if stream is not None:  # closed from the start

@@ -59,7 +59,7 @@ DRAIN, STOP = b"drain", b"stop!"
 _CONNECTION = b"connection"
 _AT_ONCE = (STOP, b"")  # nothing if the parent has ended
 
-_NOT_SUPPORTED, _UNKNOWN = 801, 999
+_OUT_OF_MEMORY, _NOT_SUPPORTED, _UNKNOWN = 2, 801, 999
 _HEAD = struct.Struct("=QQ")
 _CODE = 48  # bytes of code after a call
 # Errors that a program need not look at: they report a state, or follow from an earlier one.
@@ -110,6 +110,7 @@ class ProcessServer:
         }
         self._unsupported: Counter[str] = Counter()
         self._unchecked: Counter[FailedCall] = Counter()
+        threading.excepthook = lambda args: self._note_defect(args.exc_value)
         access_host(self._memory)
         process.show = show_printed
         driver.cuInit(0)
@@ -171,7 +172,7 @@ class ProcessServer:
         for note in runtime_calls.code.notes:
             kernel, _, words = note.partition("\0")
             report.refused[kernel] = words
-        if process.fault is not None:
+        if process.fault is not None and not report.defects:
             report.fault = process.fault.report
         if self._options.detect or self._options.stats:
             report.findings, report.statistics = driver.stop_detectors()
@@ -251,8 +252,10 @@ class ProcessServer:
             except Refusal as refusal:  # of an argument
                 result, outputs = int(refusal.result), ()
                 thread.error = result if number >= PER_LIBRARY else thread.error
-            except Exception:  # the program gets an error, the user a traceback
-                traceback.print_exc()
+            except MemoryError:
+                result, outputs = _OUT_OF_MEMORY, ()
+            except Exception as error:  # a defect: the program gets an error
+                self._note_defect(error)
                 result, outputs = _UNKNOWN, ()
             self._report.calls += 1
             if result:
@@ -322,6 +325,11 @@ class ProcessServer:
         elif is_driver and ignores_result(code):
             with self._lock:
                 self._unchecked[failed] += 1
+
+    def _note_defect(self, error: BaseException | None) -> None:
+        """Note an error of this process, with its traceback on stderr."""
+        traceback.print_exception(error)
+        self._report.defects.append(f"{type(error).__name__}: {error}")
 
     def _note_foreign(self, message: bytes) -> None:
         file, _, function = message.partition(b"\0")

@@ -138,9 +138,10 @@ class RegisteredCode:
         return binary.library
 
     def _note(self, symbol: HostSymbol) -> None:
-        """Record the driver's last message."""
+        """Record the driver's last message; after a fault, every call fails."""
         words = process.log.last_words
-        self.notes[f"{symbol.name.decode(errors='replace')}\0{words}"] = None
+        if process.fault is None:
+            self.notes[f"{symbol.name.decode(errors='replace')}\0{words}"] = None
 
 
 def _linked(pointers: int) -> bytes:

@@ -73,16 +73,23 @@ def execute(request: ExecRequest, prepare: Callable[[], None]) -> ExecReport:
                 _kill_all(folder)
         reports = [*_reports(folder)]
         seconds = time.monotonic() - start
-    return _report(request, status, seconds, reports, is_late=is_late)
+    return _report(
+        request, status, seconds, reports, is_late=is_late, is_broken=servers.have_failed
+    )
 
 
 class Servers:
-    """The process whose copies are the servers of the program's processes."""
+    """The process whose copies are the servers of the program's processes.
+
+    Attributes:
+        have_failed: Whether one has ended without its report.
+    """
 
     def __init__(self, path: Path, listener: socket.socket, program: SupervisedProgram) -> None:
         self._path = path
         self._listener = listener
         self._program = program
+        self.have_failed = False
 
     def finish(self, is_killed: bool, end: float | None) -> bool:
         """Wait until the servers have written their reports.
@@ -116,6 +123,7 @@ class Servers:
         except KeyboardInterrupt:
             self.stop()
             self._program.wait(None)
+        self.have_failed = self._program.status() != 0
         return is_late
 
     def stop(self) -> None:
@@ -210,10 +218,14 @@ def _report(
     reports: Sequence[ProcessReport],
     *,
     is_late: bool,
+    is_broken: bool,
 ) -> ExecReport:
     unsupported: Counter[str] = Counter()
     for each in reports:
         unsupported.update(each.unsupported)
+    defects = [each for report in reports for each in report.defects]
+    if is_broken and not defects:
+        defects.append("a server of the program's processes has ended without its report")
     return ExecReport(
         program=shlex.join(request.command),
         program_status=status,
@@ -223,7 +235,8 @@ def _report(
         unchecked=tuple(_unchecked(reports)),
         unsupported=tuple(UnsupportedCall(*row) for row in sorted(unsupported.items())),
         problems=tuple(dict.fromkeys(_problems(request, reports))),
-        fault=next((each.fault for each in reports if each.fault), None),
+        defects=tuple(dict.fromkeys(defects)),
+        fault=None if defects else next((each.fault for each in reports if each.fault), None),
         limit=request.timeout if is_late else None,
         running=next((each.running for each in reports if each.running), None),
         keeps_status=request.exit_code == "program",
@@ -250,13 +263,12 @@ def _detectors(request: ExecRequest, reports: Iterable[ProcessReport]) -> Iterat
         return
     # Imported here: most runs have no detectors.
     from cudarun.session.launch.detection import DetectorResults, detector_report
-    from cudarun.session.launch.request import Detection
 
-    detection = Detection(detect=request.detect, stats=request.stats)
     for each in reports:
         results = DetectorResults(findings=each.findings, statistics=each.statistics)
-        found = detector_report(detection, results, (), {})
-        if found is not None and each.kernels:
+        found = detector_report(request.detection, results, (), {})
+        has_passed = each.kernels and not (each.fault or each.defects)
+        if found is not None and (has_passed or found.findings or found.statistics):
             yield found
 
 

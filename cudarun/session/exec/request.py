@@ -40,3 +40,8 @@ class ExecRequest:
         "limit (report), or always with the code of the program.",
     )
     keeps_stdout: bool = False
+
+    @property
+    def detection(self) -> Detection:
+        """The detectors, as those of a launch."""
+        return Detection(detect=self.detect, stats=self.stats)

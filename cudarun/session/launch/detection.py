@@ -46,14 +46,7 @@ def check_detection(options: ProgramOptions, devices: Iterable[Selector]) -> Non
     """
     detection = options.detection
     schedules = {"--schedule": options.schedule is not None, "--schedules": bool(options.schedules)}
-    scheduled = any(schedules.values())
-    if (detection.stats or detection.prove or scheduled) and options.engine == "compile":
-        what = "do not follow schedules" if scheduled else "have no statistics and proofs"
-        raise RequestError(
-            f"compiled kernels {what}",
-            hint="--cpu-engine auto interprets these launches",
-            option="--cpu-engine",
-        )
+    check_engine(detection, options.engine, scheduled=any(schedules.values()))
     wanted = {
         "--prove": detection.prove,
         "--detect": detection.detect,
@@ -68,6 +61,21 @@ def check_detection(options: ProgramOptions, devices: Iterable[Selector]) -> Non
                 hint="run the launch with -d cpu, or use --sanitize on a GPU",
                 option=option,
             )
+
+
+def check_engine(detection: Detection, engine: str | None, *, scheduled: bool = False) -> None:
+    """Refuse what compiled code alone cannot do.
+
+    Raises:
+        RequestError: The engine does not interpret.
+    """
+    if (detection.stats or detection.prove or scheduled) and engine == "compile":
+        what = "do not follow schedules" if scheduled else "have no statistics and proofs"
+        raise RequestError(
+            f"compiled kernels {what}",
+            hint="--cpu-engine auto interprets these launches",
+            option="--cpu-engine",
+        )
 
 
 @dataclass(slots=True)

@@ -1,5 +1,7 @@
 /* A program as nvcc writes one: it registers a fat binary, and calls the runtime by its functions.
    The first argument says what it does; the declarations are those of the toolkit's headers. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -317,6 +319,13 @@ int main(int count, char **words) {
     printf("%s\n", cudaGetErrorName(cudaGetLastError()));
     printf("%s\n", cudaGetErrorName(cudaStreamCreate(0)));
     return 0;
+  }
+  if (!strcmp(what, "malformed")) { /* a call without its arguments */
+    check(cudaFree(0), __LINE__);
+    int (*cr_call)(uint32_t, uint64_t, const uint64_t *, uint32_t) = dlsym(RTLD_DEFAULT, "cr_call");
+    uint32_t call = 0;
+    while (call < 1000 && cr_call(call, 0, 0, 0) != 999) call++;
+    return call == 1000;
   }
   if (!strcmp(what, "abort")) {
     scaled(32, host);

@@ -178,6 +178,35 @@ def test_a_result_needs_a_place(program: Exec) -> None:
     assert program("no place").stdout == 3 * "cudaErrorInvalidValue\n"
 
 
+def test_a_defect_of_cudarun_is_not_the_kernels(program: Exec) -> None:
+    ran = program("malformed")
+    assert ran.returncode == 7
+    assert "internal error: IndexError" in ran.stderr
+
+
+KILL_SERVERS = """
+"$0" scale
+for each in /proc/[0-9]*; do
+  grep -qs "${CUDARUN_EXEC_SOCKET%/*}" $each/cmdline && kill -9 ${each#/proc/}
+done
+true
+"""
+
+
+def test_a_server_that_ends_without_its_report(program: Exec) -> None:
+    ran = program("scale", through=("sh", "-c", KILL_SERVERS))
+    assert ran.returncode == 7
+    assert "internal error: a server of the program's processes has ended" in ran.stderr
+
+
+@pytest.mark.parametrize("detect", [(), ("--detect", "race")])
+def test_counts_need_the_interpreter(program: Exec, detect: tuple[str, ...]) -> None:
+    ran = program("--stats", *detect, "--cpu-engine", "compile", "scale")
+    assert ran.returncode == 2
+    assert "compiled kernels have no statistics" in ran.stderr
+    assert not ran.stdout
+
+
 FORGED = """
 import os, pickle
 class Act:

@@ -16,7 +16,15 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.engine_run import COMPILE, INTERPRET, EngineRun, Interpreter
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NO_OBSERVER
-from cudarun.emulator.tiers import MUCH_MEMORY, PROCESS_TIERS, Tiers, is_copied, order_reason
+from cudarun.emulator.tiers import (
+    MUCH_MEMORY,
+    PROCESS_TIERS,
+    TALKS,
+    Tiers,
+    is_copied,
+    order_reason,
+    talks,
+)
 
 AUTO = "auto"
 MODES = (AUTO, INTERPRET, COMPILE)
@@ -165,8 +173,8 @@ class Engines:
         self.notes.pop(launch.kernel.name, None)
         run = EngineRun(launch, on_progress, interpreter, self.threads, partial(self._note, launch))
         reason = "" if self.mode == INTERPRET else _unsuitable(launch)
-        if self.mode == AUTO and launch.observer.detectors and not is_copied(launch):
-            reason = reason or MUCH_MEMORY
+        if self.mode == AUTO and launch.observer.detectors and not reason:
+            reason = TALKS if talks(launch) else "" if is_copied(launch) else MUCH_MEMORY
         if self.mode == COMPILE and not (reason and launch.observer.detectors):
             self._compile(run, reason)
         elif self.mode == INTERPRET or reason:  # detectors have findings with either engine

@@ -53,6 +53,7 @@ class Allocation:
         live: False once it has been freed.
         unwritten: 1 for every uninitialized byte, 0 for the others; ``None`` if they are not
             tracked.
+        unchanged: 1 for every byte that the interpreter has not written since `track_writes`.
     """
 
     base: int
@@ -61,6 +62,7 @@ class Allocation:
     bytes: Array = field(repr=False)
     live: bool = True
     unwritten: Array | None = field(default=None, repr=False)
+    unchanged: Array | None = field(default=None, repr=False)
     _views: dict[np.dtype[Any], Array] = field(default_factory=dict, repr=False)
 
     @property
@@ -95,7 +97,7 @@ class Memory:
 
     Attributes:
         notes_writes: Track uninitialized bytes in new allocations.
-        tracks_unwritten: Whether an allocation has had bytes to track.
+        tracks_bytes: Whether an allocation has had bytes to track.
     """
 
     _advice = mmap.MADV_DONTNEED
@@ -104,7 +106,7 @@ class Memory:
         self.base = base
         self.capacity = capacity
         self.notes_writes = False
-        self.tracks_unwritten = False
+        self.tracks_bytes = False
         self.used = 0
         self._reserved = 0
         self._arena: Array = np.empty(0, dtype=np.uint8)
@@ -158,7 +160,7 @@ class Memory:
             allocation = Allocation(address, size, label, self._arena[start : start + size])
             if self.notes_writes and not defined:
                 allocation.unwritten = np.ones(size, dtype=np.uint8)
-                self.tracks_unwritten = True
+                self.tracks_bytes = True
             self._live.insert(bisect_right(self._live, address, key=_base), allocation)
             self._table = None
             self.used += size
@@ -261,7 +263,7 @@ class Memory:
         allocation = self._containing(address, size)
         if allocation.unwritten is None:
             allocation.unwritten = np.zeros(allocation.size, dtype=np.uint8)
-            self.tracks_unwritten = True
+            self.tracks_bytes = True
         start = address - allocation.base
         allocation.unwritten[start : start + size] = 1
 
@@ -303,6 +305,44 @@ class Memory:
                     each.unwritten[:] = unwritten
 
         return restore
+
+    def track_writes(self) -> Callable[[bool], None]:
+        """Return a function that restores, or keeps, what the interpreter writes from now on.
+
+        It changes nothing else: meanwhile, others can write and allocate.
+        """
+        tracked = [
+            (each, each.bytes.copy(), None if each.unwritten is None else each.unwritten.copy())
+            for each in self._live
+        ]
+        for each, _, _ in tracked:
+            each.unchanged = np.ones(each.size, dtype=np.uint8)
+        self.tracks_bytes |= bool(tracked)
+
+        def end(restores: bool) -> None:
+            for each, data, unwritten in tracked:
+                if restores and each.live and each.unchanged is not None:
+                    written = each.unchanged == 0
+                    each.bytes[written] = data[written]
+                    if each.unwritten is not None and unwritten is not None:
+                        each.unwritten[written] = unwritten[written]
+                each.unchanged = None
+
+        return end
+
+    def revive(self, allocation: Allocation) -> None:
+        """Undo that an allocation was freed; all its bytes count as written."""
+        with self._lock:
+            self._live.insert(bisect_right(self._live, allocation.base, key=_base), allocation)
+            self._freed = deque(
+                (each for each in self._freed if each.base != allocation.base),
+                maxlen=_FREED_REMEMBERED,
+            )
+            self._table = None
+            self.used += allocation.size
+            allocation.live = True
+            if allocation.unchanged is not None:
+                allocation.unchanged[:] = 0
 
     def bytes_at(self, address: int, size: int, *, to_write: bool = False) -> Array:
         """Return a view of the bytes from ``address``, to read, or to write all of it.
@@ -365,6 +405,24 @@ class DeviceHeap:
 
         return restore
 
+    def track_writes(self) -> Callable[[bool], None]:
+        """Return a function that restores, or keeps, which blocks are allocated."""
+        blocks = {address: self.memory.find(address) for address in self._blocks}
+        used = self._used
+
+        def end(restores: bool) -> None:
+            if not restores:
+                return
+            for address in self._blocks.keys() - blocks:
+                self.memory.free(address)
+            for allocation in blocks.values():
+                if allocation is not None and not allocation.live:
+                    self.memory.revive(allocation)
+            self._blocks = {each.base: each.size for each in blocks.values() if each is not None}
+            self._used = used
+
+        return end
+
     def release(self) -> None:
         """Free all blocks, when the context ends."""
         for address in tuple(self._blocks):
@@ -382,6 +440,29 @@ def snapshot(memories: Sequence[Memory], heap: DeviceHeap | None) -> Callable[[]
             part()
 
     return restore
+
+
+def track_writes(memories: Sequence[Memory], heap: DeviceHeap | None) -> Callable[[bool], None]:
+    """Return a function that restores, or keeps, what the interpreter writes from now on."""
+    parts = [] if heap is None else [heap.track_writes()]  # whose blocks are restored first
+    parts += [memory.track_writes() for memory in memories]
+
+    def end(restores: bool) -> None:
+        for part in parts:
+            part(restores)
+
+    return end
+
+
+Exchange = Callable[[int, int, int, int], int]
+exchange: Exchange | None = None
+"""Compares and swaps memory that another process shares: address, size, old and new value."""
+
+
+def exchange_by(function: Exchange) -> None:
+    """Make operations of the system's scope atomic for another process, by a function."""
+    global exchange
+    exchange = function
 
 
 def reserved_bytes(capacity: int) -> int:

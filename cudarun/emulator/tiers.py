@@ -18,7 +18,7 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.engine_run import COMPILE, INTERPRET, SUSPECTED, EngineRun
 from cudarun.emulator.machine.launch import Launch
-from cudarun.emulator.memory import snapshot
+from cudarun.emulator.memory import track_writes
 
 if TYPE_CHECKING:
     from cudarun.emulator.compiled.engine import KernelCompilation
@@ -38,6 +38,9 @@ MUCH_MEMORY = "copying its memory for detectors takes long"
 
 SHORT = "it takes less time than compiling"
 """The reason of ``auto`` for a launch that compiled code would not make shorter."""
+
+TALKS = "the program can have seen what it wrote"
+"""The reason of launches with detectors that must not be repeated."""
 
 _RUNNING = "all its blocks were running before it was known to take longer than compiling"
 _FINDINGS = "the detectors had findings before the compiled code was ready"
@@ -208,6 +211,13 @@ def order_reason(visible_order: str) -> str:
     return f"{ORDER} ({visible_order})" if visible_order else ""
 
 
+def talks(launch: Launch) -> bool:
+    """Return whether a kernel and the program can have seen values of each other."""
+    from cudarun.emulator.machine.effects import communicates  # few launches need it
+
+    return communicates(launch)
+
+
 def is_copied(launch: Launch, most: int = _SAVED_BYTES) -> bool:
     """Return whether memory has so few bytes, or few for each thread: copying it takes no time."""
     used = sum(memory.used for memory in launch.memories)
@@ -220,7 +230,8 @@ class _Handover:
     Args:
         tier: The tier of its kernel.
         launch: The launch, before it runs. Its memory is copied if compiled code can have to begin
-            again, which it always has to with detectors.
+            again, which it always has to with detectors. Only what the launch itself has written
+            is restored: other streams and the program write and allocate at the same time.
     """
 
     def __init__(self, tier: KernelTier, launch: Launch) -> None:
@@ -230,12 +241,12 @@ class _Handover:
         self._next = tier.thresholds.interval
         self._ended, self._ended_at = 0, 0.0  # blocks, and the work until then
         self._begins_again = False
-        self._restore: Callable[[], None] | None = None
-        is_held = not launch.launches_grids and tier.holds_back()
+        self._end_tracking: Callable[[bool], None] | None = None
+        is_held = not launch.launches_grids and tier.holds_back() and not talks(launch)
         if not tier.reason and (
             self._is_observed or (is_held and is_copied(launch, _SAVED_AT_FIRST))
         ):
-            self._restore = snapshot(launch.memories, launch.config.heap)
+            self._end_tracking = track_writes(launch.memories, launch.config.heap)
 
     def __call__(self, executed: Collection[int]) -> bool:
         work = self._tier.work_of(self._launch)
@@ -250,7 +261,7 @@ class _Handover:
                 return self._begins_again
             changed = self._has_changed_memory(executed)
             pays = _TIMES_AS_FAST * rest > rest + work
-            self._begins_again = changed and pays and self._restore is not None
+            self._begins_again = changed and pays and self._end_tracking is not None
             return self._begins_again or not changed
 
         takes_over = self._tier.takes_over(self._launch, rest, can_leave)
@@ -266,9 +277,9 @@ class _Handover:
     def begins_again(self) -> bool:
         """Restore the state before the launch if compiled code begins with the first block."""
         launch = self._launch
+        if self._end_tracking is not None:
+            self._end_tracking(self._begins_again)
         if self._begins_again:
-            assert self._restore is not None
-            self._restore()
             launch.begin_again()
             if self._is_observed:
                 launch.observer.ended(launch)
@@ -282,7 +293,7 @@ class _Handover:
             most: The largest number.
         """
         launch = self._launch
-        is_whole = launch.config.cooperative or self._restore is not None
+        is_whole = launch.config.cooperative or self._end_tracking is not None
         if is_whole or not self._tier.holds_back():
             return most
         blocks = max(most // _BATCHES, _LEAST_LANES // launch.block_threads)

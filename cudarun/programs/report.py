@@ -9,6 +9,9 @@ from typing import Any
 
 from cudarun.base.records import dataclass
 
+CLIENT = "libcudarun_client.so"
+"""The library by which the program calls its server, in the folder of reports."""
+
 USED = "used"
 """The file that exists once a process of the program has called CUDA."""
 

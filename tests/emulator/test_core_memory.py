@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cudarun.emulator.execution import execute
 from cudarun.emulator.host.hostmemory import RegisteredMemory
-from cudarun.emulator.memory import DeviceHeap, InvalidAddress, Memory, OutOfMemory
+from cudarun.emulator.memory import DeviceHeap, InvalidAddress, Memory, OutOfMemory, track_writes
 from tests.emulator.device import Device
 
 BASE = 0x7F00_0000_0000
@@ -103,6 +103,21 @@ def test_any_sequence_keeps_allocations_apart(steps: list[tuple[bool, int]]) -> 
         assert all(start >= end for start, end in zip(sorted(live), ends, strict=False))
         bases, sizes = memory.table()
         assert dict(zip(bases.tolist(), sizes.tolist(), strict=True)) == live
+
+
+@pytest.mark.parametrize("restores", [False, True])
+def test_blocks_of_a_launch_that_begins_again(memory: Memory, restores: bool) -> None:
+    heap = DeviceHeap(memory, 1000)
+    first = heap.allocate(400)
+    memory.bytes_at(first, 400)[:] = 5
+    end = track_writes([memory], heap)
+    heap.free(first)
+    second = heap.allocate(700)
+    end(restores)
+    assert [memory.find(each) is not None for each in (first, second)] == [restores, not restores]
+    assert bool(heap.allocate(500)) is restores
+    if restores:
+        assert (memory.bytes_at(first, 400) == 5).all()
 
 
 def test_heap(memory: Memory) -> None:

@@ -142,16 +142,17 @@ class Access:
                 view[place:][index] = rows[lanes, place]
 
     def record_write(self, pieces: list[Piece]) -> None:
-        """Record that located bytes are written, where unwritten ones are tracked."""
+        """Record that located bytes are written, where that is tracked."""
         for piece in pieces:
             match piece.region:
-                case Allocation(unwritten=None) | Section(unwritten=None):
+                case Allocation(unwritten=None, unchanged=None) | Section(unwritten=None):
                     continue
-                case Memory(tracks_unwritten=False):
+                case Memory(tracks_bytes=False):
                     continue
             for part in self.footprints([piece]):
-                if part.region.unwritten is not None:
-                    mark_written(part.region.unwritten, part.offsets, self.bytes)
+                for tracked in (part.region.unwritten, part.region.unchanged):
+                    if tracked is not None:
+                        mark_written(tracked, part.offsets, self.bytes)
 
     def footprints(self, pieces: list[Piece]) -> list[Footprint]:
         """Return the allocations and sections of located accesses."""

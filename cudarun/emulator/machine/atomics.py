@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cudarun.emulator import memory
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.regions import Region, Section
 from cudarun.emulator.machine.spaces import section_window
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 Combine = Callable[[Array, Array], Array]
 
 _SMALL = 2.0**-100  # sums of larger addends are never subnormal
+_EXCHANGED = 8  # bytes, at most, that are exchanged with another process atomically
 _SIXTEEN_BYTES = np.dtype([("low", np.uint64), ("high", np.uint64)])
 
 
@@ -125,6 +127,9 @@ class Atomic(MemoryAction):
         return np.ascontiguousarray(value).view(self.dtype).reshape(len(value))
 
     def _run(self, view: Array, index: Array, values: list[Array]) -> Array | None:
+        is_of_system = self.accesses[0].scope == "sys" and "shared" not in self.space
+        if is_of_system and memory.exchange is not None and view.itemsize <= _EXCHANGED:
+            return self._exchanged(memory.exchange, view, index, values)
         if not self.wanted and self._shortcut is not None:
             self._shortcut.at(view, index, values[0])
             return None
@@ -137,6 +142,25 @@ class Atomic(MemoryAction):
             old, view[index[0]] = self._one_run(view[index[0]], values[0])
         else:
             old = self._runs(view, index, values[0])
+        return old
+
+    def _exchanged(
+        self, exchange: memory.Exchange, view: Array, index: Array, values: list[Array]
+    ) -> Array:
+        """Process one lane after the other, atomically also for another process."""
+        old, bits = np.empty_like(values[0]), np.dtype(f"u{view.itemsize}")
+        for lane, at in enumerate(index):
+            place, given = view[at : at + 1], [value[lane : lane + 1] for value in values]
+            swapped = False
+            while not swapped:
+                held = place.copy()
+                if self.operation == "cas":
+                    new = np.where(held == given[0], given[1], held)
+                else:
+                    new = self._combine(held, given[0])
+                pair = (int(each.view(bits)[0]) for each in (held, new))
+                swapped = bool(exchange(place.ctypes.data, view.itemsize, *pair))
+            old[lane] = held[0]
         return old
 
     def _runs(self, view: Array, index: Array, value: Array) -> Array:

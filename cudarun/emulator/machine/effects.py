@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from cudarun.emulator.code import Action, BlockCode, FunctionCode, Operation
 from cudarun.emulator.machine.access import MemoryAction
 from cudarun.emulator.machine.atomics import Atomic
@@ -10,6 +12,9 @@ from cudarun.emulator.machine.system import free, malloc, vprintf
 from cudarun.emulator.machine.tensor_copies import TensorReduction
 from cudarun.emulator.machine.transfers import AsynchronousCopy, MemoryLoad, MemoryStore, NoEffect
 from cudarun.emulator.machine.warps import WarpAction
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.launch import Launch
 
 _OWN = frozenset({"shared", "local", "param"})
 _DECLARED = (Atomic, AsynchronousCopy, MemoryLoad, MemoryStore, WarpAction)
@@ -25,6 +30,21 @@ def can_show_order(function: FunctionCode) -> bool:
         and (
             isinstance(operation.action, (Atomic, *BULK_REDUCTIONS)) or operation.action in OUTPUTS
         )
+        for operation in function.operations
+    )
+
+
+def communicates(launch: Launch) -> bool:
+    """Return whether a kernel may exchange values with the program while it runs."""
+    has_shared_memory = any(memory.used for memory in launch.memories[1:])
+    return has_shared_memory and any(
+        isinstance(operation, Action)
+        and isinstance(operation.action, MemoryAction)
+        and any(
+            access.space not in _OWN and (access.scope == "sys" or access.order == "volatile")
+            for access in operation.action.accesses
+        )
+        for function in launch.functions.values()
         for operation in function.operations
     )
 

@@ -55,6 +55,7 @@ class Region(Protocol):
         size: Size in bytes.
         live: False once it has been freed.
         unwritten: 1 for every byte that was never written; ``None`` if they are not tracked.
+        unchanged: 1 for every byte that the interpreter has not written; ``None`` likewise.
     """
 
     @property
@@ -65,6 +66,8 @@ class Region(Protocol):
     def live(self) -> bool: ...  # noqa: D102
     @property
     def unwritten(self) -> Array | None: ...  # noqa: D102
+    @property
+    def unchanged(self) -> Array | None: ...  # noqa: D102
 
     def view(self, dtype: np.dtype[Any]) -> Array:
         """Return the memory of all lanes as an array."""
@@ -86,6 +89,7 @@ class Section:
     starts: Indices | None
     live: bool = True
     unwritten: Array | None = None  # the detector of uninitialized reads tracks them
+    unchanged: Array | None = None
 
     def view(self, dtype: np.dtype[Any]) -> Array:
         """Return the memory of all lanes as an array."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import re
@@ -28,6 +29,7 @@ from cudarun.emulator.host.addresses import access_host
 from cudarun.emulator.host.launches import LaunchGeometry
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.memory import exchange_by
 from cudarun.emulator.program import KernelCode
 from cudarun.emulator.runtime_api.calls import RUNTIME_CALLS, thread
 from cudarun.emulator.server import runtime_calls
@@ -46,7 +48,7 @@ from cudarun.emulator.server.linking import link
 from cudarun.emulator.server.marshalling import Handler, Slots, handler
 from cudarun.emulator.server.return_values import ignores_result
 from cudarun.programs.prototypes import LIBRARIES, PER_LIBRARY, Prototype, read_table
-from cudarun.programs.report import FailedCall, KernelTimes, ProcessReport
+from cudarun.programs.report import CLIENT, FailedCall, KernelTimes, ProcessReport
 
 SYNC, REGISTER, SITE, GET_KERNEL, INIT_MODULE, LAUNCH, FOREIGN, LINK, LAUNCH_BY_CALL = range(
     0xFFFF_FF00, 0xFFFF_FF09
@@ -112,6 +114,9 @@ class ProcessServer:
         self._unchecked: Counter[FailedCall] = Counter()
         threading.excepthook = lambda args: self._note_defect(args.exc_value)
         access_host(self._memory)
+        exchange = ctypes.CDLL(os.fspath(options.folder / CLIENT)).cr_exchange
+        exchange.argtypes = [ctypes.c_uint64, ctypes.c_int, ctypes.c_uint64, ctypes.c_uint64]
+        exchange_by(exchange)
         process.show = show_printed
         driver.cuInit(0)
         driver.compile_on_demand()

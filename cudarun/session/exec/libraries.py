@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cudarun.programs import prototypes
+from cudarun.programs.report import CLIENT
 from cudarun.session.workers.c_library import build_libraries
 
 ASSEMBLER = "ptxas"
@@ -18,7 +19,6 @@ _SOURCES = Path(__file__).parent / "native"
 _EXPORTED = re.compile(r"\b(cu(?:da)?[A-Z]\w+)[(,]")
 _LINKERS = {12: "libnvJitLink.so.12", 13: "libnvJitLink.so.13"}
 _RUNTIMES = {"cudart12": ("libcudart.so.12", 12090), "cudart13": ("libcudart.so.13", 13000)}
-_CLIENT = "libcudarun_client.so"
 
 
 def build_cuda_libraries(folder: Path) -> Path:
@@ -37,10 +37,10 @@ def build_cuda_libraries(folder: Path) -> Path:
 
 def _options(folder: Path) -> Mapping[str, Sequence[str]]:
     """Return the options of each library; write its generated sources."""
-    client = os.fspath(folder / _CLIENT)
+    client = os.fspath(folder / CLIENT)
     linked = (client, "-Wl,-rpath,$ORIGIN")
     made: dict[str, Sequence[str]] = {
-        _CLIENT: (_source("client.c"), f"-Wl,-soname,{_CLIENT}"),
+        CLIENT: (_source("client.c"), f"-Wl,-soname,{CLIENT}"),
         "libcudarun_audit.so": (_source("audit.c"),),
         "libcuda.so.1": (
             _generated(folder, "cuda", "driver.c"),

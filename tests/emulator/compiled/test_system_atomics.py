@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cudarun.emulator.engines import COMPILE
+from cudarun.emulator import memory
+from cudarun.emulator.engines import COMPILE, INTERPRET
 from tests.emulator.compiled.engines import device
 
 GCC = shutil.which("gcc")
@@ -22,7 +23,13 @@ long count(volatile unsigned *at, volatile int *stop) {
   return made;
 }
 """
-BLOCKS = 20000
+EXCHANGE = """
+int exchange(long at, int size, unsigned long old, unsigned long new) {
+  unsigned expected = old; /* of 4 bytes, as all values here */
+  return __atomic_compare_exchange_n((unsigned *)at, &expected, new, 0, 5, 5);
+}
+"""
+BLOCKS = {COMPILE: 20000, INTERPRET: 20}
 KERNEL = """
 .visible .entry k(.param .u64 p) {
   .reg .b32 %r<2>; .reg .b64 %a;
@@ -42,24 +49,30 @@ KERNEL = """
         "mov.u32 %r1, 0; red.global.sys.add.u32 [%a], 1;",
     ],
 )
-def test_the_program_counts_at_the_same_time(operation: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", BLOCKS)
+def test_the_program_counts_at_the_same_time(
+    engine: str, operation: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source, library = tmp_path / "count.c", tmp_path / "count.so"
-    source.write_text(COUNTING)
+    source.write_text(COUNTING + EXCHANGE)
     subprocess.run([str(GCC), "-O1", "-shared", "-fPIC", "-o", library, source], check=True)
-    count = ctypes.CDLL(str(library)).count
+    loaded = ctypes.CDLL(str(library))
+    count, exchange = loaded.count, loaded.exchange
     count.restype = ctypes.c_long
-    made, _ = device(KERNEL.replace("OPERATION", operation), COMPILE)
+    exchange.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_ulong, ctypes.c_ulong]
+    monkeypatch.setattr(memory, "exchange", exchange)
+    made, _ = device(KERNEL.replace("OPERATION", operation), engine)
     buffer = made.buffer(np.zeros(4, np.uint32))
-    memory = made.memory.bytes_at(buffer, 16)
+    shared = made.memory.bytes_at(buffer, 16)
     stop = ctypes.c_int(0)
     with ThreadPoolExecutor(1) as pool:
         counted = pool.submit(
-            count, ctypes.c_void_p(memory.ctypes.data), ctypes.c_void_p(ctypes.addressof(stop))
+            count, ctypes.c_void_p(shared.ctypes.data), ctypes.c_void_p(ctypes.addressof(stop))
         )
         try:
             for _ in range(10):
-                made.launch("k", (BLOCKS,), (64,), buffer)
+                made.launch("k", (BLOCKS[engine],), (64,), buffer)
         finally:
             stop.value = 1
-        total = counted.result() + 10 * 64 * BLOCKS
-    assert memory.view(np.uint32)[0] == total % 2**32
+        total = counted.result() + 10 * 64 * BLOCKS[engine]
+    assert shared.view(np.uint32)[0] == total % 2**32

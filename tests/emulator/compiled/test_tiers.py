@@ -19,7 +19,8 @@ from cudarun.emulator.engines import AUTO, COMPILE, INTERPRET
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine import launch as launches
 from cudarun.emulator.machine.batch import Batch
-from cudarun.emulator.tiers import Tiers
+from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.tiers import KernelTier, Tiers
 from tests.emulator.compiled.engines import device
 from tests.support.tiers import eager, patient
 
@@ -179,9 +180,30 @@ def test_a_launch_whose_memory_is_saved_begins_again(
     assert [(note.engine, note.reason) for note in notes] == [(COMPILE, "")] * 2
 
 
+def test_what_others_write_meanwhile_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy of another stream, and an allocation, while a launch that begins again runs."""
+    monkeypatch.setattr(launches, "_LARGEST_BATCH", SMALL)
+    made, engines = device(CHANGING, AUTO)
+    place, other = made.buffer(np.arange(320, dtype="u4")), made.buffer(np.zeros(4, "u4"))
+    new = []
+    begin = KernelTier._begin
+
+    def begin_with_others(tier: KernelTier, launch: Launch) -> None:
+        made.memory.bytes_at(other, 16)[4:8] = 7
+        new.append(made.buffer(np.full(4, 9, "u4")))
+        begin(tier, launch)
+
+    monkeypatch.setattr(KernelTier, "_begin", begin_with_others)
+    made.launch("sums", (5,), (64,), place)
+    assert (engines.notes["sums"].engine, engines.notes["sums"].reason) == (COMPILE, "")
+    assert made.read(place, "u4", 320).tobytes() == launched(CHANGING, INTERPRET, 5)[0]
+    assert list(made.read(other, "u4", 4)) == [0, 0x0707_0707, 0, 0]
+    assert list(made.read(new[0], "u4", 4)) == [9] * 4
+
+
 def test_short_launches_are_not_saved_again(monkeypatch: pytest.MonkeyPatch) -> None:
     saved = []
-    monkeypatch.setattr(tiers, "snapshot", lambda *given: saved.append(given))
+    monkeypatch.setattr(tiers, "track_writes", lambda *given: saved.append(given))
     _, notes = launched(CHANGING, AUTO, 5, 3, patient())
     assert [note.engine for note in notes] == [INTERPRET] * 3
     assert len(saved) == 1

@@ -299,6 +299,22 @@ EXPORT int cr_call_data(uint32_t id, uint64_t caller, const uint64_t *w, uint32_
   return result;
 }
 
+/* Of the server: compare and swap a value that the program shares. */
+#define EXCHANGE(size, kind) \
+  case size: { \
+    kind expected = (kind)old; \
+    return __atomic_compare_exchange_n((kind *)at, &expected, (kind)new, 0, __ATOMIC_SEQ_CST, \
+                                       __ATOMIC_SEQ_CST); \
+  }
+EXPORT int cr_exchange(uint64_t at, int size, uint64_t old, uint64_t new) {
+  switch (size) {
+    EXCHANGE(2, uint16_t)
+    EXCHANGE(4, uint32_t)
+    EXCHANGE(8, uint64_t)
+  default: return 0;
+  }
+}
+
 EXPORT int cr_call(uint32_t id, uint64_t caller, const uint64_t *w, uint32_t n) {
   return cr_call_data(id, caller, w, n, 0, 0);
 }

@@ -285,47 +285,34 @@ class Memory:
         """Return the bytes of all allocations."""
         return [each.bytes for each in self._live]
 
-    def snapshot(self) -> Callable[[], None]:
-        """Return a function that restores all allocations and their contents."""
-        live, used, top = [*self._live], self.used, self._top
+    def snapshot(self, *, tracks: bool = False) -> Callable[..., None]:
+        """Return a function that restores all allocations and their contents, if it is to.
+
+        Args:
+            tracks: Restore only what the interpreter writes from now on: meanwhile, others can
+                write and allocate.
+        """
+        live, freed, used, top = [*self._live], [*self._freed], self.used, self._top
         contents = [
             (each, each.bytes.copy(), None if each.unwritten is None else each.unwritten.copy())
             for each in live
         ]
-        freed = [*self._freed]
-
-        def restore() -> None:
-            self._arena[top - self.base : max(self._top, top) - self.base] = 0
-            self._live, self.used, self._top, self._table = [*live], used, top, None
-            self._freed = deque(freed, maxlen=_FREED_REMEMBERED)
-            for each, data, unwritten in contents:
-                each.live = True
-                each.bytes[:] = data
-                if each.unwritten is not None and unwritten is not None:
-                    each.unwritten[:] = unwritten
-
-        return restore
-
-    def track_writes(self) -> Callable[[bool], None]:
-        """Return a function that restores, or keeps, what the interpreter writes from now on.
-
-        It changes nothing else: meanwhile, others can write and allocate.
-        """
-        tracked = [
-            (each, each.bytes.copy(), None if each.unwritten is None else each.unwritten.copy())
-            for each in self._live
-        ]
-        for each, _, _ in tracked:
+        for each in live if tracks else ():
             each.unchanged = np.ones(each.size, dtype=np.uint8)
-        self.tracks_bytes |= bool(tracked)
+            self.tracks_bytes = True
 
-        def end(restores: bool) -> None:
-            for each, data, unwritten in tracked:
-                if restores and each.live and each.unchanged is not None:
-                    written = each.unchanged == 0
-                    each.bytes[written] = data[written]
+        def end(*, restores: bool = True) -> None:
+            if restores and not tracks:
+                self._arena[top - self.base : max(self._top, top) - self.base] = 0
+                self._live, self.used, self._top, self._table = [*live], used, top, None
+                self._freed = deque(freed, maxlen=_FREED_REMEMBERED)
+            for each, data, unwritten in contents:
+                each.live |= not tracks
+                if restores and each.live:
+                    bytes_ = slice(None) if each.unchanged is None else each.unchanged == 0
+                    each.bytes[bytes_] = data[bytes_]
                     if each.unwritten is not None and unwritten is not None:
-                        each.unwritten[written] = unwritten[written]
+                        each.unwritten[bytes_] = unwritten[bytes_]
                 each.unchanged = None
 
         return end
@@ -334,10 +321,8 @@ class Memory:
         """Undo that an allocation was freed; all its bytes count as written."""
         with self._lock:
             self._live.insert(bisect_right(self._live, allocation.base, key=_base), allocation)
-            self._freed = deque(
-                (each for each in self._freed if each.base != allocation.base),
-                maxlen=_FREED_REMEMBERED,
-            )
+            kept = (each for each in self._freed if each.base != allocation.base)
+            self._freed = deque(kept, maxlen=_FREED_REMEMBERED)
             self._table = None
             self.used += allocation.size
             allocation.live = True
@@ -396,30 +381,20 @@ class DeviceHeap:
         self._used -= size
         return self.memory.free(address)
 
-    def snapshot(self) -> Callable[[], None]:
-        """Return a function that restores which blocks are allocated, not their contents."""
+    def snapshot(self, *, tracks: bool) -> Callable[..., None]:
+        """Return a function that restores which blocks are allocated; see `Memory.snapshot`."""
         blocks, used = dict(self._blocks), self._used
+        allocations = [self.memory.find(address) for address in blocks] if tracks else []
 
-        def restore() -> None:
-            self._blocks, self._used = dict(blocks), used
-
-        return restore
-
-    def track_writes(self) -> Callable[[bool], None]:
-        """Return a function that restores, or keeps, which blocks are allocated."""
-        blocks = {address: self.memory.find(address) for address in self._blocks}
-        used = self._used
-
-        def end(restores: bool) -> None:
+        def end(*, restores: bool = True) -> None:
             if not restores:
                 return
-            for address in self._blocks.keys() - blocks:
+            for address in self._blocks.keys() - blocks if tracks else ():
                 self.memory.free(address)
-            for allocation in blocks.values():
+            for allocation in allocations:
                 if allocation is not None and not allocation.live:
                     self.memory.revive(allocation)
-            self._blocks = {each.base: each.size for each in blocks.values() if each is not None}
-            self._used = used
+            self._blocks, self._used = dict(blocks), used
 
         return end
 
@@ -429,27 +404,18 @@ class DeviceHeap:
             self.free(address)
 
 
-def snapshot(memories: Sequence[Memory], heap: DeviceHeap | None) -> Callable[[], None]:
-    """Return a function that restores memories and a heap."""
-    parts = [memory.snapshot() for memory in memories]
-    if heap is not None:
-        parts.append(heap.snapshot())
+def snapshot(
+    memories: Sequence[Memory], heap: DeviceHeap | None, *, tracks: bool = False
+) -> Callable[..., None]:
+    """Return a function that restores memories and a heap, if it is to: see `Memory.snapshot`."""
+    parts = (
+        [] if heap is None else [heap.snapshot(tracks=tracks)]
+    )  # whose blocks are restored first
+    parts += [memory.snapshot(tracks=tracks) for memory in memories]
 
-    def restore() -> None:
+    def end(*, restores: bool = True) -> None:
         for part in parts:
-            part()
-
-    return restore
-
-
-def track_writes(memories: Sequence[Memory], heap: DeviceHeap | None) -> Callable[[bool], None]:
-    """Return a function that restores, or keeps, what the interpreter writes from now on."""
-    parts = [] if heap is None else [heap.track_writes()]  # whose blocks are restored first
-    parts += [memory.track_writes() for memory in memories]
-
-    def end(restores: bool) -> None:
-        for part in parts:
-            part(restores)
+            part(restores=restores)
 
     return end
 

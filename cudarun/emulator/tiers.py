@@ -18,7 +18,7 @@ from cudarun.base.records import dataclass
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.engine_run import COMPILE, INTERPRET, SUSPECTED, EngineRun
 from cudarun.emulator.machine.launch import Launch
-from cudarun.emulator.memory import track_writes
+from cudarun.emulator.memory import snapshot
 
 if TYPE_CHECKING:
     from cudarun.emulator.compiled.engine import KernelCompilation
@@ -241,12 +241,12 @@ class _Handover:
         self._next = tier.thresholds.interval
         self._ended, self._ended_at = 0, 0.0  # blocks, and the work until then
         self._begins_again = False
-        self._end_tracking: Callable[[bool], None] | None = None
+        self._restore: Callable[..., None] | None = None
         is_held = not launch.launches_grids and tier.holds_back() and not talks(launch)
         if not tier.reason and (
             self._is_observed or (is_held and is_copied(launch, _SAVED_AT_FIRST))
         ):
-            self._end_tracking = track_writes(launch.memories, launch.config.heap)
+            self._restore = snapshot(launch.memories, launch.config.heap, tracks=True)
 
     def __call__(self, executed: Collection[int]) -> bool:
         work = self._tier.work_of(self._launch)
@@ -261,7 +261,7 @@ class _Handover:
                 return self._begins_again
             changed = self._has_changed_memory(executed)
             pays = _TIMES_AS_FAST * rest > rest + work
-            self._begins_again = changed and pays and self._end_tracking is not None
+            self._begins_again = changed and pays and self._restore is not None
             return self._begins_again or not changed
 
         takes_over = self._tier.takes_over(self._launch, rest, can_leave)
@@ -277,8 +277,8 @@ class _Handover:
     def begins_again(self) -> bool:
         """Restore the state before the launch if compiled code begins with the first block."""
         launch = self._launch
-        if self._end_tracking is not None:
-            self._end_tracking(self._begins_again)
+        if self._restore is not None:
+            self._restore(restores=self._begins_again)
         if self._begins_again:
             launch.begin_again()
             if self._is_observed:
@@ -293,7 +293,7 @@ class _Handover:
             most: The largest number.
         """
         launch = self._launch
-        is_whole = launch.config.cooperative or self._end_tracking is not None
+        is_whole = launch.config.cooperative or self._restore is not None
         if is_whole or not self._tier.holds_back():
             return most
         blocks = max(most // _BATCHES, _LEAST_LANES // launch.block_threads)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cudarun.emulator.execution import execute
 from cudarun.emulator.host.hostmemory import RegisteredMemory
-from cudarun.emulator.memory import DeviceHeap, InvalidAddress, Memory, OutOfMemory, track_writes
+from cudarun.emulator.memory import DeviceHeap, InvalidAddress, Memory, OutOfMemory, snapshot
 from tests.emulator.device import Device
 
 BASE = 0x7F00_0000_0000
@@ -110,10 +110,10 @@ def test_blocks_of_a_launch_that_begins_again(memory: Memory, restores: bool) ->
     heap = DeviceHeap(memory, 1000)
     first = heap.allocate(400)
     memory.bytes_at(first, 400)[:] = 5
-    end = track_writes([memory], heap)
+    end = snapshot([memory], heap, tracks=True)
     heap.free(first)
     second = heap.allocate(700)
-    end(restores)
+    end(restores=restores)
     assert [memory.find(each) is not None for each in (first, second)] == [restores, not restores]
     assert bool(heap.allocate(500)) is restores
     if restores:

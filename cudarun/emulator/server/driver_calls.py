@@ -65,7 +65,7 @@ def _link_complete(slots: Slots) -> Answer:
 def _pointer_attributes(slots: Slots) -> Answer:
     count = slots[0] & 0xFFFF_FFFF
     kinds = [*map(CUpointer_attribute, struct.unpack(f"={count}i", host_read(slots[1], 4 * count)))]
-    result, *values = CALLS["cuPointerGetAttributes"](count, kinds, slots[3])
+    result, values = CALLS["cuPointerGetAttributes"](count, kinds, slots[3])
     if result:
         return int(result), ()
     found = zip(kinds, read_pointers(slots[2], count), values, strict=True)

@@ -203,7 +203,7 @@ def test_what_others_write_meanwhile_stays(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_short_launches_are_not_saved_again(monkeypatch: pytest.MonkeyPatch) -> None:
     saved = []
-    monkeypatch.setattr(tiers, "track_writes", lambda *given: saved.append(given))
+    monkeypatch.setattr(tiers, "snapshot", lambda *given, tracks: saved.append(given))
     _, notes = launched(CHANGING, AUTO, 5, 3, patient())
     assert [note.engine for note in notes] == [INTERPRET] * 3
     assert len(saved) == 1

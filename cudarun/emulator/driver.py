@@ -42,6 +42,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     devices,
     fills,
     graph_nodes,
+    graph_updates,
     graphs,
     launches,
     libraries,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from cuda.bindings.driver import (
     CUDA_HOST_NODE_PARAMS,
@@ -22,12 +23,13 @@ from cudarun.emulator.api.fills import Fill
 from cudarun.emulator.api.handles import EventHandle, GraphHandle, NodeHandle, node_of
 from cudarun.emulator.host.addresses import host_function
 from cudarun.emulator.host.contexts import Context
-from cudarun.emulator.host.graphs import Graph, Node, Operation, child_graph
+from cudarun.emulator.host.graphs import Graph, Node, Operation, StructuredOperation, child_graph
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.launches import KernelOperation, LaunchGeometry, check, kernel_operation
 from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.resources import copied
 from cudarun.emulator.host.streams import record_operation, wait_operation
 
 Nodes = Sequence[CUgraphNode] | None
@@ -90,9 +92,18 @@ def cuGraphAddMemcpyNode(
 ) -> CUgraphNode:
     """Add the copy of a box from or to memory of the host or a device, or a CUDA array."""
     _context(ctx)  # may refuse
-    if not (copyParams.WidthInBytes and copyParams.Height and copyParams.Depth):
+    return _add(hGraph, dependencies, numDependencies, copy_from(copyParams))
+
+
+def copy_from(structure: CUDA_MEMCPY3D) -> StructuredOperation:
+    """Return the copy that a structure describes; `Refusal` if it is invalid."""
+    if not (structure.WidthInBytes and structure.Height and structure.Depth):
         raise Refusal("INVALID_VALUE", "the copy has no bytes")
-    return _add(hGraph, dependencies, numDependencies, box_operation(copyParams))
+    return _structured(box_operation(structure), structure)
+
+
+def _structured(operation: Operation, structure: Any) -> StructuredOperation:
+    return StructuredOperation(operation.kind, operation.work, copied(structure))
 
 
 @call()
@@ -105,19 +116,24 @@ def cuGraphAddMemsetNode(
 ) -> CUgraphNode:
     """Add a fill of rows of items of 1, 2 or 4 bytes."""
     _context(ctx)  # may refuse
-    if memsetParams.elementSize not in (1, 2, 4):
+    return _add(hGraph, dependencies, numDependencies, fill_from(memsetParams))
+
+
+def fill_from(structure: CUDA_MEMSET_NODE_PARAMS) -> StructuredOperation:
+    """Return the fill that a structure describes; `Refusal` if it is invalid."""
+    if structure.elementSize not in (1, 2, 4):
         raise Refusal("INVALID_VALUE", "elementSize is not 1, 2 or 4")
-    if not memsetParams.width or not memsetParams.height:
+    if not structure.width or not structure.height:
         raise Refusal("INVALID_VALUE", "the width or the height is 0")
     fill = Fill(
-        handle_value(memsetParams.dst),
-        memsetParams.value,
-        memsetParams.elementSize,
-        items=memsetParams.width,
-        pitch=memsetParams.pitch,
-        rows=memsetParams.height,
+        handle_value(structure.dst),
+        structure.value,
+        structure.elementSize,
+        items=structure.width,
+        pitch=structure.pitch,
+        rows=structure.height,
     )
-    return _add(hGraph, dependencies, numDependencies, fill.operation())
+    return _structured(fill.operation(), structure)
 
 
 @call()
@@ -128,12 +144,16 @@ def cuGraphAddHostNode(
     nodeParams: CUDA_HOST_NODE_PARAMS,
 ) -> CUgraphNode:
     """Add the call of a host function, a C function pointer."""
-    if not handle_value(nodeParams.fn):
+    return _add(hGraph, dependencies, numDependencies, function_from(nodeParams))
+
+
+def function_from(structure: CUDA_HOST_NODE_PARAMS) -> StructuredOperation:
+    """Return the call that a structure describes; `Refusal` if it is invalid."""
+    if not handle_value(structure.fn):
         raise Refusal("INVALID_VALUE", "the function is null")
-    function = host_function(handle_value(nodeParams.fn), None, ctypes.c_void_p)
-    work = partial(function, nodeParams.userData)
-    operation = Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work)
-    return _add(hGraph, dependencies, numDependencies, operation)
+    function = host_function(handle_value(structure.fn), None, ctypes.c_void_p)
+    work = partial(function, structure.userData)
+    return _structured(Operation(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work), structure)
 
 
 @call()

@@ -239,9 +239,7 @@ def cuGraphExecKernelNodeSetParams(
     hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, nodeParams: CUDA_KERNEL_NODE_PARAMS
 ) -> None:
     """Replace the parameters of a kernel in an executable graph, by its node in the graph."""
-    copy = hGraphExec.nodes.get(hNode.handle)
-    if copy is None:
-        raise Refusal("INVALID_VALUE", "the executable graph was not created from the node's graph")
+    copy = hGraphExec.node(hNode)
     before, after = kernel_of(copy), kernel_from(nodeParams)
     if before.device is not after.device:
         raise Refusal("INVALID_VALUE", "the kernels belong to different contexts")

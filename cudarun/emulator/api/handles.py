@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar
 from cudarun.emulator.host.arrays import CudaArray, MipmappedArray
 from cudarun.emulator.host.contexts import Context, PrimaryContext
 from cudarun.emulator.host.devices import EmulatedDevice
-from cudarun.emulator.host.graphs import ExecutableGraph, Graph, Node
+from cudarun.emulator.host.graphs import ExecutableGraph, Graph, Node, UserObject
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction, LoadedLibrary, LoadedModule
 from cudarun.emulator.host.pools import Pool
@@ -70,4 +70,5 @@ SurfaceHandle = Annotated[SurfaceObject, lookup(SurfaceObject, "INVALID_VALUE")]
 GraphHandle = Annotated[Graph, lookup(Graph, "INVALID_VALUE")]
 NodeHandle = Annotated[Node, node_of]
 ExecutableGraphHandle = Annotated[ExecutableGraph, lookup(ExecutableGraph, "INVALID_VALUE")]
+UserObjectHandle = Annotated[UserObject, lookup(UserObject, "INVALID_VALUE")]
 PoolHandle = Annotated[Pool, lookup(Pool, "INVALID_VALUE")]

@@ -7,8 +7,10 @@ edges, as one piece of work of a stream.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
+from typing import Any
 
 from cuda.bindings.driver import CUgraphNodeType
 
@@ -34,6 +36,40 @@ class Operation:
     def device(self) -> EmulatedDevice | None:
         """The device on which a kernel runs; ``None`` for any other work."""
         return None
+
+
+@dataclass(eq=False)
+class StructuredOperation(Operation):
+    """An operation that a structure of the bindings describes, which a program can ask for."""
+
+    structure: Any
+
+
+@dataclass(eq=False)
+class UserObject:
+    """An object of the program, destroyed with the last reference to it.
+
+    Attributes:
+        destroy: Destroys it.
+        references: Those of the program and of graphs.
+    """
+
+    destroy: Callable[[], object]
+    references: int
+    handle: int = 0
+
+    def release(self, count: int, handles: HandleTable) -> None:
+        """Remove references.
+
+        Raises:
+            Refusal: There are not as many.
+        """
+        if not 0 < count <= self.references:
+            raise Refusal("INVALID_VALUE", f"{self.references} references, {count} to be removed")
+        self.references -= count
+        if not self.references:
+            handles.remove(self.handle)
+            self.destroy()
 
 
 @dataclass(eq=False)
@@ -73,6 +109,7 @@ class Graph:
     def __init__(self, handles: HandleTable) -> None:
         self._handles = handles
         self.nodes: list[Node] = []
+        self.objects: Counter[UserObject] = Counter()  # with the references of this graph
         self.handle = handles.add(self)
 
     def add(self, operation: Operation, dependencies: Sequence[Node]) -> Node:
@@ -167,7 +204,21 @@ class Graph:
             copies[node] = made.add(operation, [])
             copies[node].original = node
         made._link((copies[before], copies[after]) for before, after in self.edges())
+        for each, count in self.objects.items():
+            made.retain(each, count)
         return made
+
+    def retain(self, item: UserObject, count: int) -> None:
+        """Add references to an object of the program."""
+        item.references += count
+        self.objects[item] += count
+
+    def release(self, item: UserObject, count: int) -> None:
+        """Remove references of this graph; `Refusal` if it does not have as many."""
+        if count > self.objects[item]:
+            raise Refusal("INVALID_VALUE", "the graph does not have as many references")
+        self.objects[item] -= count
+        item.release(count, self._handles)
 
     def destroy_node(self, node: Node) -> None:
         """Remove a node with its edges."""
@@ -179,6 +230,8 @@ class Graph:
         """Make the handles of the graph and its nodes invalid."""
         for node in self.nodes:
             self._end(node)
+        for item, count in (+self.objects).items():
+            item.release(count, self._handles)
         self._handles.remove(self.handle)
 
     def _end(self, node: Node) -> None:
@@ -195,21 +248,66 @@ class ExecutableGraph:
         graph: The copy.
         flags: The flags of the instantiation.
         nodes: The nodes of the copy in their order, by the handles of the originals.
+        disabled: Nodes of the copy that are not executed.
     """
 
     graph: Graph
     flags: int
     nodes: dict[int, Node] = field(default_factory=dict)
     handle: int = 0
+    disabled: set[Node] = field(default_factory=set)
 
     def operations(self) -> list[Operation]:
         """Return everything to execute, child graphs included, in its order."""
-        return list(_flattened(self.nodes.values()))
+        return list(_flattened(each for each in self.nodes.values() if each not in self.disabled))
+
+    def node(self, original: Node) -> Node:
+        """Return the copy of a node of the graph that this one was created from.
+
+        Raises:
+            Refusal: There is none.
+        """
+        if original.handle not in self.nodes:
+            words = "the executable graph was not created from the node's graph"
+            raise Refusal("INVALID_VALUE", words)
+        return self.nodes[original.handle]
+
+    def update(self, graph: Graph) -> None:
+        """Take over the operations of a graph with the same nodes and edges.
+
+        Raises:
+            Refusal: They are not the same.
+        """
+        pairs = list(_matched(self.graph, graph))
+        for own, other in pairs:
+            own.operation = other.operation
 
     def destroy(self, handles: HandleTable) -> None:
         """Make the handle invalid."""
         self.graph.destroy()
         handles.remove(self.handle)
+
+
+def _matched(own: Graph, other: Graph) -> Iterable[tuple[Node, Node]]:
+    """Yield the nodes of two graphs in pairs, those of child graphs included.
+
+    Raises:
+        Refusal: Their nodes or edges are not the same.
+    """
+    copies = dict(zip(own.nodes, other.nodes, strict=False))
+    is_same = len(own.nodes) == len(other.nodes) and all(
+        {copies[each] for each in before.before} == set(after.before)
+        and before.operation.kind == after.operation.kind
+        and before.operation.device is after.operation.device
+        for before, after in copies.items()
+    )
+    if not is_same:
+        raise Refusal("GRAPH_EXEC_UPDATE_FAILURE", "the graphs have different nodes or edges")
+    for before, after in copies.items():
+        if isinstance(before.operation, ChildGraph) and isinstance(after.operation, ChildGraph):
+            yield from _matched(before.operation.graph, after.operation.graph)
+        else:
+            yield before, after
 
 
 def _flattened(nodes: Iterable[Node]) -> Iterable[Operation]:

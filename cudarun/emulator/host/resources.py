@@ -6,8 +6,10 @@ import ctypes
 from typing import Any, TypeVar
 
 from cuda.bindings.driver import (
+    CUDA_HOST_NODE_PARAMS,
     CUDA_MEMCPY2D,
     CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS,
     CUDA_RESOURCE_DESC,
     CUDA_RESOURCE_VIEW_DESC,
     CUDA_TEXTURE_DESC,
@@ -23,6 +25,8 @@ T = TypeVar("T")
 _STRUCTURES: dict[type, tuple[int, tuple[str, ...]]] = {
     CUDA_MEMCPY2D: (128, ()),
     CUDA_MEMCPY3D: (200, ()),
+    CUDA_MEMSET_NODE_PARAMS: (40, ()),
+    CUDA_HOST_NODE_PARAMS: (16, ()),
     CUDA_RESOURCE_DESC: (144, ("resType",)),
     CUDA_TEXTURE_DESC: (104, ("addressMode", "filterMode", "mipmapFilterMode")),
     CUDA_RESOURCE_VIEW_DESC: (112, ("format",)),

@@ -65,6 +65,24 @@ cudaGraphAddEventRecordNode(graph, pDependencies, numDependencies: int, event) -
     Add the record of an event.
 cudaGraphAddEventWaitNode(graph, pDependencies, numDependencies: int, event) -> cudaGraphNode_t
     Add a wait for an event.
+cudaGraphMemcpyNodeSetParams(node, pNodeParams: box)
+    Replace the copy of a node.
+cudaGraphMemcpyNodeSetParams1D(node, dst: address, src: address, count: int, kind)
+        = cuGraphMemcpyNodeSetParams(node, bytes)
+    Replace the copy of a node by one of consecutive bytes.
+cudaGraphExecMemcpyNodeSetParams(hGraphExec, node, pNodeParams: box)
+        = cuGraphExecMemcpyNodeSetParams(hGraphExec, node, pNodeParams, current)
+    Replace the copy of a node in an executable graph.
+cudaGraphExecMemcpyNodeSetParams1D(hGraphExec, node, dst: address, src: address, count: int, kind)
+        = cuGraphExecMemcpyNodeSetParams(hGraphExec, node, bytes, current)
+    Replace the copy of a node in an executable graph by one of consecutive bytes.
+cudaGraphMemsetNodeSetParams(node, pNodeParams: fill)
+    Replace the fill of a node.
+cudaGraphExecMemsetNodeSetParams(hGraphExec, node, pNodeParams: fill)
+        = cuGraphExecMemsetNodeSetParams(hGraphExec, node, pNodeParams, current)
+    Replace the fill of a node in an executable graph.
+cudaGraphNodeSetEnabled(hGraphExec, hNode, isEnabled: int)
+    Let an executable graph execute a node, or leave it out.
 """,
 )
 

@@ -12,7 +12,10 @@ from collections.abc import Sequence
 from cuda.bindings.driver import CUlaunchAttribute, CUlaunchConfig, CUpointer_attribute, CUstream
 
 from cudarun.emulator.api.calls import CALLS
+from cudarun.emulator.api.graph_nodes import kernel_of
+from cudarun.emulator.api.handles import node_of
 from cudarun.emulator.host.addresses import host_read, read_pointers
+from cudarun.emulator.host.modules import LoadedFunction
 from cudarun.emulator.server.client_memory import placed
 from cudarun.emulator.server.connections import Outputs
 from cudarun.emulator.server.marshalling import Handler, Slots, encoded
@@ -51,6 +54,23 @@ def _launch_ex(slots: Slots) -> Answer:
 
 
 # --- other ---------------------------------------------------------------------------------------
+
+
+def kernel_node(node: int) -> tuple[LoadedFunction, bytes]:
+    """Return the kernel of a node, and what follows it in the structure of its parameters."""
+    operation = kernel_of(node_of(node))
+    function, geometry = operation.function, operation.geometry
+    own = struct.pack("=Q", node)  # the program may change the memory of a node
+    values = placed(operation.parameters + own)
+    places = [values + offset for offset, _ in function.code.parameters]
+    pointers = placed(encoded(places, 8) + own)
+    extents = (*geometry.grid, *geometry.block, geometry.dynamic_shared)
+    return function, struct.pack("=7I4xQQ", *extents, pointers, 0)
+
+
+def _kernel_node(slots: Slots) -> Answer:
+    function, rest = kernel_node(slots[0])
+    return 0, [(slots[1], struct.pack("=Q", function.handle) + rest)]
 
 
 def _link_complete(slots: Slots) -> Answer:
@@ -98,6 +118,7 @@ def _capture_info(slots: Slots) -> Answer:
 
 DRIVER_CALLS: dict[str, Handler] = {
     "cuLaunchKernelEx": _launch_ex,
+    "cuGraphKernelNodeGetParams": _kernel_node,
     "cuLinkComplete": _link_complete,
     "cuPointerGetAttributes": _pointer_attributes,
     "cuPointerGetAttribute": _pointer_attribute,

@@ -104,6 +104,10 @@ class RegisteredCode:
             self._kernels[function] = int(found)
         return self._kernels[function]
 
+    def host_function(self, kernel: int) -> int:
+        """Return the host function of a kernel; without one its handle."""
+        return next((host for host, each in self._kernels.items() if each == kernel), kernel)
+
     def variable(self, host: int) -> tuple[int, int]:
         """Return address and size of the variable of a host variable.
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from cuda.bindings.driver import (
     CUDA_KERNEL_NODE_PARAMS,
+    CUfunction,
     CUfunction_attribute,
     CUgraphNode,
     CUkernel,
@@ -21,7 +22,7 @@ from cuda.bindings.driver import (
 from cudarun.emulator.api.calls import CALLS, Answer, enqueue
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.launches import LaunchGeometry, check_extents, geometry_of, launch
-from cudarun.emulator.host.modules import LibraryKernel
+from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
 from cudarun.emulator.host.parameters import PackedParameters
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -35,7 +36,7 @@ from cudarun.emulator.runtime_api.calls import (
 )
 from cudarun.emulator.runtime_api.conversions import element_bytes
 from cudarun.emulator.runtime_api.properties import attribute_fields
-from cudarun.emulator.server.driver_calls import launch_config
+from cudarun.emulator.server.driver_calls import kernel_node, launch_config
 from cudarun.emulator.server.registered_code import RegisteredCode
 from cudarun.programs.prototypes import read_table
 
@@ -341,7 +342,11 @@ def _node(parameters: Any) -> CUDA_KERNEL_NODE_PARAMS:
     """Return the driver's form of a ``cudaKernelNodeParams``."""
     func, *geometry, params, extra = struct.unpack("=Q6II4xQQ", _bytes(parameters, 56))
     made = CUDA_KERNEL_NODE_PARAMS()
-    made.kern = CUkernel(code.kernel(func))
+    handle = code.kernel(func)
+    if process.handles.find(handle, LoadedFunction) is None:
+        made.kern = CUkernel(handle)
+    else:
+        made.func = CUfunction(handle)
     made.gridDimX, made.gridDimY, made.gridDimZ = geometry[:3]
     made.blockDimX, made.blockDimY, made.blockDimZ, made.sharedMemBytes = geometry[3:]
     made.kernelParams, made.extra = params, extra
@@ -356,6 +361,14 @@ def cudaGraphAddKernelNode(
     nodes = [CUgraphNode(each) for each in pDependencies or ()]
     made = _node(pNodeParams)
     return int(driver_call("cuGraphAddKernelNode", graph, nodes, int(numDependencies), made))
+
+
+@program_call(1)
+def cudaGraphKernelNodeGetParams(node: int) -> bytes:
+    """Return the launch of a node."""
+    function, rest = kernel_node(node)
+    kernel = function.handle if function.kernel is None else function.kernel.handle
+    return struct.pack("=Q", code.host_function(kernel)) + rest
 
 
 @program_call()

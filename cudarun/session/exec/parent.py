@@ -168,6 +168,7 @@ def _run(
         _SOCKET: os.fspath(folder / "socket"),
         "TRITON_LIBCUDA_PATH": os.fspath(folder),
         "TRITON_PTXAS_PATH": os.fspath(folder / ASSEMBLER),
+        "TRITON_PTXAS_BLACKWELL_PATH": os.fspath(folder / ASSEMBLER),  # of newer versions
     }
     is_late = False
 

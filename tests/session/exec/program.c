@@ -36,6 +36,11 @@ int cudaStreamCreate(stream *);
 int cudaStreamSynchronize(stream);
 int cudaGraphCreate(void **, unsigned);
 int cudaGraphAddKernelNode(void **, void *, void **, size_t, void *);
+int cudaGraphKernelNodeGetParams(void *, void *);
+int cudaGraphInstantiateWithFlags(void **, void *, unsigned long long);
+int cudaGraphExecKernelNodeSetParams(void *, void *, const void *);
+int cudaGraphExecUpdate(void *, void *, void *);
+int cudaGraphLaunch(void *, stream);
 int cudaGetKernel(void **, const void *);
 int cudaFuncGetName(const char **, const void *);
 int cudaGetDriverEntryPointByVersion(const char *, void **, unsigned, uint64_t, void *);
@@ -295,6 +300,29 @@ int main(int count, char **words) {
     printf("%zu %zu %zu ", roots, before, after);
     CHECK(cudaGraphNodeGetDependencies(node, found, &before));
     printf("%zu %d %d\n", before, found[0] == first, found[1] == 0);
+    return 0;
+  }
+  if (!strcmp(what, "kernel node")) { /* its parameters are what the program passed */
+    struct { void *function; dim3 grid, block; unsigned shared; void **values, **more; } given = {
+        scale, {1, 1, 1}, {32, 1, 1}, 0, 0, 0}, found;
+    uint64_t more[3] = {0}; /* what an update writes */
+    int *device = scaled(32, host);
+    void *values[] = {&device}, *graph, *node, *executable;
+    given.values = values;
+    CHECK(cudaGraphCreate(&graph, 0));
+    CHECK(cudaGraphAddKernelNode(&node, graph, 0, 0, &given));
+    CHECK(cudaGraphKernelNodeGetParams(node, &found));
+    printf("%d %d ", found.function == (void *)scale, *(int **)found.values[0] == device);
+    CHECK(cudaGraphInstantiateWithFlags(&executable, graph, 0));
+    found.block.x = 1;
+    CHECK(cudaGraphExecKernelNodeSetParams(executable, node, &found));
+    CHECK(cudaGraphLaunch(executable, 0));
+    CHECK(cudaMemcpy(host, device, sizeof host, TO_HOST));
+    printf("%d %d ", host[0], host[31]);
+    CHECK(cudaGraphExecUpdate(executable, graph, more));
+    CHECK(cudaGraphLaunch(executable, 0));
+    CHECK(cudaMemcpy(host, device, sizeof host, TO_HOST));
+    printf("%d\n", host[31]);
     return 0;
   }
   if (!strcmp(what, "capture")) {

@@ -170,6 +170,10 @@ def test_the_number_of_nodes_before_the_nodes(program: Exec) -> None:
     assert program("nodes", cuda=12).stdout == "1 1 0 1 1 1\n"
 
 
+def test_the_parameters_of_a_kernel_node(program: Exec) -> None:
+    assert program("kernel node").stdout == "1 1 0 93 279\n"
+
+
 def test_the_state_of_a_capture(program: Exec) -> None:
     assert program("capture", cuda=12).stdout == "0 0 1 1 1 1\n"
 

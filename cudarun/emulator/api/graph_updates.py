@@ -1,0 +1,203 @@
+"""Changes of nodes and of executable graphs, and objects that they keep: section 6.23."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+from cuda.bindings.driver import (
+    CUDA_HOST_NODE_PARAMS,
+    CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS,
+    CUgraph,
+    CUgraphExecUpdateResultInfo,
+    CUuserObject,
+)
+
+from cudarun.emulator.api.calls import call
+from cudarun.emulator.api.graph_nodes import copy_from, fill_from, function_from
+from cudarun.emulator.api.handles import (
+    ExecutableGraphHandle,
+    GraphHandle,
+    NodeHandle,
+    UserObjectHandle,
+)
+from cudarun.emulator.host.addresses import host_function
+from cudarun.emulator.host.captures import CaptureRule
+from cudarun.emulator.host.graphs import (
+    ChildGraph,
+    Node,
+    Operation,
+    StructuredOperation,
+    UserObject,
+)
+from cudarun.emulator.host.handles import Handle, handle_value
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.resources import copied
+
+T = TypeVar("T")
+
+_MOVE = 1  # CU_GRAPH_USER_OBJECT_MOVE
+
+
+def _structure(node: Node, kind: type[T]) -> T:
+    operation = node.operation
+    if not (isinstance(operation, StructuredOperation) and isinstance(operation.structure, kind)):
+        raise Refusal("INVALID_VALUE", f"the node has no {kind.__name__}")
+    return copied(operation.structure)
+
+
+def _replace(node: Node, make: Callable[[Any], Operation], structure: Any) -> None:
+    made = make(structure)
+    if node.operation.kind != made.kind:
+        raise Refusal("INVALID_VALUE", f"the node is a {node.operation.kind.name}")
+    node.operation = made
+
+
+@call()
+def cuGraphMemcpyNodeGetParams(hNode: NodeHandle) -> CUDA_MEMCPY3D:
+    """Return the copy of a node."""
+    return _structure(hNode, CUDA_MEMCPY3D)
+
+
+@call()
+def cuGraphMemcpyNodeSetParams(hNode: NodeHandle, nodeParams: CUDA_MEMCPY3D) -> None:
+    """Replace the copy of a node; executable graphs keep theirs."""
+    _replace(hNode, copy_from, nodeParams)
+
+
+@call()
+def cuGraphExecMemcpyNodeSetParams(
+    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, copyParams: CUDA_MEMCPY3D, ctx: Handle
+) -> None:
+    """Replace the copy of a node in an executable graph."""
+    _replace(hGraphExec.node(hNode), copy_from, copyParams)
+
+
+@call()
+def cuGraphMemsetNodeGetParams(hNode: NodeHandle) -> CUDA_MEMSET_NODE_PARAMS:
+    """Return the fill of a node."""
+    return _structure(hNode, CUDA_MEMSET_NODE_PARAMS)
+
+
+@call()
+def cuGraphMemsetNodeSetParams(hNode: NodeHandle, nodeParams: CUDA_MEMSET_NODE_PARAMS) -> None:
+    """Replace the fill of a node; executable graphs keep theirs."""
+    _replace(hNode, fill_from, nodeParams)
+
+
+@call()
+def cuGraphExecMemsetNodeSetParams(
+    hGraphExec: ExecutableGraphHandle,
+    hNode: NodeHandle,
+    memsetParams: CUDA_MEMSET_NODE_PARAMS,
+    ctx: Handle,
+) -> None:
+    """Replace the fill of a node in an executable graph."""
+    _replace(hGraphExec.node(hNode), fill_from, memsetParams)
+
+
+@call()
+def cuGraphHostNodeGetParams(hNode: NodeHandle) -> CUDA_HOST_NODE_PARAMS:
+    """Return the host function of a node."""
+    return _structure(hNode, CUDA_HOST_NODE_PARAMS)
+
+
+@call()
+def cuGraphHostNodeSetParams(hNode: NodeHandle, nodeParams: CUDA_HOST_NODE_PARAMS) -> None:
+    """Replace the host function of a node; executable graphs keep theirs."""
+    _replace(hNode, function_from, nodeParams)
+
+
+@call()
+def cuGraphExecHostNodeSetParams(
+    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, nodeParams: CUDA_HOST_NODE_PARAMS
+) -> None:
+    """Replace the host function of a node in an executable graph."""
+    _replace(hGraphExec.node(hNode), function_from, nodeParams)
+
+
+@call()
+def cuGraphChildGraphNodeGetGraph(hNode: NodeHandle) -> CUgraph:
+    """Return the graph that a node executes."""
+    if not isinstance(hNode.operation, ChildGraph):
+        raise Refusal("INVALID_VALUE", f"the node is a {hNode.operation.kind.name}")
+    return CUgraph(hNode.operation.graph.handle)
+
+
+@call()
+def cuGraphNodeSetEnabled(
+    hGraphExec: ExecutableGraphHandle, hNode: NodeHandle, isEnabled: int
+) -> None:
+    """Let an executable graph execute a kernel, copy or fill, or leave it out."""
+    (hGraphExec.disabled.discard if isEnabled else hGraphExec.disabled.add)(hGraphExec.node(hNode))
+
+
+@call()
+def cuGraphNodeGetEnabled(hGraphExec: ExecutableGraphHandle, hNode: NodeHandle) -> int:
+    """Return whether an executable graph executes a node."""
+    return int(hGraphExec.node(hNode) not in hGraphExec.disabled)
+
+
+@call(during_capture=CaptureRule.UNSAFE)
+def cuGraphExecUpdate(
+    hGraphExec: ExecutableGraphHandle, hGraph: GraphHandle
+) -> CUgraphExecUpdateResultInfo:
+    """Take over the parameters of a graph with the same nodes and edges."""
+    hGraphExec.update(hGraph)
+    return CUgraphExecUpdateResultInfo()
+
+
+# --- objects of the program ----------------------------------------------------------------------
+
+
+@call()
+def cuUserObjectCreate(
+    ptr: Handle, destroy: Handle, initialRefcount: int, flags: int
+) -> CUuserObject:
+    """Create an object with references; a host function destroys it without any."""
+    if not handle_value(destroy) or initialRefcount <= 0:
+        raise Refusal("INVALID_VALUE", "it has no function or no references")
+    function = host_function(handle_value(destroy), None, ctypes.c_void_p)
+    made = UserObject(partial(function, handle_value(ptr)), initialRefcount)
+    made.handle = process.handles.add(made)
+    return CUuserObject(made.handle)
+
+
+@call()
+def cuUserObjectRetain(object: UserObjectHandle, count: int) -> None:  # noqa: A002
+    """Add references of the program."""
+    if count <= 0:
+        raise Refusal("INVALID_VALUE", "the count is 0")
+    object.references += count
+
+
+@call()
+def cuUserObjectRelease(object: UserObjectHandle, count: int) -> None:  # noqa: A002
+    """Remove references of the program."""
+    object.release(count, process.handles)
+
+
+@call()
+def cuGraphRetainUserObject(
+    graph: GraphHandle,
+    object: UserObjectHandle,  # noqa: A002
+    count: int,
+    flags: int,
+) -> None:
+    """Add references of a graph: new ones, or those of the program."""
+    if count <= 0 or flags & ~_MOVE:
+        raise Refusal("INVALID_VALUE", "invalid count or flags")
+    graph.retain(object, count)
+    if flags & _MOVE:
+        object.release(count, process.handles)
+
+
+@call()
+def cuGraphReleaseUserObject(graph: GraphHandle, object: UserObjectHandle, count: int) -> None:  # noqa: A002
+    """Remove references of a graph."""
+    graph.release(object, count)

@@ -284,14 +284,14 @@ FORMS: tuple[InstructionForm, ...] = (
     form("cvt.rnd{.sat}.dtype.atype  d:dtype, ~a:atype", make=_from_integer, **_RND,
          dtype="f16 f64", atype=_INTEGERS),
     form("cvt.rnd.dtype.atype  d:dtype, a:atype", make=_from_integer, **_RND,
-         dtype="bf16", atype=_NOT_BYTES),
+         dtype="bf16", atype=_INTEGERS),
     # floating point to integers
     form("cvt.irnd{.ftz}{.sat}.dtype.atype  ~d:dtype, a:atype", make=_to_whole, **_IRND,
          dtype=_INTEGERS, atype="f32"),
     form("cvt.irnd{.sat}.dtype.atype  ~d:dtype, a:atype", make=_to_whole, **_IRND,
          dtype=_INTEGERS, atype="f16 f64"),
     form("cvt.irnd.dtype.atype  d:dtype, a:atype", make=_to_whole, **_IRND,
-         dtype=_NOT_BYTES, atype="bf16"),
+         dtype=_INTEGERS, atype="bf16"),
     # floating point to floating point: the same type, to a wider one, to a narrower one
     _floats("cvt{.irnd}{.ftz}{.sat}", "f32", "f32", **_IRND),
     _floats("cvt{.irnd}{.sat}", "f16", "f16", **_IRND),

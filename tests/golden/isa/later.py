@@ -11,9 +11,26 @@ def later() -> Iterator[Case]:
     """All of them."""
     yield from _vectors()
     yield from _video()
+    yield from _bytes_and_bf16()
     text = "st.global.u32 [%g], %a0; mov.u64 %w1, table; cvta.const.u64 %w1, %w1;"
     yield Case("isspacep.global of table", f"{text} isspacep.global %d0, %w1;", ("u32",), ("pred",),
                lanes=32)  # fmt: skip
+
+
+BYTES_TO_BF16 = [f"cvt.{mode}.bf16.{name}" for mode in ("rn", "rz", "rm", "rp")
+                 for name in ("u8", "s8")]  # fmt: skip
+BYTES_FROM_BF16 = [f"cvt.{mode}i.{name}.bf16" for mode in ("rn", "rz", "rm", "rp")
+                   for name in ("u8", "s8")]  # fmt: skip
+
+
+def _bytes_and_bf16() -> Iterator[Case]:
+    """Conversions between bytes and bf16, which take no wider register for the byte."""
+    for word in BYTES_TO_BF16:
+        text = f"{{ .reg .b8 %x, %y; mov.b16 {{%x, %y}}, %a0; {word} %d0, %x; }}"
+        yield Case(word, text, ("u16:every",), ("bf16",), lanes=256)
+    for word in BYTES_FROM_BF16:
+        text = f"{{ .reg .b8 %x; {word} %x, %a0; mov.b16 %d0, {{%x, 0}}; }}"
+        yield Case(word, text, ("bf16",), ("b16",), lanes=1024)
 
 
 def _video() -> Iterator[Case]:

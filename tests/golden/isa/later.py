@@ -30,7 +30,7 @@ def _bytes_and_bf16() -> Iterator[Case]:
         yield Case(word, text, ("u16:every",), ("bf16",), lanes=256)
     for word in BYTES_FROM_BF16:
         text = f"{{ .reg .b8 %x; {word} %x, %a0; mov.b16 %d0, {{%x, 0}}; }}"
-        yield Case(word, text, ("bf16",), ("b16",), lanes=1024)
+        yield Case(word, text, ("bf16",), ("b16",))
 
 
 def _video() -> Iterator[Case]:
